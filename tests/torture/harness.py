@@ -1,4 +1,4 @@
-"""What the parts of the torture suite share: chance by seed, time, numbers, findings and the evidence that is kept for them."""
+"""Shared by the parts of the torture suite: random numbers by seed, time limits, statistics, findings and their evidence."""
 
 import json
 import os
@@ -15,11 +15,11 @@ FINDINGS_MAX = 6
 
 
 class Finding(Exception):
-    """Something that must not be: a wrong answer, a lost row, a server that does not start."""
+    """A violation: a wrong answer, a lost row, a server that does not start."""
 
 
 class Part:
-    """One run of one part: it goes through rounds, each with a seed of its own, until its time is over."""
+    """One run of a part: rounds, each with its own seed, until its time is over."""
 
     def __init__(self, name, seed, seconds, evidence, only_round=None, short=False):
         self.name, self.seed, self.seconds, self.short = name, seed, seconds, short
@@ -30,7 +30,7 @@ class Part:
         self.findings = []
 
     def rounds(self, least=1):
-        """The numbers of the rounds to run: until the time is over, but at least so many."""
+        """Yields the numbers of the rounds to run, until the time is over, but at least `least`."""
         if self.only_round is not None:
             yield self.only_round
             return
@@ -40,19 +40,19 @@ class Part:
             number += 1
 
     def left(self):
-        """Seconds of this part's time."""
+        """Returns the remaining seconds."""
         return self.deadline - time.monotonic()
 
     def chance(self, round, what=""):
         return random.Random(f"{self.seed}-{self.name}-{round}-{what}")
 
     def found(self, round, text, directory=None):
-        """Notes a finding and keeps a directory as evidence."""
+        """Records a finding, and copies a directory as evidence."""
         kept = ""
         if directory is not None and Path(directory).exists():
             kept = self.evidence / f"{self.name}-{self.seed}-{round}-{len(self.findings)}"
             shutil.rmtree(kept, ignore_errors=True)
-            # Sockets and pipes cannot be copied, and prove nothing.
+            # Sockets and mounted file systems cannot be copied, and are no evidence.
             shutil.copytree(directory, kept, symlinks=True, ignore_dangling_symlinks=True,
                             ignore=lambda folder, names: [name for name in names if name.endswith(".sock")
                                                           or os.path.ismount(os.path.join(folder, name))])
@@ -62,7 +62,7 @@ class Part:
         print(f"FINDING in {self.name}, round {round}: {text}\n  again: {again}\n  kept: {kept}", flush=True)
 
     def attempt(self, round, work):
-        """Runs one round in a directory of its own. Whatever it raises is a finding, and the directory is kept."""
+        """Runs one round in a directory of its own. Any exception is a finding; then the directory is copied as evidence."""
         before = len(self.findings)
         directory = Path(tempfile.mkdtemp(prefix=f"paceline-torture-{self.name}-", dir=scratch()))
         try:
@@ -74,7 +74,7 @@ class Part:
         if len(self.findings) == before:
             shutil.rmtree(directory, ignore_errors=True)
         else:
-            # The copy is the evidence.
+            # `found` has copied the directory.
             shutil.rmtree(directory, ignore_errors=True)
 
     def report(self):
@@ -82,7 +82,8 @@ class Part:
 
 
 def scratch():
-    """Where servers keep their data: in memory where there is room, because the suite asks for many syncs and not for a slow disk."""
+    """Returns the directory for servers' data: in memory if there is space, because the suite needs many syncs but no
+    slow disk."""
     memory = Path("/dev/shm")
     if memory.is_dir() and os.access(memory, os.W_OK) and shutil.disk_usage(memory).free > (4 << 30):
         return memory

@@ -3,11 +3,12 @@
 
 Usage: tests/torture/run.py [--seed N] [--time SECONDS] [--only PART ...] [--round R] [--short]
 
-Every part goes through rounds until its share of the time is over; what a round does follows from the seed, the part's name and the
-round's number (and from what the machine's scheduler makes of it). At the end it says what it tried, in numbers. A finding makes the exit status 1; it is printed with the
-command that tries it again, and its evidence (data directories, histories, logs) is kept.
+Every part runs rounds until its share of the time is used. What a round does depends on the seed, the part's name and
+the round's number (and on the scheduling of the machine). At the end the suite prints what it has tried, in numbers.
+Any finding makes the exit status 1. A finding is printed with the command that repeats its round, and its evidence
+(data directories, histories, logs) is kept.
 
-Parts run side by side, as many as there are processors.
+Parts run in parallel, as many as there are processors.
 """
 
 import argparse
@@ -27,7 +28,7 @@ sys.dont_write_bytecode = True
 
 from torture import harness  # noqa: E402
 
-# Part, its module, its share of the time of one processor, what it does.
+# Name of the part, its module, its share of the time of one processor, its description.
 PARTS = [
     ("isolation", "torture.isolation.part", 0.30, "histories of concurrent transactions, checked for Adya's anomalies"),
     ("random", "torture.random_load.part", 0.50, "random transactions and definitions; all servers must hold the same"),
@@ -45,12 +46,12 @@ def arguments():
     parser.add_argument("--round", type=int, help="run only this round of the parts")
     parser.add_argument("--short", action="store_true", help="small rounds, for `make test`")
     parser.add_argument("--evidence", type=Path, default=Path("torture-evidence"), help="where findings leave what they found")
-    parser.add_argument("--report", type=Path, help=argparse.SUPPRESS)  # a part's numbers, for the process that started it
+    parser.add_argument("--report", type=Path, help=argparse.SUPPRESS)  # statistics of a part, for the process that started it
     return parser.parse_args()
 
 
 def run_part(options):
-    """One part, in this process."""
+    """Runs one part in this process."""
     [name] = options.only
     [module] = [module for part, module, _, _ in PARTS if part == name]
     part = harness.Part(name, options.seed, options.time, options.evidence.absolute(), options.round, options.short)
@@ -62,7 +63,7 @@ def run_part(options):
 
 
 def run_parts(options):
-    """All parts, each in a process of its own, in as many lanes as there are processors. Their reports."""
+    """Runs all parts, each in a process of its own, as many at a time as there are processors. Returns their reports."""
     chosen = [part for part in PARTS if not options.only or part[0] in options.only]
     lanes = min(os.cpu_count() or 1, len(chosen))
     share = sum(part[2] for part in chosen) / lanes

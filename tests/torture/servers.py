@@ -1,4 +1,4 @@
-"""Servers of the torture suite: started with options by chance, joined as replicas, switched over."""
+"""Servers of the torture suite: started with random options, connected as replicas, switched over."""
 
 import re
 import shutil
@@ -11,15 +11,15 @@ from support.archive import Archive
 from support.replication import slave_status
 from support.servers import BINARY, MariaDb, Paceline
 
-# A busy machine may take long; what hangs takes for ever.
+# A busy machine may be slow. A longer wait counts as a hang.
 WAIT_SECONDS_MAX = 180
-# A join begins anew where definitions change under it.
+# A join may have to start again if tables are redefined meanwhile.
 JOINS_MAX = 5
 ACCOUNT, PASSWORD = "torture", "secret"
-# Who makes the load: may not write where read_only is set, as root may.
+# Account of the load. Unlike root, it cannot write to a server with read_only.
 CLIENT = "client"
 
-# What changes how the pipeline works, and never what a client may see.
+# Options that change how the server works but never what a client sees.
 OPTIONS = [
     ["--max_binlog_size=65536"], ["--sync_binlog=0"], ["--paceline_memtable_size=1048576"], ["--paceline_commit_leader=inline"],
     ["--paceline_commit_leader=thread"], ["--paceline_commit_leader=handoff"], ["--paceline_early_lock_release=OFF"],
@@ -32,17 +32,18 @@ def options_by_chance(chance):
 
 
 def can_back_up():
-    """Whether this program makes backups."""
+    """Returns whether this program can make backups."""
     return "backup" in subprocess.run([BINARY, "--help"], capture_output=True, text=True, timeout=60).stdout
 
 
 class Cluster:
-    """A primary and what follows it. Every server has the account that all of them use, in no log."""
+    """A primary and the servers that follow it. Every server has the accounts that all of them use; they are created
+    without logging."""
 
     def __init__(self, directory, chance):
         self.directory, self.chance = directory, chance
         self.servers, self.archives = [], []
-        # Numbers are not given twice, also where a server is gone for good.
+        # A number is never reused, even if its server is gone.
         self.number = 1
 
     def start(self, kind=Paceline, *options, datadir=None, account=True):
@@ -57,12 +58,12 @@ class Cluster:
             server = MariaDb(self.directory / name, *arguments, "--innodb_buffer_pool_size=32M",
                              "--innodb_flush_log_at_trx_commit=0", "--sync_binlog=0", *options)
         server.name = name
-        # Whether an archive feeds it.
+        # Whether it is fed by an archive.
         server.is_archives = False
-        # Whether its log begins where it was copied.
+        # Whether its log begins at the point of a copy.
         server.is_copy = False
-        # Whether its tables were made anew as another server shows them: an index that a foreign key has brought is like any other there, and stays when a
-        # longer one comes.
+        # Whether its tables were created from another server's definitions. There, an index that a foreign key has
+        # created is an ordinary index: it remains when a longer one is added.
         server.is_remade = False
         self.servers.append(server)
         self.number += 1
@@ -81,7 +82,7 @@ class Cluster:
                       f"master_password='{PASSWORD}', master_connect_retry=1, master_use_gtid=slave_pos", "start slave")
 
     def follow_until(self, replica, primary, position):
-        """Replicates from the beginning of the log up to a position, and waits for it."""
+        """Replicates from the beginning of the log up to a position, and waits until it is reached."""
         replica.query(f"change master to master_host='127.0.0.1', master_port={primary.port}, master_user='{ACCOUNT}', "
                       f"master_password='{PASSWORD}', master_use_gtid=slave_pos", f"start slave until master_gtid_pos='{position}'",
                       f"select master_gtid_wait('{position}', {WAIT_SECONDS_MAX})")
@@ -92,11 +93,11 @@ class Cluster:
         return replica
 
     def back_up(self, server, to):
-        """A backup of a running server; it stays as it was."""
+        """Makes a backup of a running server."""
         self.command("backup", "--from", server.socket, "--user", ACCOUNT, "--password", PASSWORD, "--to", to)
 
     def restored(self, backup):
-        """A server from a backup, that follows nobody yet."""
+        """Starts a server from a restored backup. It does not follow any server yet."""
         name = f"s{self.number}"
         self.command("restore", "--from", backup, "--datadir", self.directory / name / "data")
         server = self.start()
@@ -104,8 +105,9 @@ class Cluster:
         return server
 
     def joined(self, primary):
-        """A server that `paceline join` makes of an empty directory, by its primary's files or its rows, and that replicates by itself. How often it was
-        tried, and whether it came about: a copy of tables one by one may be refused as often as they are redefined under it."""
+        """Runs `paceline join` with an empty directory, by copying the primary's files or its rows, and starts the
+        server, which then replicates. Returns the number of attempts and whether one succeeded: a copy of rows is
+        refused whenever tables are redefined meanwhile."""
         number = self.number
         directory = self.directory / f"s{number}" / "data"
         copied = self.chance.choice(["files", "rows"])
@@ -124,7 +126,7 @@ class Cluster:
         return tried, False
 
     def archived(self, primary):
-        """An archive that follows a server, whose commits wait for it from then on, and a replica that the archive feeds."""
+        """Starts an archive that follows a server, whose commits then wait for the archive, and a replica of the archive."""
         directory = self.directory / f"archive{len(self.archives) + 1}"
         archive = Archive(directory, primary, account=(ACCOUNT, PASSWORD),
                           options=["--max-binlog-size", str(self.chance.choice([20_000, 1 << 20])), "--to", str(directory / "storage"),
@@ -143,7 +145,8 @@ class Cluster:
         assert result.returncode == 0, f"paceline {' '.join(map(str, arguments))}: {result.stdout[-1000:]}{result.stderr[-1000:]}"
 
     def promote(self, candidate, old_primary, *others):
-        """A planned switch-over: what the old primary has acknowledged goes over, and it follows the new one. Or, if it is dead, without it."""
+        """Makes `candidate` the primary. If there is an old primary, its acknowledged transactions are preserved and it
+        follows the new one. If it is dead, the switch-over happens without it."""
         old = [f"--old-primary=127.0.0.1:{old_primary.port}"] if old_primary else []
         archives = [f"--archive=127.0.0.1:{archive.port}" for archive in self.archives]
         command = [BINARY, "promote", f"127.0.0.1:{candidate.port}", *[f"127.0.0.1:{other.port}" for other in others], *old, *archives,
@@ -153,7 +156,8 @@ class Cluster:
         assert result.returncode == 0, f"the switch-over failed: {result.stdout}{result.stderr}"
 
     def rewound(self, old_primary, primary):
-        """A dead primary gives back what its successor lacks, and follows it; how many transactions. `None` if its tables hold some: then it is gone."""
+        """Rewinds a dead primary to what its successor has, and lets it follow. Returns the number of removed
+        transactions; `None` if its tables hold some of them: then it is dropped from the cluster."""
         command = [BINARY, "rewind", f"127.0.0.1:{primary.port}", "--datadir", old_primary.datadir, f"--user={ACCOUNT}", f"--password={PASSWORD}"]
         result = subprocess.run(command, capture_output=True, text=True, timeout=WAIT_SECONDS_MAX * 2)
         if "the tables hold transactions that" in result.stderr:
@@ -173,17 +177,17 @@ class Cluster:
 
 
 def wait_for_archive(primary):
-    """A server's commits wait for replicas that acknowledge: archives do, others do not."""
+    """Makes a server's commits wait for replicas that acknowledge: archives do, others do not."""
     primary.query("set global rpl_semi_sync_master_timeout=3000", "set global rpl_semi_sync_master_enabled=on")
 
 
 def logged(server):
-    """What a server has logged, domain by domain."""
+    """Returns the last logged GTID of each domain of a server."""
     return server.query("select @@gtid_binlog_pos")[0][0]
 
 
 def catch_up(replica, primary):
-    """Waits until a replica has all that its primary has logged by now."""
+    """Waits until a replica has everything that its primary has logged so far."""
     wanted = what_it_waits_for(replica, logged(primary))
     deadline = time.monotonic() + WAIT_SECONDS_MAX
     while True:
@@ -201,14 +205,14 @@ def catch_up(replica, primary):
 
 
 def what_it_waits_for(replica, position):
-    """What a replica has to replicate of a position. What it has written itself, when it was the primary, is there, and never replicated:
-    MASTER_GTID_WAIT would wait for ever."""
+    """Returns the GTIDs of a position that a replica must replicate. Transactions that it wrote itself as a primary
+    were never replicated: MASTER_GTID_WAIT would wait for them forever."""
     [(own, here)] = replica.query("select @@server_id, @@gtid_binlog_pos")
     return ",".join(gtid for gtid in position.split(",") if gtid not in here.split(",") or gtid.split("-")[1] != str(own))
 
 
 def complaints(cluster):
-    """Raises if a server of ours has panicked or ended by itself."""
+    """Raises if one of our servers has panicked or stopped by itself."""
     for server in cluster.servers + cluster.archives:
         if isinstance(server, (Paceline, Archive)):
             lines = [line for line in server.said().splitlines() if "panicked at" in line or "internal error" in line.lower()]

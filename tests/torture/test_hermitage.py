@@ -1,7 +1,8 @@
-"""The known cases of Martin Kleppmann's Hermitage, as golden scripts: which anomalies each isolation level lets through.
+"""Martin Kleppmann's Hermitage cases as golden scripts: they show which anomalies each isolation level allows.
 
-A script in hermitage/ is a text of cases. A case begins with `# name`, and has the table `test` with the rows (1, 10) and (2, 20). Each line
-`t1: statement` is followed by what the session was told, and by what others were told because of it:
+A script in hermitage/ contains cases. A case begins with `# name`, and has the table `test` with the rows (1, 10) and
+(2, 20). Each line `t1: statement` is followed by the session's answer, and by the answers that other sessions got
+because of it:
 
     t2: update test set value = 12 where id = 1
         waits
@@ -9,7 +10,7 @@ A script in hermitage/ is a text of cases. A case begins with `# name`, and has 
         ok
         then t2: ok
 
-`UPDATE_GOLDENFILES=1 pytest tests/torture/test_hermitage.py` writes down what the server says now.
+`UPDATE_GOLDENFILES=1 pytest tests/torture/test_hermitage.py` writes the server's present answers to the scripts.
 """
 
 import os
@@ -22,7 +23,7 @@ import pymysql
 import pytest
 
 SCRIPTS = sorted((Path(__file__).parent / "hermitage").glob("*.txt"))
-# How long a statement that is to wait is watched. A statement that is to end has a minute.
+# Time for which a statement that must wait is watched, and time limit for a statement that must end.
 WATCHED_SECONDS, PATIENCE_SECONDS = 0.15, 60
 
 
@@ -62,7 +63,7 @@ class Session:
 
 
 def play(server, level, lines, expected):
-    """Runs a case; its lines with the answers. `expected`: for each line its answers, or None to find them out."""
+    """Runs a case. Returns its lines with the answers. `expected` has the answers to each line; None: they are unknown."""
     server.query("drop table if exists t.test", "create table t.test (id int primary key, value int)",
                  "insert into t.test values (1, 10), (2, 20)")
     sessions, output = {}, []
@@ -93,7 +94,7 @@ def play(server, level, lines, expected):
 
 
 def cases(text):
-    """The name, the lines, and the answers to each line, of each case."""
+    """Yields the name, the lines, and the answers to each line, of each case."""
     for case in re.split(r"^(?=# )", text, flags=re.M):
         if not case.startswith("# "):
             continue
@@ -109,7 +110,7 @@ def cases(text):
 
 
 @pytest.mark.parametrize("script", SCRIPTS, ids=[script.stem for script in SCRIPTS])
-def test_hermitage(server, script):
+def test_hermitage_cases_give_the_recorded_answers(server, script):
     server.query("create database if not exists t")
     if script.stem == "repeatable_read" and type(server).__name__ == "MariaDb":
         server.query("set global innodb_snapshot_isolation=ON")

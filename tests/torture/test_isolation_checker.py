@@ -1,4 +1,5 @@
-"""The judge of histories finds each anomaly in a history that has it, forbids it where it is forbidden, and accuses nobody else."""
+"""The checker finds each anomaly in a history that has it, reports it at the levels that forbid it, and reports nothing
+else."""
 
 import random
 
@@ -10,7 +11,7 @@ A, L, W, R, I, S, U = Kind.APPEND, Kind.LIST, Kind.WRITE, Kind.READ, Kind.INSERT
 
 
 def history(*transactions):
-    """Transactions that all overlap, unless they say when they ran: (operations, status or (begin, end))."""
+    """Returns transactions that all overlap unless they specify their times: (operations, status or (begin, end))."""
     made = []
     for number, (operations, *more) in enumerate(transactions, 1):
         status = next((each for each in more if isinstance(each, Status)), Status.COMMITTED)
@@ -33,15 +34,15 @@ GOOD = history(
 )
 
 BAD = {
-    # Writes of two transactions interleave in two lists.
+    # The writes of two transactions interleave in two lists.
     "G0": (READ_COMMITTED, history(([(A, 1, 1), (A, 2, 2)],), ([(A, 1, 3), (A, 2, 4)],), ([(L, 1, [1, 3]), (L, 2, [4, 2])],))),
     "G1a": (READ_COMMITTED, history(([(A, 1, 1)], Status.ABORTED), ([(L, 1, [1])],))),
     "G1b": (READ_COMMITTED, history(([(A, 1, 1), (A, 1, 2)],), ([(L, 1, [1])],), ([(L, 1, [1, 2])],))),
     "G1c": (READ_COMMITTED, history(([(A, 1, 1), (L, 2, [2])],), ([(A, 2, 2), (L, 1, [1])],))),
-    # Read skew: the first list from before a transaction, the second from after it.
+    # Read skew: the first list is read as before a transaction, the second as after it.
     "G-single": (REPEATABLE_READ, history(([(A, 1, 1), (A, 2, 2)],), ([(L, 1, []), (L, 2, [2])],), ([(L, 1, [1])],))),
     "lost-update": (REPEATABLE_READ, history(([(R, 1, None), (W, 1, 5)],), ([(R, 1, None), (W, 1, 6)],), ([(R, 1, [6, 5])],), ([(R, 1, [5, None])],))),
-    # Two readers who see two writers in opposite order.
+    # Two readers see two writers in opposite order.
     "G-nonadjacent": (REPEATABLE_READ, history(([(A, 1, 1)],), ([(A, 2, 2)],), ([(L, 1, [1]), (L, 2, [])],), ([(L, 1, []), (L, 2, [2])],),
                                                ([(L, 1, [1]), (L, 2, [2])],))),
     # Write skew.
@@ -69,13 +70,13 @@ def test_each_anomaly_is_found_at_its_level(kind):
 
 
 @pytest.mark.parametrize("kind", ["G-single", "lost-update", "G-nonadjacent", "G2"])
-def test_what_a_level_allows_is_no_anomaly_there(kind):
+def test_an_anomaly_is_not_reported_at_a_level_that_allows_it(kind):
     level, transactions = BAD[kind]
     for lower in LEVELS[:LEVELS.index(level)]:
         assert kinds(transactions, lower) == set(), f"{kind} is allowed at {lower}"
 
 
-def test_phantoms_and_what_a_savepoint_took_back():
+def test_phantoms_and_reads_of_writes_undone_by_a_savepoint_are_found():
     phantom = history(([(S, 1, []), (A, 1, 1)],), ([(L, 1, []), (I, 1, 7)],), ([(L, 1, [1]), (S, 1, [7])],))
     assert "G2" in kinds(phantom, SERIALIZABLE)
     assert kinds(phantom, REPEATABLE_READ) == set()
@@ -89,7 +90,7 @@ def test_half_of_an_unknown_transaction_is_found():
 
 
 class Store:
-    """Versioned lists under a rule of isolation that may be broken, driven step by step in one thread."""
+    """Versioned lists with an isolation rule that may be faulty, driven step by step in one thread."""
 
     def __init__(self, rule):
         self.rule, self.versions, self.clock = rule, {}, 0
@@ -99,7 +100,8 @@ class Store:
 
 
 def simulate(rule, seed, count=400, keys=3):
-    """A history of random transactions. Rules: "serial", "snapshot", "no-conflict-check" (snapshots, last writer wins), "read-newest"."""
+    """Returns a history of random transactions. Rules: "serial", "snapshot", "no-conflict-check" (snapshots, last
+    writer wins), "read-newest"."""
     chance, store, running, made = random.Random(seed), Store(rule), [], []
     element = 0
     while len(made) < count or running:
@@ -133,7 +135,7 @@ def simulate(rule, seed, count=400, keys=3):
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_simulated_stores(seed):
+def test_histories_of_simulated_stores_have_the_anomalies_of_their_rules(seed):
     for level in LEVELS:
         assert check(simulate("serial", seed), level) == []
     snapshot = simulate("snapshot", seed)
@@ -143,7 +145,7 @@ def test_simulated_stores(seed):
     assert check(simulate("read-newest", seed), REPEATABLE_READ)
 
 
-def test_a_history_survives_its_file(tmp_path):
+def test_a_saved_history_loads_unchanged(tmp_path):
     level, transactions = BAD["G2"]
     save(tmp_path / "history", level, transactions)
     assert load(tmp_path / "history") == (level, transactions)

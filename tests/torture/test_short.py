@@ -1,4 +1,5 @@
-"""The torture suite in short: every part, once with a seed that stays and once with another one each time. `make torture` is the long form."""
+"""The torture suite in short: every part, once with a fixed seed and once with a random one. `make torture` runs the
+long form."""
 
 import random
 import subprocess

@@ -1,5 +1,5 @@
-//! Times recovery: `cargo run --release -p paceline-apply --example measure_recovery [rows]`. The table is sysbench's: an integer primary key, one
-//! secondary index, 120 and 60 characters.
+//! Measures recovery: `cargo run --release -p paceline-apply --example measure_recovery [rows]`. The table is
+//! sysbench's: an integer primary key, one secondary index, columns of 120 and 60 characters.
 
 use std::sync::Arc;
 
@@ -80,11 +80,11 @@ fn image(table: &TableDefinition, id: u64, n: u64) -> Vec<u8> {
     image
 }
 
-/// What a transaction of the log does.
+/// Kind of transactions in the log.
 enum Load {
-    /// Inserts so many rows.
+    /// Each inserts this many rows.
     Insert(u64),
-    /// Updates the text of one row.
+    /// Each updates the text of one row.
     UpdateOne,
 }
 
@@ -137,7 +137,7 @@ fn write_log(log: &Log, table: &TableDefinition, rows: u64, load: &Load) {
     }
 }
 
-/// CPU time of all threads of this process, flushes included; in steps of 10 ms.
+/// Returns the CPU time of all threads of this process, flushes included, in steps of 10 ms.
 fn cpu_seconds() -> f64 {
     let stat = std::fs::read_to_string("/proc/self/stat").expect("Linux");
     let fields: Vec<&str> = stat.rsplit(") ").next().expect("a name").split(' ').collect();

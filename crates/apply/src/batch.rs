@@ -1,7 +1,7 @@
-//! The thread that writes to the engines, and the batches on the way to it.
+//! The writer thread of recovery, and the batches it receives.
 //!
-//! Reading and decoding the log takes about as long as writing the tables, so that each has a core. Many event groups are one
-//! batch: the engines take them with one write.
+//! Reading and decoding the log takes about as long as writing the tables, so each task gets a core of its own. Many
+//! event groups form one batch, which the engines store with one write.
 
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -12,17 +12,17 @@ use paceline_types::LogPosition;
 use crate::error::{Error, Result};
 use crate::group::CurrentRows;
 
-/// A batch goes to the engines at this many bytes.
+/// A batch is sent to the writer when its write sets take this many bytes…
 const BATCH_BYTES: usize = 2 << 20;
-/// … or at this many groups.
+/// … or when it holds this many event groups.
 const BATCH_GROUPS: usize = 4096;
-/// Batches that may wait for the writer.
+/// Number of batches that may wait for the writer.
 const BATCHES_WAITING: usize = 2;
 
 #[derive(Default)]
 struct Batch {
     sets: Vec<Arc<FrozenWriteSet>>,
-    /// Where the last group ends.
+    /// End of the last group in the log.
     position: LogPosition,
     groups: usize,
     bytes: usize,
@@ -30,21 +30,21 @@ struct Batch {
 
 enum Message {
     Write(Batch),
-    /// Everything before is to be written; then the answer is given.
+    /// Asks for an answer on this channel when everything sent before is written.
     Settle(SyncSender<()>),
 }
 
-/// Collects groups, and hands them to the writer in the log's order.
+/// Collects event groups and passes them to the writer thread in log order.
 pub(crate) struct Batcher<'a> {
     storage: &'a Storage,
     batch: Batch,
-    /// `None` when the writer has been told to end.
+    /// `None` once the writer has been asked to end.
     sender: Option<SyncSender<Message>>,
-    /// Something was sent since the last settling.
+    /// True if a batch was sent after the last [`Message::Settle`].
     unsettled: bool,
 }
 
-/// Runs `feed` with a batcher, and a thread that writes what comes out of it. Returns when all is written.
+/// Calls `feed` with a batcher, and starts a thread that writes its batches. Returns when everything is written.
 pub(crate) fn with_writer<T>(
     storage: &Storage,
     feed: impl FnOnce(&mut Batcher<'_>) -> Result<T>,
@@ -66,7 +66,7 @@ pub(crate) fn with_writer<T>(
         let written = writer
             .join()
             .unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-        // If the writer failed, the feeder only saw that nobody listens any more.
+        // A failure of the writer reaches the feeder only as a closed channel. The writer's own error is the cause.
         written.map_err(Error::from)?;
         fed
     })
@@ -83,7 +83,7 @@ fn write_all(storage: &Storage, receiver: &Receiver<Message>) -> paceline_storag
 }
 
 impl Batcher<'_> {
-    /// Adds a group that ends at `position`.
+    /// Adds the writes of an event group that ends at `position`.
     pub(crate) fn add(&mut self, writes: WriteSet, position: LogPosition) -> Result<()> {
         if writes.is_spilled() {
             let set = Arc::new(writes.assign_version(position));
@@ -119,7 +119,7 @@ impl Batcher<'_> {
     }
 }
 
-/// Stands for the writer's own error, which [`with_writer`] returns instead.
+/// Returns a placeholder for the writer's own error. [`with_writer`] returns the writer's error instead.
 fn writer_failed() -> Error {
     Error::Storage(paceline_storage::Error::Closing)
 }

@@ -1,4 +1,4 @@
-//! The catalog as [`Definitions`]: DDL in the log is planned and run by `sql`.
+//! Implements [`Definitions`] with the catalog: `sql` plans and runs the DDL of the log.
 
 use std::sync::Arc;
 
@@ -8,14 +8,14 @@ use paceline_storage::Storage;
 
 use crate::definitions::{DdlEffect, Definitions, LoggedDdl, ReplayTable};
 
-/// A catalog whose tables row events are applied to, and which DDL in the log changes.
+/// A catalog that supplies the tables for row events, and that DDL in the log changes.
 pub struct CatalogDefinitions<'a> {
     catalog: Arc<CatalogHandle>,
     host: &'a dyn ReplayHost,
 }
 
 impl<'a> CatalogDefinitions<'a> {
-    /// On this catalog.
+    /// Uses this catalog. `host` runs what DDL needs from outside the catalog.
     pub fn new(catalog: Arc<CatalogHandle>, host: &'a dyn ReplayHost) -> Self {
         CatalogDefinitions { catalog, host }
     }

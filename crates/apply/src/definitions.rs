@@ -1,4 +1,4 @@
-//! What apply needs to know of tables, and who runs DDL for it.
+//! The interface through which apply looks up tables and runs DDL.
 
 use std::sync::Arc;
 
@@ -6,52 +6,53 @@ use paceline_binlog::event::{EventFlags, QueryEvent};
 use paceline_storage::{BuildId, Storage, TableSchema, WriteSet};
 use paceline_types::{Gtid, Version};
 
-/// A table as row events see it.
+/// A table as row events need it.
 #[derive(Clone)]
 pub struct ReplayTable {
-    /// Its columns and indexes.
+    /// Columns and indexes.
     pub schema: Arc<TableSchema>,
-    /// Where in the log it got its definition. Row events that are not behind it are not for this table.
+    /// Log position at which the table got its definition. Row events at or before it belong to an older table.
     pub defined_at: Version,
 }
 
-/// A DDL statement as the log has it.
+/// A DDL statement as the log holds it.
 #[derive(Clone, Copy, Debug)]
 pub struct LoggedDdl<'a> {
-    /// The statement with its session's settings. [`QueryEvent::xid`] is the id of what it built.
+    /// The statement with its session's settings. [`QueryEvent::xid`] is the id of the build that it made.
     pub query: &'a QueryEvent<'a>,
-    /// The flags of its event.
+    /// Flags of the Query event.
     pub event_flags: EventFlags,
-    /// When it began, in seconds since 1970.
+    /// Time when the statement began, in seconds since 1970.
     pub timestamp_seconds: u32,
-    /// Its transaction.
+    /// GTID of its event group.
     pub gtid: Gtid,
-    /// Where it ends in the log: the version of what it writes.
+    /// End of its event group in the log: the version of everything it writes.
     pub version: Version,
 }
 
-/// Why DDL cannot be done, in the words of who runs it.
+/// Reason why DDL failed, in the words of the implementation that ran it.
 pub type DdlError = Box<dyn std::error::Error + Send + Sync>;
 
-/// What a DDL statement does.
+/// The result of planning a DDL statement.
 pub struct DdlEffect {
-    /// What it writes.
+    /// Changes of stored keys.
     pub writes: WriteSet,
-    /// Finished builds that become visible with it.
+    /// Finished builds that become visible with the statement.
     pub builds: Vec<BuildId>,
-    /// Switches the catalog. Called when the rest is in the engines.
+    /// Switches the catalog. Called when the writes and the builds are in the engines.
     pub publish: Box<dyn FnOnce(Version) -> Result<(), DdlError>>,
 }
 
-/// The tables' definitions, which DDL in the log changes.
+/// The tables' definitions. DDL in the log changes them.
 pub trait Definitions {
-    /// The table of that name, if there is one.
+    /// Returns the table of that name, or `None` if it does not exist.
     fn table(&self, database: &str, table: &str) -> Option<ReplayTable>;
 
-    /// Plans a statement of the log again. The tables are exactly at its place. What it built is listed by [`Storage::builds`] under
-    /// its id if it was built on this data directory; otherwise it is built now.
+    /// Plans a DDL statement of the log again. The tables must be exactly at the statement's position. If the
+    /// statement's build was made on this data directory, [`Storage::builds`] lists it under the statement's id;
+    /// otherwise the build is made now.
     ///
     /// # Errors
-    /// If it cannot be done on these tables: they are not those that it was logged on.
+    /// Fails if the statement does not fit these tables. Then they are not the tables that it was logged on.
     fn replay_ddl(&mut self, ddl: &LoggedDdl<'_>, storage: &Arc<Storage>) -> Result<DdlEffect, DdlError>;
 }

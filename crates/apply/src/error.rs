@@ -1,11 +1,11 @@
-//! Why an event group cannot be applied.
+//! Errors of applying event groups.
 
 use paceline_types::{Gtid, LogPosition};
 
-/// The result of this crate's functions.
+/// Result of this crate's functions.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Why an event group cannot be applied.
+/// Reason why an event group cannot be applied.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -20,86 +20,86 @@ pub enum Error {
     Group {
         /// The transaction.
         gtid: Gtid,
-        /// Where it starts.
+        /// Start of its event group.
         position: LogPosition,
-        /// What is wrong.
+        /// What does not fit.
         problem: Problem,
     },
-    /// A statement that the server itself logs failed.
+    /// A statement that the server itself logs has failed.
     #[error("{statement}: {source}")]
     Statement {
-        /// The statement.
+        /// SQL text.
         statement: String,
-        /// Why.
+        /// Cause.
         source: Box<dyn std::error::Error + Send + Sync>,
     },
-    /// A GTID that is not in the log, nor the last of its domain before it.
+    /// A GTID that is neither in the log nor the last one of its domain before the log.
     #[error("GTID {0} is not in the binary log")]
     NotInLog(Gtid),
-    /// What would have to be taken back is too much.
+    /// More of the log would have to be undone than the limit allows.
     #[error("what has been logged since then is more than {bytes_max} bytes, which is too much to take back")]
     TooFarBack {
         /// The limit, in bytes of log.
         bytes_max: u64,
     },
-    /// The tables are ahead of the log: the log's end was lost, and with it what the tables already have.
+    /// The tables are ahead of the log: the end of the log was lost, but the tables already hold it.
     #[error("the tables are at {tables}, but the log ends at {log}")]
     LogTooShort {
-        /// Where the tables are.
+        /// Position of the tables.
         tables: LogPosition,
-        /// Where the log ends.
+        /// End of the log.
         log: LogPosition,
     },
 }
 
-/// What is wrong with an event group.
+/// Reason why an event group does not fit the tables.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Problem {
     /// An event cannot be decoded.
     #[error("{0}")]
     Malformed(paceline_binlog::Error),
-    /// A row event names a table by a number that no table map before it gave.
+    /// A rows event names a table number that no earlier table map has defined.
     #[error("a row event is for table number {0}, which no table map names")]
     UnmappedTable(u64),
-    /// A table that does not exist.
+    /// The table does not exist.
     #[error("table '{database}.{table}' does not exist")]
     NoSuchTable {
-        /// Its database.
+        /// Database of the table.
         database: String,
-        /// Its name.
+        /// Name of the table.
         table: String,
     },
-    /// A table whose columns are not those of the log.
+    /// The table's columns are not those in the log.
     #[error("table '{database}.{table}' has {has} columns, the log has {logged}")]
     ColumnCount {
-        /// Its database.
+        /// Database of the table.
         database: String,
-        /// Its name.
+        /// Name of the table.
         table: String,
-        /// The table's.
+        /// Number of columns of the table.
         has: usize,
-        /// The log's.
+        /// Number of columns in the log.
         logged: usize,
     },
-    /// A row event without all columns (`binlog_row_image` other than FULL).
+    /// A rows event lacks some columns (`binlog_row_image` is not FULL).
     #[error("a row event does not have all columns")]
     PartialImage,
-    /// A statement that changes rows, logged as text.
+    /// A statement that changes rows is logged as text.
     #[error("a statement is logged as text: {0}")]
     Statement(String),
-    /// An event that no transaction of this server holds.
+    /// An event that transactions of this server do not contain.
     #[error("a {0} event")]
     UnexpectedEvent(&'static str),
-    /// A row could not be changed.
+    /// The row cannot be changed.
     #[error("{0}")]
     Row(paceline_storage::Error),
-    /// DDL failed.
+    /// A DDL statement failed.
     #[error("{statement}: {source}")]
     Ddl {
-        /// The statement.
+        /// SQL text.
         statement: String,
-        /// Why.
+        /// Cause.
         source: Box<dyn std::error::Error + Send + Sync>,
     },
 }

@@ -1,4 +1,4 @@
-//! One event group becomes a write set, or a DDL statement.
+//! Turns one event group into a write set or a DDL statement.
 
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -16,62 +16,63 @@ use paceline_types::Version;
 use crate::definitions::{Definitions, LoggedDdl, ReplayTable};
 use crate::error::{Error, Problem, Result};
 
-/// What happens to rows of MEMORY tables.
+/// How rows of MEMORY tables are treated.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum MemoryTables {
-    /// They are written like others: on a replica.
+    /// Written like the rows of other tables. Used on a replica.
     Apply,
-    /// They are passed over: after a restart, which empties these tables, and logs that, before anyone reads them.
+    /// Skipped. Used after a restart: it empties these tables, and the server logs that before the first session
+    /// starts.
     Skip,
 }
 
-/// What rows of tables that are not there any more mean.
+/// How rows of tables that no longer exist are treated.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum MissingTables {
-    /// That log and tables do not fit each other.
+    /// As an error: the log and the tables do not fit each other.
     Refuse,
-    /// Nothing: nobody can read the table.
+    /// Skipped: no session can read the table.
     Skip,
 }
 
-/// What an event group turned out to be.
+/// Result of reading an event group.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Applied {
-    /// Changes of so many rows, which are in the write set now; perhaps none.
+    /// Number of row changes that are now in the write set; may be 0.
     Rows(u64),
-    /// DDL, which [`GroupApplier::ddl`] gives.
+    /// The group is DDL. [`GroupApplier::ddl`] returns the statement.
     Ddl,
 }
 
-/// The newest state, for tables without a primary key.
+/// Access to the newest state. Tables without a primary key need it to find their rows.
 pub trait CurrentRows {
-    /// The engines, with everything before this group applied.
+    /// Returns the engines after everything before this group is applied.
     ///
     /// # Errors
-    /// If what is before could not be applied.
+    /// Fails if an earlier group could not be applied.
     fn settled(&mut self) -> Result<&Storage>;
 }
 
-/// Turns event groups into write sets, in the log's order. Keeps what it learned of tables from group to group.
+/// Turns event groups into write sets, in log order. Caches table maps from one group to the next.
 pub struct GroupApplier {
     memory_tables: MemoryTables,
     missing_tables: MissingTables,
-    /// Tables of the statement that is being read.
+    /// Table maps of the current statement.
     mapped: Vec<(TableId, Target)>,
-    /// The last table map: the next one is most often the same.
+    /// Body and target of the last table map. The next table map is most often the same.
     last_map: Option<(Vec<u8>, Target)>,
 }
 
-/// Where a table's rows go.
+/// Destination of a table's rows.
 #[derive(Clone)]
 enum Target {
     Table(Arc<TableSchema>),
-    /// The events are older than the table of that name, or not wanted.
+    /// The events belong to an older table of the same name, or are not wanted.
     Skip,
 }
 
 impl GroupApplier {
-    /// An applier that has seen nothing.
+    /// Creates an applier with an empty cache.
     pub fn new(memory_tables: MemoryTables) -> Self {
         GroupApplier {
             memory_tables,
@@ -81,7 +82,7 @@ impl GroupApplier {
         }
     }
 
-    /// One for a single group that lies in the past of the tables.
+    /// Creates an applier for a single group that is older than the tables.
     pub(crate) fn looking_back() -> Self {
         GroupApplier {
             missing_tables: MissingTables::Skip,
@@ -89,7 +90,7 @@ impl GroupApplier {
         }
     }
 
-    /// Adds a group's changes to an empty write set. `format` is that of the file that the group was read from.
+    /// Adds a group's changes to an empty write set. `format` is that of the file that contains the group.
     ///
     /// # Errors
     /// [`Error::Group`] if the group does not fit the tables.
@@ -108,10 +109,10 @@ impl GroupApplier {
         })
     }
 
-    /// Gives the changes of a group's rows, in their order: the images before and after.
+    /// Calls `change` with the images before and after of each row change, in order.
     ///
     /// # Errors
-    /// As [`rows`](Self::rows); what `change` returns.
+    /// Those of [`rows`](Self::rows), and those that `change` returns.
     pub(crate) fn changes<D: Definitions>(
         &mut self,
         group: &EventGroup,
@@ -139,7 +140,7 @@ impl GroupApplier {
                         self.last_map = None;
                         return Ok(Applied::Ddl);
                     }
-                    // CREATE TABLE … SELECT of a primary: a group of our own before it has made the table.
+                    // A primary's CREATE TABLE … SELECT. An earlier group of our own log has created the table.
                     QueryKind::Other if makes_table(&query) => {}
                     QueryKind::Other => {
                         return Err(fail(Problem::Statement(
@@ -159,10 +160,10 @@ impl GroupApplier {
         Ok(Applied::Rows(rows))
     }
 
-    /// Calls `run` with the DDL statement of a group that [`rows`](Self::rows) has found to be one.
+    /// Calls `run` with the DDL statement of a group for which [`rows`](Self::rows) returned [`Applied::Ddl`].
     ///
     /// # Errors
-    /// [`Error::Group`] if it cannot be decoded, or `run` fails.
+    /// [`Error::Group`] if the group cannot be decoded or `run` fails.
     pub fn ddl<T>(
         &self,
         group: &EventGroup,
@@ -261,7 +262,7 @@ impl GroupApplier {
     ) -> Result<u64> {
         let fail = |problem| at_group(group, problem);
         if event.rows.is_empty() {
-            return Ok(0); // the mark of a statement's end
+            return Ok(0); // an event that only marks the end of a statement
         }
         let schema = match self.mapped.iter().find(|(id, _)| *id == event.table_id) {
             Some((_, Target::Table(schema))) => schema,
@@ -298,7 +299,7 @@ impl GroupApplier {
     }
 }
 
-/// Why a row cannot be changed.
+/// Reason why a row cannot be changed.
 pub(crate) enum RowError {
     Problem(Problem),
     Other(Error),
@@ -325,7 +326,7 @@ fn change_row(
     change_row_over(&below, schema, before, after, writes)
 }
 
-/// Changes a row of what is below with the write set on top.
+/// Applies one row change to the state that `below` and the write set on top of it form.
 pub(crate) fn change_row_over(
     below: &Below<'_>,
     schema: &TableSchema,
@@ -351,13 +352,13 @@ pub(crate) fn change_row_over(
     Ok(schema.row_change(before, after, writes)?)
 }
 
-/// What a row without a key is looked for in.
+/// State below the write set, in which rows without a primary key are searched.
 pub(crate) enum Below<'a> {
-    /// Nothing: it has a key.
+    /// None: the row has a primary key, and no search is needed.
     Nothing,
-    /// The engines, as they are.
+    /// The newest state of the engines.
     Newest(&'a Storage),
-    /// What is published at a place.
+    /// The state that is published at a log position.
     Snapshot(&'a StorageSnapshot),
 }
 
@@ -379,7 +380,7 @@ impl Below<'_> {
     }
 }
 
-/// What is below with the group's own writes on top.
+/// The state below, with the group's own writes on top.
 struct Merged<'a> {
     below: &'a Below<'a>,
     writes: &'a WriteSet,
@@ -444,7 +445,7 @@ impl RowReader for Merged<'_> {
 }
 
 enum QueryKind {
-    /// BEGIN, COMMIT, SAVEPOINT: nothing to do.
+    /// BEGIN, COMMIT or a savepoint statement: no effect on rows.
     Frame,
     Other,
 }
@@ -463,7 +464,8 @@ fn kind_of(query: &QueryEvent<'_>) -> QueryKind {
     }
 }
 
-/// Whether a statement in front of rows is the definition of the table that they fill, as a primary in row format logs CREATE TABLE … SELECT.
+/// Returns whether a statement in front of rows creates the table that they fill. A primary in row format logs CREATE
+/// TABLE … SELECT this way.
 pub fn makes_table(query: &QueryEvent<'_>) -> bool {
     let sql = query.sql.trim_ascii_start();
     let begins = |words: &[u8]| {
@@ -477,7 +479,7 @@ fn is_standalone(group: &EventGroup) -> Result<bool> {
     Ok(group.gtid_event()?.flags.contains(GtidFlags::STANDALONE))
 }
 
-/// Whether a bitmap of columns has them all. What is behind the last column does not matter.
+/// Returns whether a bitmap of columns contains them all. Bits after the last column are ignored.
 fn holds_all(present: &[u8], columns: usize) -> bool {
     present.iter().enumerate().all(|(at, byte)| {
         let here = (columns - at * 8).min(8);
@@ -499,7 +501,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_table_is_made_in_front_of_its_rows() {
+    fn create_table_statements_in_front_of_rows_are_recognized() {
         let makes = |sql: &str| makes_table(&QueryEvent::new(b"", sql.as_bytes()));
         assert!(
             makes("CREATE TABLE `t` (\n  `a` int)") && makes("CREATE OR REPLACE TABLE `t` (\n  `a` int)")
@@ -508,7 +510,7 @@ mod tests {
     }
 
     #[test]
-    fn only_full_images_have_all_columns() {
+    fn a_column_bitmap_is_full_if_every_column_bit_is_set() {
         assert!(holds_all(&[0xff, 0x01], 9));
         assert!(holds_all(&[0xff, 0xff], 9));
         assert!(!holds_all(&[0xff, 0xfe], 9));
@@ -517,7 +519,7 @@ mod tests {
     }
 
     #[test]
-    fn frames_of_a_transaction_are_no_statements() {
+    fn begin_commit_and_savepoint_queries_are_frames() {
         let kind = |sql: &[u8]| matches!(kind_of(&QueryEvent::new(b"", sql)), QueryKind::Frame);
         assert!(kind(b"BEGIN") && kind(b"commit") && kind(b"SAVEPOINT `a`") && kind(b"ROLLBACK TO `a`"));
         assert!(!kind(b"CREATE TABLE t (a INT)") && !kind(b"BEGIN WORK; DROP TABLE t"));

@@ -1,20 +1,21 @@
-//! From the log to the tables: an event group becomes a write set or a DDL call.
+//! Applies the log to the tables: an event group becomes a write set or a DDL call.
 //!
 //! ```text
 //!   LogReader ──▶ EventGroup ──GroupApplier──▶ WriteSet (at the group's version) ──▶ batches ──▶ Storage
 //!                                  │                                                   ▲
-//!                                  └── a Query event ──▶ Definitions::replay_ddl ──────┘  alone, in its place
+//!                                  └── a Query event ──▶ Definitions::replay_ddl ──────┘  alone, in log order
 //! ```
 //!
-//! One piece of code for everyone who turns log into tables: recovery at start ([`recover`]), a restore that goes on from a backup's position,
-//! and replicas. It is blind and idempotent: a row event holds whole images, so that what it writes does not depend on what is
-//! there; the same group applied twice gives the same keys, values and versions. (Tables without a primary key look for the row that the image
-//! means: the one with the lowest id, [`TableSchema::find_row`](paceline_storage::TableSchema::find_row). The engine is then exactly at the group's
-//! place, so that the answer is the same every time.)
+//! The same code serves recovery at start ([`recover`]), a restore that continues from a backup's position, and
+//! replicas. It is blind and idempotent. A row event holds whole images, so the result does not depend on what the
+//! tables hold. Applying a group twice produces the same keys, values and versions. (In a table without a primary key,
+//! the row with the image before must be found: it is the one with the lowest id,
+//! [`TableSchema::find_row`](paceline_storage::TableSchema::find_row). The engine is then exactly at the group's
+//! position, so the result is the same every time.)
 //!
-//! What another server sends is another matter: it is checked against the tables and logged anew ([`replicated`]).
+//! Events from another server are different: they are checked against the tables and logged anew ([`replicated`]).
 //!
-//! Nothing here knows where a group came from.
+//! This crate does not know where an event group came from.
 #![forbid(unsafe_code)]
 
 mod batch;

@@ -1,18 +1,20 @@
-//! The state at a GTID position that has been passed: a snapshot, and what takes back the transactions since.
+//! The state at an earlier GTID position: a snapshot, and a write set that undoes later transactions.
 //!
 //! ```text
 //!   log      … │ 0-1-7 │ 0-1-8 │ 5-2-3 │ 0-1-9 │              position asked for: 0-1-7,5-2-3
 //!                              undone          undone   ▲
 //!   write set      0-1-9 inverted, then 0-1-8 inverted  └ snapshot
 //! ```
-//! Snapshots of the engines exist for places where a commit group ended, and two servers group differently. But the log has every row before
-//! and after its change. So whoever wants another place reads it from there to the snapshot, newest first, and collects the images before in
-//! a write set: that on top of the snapshot is the state at the position, exactly. Nothing is retained for it beside the log, and it costs
-//! nobody anything but its reader.
+//! Engine snapshots exist only for the ends of commit groups, and two servers group transactions differently. But the
+//! log holds every row before and after each change. To read at another position, the log is read from there to the
+//! snapshot. Its transactions are undone newest first: their images before are collected in a write set. The snapshot
+//! with this write set on top is exactly the state at the position. Nothing is retained for this purpose besides the
+//! log, and only the reader pays.
 //!
-//! In each domain what is behind the position's sequence number is taken back; of domains that the position does not name, everything. What
-//! never replicates (`sql_log_bin=0`) is no part of any position, and stays. DDL is not undone: a table whose definition is newer than
-//! [`LookedBack::version`] cannot be read (1412), and row events from before it are passed over as in a replay.
+//! In each domain, transactions after the position's sequence number are undone. If the position does not name a
+//! domain, all its transactions are undone. Transactions that never replicate (`sql_log_bin=0`) belong to no position
+//! and are not undone. DDL is not undone either: a table whose definition is newer than [`LookedBack::version`] cannot
+//! be read (1412), and row events older than the definition are skipped as in a replay.
 
 use crate::definitions::Definitions;
 use crate::error::{Error, Result};
@@ -23,23 +25,25 @@ use paceline_storage::{StorageSnapshot, TableSchema, WriteSet};
 use paceline_types::Version;
 use std::sync::Arc;
 
-/// How a snapshot becomes an older state.
+/// A write set that turns a snapshot into an older state.
 pub struct LookedBack {
-    /// What is read on top of the snapshot.
+    /// Is read on top of the snapshot.
     pub undo: WriteSet,
-    /// The place in the log before the first transaction that is taken back; the snapshot's if there is none.
+    /// Start of the first undone transaction in the log; the snapshot's position if there is none.
     pub version: Version,
-    /// How many transactions are taken back.
+    /// Number of undone transactions.
     pub transactions: usize,
 }
 
-/// A row's change: the table, the images before and after.
+/// A row change: the table, the image before, the image after.
 type RowChange = (Arc<TableSchema>, Option<Box<[u8]>>, Option<Box<[u8]>>);
 
-/// Finds what takes the snapshot back to the position, which it must contain. At most `bytes_max` bytes of log are kept in memory.
+/// Computes the write set that takes the snapshot back to the position. The snapshot must contain the position. At most
+/// `bytes_max` bytes of log are held in memory.
 ///
 /// # Errors
-/// [`Error::NotInLog`], [`Error::TooFarBack`]; [`Error::Log`] with `Purged` if some of what is to be taken back is in no file any more.
+/// [`Error::NotInLog`], [`Error::TooFarBack`]; [`Error::Log`] with `Purged` if a transaction that must be undone is in
+/// no log file any more.
 pub fn look_back(
     log: &Log,
     snapshot: &StorageSnapshot,

@@ -1,15 +1,18 @@
-//! Start-up: the log behind the engine's position is applied again.
+//! Recovery at start: applies the log after the engine's position.
 //!
-//! The engine holds exactly the groups up to its position (`crates/storage/src/rocksdb_engine/`), so that each group meets the tables, and the
-//! catalog, as it met them the first time. Afterwards the transaction manager goes on from the log's end.
+//! The engine holds exactly the groups up to its position (`crates/storage/src/rocksdb_engine/`). So each group finds
+//! the tables and the catalog as they were when it was first applied. Afterwards the transaction manager continues at
+//! the end of the log.
 //!
-//! MEMORY tables are empty after a restart. Row events for them are passed over here; the server then logs a TRUNCATE for each
-//! that is not known to be empty, before it lets anyone in.
+//! MEMORY tables are empty after a restart. Their row events are skipped here. Before the first session starts, the
+//! server logs a TRUNCATE for every MEMORY table.
 //!
-//! Builds: DDL whose group is behind the position finds what it built finished under its id, and activates it in its place. What is
-//! left of builds at the end is in no log, or in the tables already: it is deleted.
+//! Builds: if this server built something for a DDL statement after the engine's position, the finished build is stored
+//! under the statement's id, and is activated when the statement is applied. Builds that remain at the end are either
+//! in no log or already in the tables: they are deleted.
 //!
-//! A large transaction is in memory neither as events nor as rows: both go through files, and the rows to the tables as at its commit.
+//! A large transaction is in memory neither as events nor as rows. Both are kept in files, and its rows reach the
+//! tables as they do at a commit.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -24,33 +27,34 @@ use crate::definitions::Definitions;
 use crate::error::{Error, Result};
 use crate::group::{Applied, CurrentRows, GroupApplier, MemoryTables};
 
-/// How often a long recovery says where it is.
+/// Interval between progress messages of a long recovery.
 const REPORT_EVERY: Duration = Duration::from_secs(5);
 
-/// What recovery has done.
+/// Result of a recovery.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RecoveryReport {
-    /// Where the tables were.
+    /// Position of the tables before recovery.
     pub from: LogPosition,
-    /// Where they are now: the end of the log.
+    /// Position of the tables after recovery: the end of the log.
     pub to: LogPosition,
-    /// Event groups applied.
+    /// Number of event groups applied.
     pub groups: u64,
-    /// Rows changed by them.
+    /// Number of rows that they changed.
     pub rows: u64,
-    /// DDL statements among them.
+    /// Number of DDL statements among them.
     pub ddl_statements: u64,
-    /// Finished builds that were deleted because no transaction in the log names them.
+    /// Number of finished builds deleted because no transaction in the log names them.
     pub builds_abandoned: usize,
-    /// How long it took.
+    /// Time that recovery took.
     pub duration: Duration,
 }
 
-/// Applies the log from the engine's position to its end. `log` is recovered and nothing is written to it meanwhile.
+/// Applies the log from the engine's position to its end. `log` must be recovered, and nothing may be written to it
+/// meanwhile.
 ///
 /// # Errors
-/// If the log or the tables cannot be read or written, or do not fit each other. What was applied until then stays; the next
-/// start goes on.
+/// Fails if the log or the tables cannot be read or written, or do not fit each other. What was applied until then
+/// remains; the next start continues from there.
 pub fn recover<D: Definitions>(
     log: &Log,
     storage: &Arc<Storage>,

@@ -1,5 +1,6 @@
-//! A server without SQL is killed at random moments under load, and recovers: every acknowledged transaction is there, none is half
-//! there, and a replay of the whole log into new tables gives the same keys, values and versions.
+//! Kills a server without SQL at random moments under load, and recovers it. Every acknowledged transaction must exist,
+//! none may exist in part, and a replay of the whole log into new tables must produce the same keys, values and
+//! versions.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write};
@@ -30,10 +31,10 @@ use paceline_types::{
 
 const DIRECTORY: &str = "PACELINE_RECOVERY_TEST_DIRECTORY";
 const THREADS: u64 = 4;
-/// Rows that each thread has to itself in `keyed`, its counter aside.
+/// Rows in `keyed` that each thread has for itself, in addition to its counter.
 const ROWS: u64 = 30;
 
-/// Three tables: with a primary key and indexes, without, and in memory.
+/// Three tables: with a primary key and indexes, without a primary key, and in memory.
 struct Tables {
     keyed: TableDefinition,
     keyless: TableDefinition,
@@ -130,7 +131,7 @@ fn image(table: &TableDefinition, id: u64, k: u64, c: &str) -> Vec<u8> {
     image
 }
 
-/// "DDL" that fills an index anew: `REBUILD n` gives index 1500 the keys 0 to n.
+/// Simulates DDL that builds an index: `REBUILD n` fills index 1500 with the keys 0 to n.
 const REBUILT: IndexId = IndexId::new(1500);
 
 fn rebuild(storage: &Storage, n: u64) -> BuildId {
@@ -215,13 +216,13 @@ fn recover_in(
     (log, storage, recovery.state, report)
 }
 
-/// What transaction `n` of a thread does.
+/// One change in a transaction of a thread.
 enum Change {
-    /// In `keyed`: the row's k and c, or its end.
+    /// In `keyed`: new values k and c for this row, or its deletion.
     Keyed(u64, Option<(u64, String)>),
-    /// In `keyless`: one more such row.
+    /// In `keyless`: adds a row with this k.
     Add(u64),
-    /// In `keyless`: one such row less, if there is one.
+    /// In `keyless`: removes a row with this k, if one exists.
     Remove(u64),
 }
 
@@ -246,7 +247,7 @@ fn changes(thread: u64, n: u64) -> Vec<Change> {
     changes
 }
 
-/// What a thread's rows are after `n` transactions: id → (k, c), and how many of each row without a key.
+/// Expected rows of a thread after `n` transactions: id → (k, c), and the number of copies of each row without a key.
 type Model = (BTreeMap<u64, (u64, String)>, BTreeMap<u64, u64>);
 
 fn model(thread: u64, n: u64) -> Model {
@@ -272,7 +273,7 @@ fn keyed_id(thread: u64, row: u64) -> u64 {
     thread * 1000 + row
 }
 
-/// The row that counts a thread's transactions.
+/// Returns the id of the row that counts a thread's transactions.
 fn counter_id(thread: u64) -> u64 {
     thread * 1000 + 999
 }
@@ -399,7 +400,7 @@ fn counter(storage: &Storage, table: &TableDefinition, thread: u64) -> u64 {
     }
 }
 
-/// The child: recovers and goes on until it is killed. Says what is acknowledged.
+/// The child process: recovers, then continues until it is killed. Prints what is acknowledged.
 #[test]
 #[ignore = "the child process of a_killed_server_loses_nothing_acknowledged"]
 fn child() {
@@ -435,7 +436,7 @@ fn child() {
     });
 }
 
-/// The number of the last rebuild, whose index must be whole.
+/// Returns the number of the last rebuild. Its index must be complete.
 fn rebuilt(storage: &Storage) -> u64 {
     let entries = dump(storage, &REBUILT.range());
     let Some((_, first)) = entries.first() else {
@@ -459,7 +460,7 @@ fn dump(storage: &Storage, range: &KeyRange) -> Vec<(Vec<u8>, Vec<u8>)> {
     entries
 }
 
-/// All keys of users' tables on disk.
+/// Returns the range of all keys of users' tables on disk.
 fn everything() -> KeyRange {
     KeyRange::new(IndexId::new(IndexId::FIRST_USER).to_be_bytes(), [0x80, 0, 0, 0])
 }
@@ -526,7 +527,7 @@ fn a_killed_server_loses_nothing_acknowledged() {
         let lines = BufReader::new(child.stdout.take().unwrap()).lines();
         let reader = std::thread::spawn(move || {
             let mut last = vec![0; THREADS as usize + 1];
-            // What is cut off at the end was not acknowledged to anyone.
+            // A line that is cut off was not acknowledged to anyone.
             for line in lines.map_while(Result::ok) {
                 let mut words = line.split(' ');
                 if let (Some("ack"), Some(thread), Some(n), None) =
@@ -545,7 +546,7 @@ fn a_killed_server_loses_nothing_acknowledged() {
         for (thread, n) in last.into_iter().enumerate() {
             acknowledged[thread] = acknowledged[thread].max(n);
         }
-        // Recovery that is itself cut short: the next one goes on.
+        // This recovery is not followed by a normal close: the next one must continue.
         let (log, storage, _, report) = recover_in(directory.path(), "tables");
         println!("round {round}: {report:?}");
         replayed += report.groups;
@@ -557,7 +558,7 @@ fn a_killed_server_loses_nothing_acknowledged() {
     assert!(acknowledged.iter().all(|n| *n > 0), "{acknowledged:?}");
     assert!(replayed > 0, "the kills left something to recover");
 
-    // The log alone gives the same tables.
+    // The log alone must produce the same tables.
     let (log, storage, _, _) = recover_in(directory.path(), "tables");
     drop(log);
     let (_other_log, fresh, _, report) = recover_in(directory.path(), "fresh-tables");

@@ -1,5 +1,5 @@
-//! A copy of the tables and the log behind it give what the server has: rows, DDL with builds that the copy does not have, MEMORY
-//! tables. The same code recovers and restores.
+//! A copy of the tables and the log after it must produce the server's present state: rows, DDL with builds that the
+//! copy does not have, MEMORY tables. The same code recovers and restores.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -155,7 +155,7 @@ fn dump(storage: &Storage, range: KeyRange) -> Vec<(Vec<u8>, Vec<u8>)> {
     entries
 }
 
-/// The catalog's records, and all keys of users' tables on disk.
+/// Returns the catalog's records and all keys of users' tables on disk.
 fn everything(storage: &Storage) -> Vec<(Vec<u8>, Vec<u8>)> {
     let tables = KeyRange::new(IndexId::new(IndexId::FIRST_USER).to_be_bytes(), [0x80, 0, 0, 0]);
     let mut all = dump(storage, IndexId::CATALOG.range());
@@ -168,7 +168,7 @@ fn row(id: i64, name: &str) -> Vec<Value> {
 }
 
 #[test]
-fn a_copy_and_the_log_give_the_same_tables() {
+fn a_copy_and_the_later_log_restore_the_same_tables() {
     let directory = tempfile::tempdir().unwrap();
     let server = Server::open(directory.path());
     assert_eq!((server.report.from, server.report.groups), (LogPosition::ZERO, 0));
@@ -194,7 +194,7 @@ fn a_copy_and_the_log_give_the_same_tables() {
     server.manager.close().unwrap();
     drop(server);
 
-    // A restore: the copy has none of the builds, and makes them.
+    // Restore: the copy has none of the builds, so they are made.
     let restored = recovered(&copy, &directory.path().join("log"));
     assert_eq!(restored.report.from, copied_at);
     assert_eq!(restored.report.ddl_statements, 7);
@@ -212,7 +212,7 @@ fn a_copy_and_the_log_give_the_same_tables() {
     assert!(dump(&restored.storage, memory).is_empty());
     drop(restored);
 
-    // From nothing but the log.
+    // Restore from the log alone.
     let fresh = recovered(&directory.path().join("fresh"), &directory.path().join("log"));
     assert_eq!(fresh.report.from, LogPosition::ZERO);
     assert!(
@@ -221,7 +221,7 @@ fn a_copy_and_the_log_give_the_same_tables() {
     );
     drop(fresh);
 
-    // A restart of the server itself has nothing to do, but to log that the MEMORY table is empty.
+    // A restart of the server has nothing to replay. It only logs that the MEMORY table is empty.
     let server = Server::open(directory.path());
     assert_eq!(server.report.groups, 0);
     assert!(everything(server.manager.storage()) == expected);

@@ -1,4 +1,4 @@
-//! An archive that runs: its log, whom it follows, whom it serves.
+//! The running archive: its log, the connections to its primaries, and its clients.
 
 use crate::begin::Beginning;
 use crate::follow::Follower;
@@ -17,43 +17,43 @@ use std::sync::Arc;
 use std::time::Instant;
 use tokio::sync::watch;
 
-/// The version whose behaviour clients may expect, and what this is.
+/// Returns the server version: the MariaDB version whose behaviour clients may expect, and the version of this program.
 pub fn version() -> String {
     format!("10.11.19-MariaDB-paceline-archive-{}", env!("CARGO_PKG_VERSION"))
 }
 
-/// What was opened for an archive.
+/// What startup has opened for an archive.
 pub struct Opened {
-    /// Where its files are.
+    /// Directory of its files.
     pub datadir: PathBuf,
-    /// Its server id.
+    /// Server id of the archive.
     pub server_id: ServerId,
     /// The log.
     pub log: Log,
-    /// What becomes of closed files.
+    /// Compresses, copies and removes closed files; `None` if the files belong to another server.
     pub keeper: Option<Arc<Keeper>>,
 }
 
-/// An archive that runs.
+/// A running archive.
 pub struct Archive {
-    /// Its log, and what fills it.
+    /// The log, and what the followers and the keeper share.
     pub shared: Arc<ArchiveShared>,
-    /// What clients are offered.
+    /// TLS for clients; `None` without TLS.
     pub tls: Option<ServerTls>,
-    /// What becomes of closed files; `None` where there are none of its own.
+    /// Compresses, copies and removes closed files; `None` if the files belong to another server.
     pub keeper: Option<Arc<Keeper>>,
-    /// Serves it.
+    /// Streams the log to replicas.
     pub primary: Primary,
-    /// The connections to primaries, in the order of the options.
+    /// Connections to primaries, in the order of the options.
     pub followers: Vec<Arc<Follower>>,
-    /// The clients' sessions.
+    /// Sessions of clients.
     pub sessions: Sessions,
-    /// When it was started.
+    /// Time of the start.
     pub started: Instant,
 }
 
 impl Archive {
-    /// Puts an archive together.
+    /// Builds an archive from what was opened. `sources` are the logs to follow.
     pub fn new(
         options: &ArchiveOptions,
         opened: Opened,

@@ -1,21 +1,21 @@
-//! Where a new archive begins: where its primaries' logs begin.
+//! Beginning of a new archive's log: it is derived from the beginnings of its primaries' logs.
 //!
-//! Each primary says which GTIDs stand before its oldest file; the archive's log begins behind all of them, before the first transaction is taken.
-//! So a replica that lacks something older is told that it is purged, and none is ever sent a log with a hole. All primaries must have answered
-//! once before anything is taken.
+//! Each primary reports the GTIDs before its oldest file. The archive's log begins after all of them, before the first
+//! transaction is received. So a replica that needs an older transaction is told that it is purged, and no replica is
+//! ever sent a log with a hole. All primaries must have reported once before anything is received.
 //!
-//! Later a primary may come with a domain that the archive has never seen. If that domain began before the primary's oldest file, the archive
-//! cannot take it: its replicas could not be told what they miss.
+//! Later a primary may log into a domain that the archive has never seen. If that domain began before the primary's
+//! oldest file, the archive refuses to follow: it could not tell its replicas what they miss.
 
 use paceline_binlog::{BinlogState, GtidPosition};
 use parking_lot::Mutex;
 use std::collections::HashSet;
 use tokio::sync::watch;
 
-/// The beginning of an archive's log.
+/// Coordinates the followers until an archive's log has begun.
 #[derive(Debug)]
 pub struct Beginning {
-    /// Whether the log has begun.
+    /// True once the log has begun.
     has_begun: watch::Sender<bool>,
     told: Mutex<Told>,
 }
@@ -27,17 +27,17 @@ struct Told {
     needed: usize,
 }
 
-/// What a follower is to do when it has told where its primary's log begins.
+/// The next step of a follower after it has reported the beginning of its primary's log.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Next {
-    /// The log has begun, or nobody else is waited for: it is to begin with this state.
+    /// All followers have reported: the log must begin after this state.
     BeginWith(BinlogState),
-    /// Others have not told yet.
+    /// Other followers have not reported yet.
     Wait,
 }
 
 impl Beginning {
-    /// `is_new`: the log has nothing in it; so many followers will tell.
+    /// `is_new`: the log is still empty. `followers`: number of followers that will report.
     pub fn new(is_new: bool, followers: usize) -> Self {
         Beginning {
             has_begun: watch::Sender::new(!is_new),
@@ -49,12 +49,12 @@ impl Beginning {
         }
     }
 
-    /// Whether the log has begun.
+    /// Returns whether the log has begun.
     pub fn has_begun(&self) -> bool {
         *self.has_begun.borrow()
     }
 
-    /// A follower's primary begins behind `oldest`.
+    /// Reports that the log of a follower's primary begins after `oldest`.
     pub fn tell(&self, follower: &str, oldest: &GtidPosition) -> Next {
         let mut told = self.told.lock();
         oldest.iter().for_each(|gtid| told.state.update(gtid));
@@ -65,19 +65,20 @@ impl Beginning {
         }
     }
 
-    /// The log has begun.
+    /// Marks the log as begun.
     pub fn begun(&self) {
         self.has_begun.send_replace(true);
     }
 
-    /// Ends when the log has begun.
+    /// Waits until the log has begun.
     pub async fn wait(&self) {
         let mut begun = self.has_begun.subscribe();
         let _ = begun.wait_for(|begun| *begun).await;
     }
 }
 
-/// A domain that the archive cannot take: it has never seen it, and its beginning is gone from the primary.
+/// Returns a GTID whose domain the archive must refuse: it has never seen the domain, and the primary no longer has the
+/// domain's beginning.
 pub fn domain_without_beginning(known: &GtidPosition, oldest: &GtidPosition) -> Option<paceline_types::Gtid> {
     oldest.iter().find(|gtid| known.get(gtid.domain_id).is_none())
 }
@@ -87,11 +88,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_begins_behind_what_all_have_purged() {
+    fn the_log_begins_after_everything_that_any_primary_has_purged() {
         let beginning = Beginning::new(true, 2);
         let position = |text: &str| text.parse::<GtidPosition>().unwrap();
         assert_eq!(beginning.tell("1", &position("0-1-100")), Next::Wait);
-        // The same one again, after a lost connection.
+        // The same follower reports again after it lost its connection.
         assert_eq!(beginning.tell("1", &position("0-1-120")), Next::Wait);
         let Next::BeginWith(state) = beginning.tell("2", &position("1-2-7")) else {
             panic!("all have told");
@@ -103,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn a_domain_must_begin_here() {
+    fn a_new_domain_whose_beginning_is_purged_is_refused() {
         let position = |text: &str| text.parse::<GtidPosition>().unwrap();
         let known = position("0-1-5");
         assert_eq!(domain_without_beginning(&known, &position("0-1-3")), None);

@@ -1,8 +1,8 @@
-//! The time.
+//! Current time.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Now, in seconds since 1970.
+/// Returns the current time in seconds since 1970.
 pub fn unix_seconds() -> u32 {
     SystemTime::now()
         .duration_since(UNIX_EPOCH)

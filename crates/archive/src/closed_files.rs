@@ -1,12 +1,13 @@
-//! Files that are closed, between the writer that closes them and the keeper that takes them over.
+//! Hands closed files from the writer to the keeper.
 //!
-//! A file is out of use a moment before it is finished (cut to its length, no longer marked as in use), and only then may it change its form. So the
-//! writer closes a file, and the keeper lists those that are closed, one at a time.
+//! When the log switches to a new file, the old file is finished a moment later (cut to its length, no longer marked as
+//! in use). Only then may the keeper change its form. So the writer closes a file, and the keeper lists the closed
+//! ones, under a common lock.
 
 use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::Notify;
 
-/// See the module's head.
+/// A lock for closing and listing files, and a signal for each closed file.
 #[derive(Debug, Default)]
 pub struct ClosedFiles {
     bell: Notify,
@@ -14,17 +15,17 @@ pub struct ClosedFiles {
 }
 
 impl ClosedFiles {
-    /// Held while a file is closed, and while files are listed.
+    /// Locks. The writer holds the lock while it closes a file, the keeper while it lists the files.
     pub fn lock(&self) -> MutexGuard<'_, ()> {
         self.closing.lock()
     }
 
-    /// Another file was closed.
+    /// Signals that a file was closed.
     pub fn ring(&self) {
         self.bell.notify_one();
     }
 
-    /// Ends when another file was closed since the last time.
+    /// Waits until a file was closed since the last call.
     pub async fn wait(&self) {
         self.bell.notified().await;
     }

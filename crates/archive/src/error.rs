@@ -1,45 +1,45 @@
-//! What can go wrong with an archive as a whole.
+//! Errors of an archive as a whole.
 
 use std::path::PathBuf;
 
-/// The result of this crate's functions.
+/// Result of this crate's functions.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Why an archive cannot start, or stops.
+/// Reason why an archive cannot start or has to stop.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// An option cannot be right.
+    /// An option is invalid.
     #[error("{0}")]
     Option(String),
-    /// Another process works on the directory.
+    /// Another process uses the directory.
     #[error("the directory {} is in use by another archive (process {holder})", path.display())]
     InUse {
         /// The directory.
         path: PathBuf,
-        /// The process that the lock file names.
+        /// Process id from the lock file.
         holder: String,
     },
-    /// The operating system refuses something.
+    /// A system call failed.
     #[error("cannot {doing}: {source}")]
     System {
-        /// What was to be done.
+        /// The operation that failed.
         doing: String,
-        /// What it says.
+        /// Cause.
         source: std::io::Error,
     },
     /// The log cannot be opened or written.
     #[error("the log: {0}")]
     Log(#[from] paceline_binlog::Error),
-    /// Object storage fails.
+    /// Object storage failed.
     #[error("{0}")]
     Storage(#[from] paceline_object_storage::Error),
-    /// The log failed while the archive ran.
+    /// The log failed while the archive was running.
     #[error("{0}")]
     Failed(String),
 }
 
 impl Error {
-    /// What the operating system says while something was done.
+    /// Returns a function that adds the operation to an error of the operating system.
     pub fn system(doing: impl Into<String>) -> impl FnOnce(std::io::Error) -> Self {
         let doing = doing.into();
         move |source| Error::System { doing, source }

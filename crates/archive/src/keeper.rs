@@ -1,16 +1,19 @@
-//! What becomes of closed files: they are compressed, copied to object storage, and go when they are old or many.
+//! The keeper of closed files: compresses them, copies them to object storage, and removes them when they are old or
+//! use too much space.
 //!
 //! ```text
-//!   closed ──▶ compressed ──▶ in object storage as well ──▶ old, or too much here: only there (a stub stays)
-//!                    └────────── no object storage ───────▶ old, or too much here: gone
+//!   closed ──▶ compressed ──▶ also in object storage ──▶ old, or too much local space: only there (a stub remains)
+//!                    └───────── no object storage ─────▶ old, or too much local space: removed
 //! ```
 //!
-//! A task of its own, oldest file first. What a file has come to is seen in the directory and in the storage, and is written down nowhere else.
-//! Retention never touches what is not in the storage yet, nor without one what a replica reads. An object that is there under a file's name and is
-//! not that file is never replaced: then another archive writes to the same place, and that must be mended by people.
+//! The keeper is a task of its own and handles the oldest file first. The state of a file is visible in the directory
+//! and in the storage, and recorded nowhere else. Retention never removes a file that is not in the storage yet;
+//! without a storage it never removes a file that a replica reads. If the storage holds an object with a file's name
+//! but other content, the object is never replaced: another archive writes to the same place, and an operator must
+//! resolve that.
 //!
-//! Files in which nothing is, and behind nothing, are left alone. They go when the primaries tell where the log begins ([`crate::begin`]), and others
-//! come under their names.
+//! While the log is empty, its files are ignored. They are deleted when the primaries report where the log begins
+//! ([`crate::begin`]), and other files then get their names.
 
 use crate::closed_files::ClosedFiles;
 use crate::disk::framed::{Frames, LocalFrames};
@@ -31,46 +34,46 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 use tokio::io::AsyncReadExt;
 
-/// How often it looks even when no file was closed: files grow older.
+/// Interval between rounds if no file is closed. Files also have to be removed because of their age.
 const LOOK_EVERY: Duration = Duration::from_secs(10);
-/// How much is handed to the storage at a time, in bytes.
+/// Bytes passed to the storage at a time.
 const UPLOAD_PIECE: usize = 1 << 20;
 
-/// How much of an object's beginning and of its end is compared with the file, in bytes.
+/// Bytes at the beginning and at the end of an object that are compared with the file.
 const COMPARED_BYTES: u64 = 64 << 10;
 
-/// What SHOW STATUS says of it.
+/// State of the keeper, for SHOW STATUS.
 #[derive(Clone, Debug, Default)]
 pub struct KeeperStatus {
-    /// Closed files as they were written.
+    /// Number of closed files that are not compressed.
     pub plain: u64,
-    /// Compressed ones.
+    /// Number of compressed files.
     pub compressed: u64,
-    /// Those that are in object storage only.
+    /// Number of files that are only in object storage.
     pub remote: u64,
-    /// Those that are in object storage.
+    /// Number of files in object storage.
     pub uploaded: u64,
-    /// Bytes on this disk.
+    /// Bytes in the directory.
     pub local_bytes: u64,
-    /// Why the last attempt failed; empty: it did not.
+    /// Error of the last round; empty if it succeeded.
     pub error: String,
 }
 
-/// See the module's head.
+/// The task that looks after closed files.
 pub struct Keeper {
     disk: ArchiveDisk,
     directory: PathBuf,
     storage: Option<ObjectStorage>,
     compression: Compression,
     retention: Retention,
-    /// What it takes over.
+    /// Receives closed files from the writer.
     closed_files: Arc<ClosedFiles>,
-    /// Files that are known to be in the storage, by name.
+    /// Names of files known to be in the storage.
     uploaded: Mutex<HashSet<String>>,
     status: Mutex<KeeperStatus>,
 }
 
-/// Why a round could not be finished.
+/// Reason why a round could not be finished.
 #[derive(Debug, thiserror::Error)]
 enum KeepError {
     #[error("{0}")]
@@ -95,7 +98,7 @@ enum KeepError {
 }
 
 impl Keeper {
-    /// For the files of this directory.
+    /// Creates the keeper of a directory.
     pub fn new(
         disk: ArchiveDisk,
         directory: &Path,
@@ -116,17 +119,17 @@ impl Keeper {
         }
     }
 
-    /// What it has come to.
+    /// Returns the result of the last complete round, with the current error.
     pub fn status(&self) -> KeeperStatus {
         self.status.lock().clone()
     }
 
-    /// Whether a file is to be copied to object storage, and is not known to be there.
+    /// Returns whether a file must be copied to object storage and is not known to be there yet.
     pub fn has_yet_to_copy(&self, name: &str) -> bool {
         self.storage.is_some() && !self.uploaded.lock().contains(name)
     }
 
-    /// Works until the archive stops.
+    /// Runs until the archive stops.
     pub async fn run(self: Arc<Self>, shared: Arc<ArchiveShared>) {
         self.remove_unfinished();
         loop {
@@ -147,7 +150,7 @@ impl Keeper {
         }
     }
 
-    /// What a crash has left of files that were being made.
+    /// Removes unfinished files that a crash has left.
     fn remove_unfinished(&self) {
         let Ok(entries) = fs::read_dir(&self.directory) else {
             return;
@@ -160,8 +163,8 @@ impl Keeper {
     }
 
     async fn round(&self, shared: &ArchiveShared) -> Result<(), KeepError> {
-        // Asked before the files are listed: from then on no name is given anew. That the log has begun does not say as much: until a transaction is
-        // in it, it begins again with each start of the archive.
+        // Checked before the files are listed: after this no name is used twice. It is not enough that the log has
+        // begun: until it contains a transaction, it begins again at every start of the archive.
         if shared.log.closed_state().is_empty() {
             return Ok(());
         }
@@ -169,7 +172,7 @@ impl Keeper {
             let _closing = self.closed_files.lock();
             shared.log.files()
         };
-        // The one that is written.
+        // The last file is still being written.
         files.pop();
         let mut status = KeeperStatus::default();
         let mut here = Vec::new();
@@ -186,7 +189,7 @@ impl Keeper {
                 form = self.disk.form(&path)?;
             }
             let Some((form, bytes)) = form else {
-                // It was purged meanwhile.
+                // The file has been purged meanwhile.
                 continue;
             };
             match form {
@@ -204,13 +207,13 @@ impl Keeper {
             status.local_bytes += bytes;
             here.push((file, form, bytes));
         }
-        // Files are read, written and synced.
+        // Retention reads, writes and syncs files.
         tokio::task::block_in_place(|| self.retain(shared, &here, &mut status))?;
         *self.status.lock() = status;
         Ok(())
     }
 
-    /// Copies a file to the storage, if it is not there.
+    /// Copies a file to the storage if it is not there yet.
     async fn upload(&self, file: &LogFile, form: Form, bytes: u64) -> Result<(), KeepError> {
         let Some(storage) = &self.storage else {
             return Ok(());
@@ -255,7 +258,7 @@ impl Keeper {
         Ok(())
     }
 
-    /// Lets go what is old or too much, from the oldest on.
+    /// Removes files that are too old or use too much space, oldest first.
     fn retain(
         &self,
         shared: &ArchiveShared,
@@ -294,7 +297,7 @@ impl Keeper {
         Ok(())
     }
 
-    /// Leaves a stub of a file that is in the storage.
+    /// Replaces a file that is in the storage by a stub.
     fn evict(&self, name: &str) -> Result<(), KeepError> {
         let path = self.directory.join(name);
         let compressed = with_suffix(&path, COMPRESSED);
@@ -312,8 +315,9 @@ impl Keeper {
     }
 }
 
-/// Whether an object begins and ends as the file does that is as long. The beginning has the archive's server id, the time and the GTID state; the
-/// end has a checksum of the last frame's content, and how long each frame is. The whole would be read again at each start of an archive.
+/// Returns whether an object of the same length has the same beginning and end as the file. The beginning contains the
+/// archive's server id, the time and the GTID state; the end contains the checksum of the last frame's content and the
+/// length of every frame. Comparing everything would mean reading all objects again at each start of an archive.
 async fn has_same_ends(
     storage: &ObjectStorage,
     object: &str,
@@ -337,14 +341,14 @@ async fn has_same_ends(
     Ok(true)
 }
 
-/// Compresses a closed file, and removes what it was made of.
+/// Compresses a closed file and removes the original.
 fn compress_in_place(plain: &Path) -> io::Result<()> {
     compress(plain, &with_suffix(plain, COMPRESSED))?;
     fs::remove_file(plain)?;
     sync_directory_of(plain)
 }
 
-/// Removes the oldest file from the log, unless a replica reads it.
+/// Removes the oldest file from the log unless a replica reads it. Returns whether it was removed.
 fn purge(shared: &ArchiveShared, oldest: &LogFile) -> Result<bool, KeepError> {
     let files = shared.log.files();
     let Some(next) = files.get(1).filter(|_| files[0].name == oldest.name) else {

@@ -1,4 +1,4 @@
-//! The archive: a server with no tables that keeps the log of one primary or several, and serves it on.
+//! The archive: a server without tables that stores the log of one or several primaries and serves it to replicas.
 //!
 //! ```text
 //!                 ┌ acknowledgement (semi-sync) ◀────────────┐
@@ -7,42 +7,49 @@
 //!   primary ──▶ Follower                                            │
 //! ```
 //!
-//! # What is kept
+//! # What is stored
 //!
-//! Whole event groups, **byte for byte**: the primary's GTID with its flags and commit id, annotations, table maps, rows, statements with their
-//! context, compressed events as they are. Two fields of each event are the archive's own, because they say where it stands: the end position
-//! in its header, and with it the checksum. A primary's own file names and offsets are *not* kept: they end with that primary, and a replica that
-//! has GTIDs does not need them. So the archive's log goes on through any change of primary, and holds several primaries' domains side by side.
+//! Whole event groups, **byte for byte**: the primary's GTID with its flags and commit id, annotations, table maps,
+//! rows, statements with their context, compressed events unchanged. Two fields of each event are the archive's own,
+//! because they depend on its position in the log: the end position in the header, and the checksum. The primaries'
+//! file names and offsets are *not* stored: they are lost with the primary anyway, and a replica that uses GTIDs does
+//! not need them. So the archive's log continues through any change of primary, and holds the domains of several
+//! primaries side by side.
 //!
-//! The log is the same [`Log`](paceline_binlog::Log) that a server writes, with the same recovery: a torn tail is cut, a gap is refused. Its mode is
-//! [`Deferred`](paceline_binlog::log::SyncMode::Deferred), though every write is synced before anything is told of it: in that mode recovery
-//! goes by records of its own in front of each write and does not look at commit ids, which here are other servers'.
+//! The log is the same [`Log`](paceline_binlog::Log) that a server writes, with the same recovery: a torn tail is cut,
+//! a gap is refused. Its mode is [`Deferred`](paceline_binlog::log::SyncMode::Deferred), although every write is synced
+//! before anything is acknowledged or sent. In this mode recovery uses records that the log adds before each write, and
+//! does not look at commit ids, which here belong to other servers.
 //!
-//! # Where it goes on
+//! # Where it continues
 //!
-//! There is no state beside the log. What it holds *is* its position: after a crash, or when the primary is another one, it asks for what
-//! follows the last GTID of each domain. A group that is not complete is not written, so nothing has to be taken back. What arrives a second time
-//! (two connections that bring the same domain) is found out by its GTID and left out. Numbers that are out of order are kept as the primary
-//! logged them, with a warning: an archive does not judge.
+//! There is no state besides the log. The log's contents *are* the archive's position: after a crash or a change of
+//! primary it requests the transactions after the last GTID of each domain. An incomplete group is never written, so
+//! nothing has to be undone. A transaction that arrives twice (two connections carry the same domain) is recognized by
+//! its GTID and dropped. Sequence numbers that are out of order are stored as the primary logged them, with a warning:
+//! an archive does not judge.
 //!
-//! A new archive begins where its primaries' logs begin ([`begin`]).
+//! A new archive's log begins where the logs of its primaries begin ([`begin`]).
 //!
 //! # Orderings that must hold
 //!
 //! | First | Then | Otherwise |
 //! |---|---|---|
-//! | a group is durable here | it is acknowledged to the primary | a commit is told that is safe in one place only |
-//! | a group is durable here | it is sent to a replica | the replica has what a crash of the archive takes back |
-//! | what was received before is written | a new connection asks for what follows | it is received twice |
-//! | something is in closed files, or before them | they are copied to the storage | another file comes under an object's name |
+//! | a group is durable here | it is acknowledged to the primary | a commit is reported that is safe in one place only |
+//! | a group is durable here | it is sent to a replica | the replica has a transaction that a crash of the archive loses |
+//! | everything received before is written | a new connection requests what follows | transactions are received twice |
+//! | a closed file, or the state before it, has a GTID | it is copied to the storage | a later file has the name of an existing object |
 //!
 //! # The parts
 //!
-//! - [`options`]: what it is told. [`shared`]: its log, and as whom it follows. [`archive`]: all of it. [`startup`]: start and end.
-//! - [`writer`]: from groups to the log. [`follow`]: connections to primaries. [`begin`]: where a new archive begins.
-//! - [`keeper`]: closed files are compressed, copied to object storage, and go in time. [`disk`]: the log sees them all the same.
-//! - [`stored`]: its files read from outside of it.
-//! - [`serve`]: clients and replicas: login, the handful of statements that they ask.
+//! - [`options`]: the options. [`shared`]: the log, and the archive's identity towards its primaries. [`archive`]: the
+//!   whole archive. [`startup`]: start and stop.
+//! - [`writer`]: writes event groups to the log. [`follow`]: connections to primaries. [`begin`]: beginning of a new
+//!   archive's log.
+//! - [`keeper`]: compresses closed files, copies them to object storage, removes them. [`disk`]: makes them readable
+//!   for the log in every form.
+//! - [`stored`]: reads an archive's files from outside the archive.
+//! - [`serve`]: clients and replicas: login, and the few statements that they use.
 #![forbid(unsafe_code)]
 
 pub mod archive;

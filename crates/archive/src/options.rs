@@ -1,4 +1,4 @@
-//! What an archive is told when it starts.
+//! Options of an archive.
 
 use crate::error::{Error, Result};
 use paceline_replication::replica::definition::TlsSettings;
@@ -11,14 +11,14 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
-/// One log that is followed: servers of which one is the primary at a time. At least one.
+/// The servers of one log that is followed. One of them is the primary at any time. Never empty.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Candidates(pub Vec<Address>);
 
 impl FromStr for Candidates {
     type Err = Error;
 
-    /// Addresses, with commas.
+    /// Parses addresses separated by commas.
     fn from_str(text: &str) -> Result<Self> {
         let addresses = text
             .split(',')
@@ -39,12 +39,12 @@ impl fmt::Display for Candidates {
     }
 }
 
-/// A user and a password.
+/// User name and password.
 #[derive(Clone, PartialEq, Eq, Default)]
 pub struct Account {
-    /// The name.
+    /// User name.
     pub user: String,
-    /// In clear: the protocol needs it.
+    /// Clear text: the protocol needs it.
     pub password: String,
 }
 
@@ -56,85 +56,85 @@ impl fmt::Debug for Account {
     }
 }
 
-/// Whether primaries are told what is durable here.
+/// Whether the archive acknowledges durable transactions to its primaries.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum SemiSync {
-    /// Where a primary asks for it.
+    /// It does if the primary asks for it.
     #[default]
     Acknowledge,
-    /// Never: no commit waits for this archive.
+    /// It never does: no commit waits for this archive.
     Off,
 }
 
 /// Whether closed files are compressed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Compression {
-    /// With zstd.
+    /// They are compressed with zstd.
     #[default]
     Zstd,
-    /// They stay as they were written.
+    /// They remain as written.
     None,
 }
 
-/// How much is kept on this disk.
+/// Limits for the files on the local disk.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Retention {
-    /// What was closed longer ago goes.
+    /// Files closed longer ago are removed.
     pub age_max: Option<Duration>,
-    /// What is more goes, from the oldest on, in bytes.
+    /// If the files exceed this many bytes, the oldest are removed.
     pub bytes_max: Option<u64>,
 }
 
-/// What an archive is for.
+/// Role of an archive.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Role {
-    /// It keeps the log of these primaries in a directory.
+    /// It follows primaries and stores their log in a directory.
     Follow {
-        /// Where its log is.
+        /// Directory of its log.
         datadir: PathBuf,
-        /// What it follows.
+        /// The logs that it follows.
         sources: Vec<Candidates>,
     },
-    /// It serves the files that another server has left, and follows nobody.
+    /// It serves the files that another server has left, and follows no primary.
     Serve {
-        /// Where they are.
+        /// Directory of the files.
         directory: PathBuf,
-        /// What their names begin with; none: there is only one.
+        /// Base name of the log files; `None` if the directory contains only one log.
         log_bin: Option<String>,
     },
 }
 
-/// Everything that an archive is told.
+/// Options of an archive.
 #[derive(Clone, Debug)]
 pub struct ArchiveOptions {
-    /// What it is for.
+    /// What the archive does.
     pub role: Role,
-    /// Who logs in on the primaries; and who may log in here, with the same password, so that a replica that comes from a primary needs no
-    /// other account.
+    /// Account for logging in to the primaries. Clients log in to the archive with the same account and password, so a
+    /// replica that switches from a primary needs no other account.
     pub account: Account,
-    /// Its own server id; none: one made of the machine's name and the directory.
+    /// Server id; `None`: derived from the host name and the directory.
     pub server_id: Option<ServerId>,
-    /// Where it listens: address, port (none: not on TCP; 0: any) and socket.
+    /// Address of the TCP listener.
     pub bind_address: String,
-    /// The TCP port.
+    /// TCP port; `None`: no TCP; 0: any free port.
     pub port: Option<u16>,
-    /// The UNIX socket; none: in the directory, and none at all where the directory is another server's.
+    /// UNIX socket. `None`: a socket in the directory, or no socket if the files belong to another server.
     pub socket: Option<PathBuf>,
-    /// What file names begin with.
+    /// Base name of the log files.
     pub log_bin: String,
-    /// A file that has reached so many bytes is followed by another.
+    /// The log continues in a new file when a file has this many bytes.
     pub file_size_max: u64,
-    /// Whether it acknowledges.
+    /// Whether the archive acknowledges transactions (semi-sync).
     pub semi_sync: SemiSync,
-    /// Where closed files are copied to: a directory or a URL.
+    /// Place to which closed files are copied: a directory or a URL.
     pub storage: Option<String>,
     /// Whether closed files are compressed.
     pub compression: Compression,
-    /// How much is kept on this disk.
+    /// Limits for the files on the local disk.
     pub retention: Retention,
-    /// How connections to the primaries are encrypted.
+    /// TLS of the connections to the primaries.
     pub source_tls: TlsSettings,
-    /// What clients are offered; `None`: no TLS.
+    /// TLS for clients; `None`: no TLS.
     pub tls: Option<TlsParameters>,
 }
 
@@ -143,7 +143,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn addresses() {
+    fn candidates_are_addresses_separated_by_commas() {
         let candidates: Candidates = "db1, db2:3307,[::1]:3308".parse().unwrap();
         assert_eq!(candidates.to_string(), "db1:3306,db2:3307,[::1]:3308");
         for wrong in ["", ":3306", "db1:x", "db1,,db2", "[::1"] {

@@ -1,7 +1,7 @@
-//! An archive whose machine is gone: its files are in object storage, and a new one goes on behind them.
+//! Restores an archive whose machine is lost: its files are in object storage, and a new archive continues after them.
 //!
-//! An empty directory that is told the same storage gets a stub of each file there, and an index that names them. What the old archive had
-//! received and not yet copied is asked of the primaries again.
+//! An empty directory that is given the same storage gets a stub for each file in it, and an index of the files.
+//! Transactions that the old archive had received but not copied are requested from the primaries again.
 
 use crate::disk::remote::{Fetcher, RemoteFrames, write_stub};
 use crate::disk::{COMPRESSED, STUB, UNFINISHED, put_in_place, with_suffix};
@@ -12,10 +12,11 @@ use std::io::Write;
 use std::path::Path;
 use std::time::SystemTime;
 
-/// Fills a directory without an index from the storage, which `fetcher` reads. Returns how many files there are.
+/// Fills a directory that has no index from the storage, which `fetcher` reads. Returns the number of files; 0 if there
+/// is an index already.
 ///
 /// # Errors
-/// If the storage or the directory fails; [`Error::Option`] if files are missing in the middle.
+/// Fails if the storage or the directory fails; [`Error::Option`] if files are missing in the middle.
 pub async fn refill(
     storage: &ObjectStorage,
     fetcher: &Fetcher,

@@ -1,6 +1,7 @@
-//! What everybody who fills an archive's log, or looks after its files, needs of it: the log, and what the archive is to its primaries.
+//! The part of an archive that its followers, its writer and its keeper share: the log, and the archive's identity
+//! towards its primaries.
 //!
-//! Whom it follows and whom it serves stands above it, in [`Archive`](crate::archive::Archive).
+//! The followers and the clients' sessions are above it, in [`Archive`](crate::archive::Archive).
 
 use crate::begin::Beginning;
 use crate::options::{Account, SemiSync};
@@ -14,47 +15,47 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use tokio::sync::watch;
 
-/// See the module's head.
+/// The log of an archive, with what is needed to fill it and to look after its files.
 pub struct ArchiveShared {
-    /// Its server id.
+    /// Server id of the archive.
     pub server_id: ServerId,
-    /// Where its files are.
+    /// Directory of its files.
     pub datadir: PathBuf,
-    /// Who logs in, here and there.
+    /// Account for the primaries and for clients.
     pub account: Account,
-    /// How connections to the primaries are encrypted.
+    /// TLS of the connections to the primaries.
     pub source_tls: TlsSettings,
-    /// Whether it acknowledges.
+    /// Whether the archive acknowledges transactions (semi-sync).
     pub semi_sync: SemiSync,
     /// The log.
     pub log: Log,
-    /// Who reads which part of it.
+    /// Ranges of the log that are being read.
     pub leases: LeaseRegistry,
-    /// Up to where it may be sent.
+    /// End of the part that may be sent to replicas.
     pub sendable: Arc<Sendable>,
-    /// What all followers hand their groups to; `None` when the archive stops, or follows nobody.
+    /// Queue into which all followers put their groups; `None` while the archive stops, or if it follows no primary.
     pub writer: Mutex<Option<Writer>>,
-    /// Where a new archive begins.
+    /// Coordinates the beginning of a new archive's log.
     pub beginning: Beginning,
-    /// Whether it is to stop.
+    /// True when the archive must stop.
     pub stop: watch::Sender<bool>,
 }
 
 impl ArchiveShared {
-    /// Everything in the log: the last GTID of each domain.
+    /// Returns the last GTID of each domain in the log.
     pub fn position(&self) -> GtidPosition {
         self.log.state().position()
     }
 
-    /// Begins to stop.
+    /// Asks the archive to stop.
     pub fn request_stop(&self) {
         self.stop.send_replace(true);
     }
 
-    /// Ends when the archive is to stop.
+    /// Waits until the archive must stop.
     pub async fn stop_requested(&self) {
         let mut stop = self.stop.subscribe();
-        // The sender is ours.
+        // This cannot fail: `self` holds the sender.
         let _ = stop.wait_for(|stop| *stop).await;
     }
 }

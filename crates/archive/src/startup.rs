@@ -1,8 +1,8 @@
-//! From options to a running archive, and back.
+//! Start and stop of an archive.
 //!
 //! ```text
 //!   lock the directory ─▶ open the log ─▶ listen ─▶ "ready for connections" ─▶ follow
-//!   stop following ─▶ what was received is written ─▶ end the sessions ─▶ Stop event, close ─▶ unlock
+//!   stop following ─▶ write what was received ─▶ end the sessions ─▶ Stop event, close ─▶ unlock
 //! ```
 
 use crate::archive::{Archive, Opened, version};
@@ -32,9 +32,9 @@ use std::time::{Duration, Instant};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
-/// How long sessions have to end when the archive stops.
+/// Time that sessions have to end when the archive stops.
 const GRACE: Duration = Duration::from_secs(10);
-/// The file that is locked.
+/// Name of the lock file.
 const LOCK_FILE: &str = "paceline.lock";
 
 /// A directory, locked for this process.
@@ -45,10 +45,10 @@ pub struct DataDirectory {
 }
 
 impl DataDirectory {
-    /// Makes it if it is not there, and locks it.
+    /// Creates the directory if it does not exist, and locks it.
     ///
     /// # Errors
-    /// [`Error::InUse`].
+    /// [`Error::InUse`] if another archive has locked it; [`Error::Option`] if it is another server's data directory.
     pub fn lock(path: &Path) -> Result<DataDirectory> {
         let shown = path.display();
         for (found, whose) in OTHERS {
@@ -93,20 +93,20 @@ impl DataDirectory {
                 return Err(Error::system(format!("lock {}", file.display()))(error));
             }
         }
-        // Only for people: what counts is the lock.
+        // For people only: the lock itself is what counts.
         let _ = lock.set_len(0);
         let _ = writeln!(lock, "{}", std::process::id());
         Ok(DataDirectory { path, _lock: lock })
     }
 }
 
-/// What other servers have in their directories.
+/// Files that identify other servers' data directories.
 const OTHERS: [(&str, &str); 2] = [("tables", "Paceline"), ("ibdata1", "MariaDB or MySQL")];
 
-/// Runs an archive until it is told to stop: SIGTERM, SIGINT, SHUTDOWN.
+/// Runs an archive until it is stopped by SIGTERM, SIGINT or SHUTDOWN.
 ///
 /// # Errors
-/// Why it could not start, or not go on.
+/// The reason why it could not start or could not continue.
 pub fn run(options: ArchiveOptions) -> Result<()> {
     let workers = std::thread::available_parallelism().map_or(2, usize::from);
     let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -123,7 +123,7 @@ pub fn run(options: ArchiveOptions) -> Result<()> {
 async fn serve(options: &ArchiveOptions) -> Result<()> {
     let closed_files = Arc::new(ClosedFiles::default());
     let stop = watch::Sender::new(false);
-    // Held until the end.
+    // The lock is held until the end.
     let (mut archive, _directory) = match &options.role {
         Role::Follow { datadir, sources } => {
             let directory = DataDirectory::lock(datadir)?;
@@ -187,7 +187,7 @@ async fn serve(options: &ArchiveOptions) -> Result<()> {
     stop_all(&archive, followers, running).await
 }
 
-/// Opens the log, and lets recovery begin in the last file only: there are no tables to replay anything into.
+/// Opens the log. Recovery starts at the last file: there are no tables into which the log must be replayed.
 async fn open(
     options: &ArchiveOptions,
     directory: &DataDirectory,
@@ -237,7 +237,7 @@ async fn open(
     })
 }
 
-/// Opens what another server has left.
+/// Opens the files that another server has left.
 fn open_foreign(options: &ArchiveOptions, directory: &Path, log_bin: Option<&str>) -> Result<Opened> {
     let datadir = directory.canonicalize().map_err(Error::system(format!(
         "find the directory {}",
@@ -271,7 +271,8 @@ fn open_foreign(options: &ArchiveOptions, directory: &Path, log_bin: Option<&str
     })
 }
 
-/// A server id that stays the same for a directory on a machine, from the upper half of the numbers, which people hardly ever give out.
+/// Derives a server id from the host name and the directory, so it remains the same. It is in the upper half of the
+/// range, which is rarely assigned by hand.
 fn server_id_of(directory: &Path) -> ServerId {
     let mut name = std::fs::read("/proc/sys/kernel/hostname").unwrap_or_default();
     name.extend_from_slice(directory.as_os_str().as_encoded_bytes());
@@ -290,7 +291,7 @@ fn watch_signals(archive: &Arc<Archive>) -> Result<()> {
             tokio::select! {
                 _ = terminate.recv() => tracing::info!("SIGTERM: shutting down"),
                 _ = interrupt.recv() => tracing::info!("SIGINT: shutting down"),
-                // A terminal that closes does not stop an archive.
+                // Closing the terminal does not stop an archive.
                 _ = hangup.recv() => continue,
             }
             archive.shared.request_stop();
@@ -300,7 +301,7 @@ fn watch_signals(archive: &Arc<Archive>) -> Result<()> {
     Ok(())
 }
 
-/// A clean end: nothing more is received, what was received is written, the sessions are told.
+/// Stops cleanly: ends receiving and the sessions, and writes everything received.
 async fn stop_all(
     archive: &Arc<Archive>,
     followers: Vec<JoinHandle<()>>,
@@ -316,7 +317,7 @@ async fn stop_all(
     }
     *archive.shared.writer.lock() = None;
     let written = match running {
-        // Nothing is ever written to another server's files.
+        // Files of another server are never written.
         None => Ok(()),
         Some(RunningWriter { writer, thread }) => {
             drop(writer);
@@ -340,7 +341,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_directory_is_for_one_archive() {
+    fn a_directory_can_be_locked_once_at_a_time() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("new/data");
         let first = DataDirectory::lock(&path).unwrap();
@@ -351,7 +352,7 @@ mod tests {
     }
 
     #[test]
-    fn server_ids_stay() {
+    fn the_server_id_of_a_directory_does_not_change() {
         let one = server_id_of(Path::new("/a"));
         assert_eq!(one, server_id_of(Path::new("/a")));
         assert_ne!(one, server_id_of(Path::new("/b")));

@@ -1,6 +1,7 @@
-//! An archive's files, read from outside of it: in its directory, in whatever form each of them is, or in object storage alone.
+//! Reads an archive's files from outside the archive: files in its directory, in any form, or files in object storage
+//! alone.
 //!
-//! Nothing is written anywhere, and no archive has to run.
+//! Nothing is written, and the archive does not have to run.
 
 use crate::disk::ArchiveDisk;
 use crate::disk::COMPRESSED;
@@ -21,15 +22,15 @@ pub struct StoredFiles {
     place: String,
     fetcher: Fetcher,
     names: Vec<String>,
-    /// How long each object is, in bytes.
+    /// Length of each object in bytes.
     lengths: Arc<HashMap<String, u64>>,
 }
 
 impl StoredFiles {
-    /// Looks what is there; nothing, where an archive has not closed a file yet. Blocks.
+    /// Lists the files. The list is empty if the archive has not closed a file yet. Blocks.
     ///
     /// # Errors
-    /// If the place cannot be read, or holds files of several logs.
+    /// Fails if the place cannot be read or contains files of several logs.
     pub fn open(place: &str) -> Result<Self> {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
@@ -52,20 +53,20 @@ impl StoredFiles {
         })
     }
 
-    /// Where they are, as it was given.
+    /// Returns the place as given.
     pub fn place(&self) -> &str {
         &self.place
     }
 
-    /// Their names as the log has them, oldest first.
+    /// Returns the names of the files in the log, oldest first.
     pub fn names(&self) -> &[String] {
         &self.names
     }
 
-    /// Opens one by its name in the log. Blocks.
+    /// Opens a file by its name in the log. Blocks.
     ///
     /// # Errors
-    /// If it is not there, or damaged.
+    /// Fails if the file does not exist or is damaged.
     pub fn file(&self, name: &str) -> io::Result<Arc<dyn DiskFile>> {
         let object = format!("{name}{COMPRESSED}");
         let length = *self.lengths.get(&object).ok_or(ErrorKind::NotFound)?;
@@ -74,18 +75,19 @@ impl StoredFiles {
     }
 }
 
-/// Opens a file of a directory by its name in the log, in the form that it has there. `storage` has what is there as a stub only.
+/// Opens a file in a directory by its name in the log, in whatever form it has. `storage` is needed for files of which
+/// only a stub is local.
 ///
 /// # Errors
-/// If it is not there, or damaged; if `storage` is needed and was not told.
+/// Fails if the file does not exist or is damaged, or if `storage` is needed and missing.
 pub fn open_local(path: &Path, storage: Option<&StoredFiles>) -> io::Result<Arc<dyn DiskFile>> {
     ArchiveDisk::new(storage.map(|storage| storage.fetcher.clone())).open_to_read(path)
 }
 
-/// The names of the files of the log in a directory, oldest first.
+/// Returns the names of the log's files in a directory, oldest first.
 ///
 /// # Errors
-/// If the directory cannot be read, or holds no files of a log, or those of several.
+/// Fails if the directory cannot be read, contains no log files, or files of several logs.
 pub fn names_in(directory: &Path) -> Result<Vec<String>> {
     Ok(LogNames::in_directory(directory)?.names)
 }

@@ -1,12 +1,12 @@
-//! From event groups to the log: one thread, one write and one sync for everything that has gathered.
+//! Writes event groups to the log: one thread, one write and one sync for all groups that have gathered.
 //!
 //! ```text
-//!   followers ──▶ queue (64 MiB at most) ──▶ leave out what is here ─▶ append ─▶ sync ─▶ tell replicas' streams, and followers
+//!   followers ──▶ queue (at most 64 MiB) ──▶ drop duplicates ─▶ append ─▶ sync ─▶ wake replicas' streams and followers
 //! ```
 //!
-//! While one batch is synced the next gathers. A disk that is full stops nothing but this thread: it tries again, and meanwhile nothing is
-//! acknowledged. An archive that is to stop does not wait for room: what is not written then was acknowledged to nobody, and is received again. A
-//! write or a sync that fails otherwise is final, as everywhere in Paceline.
+//! While one batch is synced, the next one gathers. A full disk stops only this thread: it retries, and meanwhile
+//! nothing is acknowledged. When the archive stops, it does not wait for space: groups that are not written were not
+//! acknowledged, and are received again. Any other failure of a write or a sync is final, as everywhere in Paceline.
 
 use crate::clock::unix_seconds;
 use crate::closed_files::ClosedFiles;
@@ -23,14 +23,14 @@ use std::thread;
 use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot, watch};
 
-/// How much may wait to be written, in bytes. A longer group is taken alone.
+/// Limit of the queue in bytes. A group that is longer than the limit is queued alone.
 const QUEUE_BYTES_MAX: u32 = 64 << 20;
-/// How much is written at a time, in bytes; more where one group is longer.
+/// Limit of a batch in bytes. A longer group forms a batch alone.
 const BATCH_BYTES_MAX: usize = 8 << 20;
-/// How long a full disk is left alone before it is tried again.
+/// Pause between attempts to write to a full disk.
 const FULL_DISK_PAUSE: Duration = Duration::from_secs(1);
 
-/// How far what one follower has handed over is durable: the number of its last group.
+/// Number of the last durable group of a follower.
 pub type Progress = watch::Sender<u64>;
 
 /// A group on its way to the log.
@@ -41,35 +41,35 @@ struct Incoming {
     room: Room,
 }
 
-/// Room in the queue; given back when the group is written.
+/// Reserved space in the queue; released when the group is written.
 #[derive(Debug)]
 pub struct Room(#[allow(dead_code)] OwnedSemaphorePermit);
 
-/// What the thread is asked to do, in order.
+/// Requests to the thread, in order.
 enum Work {
     Group(Incoming),
-    /// Begin the log behind this state.
+    /// Lets the log begin after this state.
     Begin(BinlogState, oneshot::Sender<()>),
-    /// Go on in a new file.
-    Rotate(oneshot::Sender<()>),
+    /// Continues the log in a new file.
+    Rotate(oneshot::Sender<std::result::Result<(), RotateError>>),
 }
 
-/// What the writer counts.
+/// Counters of the writer.
 #[derive(Debug, Default)]
 pub struct Counters {
-    /// Groups written.
+    /// Number of groups written.
     pub groups: AtomicU64,
-    /// Bytes of them.
+    /// Number of bytes of these groups.
     pub bytes: AtomicU64,
-    /// Syncs.
+    /// Number of syncs.
     pub syncs: AtomicU64,
-    /// Groups that were here already.
+    /// Number of groups dropped because the log already contained them.
     pub duplicates: AtomicU64,
     /// Whether the disk is full.
     pub is_full: AtomicBool,
 }
 
-/// The followers' end.
+/// Handle with which followers write to the log.
 #[derive(Clone)]
 pub struct Writer {
     queue: mpsc::UnboundedSender<Work>,
@@ -77,21 +77,33 @@ pub struct Writer {
     counters: Arc<Counters>,
 }
 
-/// The archive has failed or ended: nothing is taken any more.
+/// The writer has failed or ended, and accepts no more groups.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the archive takes no more transactions")]
 pub struct Closed;
 
-/// What [`Writer::start`] has started.
+/// The log was not continued in a new file.
+#[derive(Debug, thiserror::Error)]
+pub enum RotateError {
+    /// The writer has ended.
+    #[error(transparent)]
+    Closed(#[from] Closed),
+    /// The disk has no space for another file.
+    #[error("no new file could be begun: {0}")]
+    NoSpace(paceline_binlog::Error),
+}
+
+/// A writer and its thread.
 pub struct RunningWriter {
-    /// The followers' end.
+    /// Handle for followers.
     pub writer: Writer,
-    /// Ends, with why if it failed, when every [`Writer`] is gone.
+    /// Ends when every [`Writer`] is dropped, or with the error if writing fails.
     pub thread: thread::JoinHandle<Result<()>>,
 }
 
 impl Writer {
-    /// Starts the thread. `stop` says that the archive is to stop, and is rung if it cannot go on; `closed_files` is rung after each file that is full.
+    /// Starts the thread. `stop` tells it that the archive stops; the thread also sets it if it cannot continue.
+    /// `closed_files` is signalled after each full file.
     pub fn start(
         log: Log,
         sendable: Arc<Sendable>,
@@ -143,10 +155,10 @@ impl Writer {
         Ok(RunningWriter { writer, thread })
     }
 
-    /// Waits until there is room in the queue for a group.
+    /// Waits until the queue has space for a group.
     ///
     /// # Errors
-    /// [`Closed`].
+    /// [`Closed`] if the writer has ended.
     pub async fn room(&self, group: &EventGroup) -> std::result::Result<Room, Closed> {
         let bytes = u32::try_from(group.bytes().len())
             .unwrap_or(u32::MAX)
@@ -155,10 +167,10 @@ impl Writer {
         room.map(Room).map_err(|_| Closed)
     }
 
-    /// Hands a group over, the `number`th of its follower.
+    /// Queues a group. `number` counts the follower's groups.
     ///
     /// # Errors
-    /// [`Closed`].
+    /// [`Closed`] if the writer has ended.
     pub fn write(
         &self,
         group: EventGroup,
@@ -175,33 +187,33 @@ impl Writer {
         self.queue.send(Work::Group(incoming)).map_err(|_| Closed)
     }
 
-    /// Lets a log without transactions begin behind what `state` says.
+    /// Lets a log without transactions begin after `state`.
     ///
     /// # Errors
-    /// [`Closed`].
+    /// [`Closed`] if the writer has ended.
     pub async fn begin(&self, state: BinlogState) -> std::result::Result<(), Closed> {
         let (done, ended) = oneshot::channel();
         self.queue.send(Work::Begin(state, done)).map_err(|_| Closed)?;
         ended.await.map_err(|_| Closed)
     }
 
-    /// Goes on in a new file (`FLUSH BINARY LOGS`).
+    /// Continues the log in a new file (`FLUSH BINARY LOGS`).
     ///
     /// # Errors
-    /// [`Closed`].
-    pub async fn rotate(&self) -> std::result::Result<(), Closed> {
+    /// [`RotateError`] if the writer has ended or the disk is full.
+    pub async fn rotate(&self) -> std::result::Result<(), RotateError> {
         let (done, ended) = oneshot::channel();
         self.queue.send(Work::Rotate(done)).map_err(|_| Closed)?;
-        ended.await.map_err(|_| Closed)
+        ended.await.map_err(|_| Closed)?
     }
 
-    /// What it has done.
+    /// Returns the counters.
     pub fn counters(&self) -> &Counters {
         &self.counters
     }
 }
 
-/// A thread that panics must not leave an archive behind that looks as if it followed.
+/// Sets the stop signal if the thread panics. Otherwise the archive would seem to follow.
 struct RingsAtPanic(watch::Sender<bool>);
 
 impl Drop for RingsAtPanic {
@@ -214,7 +226,7 @@ impl Drop for RingsAtPanic {
 
 struct Worker {
     log: Log,
-    /// The state of what is written, and of the batch that is being put together.
+    /// State after the written groups and the batch that is being built.
     state: BinlogState,
     sendable: Arc<Sendable>,
     received: mpsc::UnboundedReceiver<Work>,
@@ -225,11 +237,11 @@ struct Worker {
     stop: watch::Receiver<bool>,
 }
 
-/// Whether a batch was written.
+/// Result of writing a batch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Outcome {
     Written,
-    /// The disk is full, and the archive is to stop. Nothing that came later may be written either: the log would have a hole.
+    /// The disk is full and the archive stops. Later groups must not be written either: the log would have a hole.
     GivenUp,
 }
 
@@ -239,15 +251,15 @@ impl Worker {
         while let Some(work) = next.take().or_else(|| self.received.blocking_recv()) {
             let first = match work {
                 Work::Group(first) => first,
-                // Whoever asked may have gone.
+                // The receivers of the answers may be gone.
                 Work::Begin(state, done) => {
                     self.begin(state)?;
                     let _ = done.send(());
                     continue;
                 }
                 Work::Rotate(done) => {
-                    self.rotate()?;
-                    let _ = done.send(());
+                    let rotated = self.rotate()?;
+                    let _ = done.send(rotated);
                     continue;
                 }
             };
@@ -321,7 +333,7 @@ impl Worker {
         Ok(Outcome::Written)
     }
 
-    /// Whether a transaction came by another way before.
+    /// Returns whether the log or the current batch already contains a transaction, received over another connection.
     fn is_here(&self, gtid: Gtid, in_batch: &HashSet<Gtid>) -> Result<bool> {
         let last = self.state.last_of(gtid.domain_id, gtid.server_id);
         if last.is_none_or(|last| last.sequence < gtid.sequence) {
@@ -373,30 +385,32 @@ impl Worker {
         if self.log.wants_preparation() {
             let _ = self.prepare.try_send(());
         }
-        if self.log.rotation_due() {
-            self.rotate()?;
+        // Without space for a file the log goes on in its present one; it is tried again after the next write.
+        if self.log.rotation_due()
+            && let Err(error) = self.rotate()?
+        {
+            tracing::warn!("{error}");
         }
         Ok(Outcome::Written)
     }
 
-    /// Goes on in a new file.
-    fn rotate(&mut self) -> Result<()> {
+    /// Continues the log in a new file. If there is no space, the log stays in its file.
+    ///
+    /// # Errors
+    /// Those that end the writer.
+    fn rotate(&mut self) -> Result<std::result::Result<(), RotateError>> {
         let closing = self.closed_files.lock();
         let rotated = self.log.rotate(unix_seconds());
         drop(closing);
         match rotated {
             Ok(position) => {
-                // Nothing but the last file is ever looked at after a crash.
+                // After a crash only the last file is ever read.
                 self.log.write_checkpoint(position, unix_seconds())?;
                 self.sendable.advance(self.log.durable());
                 self.closed_files.ring();
-                Ok(())
+                Ok(Ok(()))
             }
-            // It is tried again after the next write.
-            Err(error @ paceline_binlog::Error::NoSpace { .. }) => {
-                tracing::warn!("no new file could be begun: {error}");
-                Ok(())
-            }
+            Err(error @ paceline_binlog::Error::NoSpace { .. }) => Ok(Err(RotateError::NoSpace(error))),
             Err(error) => Err(error.into()),
         }
     }
@@ -446,7 +460,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_disk_does_not_keep_an_archive_from_stopping() {
+    fn an_archive_stops_while_its_disk_is_full_and_leaves_no_hole() {
         let disk = SimulatedDisk::new();
         let open = || {
             let config = LogConfig {
@@ -477,7 +491,7 @@ mod tests {
         wait_for("the disk to be full", || {
             writer.counters().is_full.load(Ordering::Relaxed)
         });
-        // There is room for this one; but what came before it is missing.
+        // There is space for this group, but the one before it is missing.
         hand_over(3, b"short");
         stop.send_replace(true);
         drop(writer);

@@ -1,7 +1,8 @@
-//! Writes a log of many small transactions, to try what reads logs:
+//! Writes a log of many small transactions, as input for programs that read logs:
 //! `cargo run --release -p paceline-binlog --example generate_log DIRECTORY MEGABYTES`.
 //!
-//! Files have 1 GiB; each transaction inserts a row of 600 bytes, in domains 0, 1 and 2 in turn. Nothing is durable before the end.
+//! Files have 1 GiB. Each transaction inserts one row of 600 bytes, in domains 0, 1 and 2 in turn. Nothing is durable
+//! before the program ends.
 
 use paceline_binlog::event::{RowsFlags, TableId, TableMapEvent};
 use paceline_binlog::group::{

@@ -1,7 +1,7 @@
-//! Measures what the commit path costs: `cargo run --release -p paceline-binlog --example measure_log [DIRECTORY]`.
+//! Measures the costs of the commit path: `cargo run --release -p paceline-binlog --example measure_log [DIRECTORY]`.
 //!
-//! Encoding is done by each session's thread, placing by the commit leader; appending and syncing go to the disk that holds
-//! the directory.
+//! In the server, each session encodes its events and the commit leader places them. Appends and syncs go to the disk
+//! of the directory.
 
 use paceline_binlog::event::{RowsFlags, TableId, TableMapEvent};
 use paceline_binlog::group::{
@@ -89,7 +89,7 @@ fn fresh(directory: &PathBuf) -> Result<Log, Box<dyn std::error::Error>> {
     .0)
 }
 
-/// Commits for some seconds, with or without somebody who prepares room in the background.
+/// Commits for some seconds, with or without a background thread that prepares space.
 fn measure_commits(
     directory: &PathBuf,
     group_size: u64,

@@ -1,36 +1,37 @@
-//! CRC-32, and how its linearity lets a leader place an event without reading it.
+//! CRC-32, and how its linearity lets the leader place an event without reading it.
 //!
-//! Every event ends with the CRC-32 of all its bytes before (the polynomial of zlib). A session encodes its events with
-//! end position 0 and their CRC; their place is known only at commit, when the leader must put four bytes at offset 13 of
-//! each header and mend the CRC. CRC is linear over GF(2): what two messages of one length differ in gives what their CRCs
-//! differ in, whatever else they hold. With `p` the end position and `n` the number of bytes between it and the checksum,
+//! Every event ends with the CRC-32 of all bytes before it (zlib's polynomial). A session encodes its events with end
+//! position 0 and the checksum for that. The real position is known only at commit, when the leader must write four
+//! bytes at offset 13 of each header and correct the checksum. CRC is linear over GF(2): the difference (xor) of two
+//! messages of the same length determines the difference of their CRCs, whatever else the messages contain. With `p`
+//! the end position and `n` the number of bytes between it and the checksum,
 //!
 //! ```text
 //! crc(event with p) = crc(event with 0)  xor  p · x^(8n + 32)  mod P
 //! ```
 //!
-//! The encoder computes the [`Shift`] `x^(8n + 32) mod P`, the leader does one multiplication of polynomials mod P for each
-//! event, some ten nanoseconds however long the event is.
+//! The encoder computes the [`Shift`] `x^(8n + 32) mod P`. The leader does one multiplication of polynomials mod P
+//! for each event: about ten nanoseconds, whatever the event's length.
 //!
-//! As everywhere with this polynomial, bits are reflected: the most significant bit of a `u32` is x^0.
+//! As usual with this polynomial, bits are reflected: the most significant bit of a `u32` is x^0.
 
 /// The generator polynomial, reflected.
 const POLYNOMIAL: u32 = 0xEDB8_8320;
 
-/// The CRC-32 of some bytes.
+/// Returns the CRC-32 of `bytes`.
 #[inline]
 pub fn crc32(bytes: &[u8]) -> u32 {
     crc32fast::hash(bytes)
 }
 
-/// How a change of a `u32` field moves an event's CRC: x^(8n + 32) mod P for the n bytes that follow the field.
+/// Effect of a change of a `u32` field on its event's CRC: x^(8n + 32) mod P for the n bytes that follow the field.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Shift(u32);
 
-/// Shifts for up to this many bytes after the field come from a table.
+/// Shifts for fewer than this many bytes after the field come from a table.
 const TABLED_SHIFTS: usize = 1024;
 
-/// x^(8n + 32) for n from 0: what most events need.
+/// x^(8n + 32) for n from 0; enough for most events.
 static SHIFTS: [u32; TABLED_SHIFTS] = {
     let mut table = [0; TABLED_SHIFTS];
     let mut power = x_to(32);
@@ -56,7 +57,7 @@ static SQUARES: [u32; 32] = {
     table
 };
 
-/// Remainders of b · x^(32 + 8k), the four tables that reduce a product.
+/// Remainders of b · x^(32 + 8k): the four tables that reduce a product.
 static REDUCE: [[u32; 256]; 4] = {
     let mut table = [[0; 256]; 4];
     let mut byte = 0;
@@ -84,7 +85,7 @@ static REDUCE: [[u32; 256]; 4] = {
 };
 
 impl Shift {
-    /// For a field with this many bytes between it and the checksum.
+    /// Returns the shift for a field with `bytes` bytes between it and the checksum.
     pub fn for_bytes_after(bytes: usize) -> Self {
         if let Some(power) = SHIFTS.get(bytes) {
             return Self(*power);
@@ -102,20 +103,21 @@ impl Shift {
         Self(power)
     }
 
-    /// What to xor to the CRC when the field changes from 0 to `value`.
+    /// Returns the value to xor into the CRC when the field changes from 0 to `value`.
     #[inline]
     pub fn apply(self, value: u32) -> u32 {
-        // Little endian in the message is reflected order in the polynomial: the value is its own representation.
+        // A little-endian number in the message has its bits in the polynomial's reflected order: it needs no
+        // conversion.
         multiply(value, self.0)
     }
 }
 
-/// a · x mod P.
+/// Returns a · x mod P.
 const fn times_x(a: u32) -> u32 {
     (a >> 1) ^ (if a & 1 != 0 { POLYNOMIAL } else { 0 })
 }
 
-/// a · x^8 mod P.
+/// Returns a · x^8 mod P.
 const fn times_x8(mut a: u32) -> u32 {
     let mut bit = 0;
     while bit < 8 {
@@ -125,7 +127,7 @@ const fn times_x8(mut a: u32) -> u32 {
     a
 }
 
-/// x^n mod P, for a small n.
+/// Returns x^n mod P, for a small n.
 const fn x_to(n: u32) -> u32 {
     let mut power = 1 << 31;
     let mut step = 0;
@@ -136,7 +138,7 @@ const fn x_to(n: u32) -> u32 {
     power
 }
 
-/// a · b mod P, bit by bit; used to make the tables and to check [`multiply`].
+/// Returns a · b mod P, bit by bit. Makes the tables and checks [`multiply`].
 const fn multiply_slowly(a: u32, mut b: u32) -> u32 {
     let mut product = 0;
     let mut bit = 32;
@@ -150,11 +152,11 @@ const fn multiply_slowly(a: u32, mut b: u32) -> u32 {
     product
 }
 
-/// a · b mod P.
+/// Returns a · b mod P.
 #[inline]
 fn multiply(a: u32, b: u32) -> u32 {
-    // The reflected 63-bit product, moved so that its most significant bit is x^0: the high half holds x^0 to x^31, the low
-    // half x^32 to x^63.
+    // The reflected 63-bit product, shifted so that its most significant bit is x^0: the high half holds x^0 to x^31,
+    // the low half x^32 to x^63.
     let product = carryless_product(a, b) << 1;
     let [b0, b1, b2, b3] = (product as u32).to_le_bytes();
     (product >> 32) as u32
@@ -164,9 +166,9 @@ fn multiply(a: u32, b: u32) -> u32 {
         ^ REDUCE[0][usize::from(b3)]
 }
 
-/// The product of two polynomials over GF(2), by integer multiplication of numbers with three zero bits between any two
-/// that count, so that no carry reaches a bit that counts (Pornin, BearSSL, "ghash_ctmul64"). As fast as the carry-less
-/// instruction's latency plus a call, and the same everywhere.
+/// Returns the product of two polynomials over GF(2), computed by integer multiplication of numbers whose significant
+/// bits are separated by three zero bits, so that no carry reaches a significant bit (Pornin, BearSSL,
+/// "ghash_ctmul64"). As fast as the carry-less multiply instruction plus a call, and the same on every processor.
 #[inline]
 fn carryless_product(a: u32, b: u32) -> u64 {
     const M0: u64 = 0x1111_1111_1111_1111;
@@ -190,7 +192,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn one_is_the_neutral_element() {
+    fn multiplication_by_one_changes_nothing() {
         for a in [0, 1, 1 << 31, POLYNOMIAL, u32::MAX] {
             assert_eq!(multiply(a, 1 << 31), a);
             assert_eq!(multiply(1 << 31, a), a);
@@ -199,12 +201,12 @@ mod tests {
 
     proptest! {
         #[test]
-        fn products_agree(a: u32, b: u32) {
+        fn fast_and_slow_multiplication_agree(a: u32, b: u32) {
             prop_assert_eq!(multiply(a, b), multiply_slowly(a, b));
         }
 
         #[test]
-        fn patching_is_the_same_as_computing_anew(
+        fn a_patched_checksum_equals_a_recomputed_one(
             before in prop::collection::vec(any::<u8>(), 0..40),
             after in prop::collection::vec(any::<u8>(), 0..5000),
             value: u32,

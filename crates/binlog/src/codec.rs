@@ -1,8 +1,8 @@
-//! Reading and writing the little-endian fields that events are made of.
+//! Reading and writing the little-endian fields of events.
 
 use crate::error::{Error, Result};
 
-/// Reads fields from an event's body; whatever goes past its end is [`Error::Malformed`], never a panic.
+/// Reads fields from an event's body. Reading past its end returns [`Error::Malformed`]; it never panics.
 #[derive(Clone, Debug)]
 pub(crate) struct Cursor<'a> {
     event: &'static str,
@@ -10,12 +10,12 @@ pub(crate) struct Cursor<'a> {
 }
 
 impl<'a> Cursor<'a> {
-    /// Starts at the beginning of a body; `event` is the name for errors.
+    /// Creates a cursor at the beginning of a body; `event` is the event's name in errors.
     pub fn new(event: &'static str, body: &'a [u8]) -> Self {
         Self { event, rest: body }
     }
 
-    /// The name for errors.
+    /// Returns the event's name for errors.
     pub fn event(&self) -> &'static str {
         self.event
     }
@@ -35,7 +35,7 @@ impl<'a> Cursor<'a> {
         self.rest.is_empty()
     }
 
-    /// The next `length` bytes.
+    /// Takes the next `length` bytes.
     pub fn bytes(&mut self, length: usize) -> Result<&'a [u8]> {
         let (taken, rest) = self
             .rest
@@ -45,12 +45,12 @@ impl<'a> Cursor<'a> {
         Ok(taken)
     }
 
-    /// Everything that is left.
+    /// Takes all remaining bytes.
     pub fn rest(&mut self) -> &'a [u8] {
         std::mem::take(&mut self.rest)
     }
 
-    /// What is left, without taking it.
+    /// Returns the remaining bytes without taking them.
     pub fn peek_rest(&self) -> &'a [u8] {
         self.rest
     }
@@ -90,7 +90,7 @@ impl<'a> Cursor<'a> {
         self.array().map(u64::from_le_bytes)
     }
 
-    /// A number in MariaDB's packed form (1, 3, 4 or 9 bytes).
+    /// Takes a number in MariaDB's packed form (1, 3, 4 or 9 bytes).
     pub fn packed(&mut self) -> Result<u64> {
         match self.u8()? {
             small @ 0..=250 => Ok(u64::from(small)),
@@ -102,13 +102,13 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Bytes after their length in one byte.
+    /// Takes bytes that follow their length in one byte.
     pub fn short_bytes(&mut self) -> Result<&'a [u8]> {
         let length = self.u8()?;
         self.bytes(usize::from(length))
     }
 
-    /// Bytes after their length in one byte, with a NUL behind that the length does not count.
+    /// Takes bytes that follow their length in one byte, and a NUL after them that the length does not include.
     pub fn short_bytes_with_nul(&mut self) -> Result<&'a [u8]> {
         let bytes = self.short_bytes()?;
         match self.u8()? {
@@ -118,7 +118,7 @@ impl<'a> Cursor<'a> {
     }
 }
 
-/// Writes fields at the end of an event under construction.
+/// Appends fields to an event that is being encoded.
 pub(crate) trait PutExt {
     fn put_u8(&mut self, value: u8);
     fn put_u16(&mut self, value: u16);
@@ -126,9 +126,10 @@ pub(crate) trait PutExt {
     fn put_u32(&mut self, value: u32);
     fn put_u48(&mut self, value: u64);
     fn put_u64(&mut self, value: u64);
-    /// A number in MariaDB's packed form (1, 3, 4 or 9 bytes).
+    /// Appends a number in MariaDB's packed form (1, 3, 4 or 9 bytes).
     fn put_packed(&mut self, value: u64);
-    /// Bytes after their length in one byte. What is longer than 255 is cut: names are limited to 64 characters.
+    /// Appends the length in one byte and the bytes. Bytes after the 255th are dropped: names have at most 64
+    /// characters.
     fn put_short_bytes(&mut self, bytes: &[u8]);
 }
 
@@ -187,7 +188,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn packed_numbers() {
+    fn packed_numbers_round_trip() {
         for value in [
             0,
             1,

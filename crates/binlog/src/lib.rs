@@ -1,8 +1,8 @@
 //! The binary log: Paceline's only log, in MariaDB's format.
 //!
-//! What a transaction did is first encoded by its session into an *event group*, with all positions 0. The leader of a
-//! commit group gives it a GTID and a place, which patches positions and checksums without reading the events again, and
-//! appends the whole commit group with one write:
+//! A session encodes the changes of its transaction into an *event group*, with every position 0. The leader of a
+//! commit group assigns a GTID and a position to each event group, which patches positions and checksums without
+//! reading the events again, and appends the whole commit group with one write:
 //!
 //! ```text
 //!  session                    commit leader                    Log
@@ -14,14 +14,14 @@
 //! ```
 //!
 //! - [`event`]: every kind of event that MariaDB 10.11 writes, encoded and decoded byte for byte.
-//! - [`group`]: event groups: buffers that sessions fill, and what a reader gets.
-//! - [`gtid`]: GTID positions and states.
+//! - [`group`]: event groups: the buffers that sessions fill, and the groups that a reader returns.
+//! - [`gtid`]: GTID positions and GTID states.
 //! - [`checksum`]: CRC-32 and its linearity.
-//! - [`replica_state`]: how far a replica has come, as its log tells.
-//! - [`mysql`]: what only MySQL writes.
+//! - [`replica_state`]: how far a replica has replicated its primaries, derived from its log.
+//! - [`mysql`]: the events and GTIDs that only MySQL writes.
 //! - [`log`]: the files: append, sync, rotation, purging, recovery of the tail, reading, finding a GTID.
 //!
-//! [`SpillFile`] holds what is too large for memory.
+//! [`SpillFile`] holds data that is too large for memory.
 //!
 //! This crate knows nothing of transactions, engines or sockets.
 #![deny(unsafe_code)]

@@ -1,18 +1,19 @@
-//! What a replica's log says of its primaries: how far it has replicated them.
+//! How far a replica has replicated its primaries, as recorded in its own log.
 //!
-//! There is no table and no file for it. It is the sum of what stands in the log itself:
+//! No table and no file holds this state. It is the sum of these parts of the log:
 //!
 //! ```text
-//!   head of each file      Ignorable: ReplicaRecord, everything as it was when the file began
+//!   head of each file      Ignorable: ReplicaRecord with the whole state at the time the file was begun
 //!   Gtid event             flag EventFlags::REPLICATED: this transaction came from a primary; the position moves to its GTID
-//!   Ignorable              ReplicaRecord: the position moves without a transaction (a filter, SET gtid_slave_pos), at once; or a place
-//!                          in a primary's log, which holds together with the event group behind it
+//!   Ignorable              ReplicaRecord: the position moves without a transaction (a filter, SET gtid_slave_pos), at once; or a
+//!                          position in a primary's log, which takes effect together with the event group that follows
 //! ```
-//! The same records hold what `CHANGE MASTER` has said, so that a connection and its place are never at odds. They are copied with the log, by backups and by
-//! every account that may read it: no secret stands in them in clear (passwords are sealed under a key that is not in the log, by `paceline_replication`).
+//! The same records hold the connection definitions of `CHANGE MASTER`, so a connection and its position never
+//! disagree. Backups copy the records with the log, and every account that may read the log can read them: they hold
+//! no secret in clear text (`paceline_replication` seals passwords under a key that is not in the log).
 //!
-//! So start-up reads the one file that it reads anyway, and what a crash takes with a transaction it takes of the position too.
-//! Other readers step over the records ([`crate::event::IgnorableEvent`]) and ignore the flag.
+//! So start-up needs only the one file that it reads anyway, and a crash that loses a transaction loses the change of
+//! position with it. Other readers skip the records ([`crate::event::IgnorableEvent`]) and ignore the flag.
 
 use crate::codec::{Cursor, PutExt};
 use crate::error::Result;
@@ -22,55 +23,55 @@ use paceline_types::{DomainId, Gtid, SequenceNumber, ServerId};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// A place in a primary's log, by that primary's file names.
+/// Position in a primary's log, in terms of that primary's file names.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct SourcePosition {
-    /// `Master_Log_File`.
+    /// File name, as in `Master_Log_File`.
     pub file: Arc<str>,
     /// Bytes from the file's start.
     pub offset: u64,
 }
 
-/// How far a replica has come: derived from its log.
+/// How far a replica has replicated its primaries. Derived from its log.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct ReplicaState {
     /// `gtid_slave_pos`: the last replicated GTID of each domain.
     pub position: GtidPosition,
-    /// Where each connection stands in its primary's log, as far as it was recorded: connections that use GTIDs need none.
+    /// Position of each connection in its primary's log, if it was recorded. Connections that use GTIDs have none.
     pub sources: BTreeMap<Arc<str>, SourcePosition>,
-    /// Which of MySQL's GTIDs a connection has, as far as that is known: connections to MariaDB have none.
+    /// MySQL's GTIDs that each connection has replicated, if known. Connections to MariaDB have none.
     pub executed: BTreeMap<Arc<str>, MySqlGtidSet>,
-    /// What `CHANGE MASTER` has said of each connection, opaque to this crate.
+    /// What `CHANGE MASTER` has set for each connection, opaque to this crate.
     pub definitions: BTreeMap<Arc<str>, Arc<[u8]>>,
-    /// Whose history this is.
+    /// Which server's history the log contains.
     pub history: History,
 }
 
-/// Whose history a log tells.
+/// Which server's history a log contains.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum History {
-    /// This server's: it may add to it by itself.
+    /// This server's own: it may add transactions by itself.
     #[default]
     Own,
-    /// Another server's, of which this is a restored copy: what it adds by itself must not stand in the way of following that one. A
-    /// connection to a primary ends it.
+    /// Another server's: this log is a restored copy of it. Transactions that this server adds by itself must not
+    /// prevent it from following that server. Defining a connection to a primary ends this state.
     Copied,
 }
 
 impl ReplicaState {
-    /// Nothing was ever replicated.
+    /// Returns whether nothing was ever replicated and no connection is defined.
     pub fn is_empty(&self) -> bool {
         *self == ReplicaState::default()
     }
 
-    /// Forgets all connections, as `RESET SLAVE ALL` of each does. Where the replica has come to stays.
+    /// Forgets all connections, as `RESET SLAVE ALL` for each of them. The replicated position stays.
     pub fn forget_connections(&mut self) {
         self.sources.clear();
         self.executed.clear();
         self.definitions.clear();
     }
 
-    /// Takes a record over.
+    /// Applies a record.
     pub fn apply(&mut self, record: &ReplicaRecord) {
         record.gtids.apply(&mut self.position);
         for (connection, source) in &record.sources {
@@ -108,7 +109,7 @@ impl ReplicaState {
         }
     }
 
-    /// All of it as one record: what a file begins with.
+    /// Returns the whole state as one record, for the head of a file.
     pub fn to_record(&self) -> ReplicaRecord {
         ReplicaRecord {
             scope: RecordScope::Alone,
@@ -133,36 +134,36 @@ impl ReplicaState {
     }
 }
 
-/// The part of a record of [`History::Copied`].
+/// Number of the record's part for [`History::Copied`].
 const HISTORY_COPIED: u8 = 1;
-/// The part with what becomes of sets of MySQL's GTIDs.
+/// Number of the record's part with changes of sets of MySQL's GTIDs.
 const EXECUTED: u8 = 2;
 
-/// When a record holds.
+/// When a record takes effect.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum RecordScope {
-    /// From its own place in the log on.
+    /// At its own position in the log.
     Alone,
-    /// With the event group behind it; not at all if that one is lost.
+    /// Together with the event group that follows it; not at all if that group is lost.
     WithNextGroup,
 }
 
-/// A connection's name and what is said of it from now on; `None` forgets it.
+/// Connection name and its new value; `None` removes the value.
 pub type Change<T> = (Arc<str>, Option<T>);
 
-/// How a record moves `gtid_slave_pos`.
+/// Change of `gtid_slave_pos` by a record.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum GtidMove {
-    /// It does not.
+    /// Leaves it unchanged.
     None,
-    /// To these GTIDs, each in its domain.
+    /// Sets these GTIDs, each in its domain.
     To(Vec<Gtid>),
-    /// All of it: domains that are not named are forgotten.
+    /// Replaces the whole position: domains that are not listed are forgotten.
     Replace(GtidPosition),
 }
 
 impl GtidMove {
-    /// Moves a position.
+    /// Applies the move to a position.
     pub fn apply(&self, position: &mut GtidPosition) {
         match self {
             GtidMove::None => {}
@@ -174,19 +175,19 @@ impl GtidMove {
     }
 }
 
-/// What becomes of the set of MySQL's GTIDs that a connection has.
+/// Change of the set of MySQL's GTIDs that a connection has replicated.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum ExecutedMove {
-    /// These come to it.
+    /// Adds these GTIDs to the set.
     Add(MySqlGtidSet),
-    /// It is this one.
+    /// Replaces the set.
     Replace(MySqlGtidSet),
-    /// It is not known any more.
+    /// The set is no longer known.
     Forget,
 }
 
 impl ExecutedMove {
-    /// This one, and then another one.
+    /// Returns the one change that has the effect of this change followed by `next`.
     #[must_use]
     pub fn then(self, next: ExecutedMove) -> ExecutedMove {
         match (self, next) {
@@ -204,34 +205,34 @@ impl ExecutedMove {
     }
 }
 
-/// A move of a replica's position that no transaction carries.
+/// Change of a replica's state that is not made by a transaction.
 ///
 /// ```text
 /// scope (1) | move (1) | count (2), GTIDs: domain (4), server (4), sequence (8)
-/// | count (2), connections: name length (1), name, file length (1), file, offset (8); offset 0 forgets the connection's place
-/// | count (2), connections: name length (1), name, definition length (4), definition; length 0 forgets the connection
-/// | parts, if there are any, each behind its number (1):
-///     1  it begins a copied history
-///     2  count (2), connections: name length (1), name, add, replace, forget = 0, 1, 2 (1), length (4), MySQL's GTIDs
+/// | count (2), connections: name length (1), name, file length (1), file, offset (8); offset 0 removes the connection's position
+/// | count (2), connections: name length (1), name, definition length (4), definition; length 0 removes the connection
+/// | optional parts, each after its number (1):
+///     1  a copied history begins
+///     2  count (2), connections: name length (1), name, add = 0, replace = 1 or forget = 2 (1), length (4), MySQL's GTIDs
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ReplicaRecord {
-    /// When it holds.
+    /// When the record takes effect.
     pub scope: RecordScope,
-    /// What becomes of `gtid_slave_pos`.
+    /// Change of `gtid_slave_pos`.
     pub gtids: GtidMove,
-    /// Connections and their places; `None` forgets one.
+    /// Connections and their positions; `None` removes a position.
     pub sources: Vec<Change<SourcePosition>>,
-    /// Connections and what becomes of their sets of MySQL's GTIDs.
+    /// Connections and the changes of their sets of MySQL's GTIDs.
     pub executed: Vec<(Arc<str>, ExecutedMove)>,
-    /// Connections and what `CHANGE MASTER` has said of them; `None` forgets one.
+    /// Connections and what `CHANGE MASTER` has set for them; `None` removes a connection.
     pub definitions: Vec<Change<Arc<[u8]>>>,
-    /// [`History::Copied`] if it is a copied one from here on; [`History::Own`] says nothing.
+    /// [`History::Copied`] if the history is a copied one from here on; [`History::Own`] changes nothing.
     pub history: History,
 }
 
 impl ReplicaRecord {
-    /// `gtid_slave_pos` moves to these GTIDs.
+    /// Creates a record that changes `gtid_slave_pos` only.
     pub fn of_gtids(gtids: GtidMove) -> Self {
         Self {
             scope: RecordScope::Alone,
@@ -243,7 +244,7 @@ impl ReplicaRecord {
         }
     }
 
-    /// A connection's place moves.
+    /// Creates a record that changes one connection's position only.
     pub fn of_source(scope: RecordScope, connection: Arc<str>, source: Option<SourcePosition>) -> Self {
         Self {
             scope,
@@ -255,7 +256,7 @@ impl ReplicaRecord {
         }
     }
 
-    /// The most bytes that [`Self::encode`] gives, in bytes.
+    /// Returns an upper bound of the length of [`Self::encode`]'s result, in bytes.
     pub fn length_max(&self) -> u64 {
         let gtids = match &self.gtids {
             GtidMove::None => 0,
@@ -288,7 +289,7 @@ impl ReplicaRecord {
         (12 + gtids * 16 + sources + definitions + executed) as u64
     }
 
-    /// The record's bytes.
+    /// Encodes the record, as the content of a [`crate::event::IgnorableEvent::Replica`].
     pub fn encode(&self) -> Vec<u8> {
         let mut out = Vec::with_capacity(self.length_max() as usize);
         out.put_u8(match self.scope {
@@ -335,7 +336,7 @@ impl ReplicaRecord {
         out
     }
 
-    /// Reads a record.
+    /// Decodes a record.
     ///
     /// # Errors
     /// [`crate::Error::Malformed`].
@@ -444,7 +445,7 @@ mod tests {
     }
 
     #[test]
-    fn moves_follow_each_other() {
+    fn two_moves_combine_into_one() {
         use ExecutedMove::{Add, Replace};
         assert_eq!(Add(executed("1")).then(Add(executed("2"))), Add(executed("1-2")));
         assert_eq!(
@@ -458,7 +459,7 @@ mod tests {
     }
 
     #[test]
-    fn records_return() {
+    fn records_survive_encoding_and_a_file_head_reproduces_the_state() {
         let source = SourcePosition {
             file: "bin.000007".into(),
             offset: 4711,
@@ -498,7 +499,7 @@ mod tests {
             let bytes = record.encode();
             assert!(bytes.len() as u64 <= record.length_max());
             assert_eq!(&ReplicaRecord::decode(&bytes).unwrap(), record);
-            // Without what was added to the format later it is a record as well.
+            // A record without the part that was added to the format later is valid, too.
             let without = ReplicaRecord {
                 executed: Vec::new(),
                 ..record.clone()
@@ -522,7 +523,7 @@ mod tests {
     }
 
     #[test]
-    fn a_copied_history_lasts_until_there_is_a_primary() {
+    fn a_copied_history_lasts_until_a_primary_is_defined() {
         let copied = ReplicaRecord {
             history: History::Copied,
             ..ReplicaRecord::of_gtids(GtidMove::Replace("0-1-5".parse().unwrap()))

@@ -1,8 +1,8 @@
-//! A temporary file for what is too large to be kept in memory and still has to be read at any place, as if it were: it grows at its end, and is read
-//! through a mapping, so that the kernel keeps in memory what there is room for.
+//! A temporary file for data that is too large to be kept in memory but must be readable at any offset as if it were.
+//! It grows at its end and is read through a mapping, so the kernel caches as much of it as memory allows.
 //!
-//! The file has no name: it is gone with the process. An error when it is written is an error of the write; one when it is read (a disk that
-//! fails under the page cache) ends the process with SIGBUS, as it would with swapped memory.
+//! The file has no name and disappears with the process. A write error is returned by the write. A read error (a disk
+//! that fails below the page cache) ends the process with SIGBUS, as it would for swapped memory.
 
 use memmap2::{Mmap, MmapOptions};
 use std::fs::{self, File, OpenOptions};
@@ -14,25 +14,25 @@ use std::process;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The smallest mapping, in bytes. A mapping may be longer than its file; it doubles when the file outgrows it.
+/// The smallest mapping, in bytes. A mapping may be longer than its file; its length doubles when the file outgrows it.
 const MAPPED_MIN: u64 = 64 << 20;
 
-/// See the module's head.
+/// Temporary file that is read through a mapping; see the module's head.
 #[derive(Debug)]
 pub struct SpillFile {
     file: File,
     length: u64,
-    /// Of [`MAPPED_MIN`] bytes times a power of two, from the file's beginning.
+    /// Starts at the file's beginning; its length is [`MAPPED_MIN`] times a power of two.
     map: Arc<Mmap>,
-    /// How many keep a part, of this mapping or of an earlier one.
+    /// Counts the [`SpilledBytes`] of this mapping and of earlier ones.
     kept: Arc<()>,
 }
 
-/// A part of a [`SpillFile`] that stays what it is, and readable, as long as it is kept.
+/// Part of a [`SpillFile`] that stays readable and unchanged for the lifetime of this value.
 #[derive(Clone, Debug)]
 pub struct SpilledBytes {
     map: Arc<Mmap>,
-    /// Counted by the file.
+    /// Reference that the file counts.
     _kept: Arc<()>,
     start: usize,
     length: usize,
@@ -47,10 +47,10 @@ impl Deref for SpilledBytes {
 }
 
 impl SpillFile {
-    /// An empty one on the disk of that directory.
+    /// Creates an empty file on the disk of `directory`.
     ///
     /// # Errors
-    /// If it cannot be created there, or the file system maps no files (FUSE may not).
+    /// Those of creating the file; an error if the file system cannot map files (FUSE may not).
     ///
     /// ```
     /// # use paceline_binlog::SpillFile;
@@ -79,15 +79,15 @@ impl SpillFile {
         })
     }
 
-    /// How long it is, in bytes.
+    /// Returns the file's length, in bytes.
     pub fn length(&self) -> u64 {
         self.length
     }
 
-    /// Writes behind what is there.
+    /// Appends `bytes`.
     ///
     /// # Errors
-    /// Those of writing and mapping; the length is as before.
+    /// Those of writing and mapping; the length is then unchanged.
     pub fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.file.write_all_at(bytes, self.length)?;
         let length = self.length + bytes.len() as u64;
@@ -98,13 +98,13 @@ impl SpillFile {
         Ok(())
     }
 
-    /// Writes over what is there, of which nobody keeps a part ([`Self::share`]).
+    /// Overwrites bytes that were written before. No part of the file may be shared ([`Self::share`]).
     ///
     /// # Errors
-    /// Those of writing; if somebody does.
+    /// Those of writing; an error if a part of the file is shared.
     ///
     /// # Panics
-    /// If it would reach beyond the end.
+    /// If the bytes would reach beyond the file's end.
     pub fn overwrite(&mut self, start: u64, bytes: &[u8]) -> io::Result<()> {
         assert!(
             start + bytes.len() as u64 <= self.length,
@@ -118,10 +118,10 @@ impl SpillFile {
         self.file.write_all_at(bytes, start)
     }
 
-    /// So many bytes from there, to be kept while the file grows.
+    /// Returns `length` bytes from `start` that stay valid while the file grows.
     ///
     /// # Panics
-    /// If they reach beyond the end.
+    /// If they reach beyond the file's end.
     pub fn share(&self, start: u64, length: usize) -> SpilledBytes {
         assert!(
             start + length as u64 <= self.length,
@@ -135,10 +135,10 @@ impl SpillFile {
         }
     }
 
-    /// So many bytes from there.
+    /// Returns `length` bytes from `start`.
     ///
     /// # Panics
-    /// If they reach beyond the end.
+    /// If they reach beyond the file's end.
     pub fn bytes(&self, start: u64, length: usize) -> &[u8] {
         assert!(
             start + length as u64 <= self.length,
@@ -148,12 +148,13 @@ impl SpillFile {
     }
 }
 
-/// Maps a [`SpillFile`]'s file.
+/// Maps the first `length` bytes of a [`SpillFile`]'s file.
 fn map(file: &File, length: u64) -> io::Result<Mmap> {
     let length = usize::try_from(length).map_err(|_| io::Error::from(io::ErrorKind::FileTooLarge))?;
-    // SAFETY: the file has no name and its struct has the only descriptor, so nobody else writes or cuts it. It is never cut, and only what was
-    // written is read (`SpillFile::bytes`, `share`), so no page behind its end is touched. Bytes that are there change in `overwrite` alone, which
-    // takes the struct by `&mut` (slices of the mapping borrow it) and refuses while anybody keeps a part of this mapping or of one before it.
+    // SAFETY: the file has no name and its struct holds the only descriptor, so nothing else writes or truncates it.
+    // It is never truncated, and only bytes that were written are read (`SpillFile::bytes`, `share`), so no page
+    // after its end is accessed. Existing bytes change only in `overwrite`, which takes the struct by `&mut` (slices
+    // of the mapping borrow it) and fails while a part of this mapping or of an earlier one is shared.
     #[allow(unsafe_code)]
     unsafe {
         MmapOptions::new().len(length).map(file)
@@ -165,7 +166,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_grows_past_its_mapping() {
+    fn the_file_grows_past_its_mapping_and_shared_parts_stay() {
         let directory = tempfile::tempdir().unwrap();
         let mut file = SpillFile::create_in(directory.path()).unwrap();
         assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 0);
@@ -192,7 +193,7 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "only what was written is read")]
-    fn nothing_behind_the_end_is_read() {
+    fn reading_beyond_the_end_panics() {
         let mut file = SpillFile::create_in(&std::env::temp_dir()).unwrap();
         file.append(b"abc").unwrap();
         file.bytes(1, 3);

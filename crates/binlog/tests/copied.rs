@@ -1,4 +1,4 @@
-//! Files that were copied: whether one goes on where the other ends.
+//! Copied files: checks whether one file continues where the other ends.
 #![allow(missing_docs)]
 
 mod support;
@@ -28,20 +28,20 @@ fn end(disk: &SimulatedDisk, number: u32) -> FileEnd {
 }
 
 #[test]
-fn what_is_missing_between_files_is_noticed() {
+fn missing_transactions_between_two_files_are_detected() {
     let disk = SimulatedDisk::new();
     let log = open(&disk);
     commit(&log, &[(gtid(0, 1, 1), 2)]).unwrap();
     log.rotate(NOW).unwrap();
     commit(&log, &[(gtid(0, 1, 2), 2)]).unwrap();
-    // In no GTID state.
+    // This transaction is in no GTID state.
     let [(local, _)] = commit(&log, &[(gtid(LOCAL_DOMAIN.0, 1, 1), 2)]).unwrap()[..] else {
         panic!("it is one transaction");
     };
     log.rotate(NOW).unwrap();
     commit(&log, &[(gtid(0, 1, 3), 2)]).unwrap();
     drop(log);
-    // Killed: the third file has no end, and the server begins the fourth.
+    // The server is killed: the third file has no end event, and the next start begins the fourth file.
     let disk = disk.after_process_death();
     drop(open(&disk));
     for number in 2..=4 {

@@ -1,5 +1,5 @@
-//! The power fails at every step of a life of the log, and in every step of what opening then does. What was acknowledged
-//! must be found, and what is found must be a prefix of what was written.
+//! Power failures at every step in the life of a log, and at every step of the opening that follows. Everything
+//! acknowledged must be found, and what is found must be a prefix of what was written.
 #![allow(missing_docs)]
 
 mod support;
@@ -12,18 +12,18 @@ use std::path::Path;
 use std::sync::Arc;
 use support::*;
 
-/// What the life of a log has promised.
+/// What the log has promised to its users.
 #[derive(Debug, Default, Clone)]
 struct Promises {
-    /// Everything that was handed to the log since the last reset, in order.
+    /// All transactions that were appended since the last reset, in order.
     written: Vec<Gtid>,
-    /// How many of these were synced.
+    /// Number of these that were synced.
     durable: usize,
-    /// What the log was before a reset that has not returned.
+    /// `written` and `durable` before a reset that has not returned.
     before_reset: Option<(Vec<Gtid>, usize)>,
-    /// How many transactions may be missing at the beginning, since they may have been purged.
+    /// Number of transactions at the beginning that may have been purged.
     purgeable: usize,
-    /// Positions up to here were seen: a new one must be beyond.
+    /// Highest position that was seen: new positions must be above it.
     seen: LogPosition,
 }
 
@@ -40,7 +40,7 @@ fn open(disk: &SimulatedDisk, mode: SyncMode) -> Result<(Log, Recovery)> {
     open_on(Arc::new(disk.clone()), config_of(mode))
 }
 
-/// A life of the log, up to its first error.
+/// Runs a log through its life, up to the first error.
 fn live(disk: &SimulatedDisk, mode: SyncMode, promises: &mut Promises) -> Result<()> {
     let (log, _) = open(disk, mode)?;
     let mut next = 1;
@@ -57,7 +57,7 @@ fn live(disk: &SimulatedDisk, mode: SyncMode, promises: &mut Promises) -> Result
             .extend(transactions.iter().map(|(gtid, _)| *gtid));
         append(log, &transactions)?;
         promises.seen = log.written();
-        // With deferred syncs, several writes share one.
+        // With deferred syncs, several writes share a sync.
         if mode == SyncMode::EachGroup || next % 3 == 0 {
             log.sync()?;
             promises.durable = promises.written.len();
@@ -119,7 +119,7 @@ fn check(disk: &SimulatedDisk, log: &Log, recovery: &Recovery, promises: &Promis
         .as_ref()
         .is_some_and(|(written, durable)| holds(written, *durable, promises.purgeable));
     assert!(now || before, "{context}: found {found:?} of {promises:?}");
-    // The state is that of what was found, and of what was purged.
+    // The GTID state includes what was found and what was purged.
     for gtid in &found {
         assert!(
             recovery
@@ -132,7 +132,7 @@ fn check(disk: &SimulatedDisk, log: &Log, recovery: &Recovery, promises: &Promis
         log.written().ordinal() > promises.seen.ordinal(),
         "{context}: positions must grow"
     );
-    // Nothing is left behind.
+    // No unknown files remain.
     let listed: BTreeSet<String> = log.files().into_iter().map(|file| file.name).collect();
     let names = paceline_binlog::Disk::list(disk, Path::new("/log")).unwrap();
     for name in names {
@@ -142,7 +142,7 @@ fn check(disk: &SimulatedDisk, log: &Log, recovery: &Recovery, promises: &Promis
             "{context}: {name} is left behind"
         );
     }
-    // All but the active file end with an event, and say that they are closed.
+    // All files but the active one end with an event and are marked as closed.
     let files = log.files();
     for file in &files[..files.len() - 1] {
         let content = disk.content(&Path::new("/log").join(&file.name)).unwrap();
@@ -151,14 +151,14 @@ fn check(disk: &SimulatedDisk, log: &Log, recovery: &Recovery, promises: &Promis
     }
 }
 
-/// Opens after a crash, checks, goes on, and opens again.
+/// Opens the log after a crash, checks it, writes more, and opens it again.
 fn survive(disk: &SimulatedDisk, mode: SyncMode, promises: &Promises, context: &str) {
     let (log, recovery) = open(disk, mode).unwrap_or_else(|error| panic!("{context}: {error}"));
     check(disk, &log, &recovery, promises, context);
     let before = all_gtids(&log).unwrap();
     commit(&log, &[(gtid(9, 1, 1), 1)]).unwrap();
     drop(log);
-    // Now the power fails again: what was found must be durable.
+    // The power fails again: what was found must be durable.
     let disk = disk.after_power_failure(7);
     let (log, _) = open(&disk, mode).unwrap_or_else(|error| panic!("{context}, again: {error}"));
     assert_eq!(
@@ -177,12 +177,12 @@ fn crash_everywhere(mode: SyncMode, seeds: u64) {
         let disk = SimulatedDisk::new();
         disk.fail_power_at(step);
         let mut promises = Promises::default();
-        // It may end well: that a GTID index cannot be written stops nobody.
+        // This may succeed: a GTID index that cannot be written is not an error.
         let _ = live(&disk, mode, &mut promises);
         for seed in 0..seeds {
             let context = format!("{mode:?}, step {step}, seed {seed}");
             let found = disk.after_power_failure(seed);
-            // The power fails once more while opening mends the log.
+            // The power fails once more while opening repairs the log.
             let during_open = found.clone().after_process_death();
             during_open.fail_power_at(1 + seed * 7 % 23);
             if open(&during_open, mode).is_err() {
@@ -195,7 +195,7 @@ fn crash_everywhere(mode: SyncMode, seeds: u64) {
             }
             survive(&found, mode, &promises, &context);
         }
-        // The process dies and the machine does not.
+        // The process dies, the machine does not.
         survive(
             &disk.after_process_death(),
             mode,
@@ -206,11 +206,11 @@ fn crash_everywhere(mode: SyncMode, seeds: u64) {
 }
 
 #[test]
-fn the_power_fails_at_every_step() {
+fn nothing_acknowledged_is_lost_when_the_power_fails_at_any_step() {
     crash_everywhere(SyncMode::EachGroup, 12);
 }
 
 #[test]
-fn the_power_fails_at_every_step_with_deferred_syncs() {
+fn nothing_synced_is_lost_when_the_power_fails_with_deferred_syncs() {
     crash_everywhere(SyncMode::Deferred, 12);
 }

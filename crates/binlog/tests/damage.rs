@@ -1,4 +1,5 @@
-//! Damage: what is bad is found, named, and never taken for a torn write when it was durable. And disks that fail or are full.
+//! Damage is found and named, and never taken for a torn write if the damaged part was durable. Disks that fail or
+//! are full.
 #![allow(missing_docs)]
 
 mod support;
@@ -28,7 +29,8 @@ fn file(number: u32) -> std::path::PathBuf {
     Path::new("/log").join(format!("bin.{number:06}"))
 }
 
-/// Three single transactions, a group of three, and two more, each write synced. Returns where each starts and ends.
+/// Writes three single transactions, a group of three, and two more; each write is synced. Returns the start and the
+/// end of each transaction.
 fn six_writes(disk: &SimulatedDisk) -> Vec<(Gtid, LogPosition, LogPosition)> {
     let (log, _) = open(disk).unwrap();
     let mut places = Vec::new();
@@ -45,10 +47,10 @@ fn six_writes(disk: &SimulatedDisk) -> Vec<(Gtid, LogPosition, LogPosition)> {
     places
 }
 
-/// Flips each byte of the log in turn: before the last write that must be called corruption, in it a torn write, unless the
-/// engine knows better.
+/// Flips each byte of the log in turn. Before the last write this must be reported as corruption. In the last write
+/// it is a torn write, unless the engine holds that transaction.
 #[test]
-fn what_was_durable_is_never_cut() {
+fn durable_transactions_are_never_cut_off() {
     let original = SimulatedDisk::new();
     let places = six_writes(&original);
     let (_, first, _) = places[0];
@@ -70,7 +72,7 @@ fn what_was_durable_is_never_cut() {
                     assert_eq!(file, "bin.000001");
                     assert!(at <= offset && at >= first.offset(), "{at} for {offset}");
                     assert!(found_at > at);
-                    // The first write behind that could not have been torn together with it.
+                    // The first later write that cannot have been torn together with the damaged one.
                     let expected = match damaged.sequence.0 {
                         number @ 1..=2 => number + 1,
                         3 => 4,
@@ -90,7 +92,7 @@ fn what_was_durable_is_never_cut() {
             let (log, recovery) = opened.unwrap();
             assert_eq!(recovery.cut.unwrap().offset, last_start.offset());
             assert_eq!(all_gtids(&log).unwrap().len(), 7);
-            // An engine that already holds the last transaction does not let it go.
+            // If an engine already holds the last transaction, the log is refused.
             let disk = original.after_process_death();
             disk.damage(&file(1), |content| content[offset as usize] ^= 0x10);
             let request = OpenRequest {
@@ -103,9 +105,9 @@ fn what_was_durable_is_never_cut() {
     }
 }
 
-/// The same in closed files: whoever reads over it is told, and nothing false is read.
+/// Flips each byte of a closed file: a reader gets an error, and no wrong data.
 #[test]
-fn damage_in_a_closed_file_is_found_by_who_reads_it() {
+fn damage_in_a_closed_file_is_found_by_readers() {
     let original = SimulatedDisk::new();
     let places = six_writes(&original);
     open(&original).unwrap();
@@ -149,8 +151,9 @@ fn a_torn_group_is_cut_to_its_whole_transactions() {
     }
 }
 
-/// How many reads it takes to open a log whose last group, of transactions with so many rows, has lost what stands at that part of it. What is
-/// found of the group must be its beginning.
+/// Opens a log whose last group consists of transactions with `sizes` rows and lacks a few bytes at the offset that
+/// `lost` returns for the group's length. Returns the number of reads. What is found of the group must be its
+/// beginning.
 fn reads_of_a_torn_group(sizes: &[usize], lost: impl Fn(u64) -> u64) -> u64 {
     let disk = SimulatedDisk::new();
     let (log, _) = open(&disk).unwrap();
@@ -173,7 +176,7 @@ fn reads_of_a_torn_group(sizes: &[usize], lost: impl Fn(u64) -> u64) -> u64 {
     reads
 }
 
-/// Rows of small numbers are full of zeros, and of a group of small transactions thousands of events may stand behind what is torn.
+/// Rows of small numbers contain many zeros, and thousands of events of small transactions may follow the torn part.
 #[test]
 fn a_torn_group_is_read_in_a_few_large_pieces() {
     for sizes in [&[200_000][..], &[1; 4000]] {
@@ -218,7 +221,7 @@ fn deferred_syncs_may_lose_a_later_write_without_an_earlier_one() {
 }
 
 #[test]
-fn with_deferred_syncs_too_what_was_durable_is_never_cut() {
+fn with_deferred_syncs_durable_transactions_are_never_cut_off() {
     let disk = SimulatedDisk::new();
     let config = LogConfig {
         sync_mode: SyncMode::Deferred,
@@ -284,7 +287,7 @@ fn after_a_failed_sync_nothing_is_written() {
     assert!(matches!(log.rotate(NOW), Err(Error::Poisoned(_))));
     assert!(matches!(log.close(NOW), Err(Error::Poisoned(_))));
     assert_eq!(all_gtids(&log).unwrap().len(), 2, "reading goes on");
-    // The page cache still shows what is not on the disk: what opening accepts it writes again.
+    // The page cache still shows data that is not on the disk; opening writes what it accepts again.
     let disk = disk.after_process_death();
     let (log, _) = open(&disk).unwrap();
     let found = all_gtids(&log).unwrap();
@@ -330,9 +333,9 @@ fn a_full_disk_refuses_and_loses_nothing() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
-    /// Whatever is done to the bytes of a file: no panic, and what is read is a prefix.
+    /// Any change of a file's bytes causes no panic, and what is read is a prefix.
     #[test]
-    fn nothing_makes_it_panic(
+    fn a_changed_file_causes_no_panic_and_no_wrong_data(
         cut in prop::option::of(0usize..20_000),
         changes in prop::collection::vec((0usize..20_000, any::<u8>()), 0..6),
         moved in prop::option::of((0usize..3000, 0usize..3000, 0usize..600)),

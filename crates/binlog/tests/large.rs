@@ -1,4 +1,4 @@
-//! Transactions that bring their own file along.
+//! Large transactions, whose file becomes the log's next file.
 #![allow(missing_docs)]
 
 mod support;
@@ -12,7 +12,7 @@ use std::path::Path;
 use std::sync::Arc;
 use support::*;
 
-/// The rows of the group that starts there.
+/// Returns the rows of the group that starts at `start`.
 fn rows_at(log: &Log, start: LogPosition) -> Vec<u32> {
     let mut reader = log.reader(start, log.written()).unwrap();
     let group = reader.next_group().unwrap().unwrap();
@@ -36,7 +36,7 @@ fn a_large_transaction_becomes_the_next_file() {
     let directory = tempfile::tempdir().unwrap();
     let (log, _) = open(directory.path()).unwrap();
     commit(&log, &[(gtid(0, 1, 1), 3)]).unwrap();
-    // A file of zeros under the next name does not matter.
+    // A prepared file of zeros under the next name does not matter.
     log.set_file_size_max(1);
     log.prepare_ahead().unwrap();
     log.set_file_size_max(1 << 30);
@@ -53,7 +53,7 @@ fn a_large_transaction_becomes_the_next_file() {
     assert_eq!(log.written(), placed.end);
     assert_eq!(log.durable(), placed.end);
     assert_eq!(rows_at(&log, placed.start), (0..2000).collect::<Vec<_>>());
-    // Others go on behind it, in the same file.
+    // The next transactions follow it in the same file.
     let after = commit(&log, &[(gtid(0, 1, 3), 3), (gtid(0, 1, 4), 1)]).unwrap();
     assert_eq!(after[0].0, placed.end);
     let all: Vec<Gtid> = (1..=4).map(|sequence| gtid(0, 1, sequence)).collect();
@@ -75,12 +75,12 @@ fn a_large_transaction_becomes_the_next_file() {
 }
 
 #[test]
-fn what_is_not_committed_leaves_nothing() {
+fn an_uncommitted_large_transaction_leaves_no_file() {
     let directory = tempfile::tempdir().unwrap();
     let (log, _) = open(directory.path()).unwrap();
     commit(&log, &[(gtid(0, 1, 1), 3)]).unwrap();
     let buffer = large_transaction(&log, 1000).unwrap();
-    // A place that is given back.
+    // A place that is released.
     drop(log.place_large(&buffer, None, NOW).unwrap());
     let left = |wanted: usize| {
         let names = RealDisk.list(directory.path()).unwrap();
@@ -90,7 +90,7 @@ fn what_is_not_committed_leaves_nothing() {
     left(1);
     drop(buffer);
     left(0);
-    // A crash while one runs.
+    // A crash during a large transaction.
     let buffer = large_transaction(&log, 1000).unwrap();
     std::mem::forget(buffer);
     left(1);
@@ -101,7 +101,7 @@ fn what_is_not_committed_leaves_nothing() {
 }
 
 #[test]
-fn damage_within_a_large_transaction_is_no_torn_write() {
+fn damage_within_a_large_transaction_is_not_taken_for_a_torn_write() {
     let directory = tempfile::tempdir().unwrap();
     let (log, _) = open(directory.path()).unwrap();
     let (_, end) = commit_large(&log, gtid(0, 1, 1), 2000).unwrap();
@@ -113,9 +113,9 @@ fn damage_within_a_large_transaction_is_no_torn_write() {
     assert!(matches!(open(directory.path()), Err(Error::Gap { .. })));
 }
 
-/// A restore to the point before a large transaction cuts its file there, closed or not.
+/// A restore to the point before a large transaction cuts its file there, whether it is closed or not.
 #[test]
-fn a_file_may_be_cut_before_the_transaction_that_brought_it() {
+fn a_large_transactions_file_may_be_cut_before_the_transaction() {
     const IN_USE_FLAG_AT: usize = 4 + 17;
     for is_closed in [true, false] {
         let directory = tempfile::tempdir().unwrap();
@@ -140,7 +140,7 @@ fn a_file_may_be_cut_before_the_transaction_that_brought_it() {
     }
 }
 
-/// What has been promised when the power failed.
+/// What the log had promised when the power failed.
 #[derive(Default)]
 struct Promises {
     written: Vec<Gtid>,
@@ -165,7 +165,7 @@ fn live(log: &Log, promises: &mut Promises) -> Result<()> {
 }
 
 #[test]
-fn the_power_fails_at_any_step() {
+fn nothing_committed_is_lost_when_the_power_fails_at_any_step() {
     let open_simulated = |disk: &SimulatedDisk| {
         let config = paceline_binlog::LogConfig {
             prepare_step: 8192,
@@ -186,7 +186,7 @@ fn the_power_fails_at_any_step() {
         let (log, _) = open_simulated(&disk).unwrap();
         disk.fail_power_at(operation);
         let mut promises = Promises::default();
-        // It may end well: that a GTID index cannot be written stops nobody.
+        // This may succeed: a GTID index that cannot be written is not an error.
         let _ = live(&log, &mut promises);
         drop(log);
         for seed in 0..3 {
@@ -205,7 +205,7 @@ fn the_power_fails_at_any_step() {
             cut_short += usize::from(found.len() < promises.written.len());
             let names = after.list(Path::new("/log")).unwrap();
             assert!(!names.iter().any(|name| name.contains(".large.")), "{names:?}");
-            // It goes on.
+            // The log can be written again.
             commit_large(&log, gtid(0, 1, 100), 600).unwrap();
             commit(&log, &[(gtid(0, 1, 101), 1)]).unwrap();
         }

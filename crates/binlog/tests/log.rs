@@ -20,7 +20,7 @@ fn names(log: &Log) -> Vec<String> {
 }
 
 #[test]
-fn what_is_appended_is_read_and_survives() {
+fn appended_transactions_are_read_and_survive_restarts() {
     let directory = tempfile::tempdir().unwrap();
     let (log, recovery) = open(directory.path()).unwrap();
     assert_eq!(recovery.shutdown, Shutdown::New);
@@ -91,7 +91,7 @@ fn mariadb_binlog_reads_every_closed_file() {
 }
 
 #[test]
-fn rotation_and_the_active_files_room() {
+fn rotated_files_are_complete_and_in_the_index() {
     let directory = tempfile::tempdir().unwrap();
     let mut config = config(directory.path());
     config.file_size_max = 20_000;
@@ -123,7 +123,7 @@ fn rotation_and_the_active_files_room() {
 }
 
 #[test]
-fn finding_gtids() {
+fn transactions_and_positions_are_found_with_and_without_gtid_indexes() {
     let directory = tempfile::tempdir().unwrap();
     let (log, _) = open(directory.path()).unwrap();
     let mut starts = Vec::new();
@@ -139,7 +139,7 @@ fn finding_gtids() {
     }
     for reopened in [false, true] {
         let log = if reopened {
-            // Without the indexes, which are made again.
+            // Without usable GTID indexes, which are rebuilt.
             fs::remove_file(directory.path().join("bin.000001.idx")).unwrap();
             fs::write(directory.path().join("bin.000002.idx"), b"damaged").unwrap();
             open(directory.path()).unwrap().0
@@ -152,7 +152,7 @@ fn finding_gtids() {
             assert_eq!(log.state_at(*start).unwrap().position(), position);
             position.set(*gtid);
             assert_eq!(log.state_at(*end).unwrap().position(), position);
-            // Who has everything up to here starts behind it (or before, where a domain has had nothing at all yet).
+            // A replica that has everything up to here starts after it (or earlier, if it has nothing of some domain).
             let located = log.locate(&position).unwrap();
             if at >= 2 {
                 let next = starts.get(at + 1).map_or(log.written(), |(_, (start, _))| *start);
@@ -165,7 +165,7 @@ fn finding_gtids() {
         assert_eq!(log.find(support::gtid(0, 1, 1)).unwrap(), None);
         assert_eq!(log.find(support::gtid(0, 1, 1000)).unwrap(), None);
         assert_eq!(log.find(support::gtid(7, 1, 1)).unwrap(), None);
-        // One domain far behind.
+        // One domain is far behind.
         let behind: GtidPosition = "0-1-300,1-1-298,2-1-5".parse().unwrap();
         assert_eq!(
             log.locate(&behind).unwrap(),
@@ -175,7 +175,7 @@ fn finding_gtids() {
 }
 
 #[test]
-fn purging() {
+fn purging_keeps_files_that_recovery_or_a_reader_needs() {
     let directory = tempfile::tempdir().unwrap();
     let (log, _) = open(directory.path()).unwrap();
     for number in 1..=5 {
@@ -218,7 +218,7 @@ fn purging() {
 }
 
 #[test]
-fn reset_to_a_state_from_elsewhere() {
+fn reset_can_continue_the_gtid_state_of_another_log() {
     let directory = tempfile::tempdir().unwrap();
     let (log, _) = open(directory.path()).unwrap();
     commit(&log, &[(gtid(0, 1, 1), 1)]).unwrap();
@@ -237,7 +237,7 @@ fn reset_to_a_state_from_elsewhere() {
 }
 
 #[test]
-fn reset_starts_names_and_gtids_again_but_not_positions() {
+fn reset_restarts_names_and_gtids_but_not_positions() {
     let directory = tempfile::tempdir().unwrap();
     let (log, _) = open(directory.path()).unwrap();
     for number in 1..=3 {
@@ -247,7 +247,7 @@ fn reset_starts_names_and_gtids_again_but_not_positions() {
     let before = log.written();
     let after = log.reset(None, NOW).unwrap();
     assert!(after > before);
-    // A checkpoint that was under way has nothing to say any more.
+    // A checkpoint that was already planned has no effect any more.
     log.write_checkpoint(before, NOW).unwrap();
     assert_eq!(names(&log), ["bin.000001"]);
     assert_eq!(log.state().to_string(), "");
@@ -307,15 +307,15 @@ fn missing_files_are_named() {
     );
 }
 
-/// Readers follow what is durable while the log is written, rotated, prepared and purged.
+/// Readers follow the durable position while the log is written, rotated, prepared and purged.
 #[test]
-fn readers_follow_a_log_that_moves() {
+fn readers_follow_a_log_that_is_written_rotated_and_purged() {
     let directory = tempfile::tempdir().unwrap();
     let mut config = config(directory.path());
     config.file_size_max = 50_000;
     let (log, _) = open_on(Arc::new(RealDisk), config).unwrap();
     let total = 1500;
-    // Where the slowest reader is: purging respects it.
+    // The file of the slowest reader, which purging respects.
     let slowest: [AtomicU64; 3] = std::array::from_fn(|_| AtomicU64::new(0));
     let done = AtomicBool::new(false);
     std::thread::scope(|scope| {
@@ -333,7 +333,7 @@ fn readers_follow_a_log_that_moves() {
                                 log.state_at(group.end()).unwrap().last(group.gtid().domain_id),
                                 Some(group.gtid())
                             );
-                            // Another one, from the middle.
+                            // A second reader that starts in the middle.
                             let mut second = log.reader(group.start(), group.end()).unwrap();
                             assert_eq!(second.next_group().unwrap().unwrap().gtid(), group.gtid());
                         }

@@ -1,4 +1,4 @@
-//! Logs that a real MariaDB server wrote (tests/samples/make.sh), decoded and encoded again: byte for byte the same.
+//! Logs that a real MariaDB server wrote (tests/samples/make.sh) are decoded and encoded again, byte for byte.
 #![allow(missing_docs)]
 
 use paceline_binlog::event::{
@@ -12,7 +12,7 @@ use paceline_types::LogPosition;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// Every event of a sample.
+/// Visits every event of a sample.
 fn for_each_event(name: &str, mut visit: impl FnMut(usize, RawEvent<'_>, &FormatDescription)) {
     let path = Path::new("tests/samples").join(name);
     let bytes = std::fs::read(path).unwrap();
@@ -33,7 +33,7 @@ fn for_each_event(name: &str, mut visit: impl FnMut(usize, RawEvent<'_>, &Format
 const SAMPLES: [&str; 3] = ["mariadb.000001", "mariadb.000002", "mariadb.000003"];
 
 #[test]
-fn encoding_gives_back_every_byte() {
+fn encoding_restores_every_byte() {
     let mut kinds = BTreeMap::new();
     for sample in SAMPLES {
         for_each_event(sample, |at, event, format| {
@@ -53,7 +53,7 @@ fn encoding_gives_back_every_byte() {
                 _ => false,
             };
             if compressed {
-                // Another zlib finds other matches: what it holds must be the same.
+                // Another zlib produces another stream: the content must be the same.
                 let again = RawEvent::new(&encoded, format.checksum).unwrap();
                 assert_eq!(again.decode(format).unwrap(), decoded);
                 assert!(encoded.len() <= event.bytes().len() + 64);
@@ -95,7 +95,7 @@ fn encoding_gives_back_every_byte() {
 }
 
 #[test]
-fn format_description_is_the_one_that_we_write() {
+fn mariadbs_format_description_equals_ours() {
     for_each_event(SAMPLES[0], |at, event, format| {
         if at == 4 {
             assert_eq!(event.header().flags, EventFlags::NONE);
@@ -113,7 +113,7 @@ fn format_description_is_the_one_that_we_write() {
 }
 
 #[test]
-fn statements_come_with_their_context() {
+fn the_context_of_statements_is_decoded() {
     let mut seen = BTreeMap::new();
     let mut note = |what: &'static str| *seen.entry(what).or_insert(0) += 1;
     for sample in SAMPLES {
@@ -201,7 +201,7 @@ fn statements_come_with_their_context() {
 }
 
 #[test]
-fn gtids_and_rows_are_what_the_server_did() {
+fn gtids_and_rows_match_what_the_server_executed() {
     let mut commit_ids = BTreeMap::new();
     let mut ddl = 0;
     let mut rows = BTreeMap::new();
@@ -238,7 +238,7 @@ fn gtids_and_rows_are_what_the_server_did() {
     assert!(rows.len() == 3, "{rows:?}");
 }
 
-/// An event group of a sample, one event after the other, with where it starts.
+/// Returns the event groups of a sample, each with its start and its events.
 fn groups(name: &str) -> Vec<(u64, Vec<Vec<u8>>)> {
     let mut groups: Vec<(u64, Vec<Vec<u8>>)> = Vec::new();
     for_each_event(name, |at, event, _| {
@@ -254,7 +254,7 @@ fn groups(name: &str) -> Vec<(u64, Vec<Vec<u8>>)> {
     groups
 }
 
-/// The rows of `t3 (a INT, b TEXT)` in a rows event.
+/// Splits the images of a rows event of `t3 (a INT, b TEXT)`.
 fn rows_of_t3(mut rows: &[u8]) -> Vec<&[u8]> {
     let mut found = Vec::new();
     while !rows.is_empty() {
@@ -266,10 +266,10 @@ fn rows_of_t3(mut rows: &[u8]) -> Vec<&[u8]> {
     found
 }
 
-/// What the server wrote for a transaction of many rows, a session of ours writes too: split at the same rows, with the same
-/// flags, bitmaps, positions and checksums.
+/// A session of Paceline encodes a transaction of many rows exactly as the server did: split at the same rows, with
+/// the same flags, bitmaps, positions and checksums.
 #[test]
-fn an_event_group_of_ours_is_the_servers() {
+fn our_event_groups_equal_mariadbs() {
     let format = FormatDescription::new("", 0);
     let mut compared = 0;
     for (start, events) in groups(SAMPLES[0]) {

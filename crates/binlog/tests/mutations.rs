@@ -1,4 +1,5 @@
-//! Whatever bytes come: the decoder gives an event or an error. A quick form of the fuzz target under /fuzz, run every time.
+//! The decoder returns an event or an error for any bytes. A short form of the fuzz target under /fuzz that runs in
+//! each test.
 #![allow(missing_docs)]
 
 use paceline_binlog::event::{
@@ -7,7 +8,7 @@ use paceline_binlog::event::{
 use proptest::prelude::*;
 use std::sync::OnceLock;
 
-/// All events of the samples.
+/// Returns all events of the samples.
 fn samples() -> &'static [Vec<u8>] {
     static SAMPLES: OnceLock<Vec<Vec<u8>>> = OnceLock::new();
     SAMPLES.get_or_init(|| {
@@ -25,7 +26,7 @@ fn samples() -> &'static [Vec<u8>] {
     })
 }
 
-/// What decodes is encoded without a panic, and decodes to the same again.
+/// Checks that an event that can be decoded is encoded without a panic and decodes to the same again.
 fn check(header: &EventHeader, body: &[u8]) {
     let format = FormatDescription::new("", 0);
     if let Ok(event) = Event::decode(header, body, &format) {
@@ -43,7 +44,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(20_000))]
 
     #[test]
-    fn mutated_events(
+    fn mutated_events_cause_no_panic(
         which in any::<prop::sample::Index>(),
         changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..5),
         cut in prop::option::of(any::<prop::sample::Index>()),
@@ -59,10 +60,10 @@ proptest! {
             event.truncate(cut.index(event.len()));
         }
         event.extend(more);
-        // As it is: the checksum is wrong, or nothing was changed.
+        // Unchanged: the checksum is wrong, unless nothing was mutated.
         let format = FormatDescription::new("", 0);
         let _ = RawEvent::new(&event, format.checksum).map(|event| event.decode(&format));
-        // And with a checksum that was mended.
+        // With a corrected checksum.
         set_end_position(&mut event, 7);
         let _ = RawEvent::new(&event, format.checksum).map(|event| event.decode(&format));
         if event.len() > 23 {
@@ -71,7 +72,7 @@ proptest! {
     }
 
     #[test]
-    fn random_bodies(event_type: u8, server_id: u32, body in prop::collection::vec(any::<u8>(), 0..200)) {
+    fn random_bodies_cause_no_panic(event_type: u8, server_id: u32, body in prop::collection::vec(any::<u8>(), 0..200)) {
         let mut header = EventHeader::decode(&samples()[0]).unwrap();
         header.event_type = EventType(event_type);
         header.server_id.0 = server_id;

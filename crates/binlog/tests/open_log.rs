@@ -1,5 +1,6 @@
-//! Any events as the tail of a log's last file: opening refuses or accepts, and what it accepts can be read. A quick form of the fuzz target
-//! under /fuzz, run every time; it begins with what real files hold.
+//! Arbitrary events as the tail of a log's last file: opening refuses them or accepts them, and what it accepts can
+//! be read. A short form of the fuzz target under /fuzz that runs in each test. It starts from the content of real
+//! files.
 #![allow(missing_docs)]
 
 mod support;
@@ -15,7 +16,7 @@ use std::path::Path;
 use std::sync::{Arc, OnceLock};
 use support::{config, open_on};
 
-/// The events of MariaDB's sample files, of a file of ours, and our own records, in the order of the files.
+/// Returns the events of MariaDB's sample files and of files of our own, and our records, in the order of the files.
 fn events() -> &'static [Vec<u8>] {
     static EVENTS: OnceLock<Vec<Vec<u8>>> = OnceLock::new();
     EVENTS.get_or_init(|| {
@@ -67,7 +68,7 @@ fn events() -> &'static [Vec<u8>] {
 
 #[derive(Clone, Debug)]
 struct Run {
-    /// The number of the first event, from the beginning again behind the last.
+    /// Number of the first event; after the last event the numbers start again.
     from: usize,
     length: usize,
     changes: Vec<(prop::sample::Index, u8)>,
@@ -85,7 +86,7 @@ fn run() -> impl Strategy<Value = Run> {
     })
 }
 
-/// Opens a log whose file ends with these events. Whether it was accepted.
+/// Opens a log whose file ends with these events. Returns whether opening has accepted an event group.
 fn open_with(runs: &[Run], cut: Option<prop::sample::Index>) -> bool {
     let disk = SimulatedDisk::new();
     let config = LogConfig {
@@ -106,7 +107,7 @@ fn open_with(runs: &[Run], cut: Option<prop::sample::Index>) -> bool {
             set_end_position(&mut bytes[start..], end);
         }
         for (at, byte) in &run.changes {
-            // With a checksum that is right again: what is in the event is judged.
+            // The checksum is corrected, so that the changed content itself is examined.
             let mut at = at.index(bytes.len());
             let mut start = 0;
             while let Some(header) = bytes.get(start..).and_then(EventHeader::decode) {
@@ -154,7 +155,7 @@ fn open_with(runs: &[Run], cut: Option<prop::sample::Index>) -> bool {
     last.is_some()
 }
 
-/// So that both outcomes are known to be met.
+/// Ensures that both outcomes occur.
 #[test]
 fn whole_files_are_accepted_and_halves_of_groups_cut() {
     let accepts = |from: usize, length| {
@@ -174,7 +175,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(1500))]
 
     #[test]
-    fn any_tail(runs in prop::collection::vec(run(), 1..5), cut in prop::option::of(any::<prop::sample::Index>())) {
+    fn arbitrary_tails_cause_no_panic(runs in prop::collection::vec(run(), 1..5), cut in prop::option::of(any::<prop::sample::Index>())) {
         open_with(&runs, cut);
     }
 }

@@ -1,4 +1,4 @@
-//! Placing an event group by patching gives the same bytes as encoding it anew at its place.
+//! Placing an event group by patching results in the same bytes as encoding it at its position.
 #![allow(missing_docs)]
 
 use paceline_binlog::event::{
@@ -74,7 +74,7 @@ fn fill(buffer: &mut EventGroupBuffer, steps: &[Step]) {
     buffer.commit(77);
 }
 
-/// The events of a piece of log.
+/// Splits a part of a log into its events.
 fn events(mut bytes: &[u8]) -> Vec<&[u8]> {
     let mut found = Vec::new();
     while !bytes.is_empty() {
@@ -103,7 +103,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
     #[test]
-    fn patched_is_encoded_anew(
+    fn a_patched_group_equals_one_encoded_at_its_position(
         transactions in prop::collection::vec(prop::collection::vec(step(), 1..5), 1..4),
         start in prop_oneof![4u64..100_000, (1u64 << 32) - 5000..(1u64 << 32) + 5000],
         row_event_size_max in 200usize..9000,

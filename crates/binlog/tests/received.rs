@@ -1,4 +1,4 @@
-//! Event groups of other servers in a log: byte for byte, found again, and whole after a crash.
+//! Event groups of other servers in a log: kept byte for byte, found by GTID, and complete after a crash.
 #![allow(missing_docs)]
 
 use paceline_binlog::event::{ChecksumAlgorithm, QueryEvent};
@@ -11,7 +11,7 @@ use paceline_binlog::{EventGroup, Log, RealDisk};
 use paceline_types::{Gtid, LogPosition, ServerId};
 use std::sync::Arc;
 
-/// A transaction as a primary sends it, at some place of its own log, under a commit id of its own.
+/// Returns a transaction as a primary sends it, with a position and a commit id of the primary's log.
 fn group(gtid: &str, text: &[u8]) -> EventGroup {
     let gtid: Gtid = gtid.parse().unwrap();
     let stamp = EventStamp {
@@ -52,7 +52,7 @@ fn write(log: &Log, groups: Vec<EventGroup>) {
     log.sync().unwrap();
 }
 
-/// An event without what says where it stands.
+/// Returns the parts of an event that do not depend on its position.
 fn without_place(event: &RawEvent<'_>) -> (EventType, u32, Vec<u8>) {
     (
         event.event_type(),
@@ -62,13 +62,13 @@ fn without_place(event: &RawEvent<'_>) -> (EventType, u32, Vec<u8>) {
 }
 
 #[test]
-fn they_stand_there_as_they_were_sent() {
+fn received_groups_are_logged_as_they_were_sent() {
     let disk = SimulatedDisk::new();
     let (log, recovery) = open(&disk);
     let sent = || {
         vec![
             group("0-1-1", b"short"),
-            // One that is written from where it was received.
+            // A long group, which is written from the receiver's buffer.
             group("0-1-2", &vec![b'x'; 200_000]),
             group("7-3-9", b"another domain"),
         ]
@@ -97,7 +97,7 @@ fn they_stand_there_as_they_were_sent() {
 }
 
 #[test]
-fn what_was_damaged_on_the_way_stays_damaged() {
+fn a_group_that_was_damaged_in_transit_stays_damaged() {
     let disk = SimulatedDisk::new();
     let (log, recovery) = open(&disk);
     let whole = group("0-1-1", b"text");
@@ -113,14 +113,14 @@ fn what_was_damaged_on_the_way_stays_damaged() {
 }
 
 #[test]
-fn foreign_commit_ids_mean_nothing_to_recovery() {
+fn recovery_ignores_commit_ids_of_other_servers() {
     let disk = SimulatedDisk::new();
     let (log, _) = open(&disk);
     for number in 1..=50 {
         write(&log, vec![group(&format!("0-1-{number}"), b"x")]);
     }
     drop(log);
-    // It was not closed.
+    // The log was not closed.
     let (log, recovery) = open(&disk);
     assert_eq!(recovery.state.to_string(), "0-1-50");
     write(&log, vec![group("0-1-51", b"y")]);
@@ -128,7 +128,7 @@ fn foreign_commit_ids_mean_nothing_to_recovery() {
 }
 
 #[test]
-fn a_log_may_begin_behind_another_ones_transactions() {
+fn a_log_may_continue_another_logs_gtid_state() {
     let disk = SimulatedDisk::new();
     let (log, _) = open(&disk);
     let state = "0-1-100,1-2-7".parse().unwrap();
@@ -147,8 +147,8 @@ fn a_log_may_begin_behind_another_ones_transactions() {
 }
 
 #[test]
-fn a_file_is_prepared_while_it_is_begun() {
-    // A rotation that came before its file was prepared could meet the preparation, and failed for good.
+fn a_file_can_be_prepared_while_a_rotation_begins_it() {
+    // Regression: a rotation to a file that was not prepared yet could collide with its preparation and fail fatally.
     let directory = tempfile::tempdir().unwrap();
     let config = LogConfig {
         sync_mode: SyncMode::Deferred,
@@ -171,7 +171,7 @@ fn a_file_is_prepared_while_it_is_begun() {
     assert_eq!(log.files().len(), 81);
     log.close(1).unwrap();
     drop(log);
-    // Nothing is left of what was prepared.
+    // No prepared file remains.
     let names = std::fs::read_dir(directory.path()).unwrap();
     let paths = names.map(|name| name.unwrap().path());
     let files = paths

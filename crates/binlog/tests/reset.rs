@@ -1,4 +1,4 @@
-//! `RESET MASTER`: what may go on beside it, and which numbers it takes.
+//! `RESET MASTER`: concurrent preparation, and the file numbers that it accepts.
 #![allow(missing_docs)]
 
 mod support;
@@ -13,29 +13,29 @@ use std::time::Duration;
 use support::watched_disk::WatchedDisk;
 use support::*;
 
-/// A log that is reset while somebody prepares the file for its next rotation.
-struct BesidePreparation {
+/// A log that was reset while another thread prepared the file for the next rotation.
+struct ResetDuringPreparation {
     disk: SimulatedDisk,
     log: Log,
-    /// The disk as it was just behind the rename at which preparation began, if the process had died there.
+    /// The disk as it was directly after the rename at which preparation began, as if the process had died there.
     at_rename: SimulatedDisk,
 }
 
-/// Preparation begins when a file has just been given the name `at`.
-fn reset_beside_preparation(number: Option<u32>, at: &'static str) -> BesidePreparation {
+/// Resets a log. Preparation begins directly after a file has been renamed to `at`.
+fn reset_during_preparation(number: Option<u32>, at: &'static str) -> ResetDuringPreparation {
     let watched = WatchedDisk::default();
     let disk = watched.disk.clone();
     let (log, _) = open_on(Arc::new(watched.clone()), config(Path::new("/log"))).unwrap();
     commit(&log, &[(gtid(0, 1, 1), 1)]).unwrap();
-    // A rotation is near.
+    // Makes a rotation due soon.
     log.set_file_size_max(1);
-    type Keeper = (JoinHandle<Result<Preparation>>, SimulatedDisk);
-    let keeper: Arc<Mutex<Option<Keeper>>> = Arc::default();
+    type Started = (JoinHandle<Result<Preparation>>, SimulatedDisk);
+    let started: Arc<Mutex<Option<Started>>> = Arc::default();
     {
-        let (log, disk, keeper) = (log.clone(), disk.clone(), Arc::clone(&keeper));
+        let (log, disk, started) = (log.clone(), disk.clone(), Arc::clone(&started));
         watched.on_rename(move |to| {
-            let mut keeper = keeper.lock();
-            if keeper.is_some() || !to.ends_with(at) {
+            let mut started = started.lock();
+            if started.is_some() || !to.ends_with(at) {
                 return;
             }
             let (done, is_done) = mpsc::channel();
@@ -45,30 +45,30 @@ fn reset_beside_preparation(number: Option<u32>, at: &'static str) -> BesidePrep
                 let _ = done.send(());
                 prepared
             });
-            // It must not be done before the reset is.
+            // It must not finish before the reset does.
             let _ = is_done.recv_timeout(Duration::from_millis(300));
-            *keeper = Some((thread, disk.after_process_death()));
+            *started = Some((thread, disk.after_process_death()));
         });
     }
     log.reset(number, NOW).unwrap();
-    let (thread, at_rename) = keeper.lock().take().expect("a file gets that name");
+    let (thread, at_rename) = started.lock().take().expect("a file gets that name");
     thread.join().unwrap().unwrap();
-    BesidePreparation { disk, log, at_rename }
+    ResetDuringPreparation { disk, log, at_rename }
 }
 
 #[test]
-fn a_crash_leaves_no_file_that_was_prepared_for_the_old_log() {
-    let reset = reset_beside_preparation(None, "bin.000001");
+fn after_a_crash_in_a_reset_no_file_prepared_for_the_old_log_remains() {
+    let reset = reset_during_preparation(None, "bin.000001");
     let (log, _) = open_on(Arc::new(reset.at_rename), config(Path::new("/log"))).unwrap();
     assert_eq!(all_gtids(&log).unwrap(), []);
     commit(&log, &[(gtid(0, 1, 1), 1)]).unwrap();
     assert_eq!(all_gtids(&log).unwrap(), [gtid(0, 1, 1)]);
 }
 
-/// The new log's file has the name that the old log's next one would have had.
+/// The new log's file has the name that the old log's next file would have had.
 #[test]
-fn a_file_is_not_taken_for_one_that_was_prepared() {
-    let BesidePreparation { disk, log, .. } = reset_beside_preparation(Some(2), "bin.index");
+fn the_new_file_is_not_taken_for_a_prepared_one() {
+    let ResetDuringPreparation { disk, log, .. } = reset_during_preparation(Some(2), "bin.index");
     commit(&log, &[(gtid(0, 1, 1), 1)]).unwrap();
     log.rotate(NOW).unwrap();
     commit(&log, &[(gtid(0, 1, 2), 1)]).unwrap();
@@ -81,9 +81,9 @@ fn a_file_is_not_taken_for_one_that_was_prepared() {
     assert_eq!(all_gtids(&log).unwrap(), [gtid(0, 1, 1), gtid(0, 1, 2)]);
 }
 
-/// At the highest number there is no rotation any more, and no start, which begins a file.
+/// At the highest number neither a rotation nor a start, which begins a file, would be possible.
 #[test]
-fn numbers_that_leave_no_room_are_refused() {
+fn numbers_that_leave_none_for_rotations_are_refused() {
     let disk = SimulatedDisk::new();
     let (log, _) = open_on(Arc::new(disk.clone()), config(Path::new("/log"))).unwrap();
     commit(&log, &[(gtid(0, 1, 1), 1)]).unwrap();

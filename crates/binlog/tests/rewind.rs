@@ -1,4 +1,4 @@
-//! Cutting back a log that nobody has open, with power failures at every step.
+//! Cutting back a log that no server has open, with power failures at every step.
 #![allow(missing_docs)]
 
 mod support;
@@ -30,8 +30,9 @@ fn closed(disk: &SimulatedDisk, engine_position: LogPosition) -> Result<ClosedLo
     ClosedLog::open(Arc::new(disk.clone()), &config(), &request)
 }
 
-/// Files of one, three and two transactions and an active one with two, in two domains; the server is killed.
-fn lived() -> (SimulatedDisk, Vec<Gtid>) {
+/// Returns the disk of a killed server. Its log has files of one, three and two transactions and an active file of
+/// two, in two domains. Also returns the transactions.
+fn killed_server() -> (SimulatedDisk, Vec<Gtid>) {
     let disk = SimulatedDisk::new();
     let log = open(&disk).unwrap();
     let all: Vec<Gtid> = (1..=8)
@@ -48,14 +49,14 @@ fn lived() -> (SimulatedDisk, Vec<Gtid>) {
     (disk.after_process_death(), all)
 }
 
-/// The state of whoever has the first so many.
+/// Returns the GTID state of a server that has exactly these transactions.
 fn state_of(first: &[Gtid]) -> BinlogState {
     first.iter().copied().collect()
 }
 
 #[test]
-fn what_somebody_lacks_is_found_and_cut_off_everywhere() {
-    let (disk, all) = lived();
+fn missing_transactions_are_found_and_cut_off_at_any_place() {
+    let (disk, all) = killed_server();
     for has in 0..all.len() {
         let disk = disk.clone().after_process_death();
         let before = open(&disk.after_process_death()).unwrap();
@@ -68,7 +69,7 @@ fn what_somebody_lacks_is_found_and_cut_off_everywhere() {
         let begun = [1, 4, 6].iter().filter(|from| **from <= has).count();
         assert_eq!(log.files_from(&first).count(), 4 - begun);
         log.rewind(&first).unwrap();
-        // Whoever opens it goes on above everything that there was.
+        // The next opening continues above all numbers and ordinals that were in use.
         let log = open(&disk).unwrap();
         assert_eq!(all_gtids(&log).unwrap(), &all[..has]);
         assert_eq!(log.state(), state_of(&all[..has]));
@@ -83,7 +84,7 @@ fn what_somebody_lacks_is_found_and_cut_off_everywhere() {
 }
 
 #[test]
-fn what_is_not_replicated_is_named_behind_the_cut() {
+fn unreplicated_transactions_after_the_cut_are_listed() {
     let disk = SimulatedDisk::new();
     let log = open(&disk).unwrap();
     let local = |sequence| gtid(LOCAL_DOMAIN.0, 1, sequence);
@@ -114,7 +115,7 @@ fn what_is_not_replicated_is_named_behind_the_cut() {
 }
 
 #[test]
-fn whom_it_followed_is_forgotten() {
+fn connections_to_primaries_are_forgotten() {
     let disk = SimulatedDisk::new();
     let log = open(&disk).unwrap();
     let follows = |definition: Option<Arc<[u8]>>| ReplicaRecord {
@@ -124,7 +125,7 @@ fn whom_it_followed_is_forgotten() {
     log.write_replica_record(&follows(Some(b"{}".as_slice().into())), NOW)
         .unwrap();
     commit(&log, &[(gtid(0, 1, 1), 1)]).unwrap();
-    // It becomes a primary, and dies.
+    // The server becomes a primary, and dies.
     log.write_replica_record(&follows(None), NOW).unwrap();
     commit(&log, &[(gtid(0, 1, 2), 1)]).unwrap();
     drop(log);
@@ -141,11 +142,11 @@ fn whom_it_followed_is_forgotten() {
 }
 
 #[test]
-fn who_has_everything_lacks_nothing() {
-    let (disk, all) = lived();
+fn a_server_that_has_everything_lacks_nothing() {
+    let (disk, all) = killed_server();
     let log = closed(&disk, LogPosition::ZERO).unwrap();
     assert_eq!(log.lacking(&state_of(&all)).unwrap().groups, []);
-    // Of another history: all, and what was purged as well.
+    // A server with another history lacks everything, including what was purged.
     drop(log);
     let log = open(&disk).unwrap();
     let second = log.files()[1].name.clone();
@@ -160,8 +161,8 @@ fn who_has_everything_lacks_nothing() {
 }
 
 #[test]
-fn what_the_tables_hold_is_not_cut_off() {
-    let (disk, all) = lived();
+fn transactions_that_the_tables_hold_are_not_cut_off() {
+    let (disk, all) = killed_server();
     let place = |has: usize, engine| {
         let log = closed(&disk, engine).unwrap();
         let lacking = log.lacking(&state_of(&all[..has])).unwrap();
@@ -188,8 +189,8 @@ fn what_the_tables_hold_is_not_cut_off() {
 }
 
 #[test]
-fn the_power_fails_at_every_step_of_a_rewind() {
-    let (lived, all) = lived();
+fn a_power_failure_leaves_a_rewind_undone_or_complete() {
+    let (killed_server, all) = killed_server();
     let rewind = |disk: &SimulatedDisk| -> Result<()> {
         let log = closed(disk, LogPosition::ZERO)?;
         let lacking = log.lacking(&state_of(&all[..2]))?;
@@ -199,7 +200,7 @@ fn the_power_fails_at_every_step_of_a_rewind() {
         }
         open(disk).map(drop)
     };
-    let whole = lived.after_process_death();
+    let whole = killed_server.after_process_death();
     let before = whole.operations();
     rewind(&whole).unwrap();
     let steps = whole.operations() - before;
@@ -207,7 +208,7 @@ fn the_power_fails_at_every_step_of_a_rewind() {
     let (mut undecided, mut decided) = (0, 0);
     for step in 1..=steps {
         for seed in 0..20 {
-            let disk = lived.after_process_death();
+            let disk = killed_server.after_process_death();
             disk.fail_power_at(disk.operations() + step);
             let done = rewind(&disk);
             let disk = disk.after_power_failure(seed);
@@ -233,8 +234,8 @@ fn the_power_fails_at_every_step_of_a_rewind() {
 }
 
 #[test]
-fn a_decision_that_cannot_be_read_is_refused() {
-    let (disk, _) = lived();
+fn an_unreadable_decision_is_refused() {
+    let (disk, _) = killed_server();
     let file = disk.create(Path::new("/log/bin.rewind")).unwrap();
     file.write_at(&[std::io::IoSlice::new(b"./bin.000009 4")], 0)
         .unwrap();

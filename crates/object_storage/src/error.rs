@@ -1,69 +1,69 @@
-//! What can go wrong with objects.
+//! Errors of this crate.
 
-/// What functions of this crate return.
+/// Result of this crate's functions.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// What can go wrong with objects.
+/// Error of a place or of an object in it.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The place is neither a directory nor a URL that can be used.
+    /// The place is neither a directory nor a usable URL.
     #[error("'{place}' is no place to keep objects in: {problem}")]
     Place {
-        /// What was given.
+        /// The place as given.
         place: String,
-        /// What is wrong with it.
+        /// Reason why it cannot be used.
         problem: String,
     },
-    /// There is no such object.
+    /// The object does not exist.
     #[error("{place}: there is no '{name}'")]
     NotFound {
-        /// The place.
+        /// The place as given.
         place: String,
-        /// The object.
+        /// Name of the object.
         name: String,
     },
-    /// There is such an object already, and it was not to be replaced.
+    /// The object exists already and must not be replaced.
     #[error("{place}: '{name}' is there already")]
     AlreadyThere {
-        /// The place.
+        /// The place as given.
         place: String,
-        /// The object.
+        /// Name of the object.
         name: String,
     },
-    /// The object is not as long as was asked for.
+    /// The object is shorter than the requested range.
     #[error("{place}: '{name}' ends at {end}, before {wanted}")]
     Short {
-        /// The place.
+        /// The place as given.
         place: String,
-        /// The object.
+        /// Name of the object.
         name: String,
-        /// Its length, in bytes.
+        /// Length of the object in bytes.
         end: u64,
-        /// How far was to be read, in bytes.
+        /// Required length in bytes: the end of the requested range.
         wanted: u64,
     },
     /// The bucket does not exist.
     #[error("{place}: there is no such bucket")]
     NoBucket {
-        /// The place.
+        /// The place as given.
         place: String,
     },
     /// The directory or the service failed.
     #[error("{place}: cannot {operation} '{name}': {}", cause(source))]
     Storage {
-        /// The place.
+        /// The place as given.
         place: String,
-        /// What was tried.
+        /// The operation that failed.
         operation: &'static str,
-        /// The object, or the beginning of several objects' names.
+        /// Name of the object, or common prefix of several objects' names.
         name: String,
-        /// Why it failed.
+        /// Cause.
         source: Box<object_store::Error>,
     },
 }
 
-/// What a service has said, or what stood in the way of it, in one line.
+/// Returns the service's message, or the innermost cause of the failure, in one line.
 fn cause(error: &object_store::Error) -> String {
     let text = error.to_string();
     if let Some(code) = element(&text, "Code") {
@@ -84,12 +84,12 @@ fn cause(error: &object_store::Error) -> String {
     whole.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Whether a service says that there is no bucket, where it might be the object that is missing.
+/// Returns whether the service reports a missing bucket. `NotFound` alone may also mean a missing object.
 pub(crate) fn is_about_bucket(error: &object_store::Error) -> bool {
     element(&error.to_string(), "Code") == Some("NoSuchBucket")
 }
 
-/// What stands in the first element of that name.
+/// Returns the text of the first XML element of that name.
 fn element<'t>(text: &'t str, name: &str) -> Option<&'t str> {
     let (_, behind) = text.split_once(&format!("<{name}>"))?;
     let (within, _) = behind.split_once(&format!("</{name}>"))?;
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_service_says_is_told_in_one_line() {
+    fn the_message_of_a_service_becomes_one_line() {
         let said = generic(
             "Error performing GET http://s3/b/n in 2ms - Server returned non-2xx status code: 403 Forbidden: <?xml version=\"1.0\"?>\n\
              <Error><Code>SignatureDoesNotMatch</Code><Message>Check your key.</Message><Key>n</Key></Error>",

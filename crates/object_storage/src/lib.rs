@@ -1,17 +1,17 @@
-//! Where backups and archived logs are kept: a directory, or a bucket of an object storage service.
+//! Storage for backups and archived logs: a directory, or a bucket of an object storage service.
 //!
 //! ```text
-//!   /var/backups/monday          a directory, made if it is not there
+//!   /var/backups/monday          a directory, created if it does not exist
 //!   file:///var/backups/monday   the same
-//!   s3://bucket/monday           S3, or what speaks its protocol; who and where is told by the environment:
+//!   s3://bucket/monday           S3, or a service with its protocol; credentials and endpoint are in the environment:
 //!                                AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_REGION, AWS_ENDPOINT_URL,
 //!                                AWS_ALLOW_HTTP=true for a service without TLS
 //! ```
 //!
-//! An object has a name (`full/tables/000012.sst`), is written once, and **is there as a whole or not at all**: what is being written is
-//! not seen by [`ObjectStorage::list`] and cannot be read before it is [finished](Upload::finish). In a directory, what is finished is
-//! synced together with its name; what a crash has left unfinished is removed by [`ObjectStorage::remove_unfinished`] (a service's own
-//! rules do that in a bucket).
+//! An object has a name (`full/tables/000012.sst`) and is written once. **It exists as a whole or not at all**: before
+//! an upload is [finished](Upload::finish), the object is not listed by [`ObjectStorage::list`] and cannot be read. In
+//! a directory, a finished object is synced together with its name. Remains of uploads that a crash has interrupted are
+//! removed by [`ObjectStorage::remove_unfinished`] (in a bucket, by rules of the service).
 //!
 //! ```
 //! # tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
@@ -47,64 +47,64 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-/// What is known of an object without reading it.
+/// Description of an object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Object {
-    /// Its name, below the place that was opened.
+    /// Name of the object, relative to the opened place.
     pub name: String,
-    /// How many bytes it has.
+    /// Length in bytes.
     pub length: u64,
-    /// When it was written.
+    /// Time of the last write.
     pub modified: SystemTime,
 }
 
-/// Whether an object that is there already may be replaced.
+/// Whether an existing object may be replaced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Replace {
-    /// It may.
+    /// An existing object is replaced.
     Yes,
-    /// It may not: [`Error::AlreadyThere`].
+    /// An existing object is an error: [`Error::AlreadyThere`].
     No,
 }
 
-/// A place that keeps objects. A handle that is cheap to clone.
+/// A place that stores objects. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct ObjectStorage {
     store: Arc<dyn ObjectStore>,
-    /// What stands before each name.
+    /// Prefix of all object names.
     prefix: Path,
-    /// The place as it was given.
+    /// The place as given.
     shown: Arc<str>,
-    /// The directory, if it is one.
+    /// The directory; `None` for a bucket.
     directory: Option<PathBuf>,
-    /// Who has made it.
+    /// Whether opening the place has created the directory.
     made: Made,
 }
 
-/// Who has made a directory.
+/// Origin of a directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Made {
-    /// It was there.
+    /// The directory existed.
     Before,
-    /// Opening it has made it.
+    /// Opening the place created the directory.
     Here,
 }
 
 impl ObjectStorage {
-    /// Opens a place: a directory or a URL. See the crate's head.
+    /// Opens a place: a directory or a URL, as described at the top of the crate.
     ///
     /// # Errors
-    /// [`Error::Place`] for what is neither, for a directory that cannot be made, and for an incomplete environment.
+    /// [`Error::Place`] if it is neither, if the directory cannot be created, or if the environment is incomplete.
     pub fn open(place: &str) -> Result<Self> {
         place::open(place)
     }
 
-    /// The place as it was given.
+    /// Returns the place as given.
     pub fn place(&self) -> &str {
         &self.shown
     }
 
-    /// The directory, if it is one.
+    /// Returns the directory; `None` for a bucket.
     pub fn directory(&self) -> Option<&std::path::Path> {
         self.directory.as_deref()
     }
@@ -134,10 +134,10 @@ impl ObjectStorage {
         }
     }
 
-    /// Writes a small object at once.
+    /// Writes a small object with one request.
     ///
     /// # Errors
-    /// [`Error::AlreadyThere`]; if the place fails.
+    /// [`Error::AlreadyThere`], or an error of the place.
     pub async fn put(&self, name: &str, content: impl Into<Bytes>, replace: Replace) -> Result<()> {
         let mode = match replace {
             Replace::Yes => PutMode::Overwrite,
@@ -152,20 +152,20 @@ impl ObjectStorage {
         put.map(drop).map_err(|error| self.problem("write", name, error))
     }
 
-    /// Begins to write an object of any length. Nobody sees it before it is [finished](Upload::finish).
+    /// Starts to write an object of any length. It does not exist before it is [finished](Upload::finish).
     ///
     /// # Errors
-    /// If the place fails.
+    /// Fails if the place fails.
     pub async fn upload(&self, name: &str) -> Result<Upload> {
         let upload = self.store.put_multipart(&self.path(name)?).await;
         let upload = upload.map_err(|error| self.problem("write", name, error))?;
         Ok(Upload::new(self.clone(), name.to_owned(), upload))
     }
 
-    /// Whether there is such an object, and how long it is.
+    /// Returns the description of an object.
     ///
     /// # Errors
-    /// [`Error::NotFound`]; if the place fails.
+    /// [`Error::NotFound`], or an error of the place.
     pub async fn look(&self, name: &str) -> Result<Object> {
         let meta = self.store.head(&self.path(name)?).await;
         let meta = meta.map_err(|error| self.problem("look at", name, error))?;
@@ -176,10 +176,10 @@ impl ObjectStorage {
         })
     }
 
-    /// Reads a small object as a whole.
+    /// Reads a whole small object.
     ///
     /// # Errors
-    /// [`Error::NotFound`]; if the place fails.
+    /// [`Error::NotFound`], or an error of the place.
     pub async fn get(&self, name: &str) -> Result<Bytes> {
         let found = self.store.get(&self.path(name)?).await;
         let found = found.map_err(|error| self.problem("read", name, error))?;
@@ -192,7 +192,7 @@ impl ObjectStorage {
     /// Reads exactly these bytes of an object.
     ///
     /// # Errors
-    /// [`Error::NotFound`], [`Error::Short`]; if the place fails.
+    /// [`Error::NotFound`], [`Error::Short`], or an error of the place.
     pub async fn read(&self, name: &str, range: Range<u64>) -> Result<Bytes> {
         if range.is_empty() {
             return Ok(Bytes::new());
@@ -202,7 +202,7 @@ impl ObjectStorage {
         let read = self.store.get_range(&self.path(name)?, range.clone()).await;
         match read {
             Ok(bytes) if bytes.len() as u64 == length => Ok(bytes),
-            // Past the end, a directory gives less and a service may refuse.
+            // Beyond the end, a directory returns fewer bytes, and a service may refuse the request.
             outcome => {
                 let end = self.look(name).await?.length;
                 if end < wanted {
@@ -227,21 +227,21 @@ impl ObjectStorage {
         }
     }
 
-    /// Begins to read an object of any length from its start.
+    /// Starts to read an object of any length from its beginning.
     ///
     /// # Errors
-    /// [`Error::NotFound`]; if the place fails.
+    /// [`Error::NotFound`], or an error of the place.
     pub async fn download(&self, name: &str) -> Result<Download> {
         let found = self.store.get(&self.path(name)?).await;
         let found = found.map_err(|error| self.problem("read", name, error))?;
         Ok(Download::new(self.clone(), name.to_owned(), found))
     }
 
-    /// The finished objects whose names begin with the segments of `below` (`logs` finds `logs/a` and not `logs2`), by name; all for an
-    /// empty one.
+    /// Lists the finished objects whose names begin with the path segments of `below`, sorted by name. `logs` matches
+    /// `logs/a` but not `logs2`; an empty string matches everything.
     ///
     /// # Errors
-    /// If the place fails.
+    /// Fails if the place fails.
     pub async fn list(&self, below: &str) -> Result<Vec<Object>> {
         let path = self.path(below)?;
         let listed: std::result::Result<Vec<_>, _> = self.store.list(Some(&path)).try_collect().await;
@@ -274,10 +274,10 @@ impl ObjectStorage {
         }
     }
 
-    /// Deletes an object. One that is not there is fine.
+    /// Deletes an object. A missing object is no error.
     ///
     /// # Errors
-    /// If the place fails.
+    /// Fails if the place fails.
     pub async fn delete(&self, name: &str) -> Result<()> {
         match self.store.delete(&self.path(name)?).await {
             Ok(()) => Ok(()),
@@ -286,8 +286,8 @@ impl ObjectStorage {
         }
     }
 
-    /// Removes the directories below that hold nothing, and the place itself if it holds nothing and opening it has made it. In a bucket there
-    /// are none. Nobody else may write there.
+    /// Removes empty directories in the place, and the place itself if it is empty and opening has created it. A bucket
+    /// has no directories. Nothing else may write to the place meanwhile.
     pub async fn remove_empty(&self) {
         let Some(directory) = self.directory.clone() else {
             return;
@@ -300,15 +300,16 @@ impl ObjectStorage {
                 Made::Here => std::fs::remove_dir(&directory),
             }
         });
-        // What is not empty stays.
+        // A directory that is not empty remains.
         let _ = removed.await;
     }
 
-    /// Removes what uploads that were interrupted have left below `below`, while no other upload to there is under way. In a bucket there
-    /// is nothing to do: a rule of its own should end uploads that nobody has finished ("abort incomplete multipart uploads").
+    /// Removes the remains of interrupted uploads from the directory `below`. No upload to it may be in progress.
+    /// Returns how many files were removed. In a bucket nothing is done: a rule of the bucket should end unfinished
+    /// uploads ("abort incomplete multipart uploads").
     ///
     /// # Errors
-    /// If the directory cannot be read.
+    /// Fails if the directory cannot be read.
     pub async fn remove_unfinished(&self, below: &str) -> Result<usize> {
         let Some(directory) = &self.directory else {
             return Ok(0);

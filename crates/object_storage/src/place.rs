@@ -1,4 +1,4 @@
-//! Which place is meant.
+//! Opens places: directories and buckets.
 
 use crate::error::{Error, Result};
 use crate::{Made, ObjectStorage};
@@ -68,7 +68,7 @@ fn open_directory(place: &str, path: PathBuf) -> Result<ObjectStorage> {
     })
 }
 
-/// Makes a directory, for its owner alone, and those above it that are missing.
+/// Creates a directory, accessible only to its owner, and its missing parents.
 fn make_directory(path: &std::path::Path) -> io::Result<()> {
     if path.is_dir() {
         return Ok(());
@@ -88,7 +88,7 @@ fn open_bucket(place: &str, url: &Url) -> Result<ObjectStorage> {
         .host_str()
         .filter(|bucket| !bucket.is_empty())
         .ok_or_else(|| problem("it names no bucket: s3://BUCKET/NAME".into()))?;
-    // Whoever was first has chosen.
+    // If a provider is installed already, it stays.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let store = AmazonS3Builder::from_env()
         .with_bucket_name(bucket)
@@ -105,7 +105,7 @@ fn open_bucket(place: &str, url: &Url) -> Result<ObjectStorage> {
     })
 }
 
-/// How long a service that does not answer, or answers that it cannot now, is asked again: it may be starting anew.
+/// Returns the policy for a service that does not answer or is temporarily unavailable: it may be restarting.
 fn retry() -> RetryConfig {
     RetryConfig {
         backoff: BackoffConfig {
@@ -113,13 +113,13 @@ fn retry() -> RetryConfig {
             max_backoff: Duration::from_secs(2),
             base: 3.0,
         },
-        // It is the time that ends it.
+        // The time limit below ends the attempts first.
         max_retries: 1000,
         retry_timeout: Duration::from_secs(30),
     }
 }
 
-/// Removes the directories below one that hold nothing but such directories.
+/// Removes the directories below `directory` that contain no files.
 pub(crate) fn remove_empty_below(directory: &std::path::Path) {
     let Ok(entries) = fs::read_dir(directory) else {
         return;
@@ -127,13 +127,13 @@ pub(crate) fn remove_empty_below(directory: &std::path::Path) {
     for entry in entries.flatten() {
         if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
             remove_empty_below(&entry.path());
-            // One that is not empty stays.
+            // Fails for a directory that is not empty: it remains.
             let _ = fs::remove_dir(entry.path());
         }
     }
 }
 
-/// Removes the files under which the directory's store writes what is not finished: `NAME#1`.
+/// Removes the temporary files in which the directory store writes unfinished objects: `NAME#1`.
 pub(crate) fn remove_unfinished(directory: &std::path::Path) -> io::Result<usize> {
     let entries = match fs::read_dir(directory) {
         Ok(entries) => entries,
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn places() {
+    fn a_path_and_a_file_url_open_the_same_directory_and_other_places_are_refused() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("a b/c");
         let by_path = open(path.to_str().unwrap()).unwrap();
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn objects_are_there_when_they_are_finished() {
+    fn an_object_exists_only_after_its_upload_is_finished() {
         let directory = tempfile::tempdir().unwrap();
         let storage = open(directory.path().to_str().unwrap()).unwrap();
         run(async {
@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn empty_directories_go() {
+    fn empty_directories_are_removed() {
         let directory = tempfile::tempdir().unwrap();
         let (made, there) = (directory.path().join("made"), directory.path().join("there"));
         fs::create_dir(&there).unwrap();
@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn small_objects() {
+    fn small_objects_are_written_read_replaced_and_deleted() {
         let directory = tempfile::tempdir().unwrap();
         let storage = open(directory.path().to_str().unwrap()).unwrap();
         run(async {

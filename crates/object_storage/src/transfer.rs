@@ -1,4 +1,4 @@
-//! Objects of any length, in bounded memory.
+//! Reads and writes objects of any length in bounded memory.
 
 use crate::error::Result;
 use crate::{Error, ObjectStorage};
@@ -7,12 +7,12 @@ use futures_util::StreamExt;
 use futures_util::stream::BoxStream;
 use object_store::{GetResult, MultipartUpload, WriteMultipart};
 
-/// How much is sent at a time, in bytes: with the 10,000 parts that S3 allows, objects may be 80 GB long.
+/// Bytes of one part of an upload. With the 10,000 parts that S3 allows, an object may have 80 GB.
 const PART_BYTES: usize = 8 << 20;
-/// How many parts may be under way at a time.
+/// Maximum number of parts that are sent at the same time.
 const PARTS_MAX: usize = 3;
 
-/// An object that is being written. Dropped before it is finished, it was never there.
+/// An object that is being written. If it is dropped before it is finished, the object never exists.
 #[derive(Debug)]
 pub struct Upload {
     storage: ObjectStorage,
@@ -29,10 +29,10 @@ impl Upload {
         }
     }
 
-    /// Appends, and waits while too much is under way.
+    /// Appends bytes. Waits while too many parts are being sent.
     ///
     /// # Errors
-    /// If the place fails; the object is then not to be had.
+    /// Fails if the place fails. The object can then no longer be finished.
     pub async fn write(&mut self, bytes: impl Into<Bytes>) -> Result<()> {
         let Some(writer) = &mut self.writer else {
             return Ok(());
@@ -46,10 +46,10 @@ impl Upload {
         }
     }
 
-    /// Now it is there, durable.
+    /// Finishes the object. It now exists, durably.
     ///
     /// # Errors
-    /// If the place fails: it is not there.
+    /// Fails if the place fails. The object then does not exist.
     pub async fn finish(mut self) -> Result<()> {
         let Some(writer) = self.writer.take() else {
             return Ok(());
@@ -61,10 +61,10 @@ impl Upload {
             .map_err(|error| self.problem(error))
     }
 
-    /// Gives it up, and frees what has been written of it.
+    /// Cancels the upload and frees what was written of it.
     ///
     /// # Errors
-    /// If the place fails.
+    /// Fails if the place fails.
     pub async fn abort(mut self) -> Result<()> {
         let Some(writer) = self.writer.take() else {
             return Ok(());
@@ -95,15 +95,15 @@ impl Download {
         }
     }
 
-    /// How many bytes the object has.
+    /// Returns the length of the object in bytes.
     pub fn length(&self) -> u64 {
         self.length
     }
 
-    /// The next bytes, some at a time; `None` at the end.
+    /// Returns the next bytes, a chunk at a time; `None` at the end.
     ///
     /// # Errors
-    /// If the place fails.
+    /// Fails if the place fails.
     pub async fn next(&mut self) -> Result<Option<Bytes>> {
         let next = self.chunks.next().await.transpose();
         next.map_err(|error| self.storage.problem("read", &self.name, error))

@@ -1,4 +1,4 @@
-//! `paceline archive`: a server with no tables that keeps the log of one primary or several.
+//! `paceline archive`: a server without tables that stores the log of one or several primaries.
 
 use crate::tls::MasterTlsOptions;
 use clap::{Args, ValueEnum};
@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
-/// What the command line says.
+/// Options of `paceline archive`.
 #[derive(Args)]
 pub struct Options {
     /// A primary to follow: HOST, HOST:PORT or [IPV6]:PORT, or several with commas of which one is the primary at a time. More than once: several primaries,
@@ -103,7 +103,7 @@ enum Switch {
     Off,
 }
 
-/// Runs the archive until it is told to stop.
+/// Runs the archive until it is asked to stop.
 pub fn run(options: Options) -> ExitCode {
     let retention = Retention {
         age_max: options.binlog_expire_logs_seconds.map(Duration::from_secs),
@@ -169,5 +169,5 @@ pub fn run(options: Options) -> ExitCode {
     }
 }
 
-/// The smallest file, in bytes: as for a server's `max_binlog_size`.
+/// Minimum size of a log file in bytes, as for a server's `max_binlog_size`.
 const FILE_SIZE_MIN: u64 = 4096;

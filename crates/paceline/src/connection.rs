@@ -1,7 +1,8 @@
-//! A running server that a command talks to: where it is, and one login for all commands.
+//! Connections to running servers: addresses, and a login that all commands share.
 //!
-//! A peer that falls silent while its connection stays open (a machine that hangs, a network that swallows) would hold a command for ever. So
-//! commands that end connect with a [`Patience`]; `paceline binlog`, which may follow a log for weeks, does not.
+//! A server may fall silent while its connection stays open (a machine that hangs, a network that drops packets). Then
+//! a command would wait forever. So commands that are expected to end connect with a [`Patience`]. `paceline binlog`
+//! does not: it may follow a log for weeks.
 
 use crate::tls::TlsOptions;
 use clap::Args;
@@ -15,32 +16,32 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::Duration;
 
-/// What a server said, or what happened to the connection; for people.
+/// An error of a server or of the connection to it. The text is for users.
 #[derive(Debug, thiserror::Error)]
 #[error("{address}: {problem}")]
 pub struct ServerError {
-    /// Which server.
+    /// Address of the server.
     pub address: String,
-    /// What it said.
+    /// Description of the error.
     pub problem: String,
 }
 
-/// What functions here return.
 pub type Result<T, E = ServerError> = std::result::Result<T, E>;
 
-/// Where a server listens.
+/// Address of a server.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Address {
-    /// Its host and port.
+    /// Host and port.
     Tcp(TcpAddress),
-    /// Its UNIX socket.
+    /// Path of a UNIX socket.
     Socket(PathBuf),
 }
 
 impl FromStr for Address {
     type Err = ServerError;
 
-    /// What every command takes: what [`TcpAddress`] does, or the path of a socket, which has a slash in it or is there.
+    /// Parses an address as every command accepts it: a [`TcpAddress`], or the path of a socket. A text is a path if it
+    /// contains a slash or names an existing socket.
     fn from_str(text: &str) -> Result<Self> {
         let is_socket = |path: &str| {
             Path::new(path)
@@ -62,10 +63,10 @@ impl FromStr for Address {
 }
 
 impl Address {
-    /// The host and port, where another server is to be told them.
+    /// Returns the host and port, for use by other servers.
     ///
     /// # Errors
-    /// For a socket, which only this machine has.
+    /// Fails for a socket, which can only be used on this machine.
     pub fn for_others(&self) -> Result<&TcpAddress> {
         match self {
             Address::Tcp(address) => Ok(address),
@@ -79,7 +80,7 @@ impl Address {
     /// Connects and logs in.
     ///
     /// # Errors
-    /// What happened; the server's error.
+    /// Fails if the connection fails or the server refuses it.
     pub async fn connect(&self, options: &ConnectOptions) -> WireResult<Client> {
         match self {
             Address::Tcp(address) => Client::connect_tcp(&address.to_string(), options).await,
@@ -97,7 +98,7 @@ impl fmt::Display for Address {
     }
 }
 
-/// How long a server may be silent.
+/// Limit for the silence of a server.
 #[derive(Args, Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Patience {
     /// How long connecting may take, and how long the server may send nothing while it is waited for, in seconds; then the command gives
@@ -107,33 +108,32 @@ pub struct Patience {
 }
 
 impl Patience {
-    /// What the connection is told.
+    /// Returns the limit; `None` without limit.
     pub fn limit(self) -> Option<Duration> {
         self.and(0)
     }
 
-    /// The same for a statement that may itself wait for so many seconds.
+    /// Returns the limit for a statement that may itself wait for this many seconds.
     pub fn and(self, seconds: u64) -> Option<Duration> {
         (self.seconds > 0).then(|| Duration::from_secs(self.seconds.saturating_add(seconds)))
     }
 }
 
-/// A row of texts.
+/// A row of texts; `None` for NULL.
 pub type Row = Vec<Option<String>>;
 
-/// A session.
+/// A session on a server.
 #[derive(Debug)]
 pub struct Connection {
     address: Address,
-    /// The session itself.
     pub client: Client,
 }
 
 impl Connection {
-    /// Connects.
+    /// Connects and logs in.
     ///
     /// # Errors
-    /// What the server says.
+    /// Fails if the connection fails or the server refuses it.
     pub async fn open(address: &Address, options: &ConnectOptions) -> Result<Self> {
         match address.connect(options).await {
             Ok(client) => Ok(Connection {
@@ -147,12 +147,12 @@ impl Connection {
         }
     }
 
-    /// Where the server is.
+    /// Returns the address of the server.
     pub fn address(&self) -> &Address {
         &self.address
     }
 
-    /// What is wrong with this server.
+    /// Returns an error of this server.
     pub fn problem(&self, problem: impl ToString) -> ServerError {
         ServerError {
             address: self.address.to_string(),
@@ -160,29 +160,29 @@ impl Connection {
         }
     }
 
-    /// Executes a statement; its rows.
+    /// Executes a statement and returns its rows.
     ///
     /// # Errors
-    /// What the server says.
+    /// The server's error.
     pub async fn rows(&mut self, statement: &str) -> Result<Vec<Row>> {
         let rows = self.client.rows(statement).await;
         rows.map_err(|error| self.problem(format!("{statement}: {error}")))
     }
 
-    /// Executes a statement with a password in it, which no message may have: `shown` stands for it there.
+    /// Executes a statement that contains a password. Messages show `shown` instead of the statement.
     ///
     /// # Errors
-    /// What the server says.
+    /// The server's error.
     pub async fn execute_secret(&mut self, statement: &str, shown: &str) -> Result<()> {
         let done = self.client.rows(statement).await;
         done.map(drop)
             .map_err(|error| self.problem(format!("{shown}: {error}")))
     }
 
-    /// The columns of the only row; NULL is empty.
+    /// Returns the columns of the first row. NULL becomes the empty string.
     ///
     /// # Errors
-    /// As [`Connection::rows`]; if there is none.
+    /// Those of [`Connection::rows`]; fails if there is no row.
     pub async fn row(&mut self, statement: &str) -> Result<Vec<String>> {
         let rows = self.rows(statement).await?;
         let row = rows
@@ -192,10 +192,11 @@ impl Connection {
         Ok(row.into_iter().map(Option::unwrap_or_default).collect())
     }
 
-    /// Rows by their columns' names: what SHOW gives, whose columns differ from server to server.
+    /// Returns rows as maps from column names to values. Used for SHOW statements, whose columns differ between
+    /// servers.
     ///
     /// # Errors
-    /// As [`Connection::rows`].
+    /// Those of [`Connection::rows`].
     pub async fn named_rows(&mut self, statement: &str) -> Result<Vec<HashMap<String, String>>> {
         let results = self.client.query(statement).await;
         let results = results.map_err(|error| self.problem(format!("{statement}: {error}")))?;
@@ -213,12 +214,12 @@ impl Connection {
     }
 }
 
-/// A text as a literal.
+/// Returns a text as an SQL literal.
 pub fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\\', "\\\\").replace('\'', "''"))
 }
 
-/// What CHANGE MASTER says of TLS: nothing, or with a comma before it.
+/// Returns the TLS options of CHANGE MASTER, preceded by a comma; empty without TLS.
 pub fn master_tls(settings: &TlsSettings) -> String {
     if !settings.enabled {
         return String::new();
@@ -241,10 +242,10 @@ pub fn master_tls(settings: &TlsSettings) -> String {
     text
 }
 
-/// A login as the command line has it; a password that it does not have is in the environment.
+/// Returns the login for the options of a command line. A missing password is taken from the environment.
 ///
 /// # Errors
-/// If what is said of TLS cannot be heeded.
+/// Fails if the TLS options cannot be used.
 pub fn account(
     user: &str,
     password: &str,
@@ -260,7 +261,7 @@ pub fn account(
     })
 }
 
-/// What is given, or else the first of these variables that the environment has.
+/// Returns `given`, or if it is empty the first of these environment variables that exists.
 pub fn or_environment(given: &str, variables: &[&str]) -> String {
     match given {
         "" => variables
@@ -276,7 +277,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn addresses() {
+    fn addresses_are_hosts_with_ports_or_socket_paths() {
         let of = |text: &str| text.parse::<Address>().unwrap();
         for (text, shown) in [
             ("db1", "db1:3306"),
@@ -303,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn no_patience_is_all_patience() {
+    fn a_patience_of_zero_seconds_has_no_limit() {
         let patience = |seconds| Patience { seconds };
         assert_eq!(patience(5).limit(), Some(Duration::from_secs(5)));
         assert_eq!(patience(5).and(10), Some(Duration::from_secs(15)));

@@ -1,8 +1,9 @@
-//! Passwords on the command line, out of other users' sight.
+//! Hides passwords on the command line from other users.
 //!
-//! Every user of a machine can read the arguments of its processes, as long as they run: `ps`, `/proc/PID/cmdline`. MariaDB's programs write over
-//! theirs, which only unsafe code can do. This one starts itself once more in its own place: the same process, its passwords masked in the arguments and given in
-//! the environment, which only the process's own user can read. For some milliseconds they can be seen; in the environment or in a file from the beginning they never can.
+//! Every user of a machine can read the arguments of running processes: `ps`, `/proc/PID/cmdline`. MariaDB's programs
+//! overwrite theirs, which requires unsafe code. This program instead executes itself again in the same process. The
+//! passwords are masked in the new arguments and passed in the environment, which only the process's own user can read.
+//! They are visible for some milliseconds. A password that is given in the environment or in a file is never visible.
 //!
 //! ```text
 //!   paceline archive --password=secret …   ──exec──▶   paceline archive --password=x …
@@ -15,12 +16,14 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 
-/// The arguments that are masked, by their index, in hexadecimal digits; for the process of this number only.
+/// Environment variable with the process id and the masked arguments: index and hexadecimal digits of each. Other
+/// processes ignore it.
 const VARIABLE: &str = "PACELINE_HIDDEN_ARGUMENTS";
-/// What is shown instead of a password.
+/// Text shown instead of a password.
 const MASK: &str = "x";
 
-/// The arguments as they were given. With a password among them the program begins anew first, and then returns here.
+/// Returns the arguments as given. If they contain a password, the program first executes itself again, and then
+/// returns here.
 pub fn reveal_or_hide(mut arguments: Vec<OsString>) -> Vec<OsString> {
     let process = std::process::id();
     if let Some(hidden) = std::env::var_os(VARIABLE)
@@ -53,7 +56,7 @@ pub fn reveal_or_hide(mut arguments: Vec<OsString>) -> Vec<OsString> {
     arguments
 }
 
-/// Puts back what is hidden, if it is this process's.
+/// Restores the masked arguments if they belong to this process. Returns whether they do.
 fn reveal(arguments: &mut [OsString], hidden: &str, process: u32) -> bool {
     let mut parts = hidden.split(';');
     if parts.next() != Some(process.to_string().as_str()) {
@@ -72,13 +75,13 @@ fn reveal(arguments: &mut [OsString], hidden: &str, process: u32) -> bool {
     true
 }
 
-/// The arguments that have a password, and what is shown instead of each.
+/// Returns the indexes of the arguments that contain a password, and the text to show instead of each.
 fn mask(arguments: &[OsString]) -> Vec<(usize, OsString)> {
     let command = arguments
         .get(1)
         .map(|command| command.as_bytes())
         .unwrap_or_default();
-    // -p is a port, or nothing, elsewhere. There, --password and -p without a value ask for it.
+    // For other commands, -p is a port or does not exist. For `binlog`, --password and -p without a value ask for it.
     let (has_short, asks) = match command {
         b"archive" => (true, false),
         b"binlog" => (true, true),
@@ -185,14 +188,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_hidden_comes_back() {
+    fn masked_arguments_are_restored_in_the_same_process_only() {
         let original = OsString::from_vec(b"--password=\xff;=x".to_vec());
         let hidden = format!("7;2={}", hexadecimal(&original));
         let masked: Vec<OsString> = ["p", "archive", "--password=x"].map(OsString::from).to_vec();
         let mut arguments = masked.clone();
         assert!(reveal(&mut arguments, &hidden, 7));
         assert_eq!(arguments[2], original);
-        // Another process's: a child's environment has it too.
+        // For another process: a child inherits the environment.
         let mut arguments = masked.clone();
         assert!(!reveal(&mut arguments, &hidden, 8));
         assert_eq!(arguments, masked);

@@ -1,11 +1,11 @@
-//! The log on standard error: one line for each message, whatever is in it.
+//! Writes the log to standard error, one line per message, whatever the message contains.
 //!
-//! Messages tell what came from outside: a user's name, a host's, the text of an error. A line feed in it would look like a message of its own, and an
-//! escape sequence would write to the terminal of whoever reads the log.
+//! Messages contain text from outside: names of users and hosts, texts of errors. A line feed in it would look like the
+//! start of another message, and an escape sequence would control the reader's terminal.
 
 use std::io::{self, Write};
 
-/// Writes to standard error; each write is one message.
+/// Writes to standard error. Each write is one message.
 #[derive(Debug, Default)]
 pub struct LogLines;
 
@@ -20,7 +20,7 @@ impl Write for LogLines {
     }
 }
 
-/// A message with its control characters written out, but for the line feed at its end.
+/// Escapes the control characters of a message, except the line feed at its end.
 fn one_line(message: &[u8]) -> String {
     let text = String::from_utf8_lossy(message);
     let (text, end) = match text.strip_suffix('\n') {
@@ -29,7 +29,7 @@ fn one_line(message: &[u8]) -> String {
     };
     let mut line = String::with_capacity(text.len() + end.len());
     for character in text.chars() {
-        // Line and paragraph separators end a line for some readers.
+        // Some programs treat line and paragraph separators as line ends.
         match character.is_control() || matches!(character, '\u{2028}' | '\u{2029}') {
             true => line.extend(character.escape_default()),
             false => line.push(character),
@@ -44,7 +44,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_message_is_one_line() {
+    fn control_characters_in_a_message_are_escaped() {
         assert_eq!(one_line("INFO größer\n".as_bytes()), "INFO größer\n");
         assert_eq!(
             one_line(b"denied for 'a\n2026 INFO shutdown'\r\x1b[2J\n"),

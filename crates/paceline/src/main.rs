@@ -25,7 +25,8 @@ use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 use tracing_subscriber::{Registry, reload};
 
-/// For transactions, whose memory one thread allocates and another frees (docs/decisions/0019-the-allocator.md).
+/// Suited to transactions, whose memory is allocated by one thread and freed by another
+/// (docs/decisions/0019-the-allocator.md).
 #[global_allocator]
 static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
@@ -74,8 +75,8 @@ enum Command {
     Rewind(rewind::Options),
 }
 
-/// What this program makes holds rows and passwords' hashes: other users of the machine get no part of it. What the caller's umask takes away besides
-/// stays away.
+/// Denies other users access to all files that this program creates, because they contain rows and password hashes.
+/// Restrictions of the inherited umask remain.
 fn close_files_to_others() {
     use rustix::fs::Mode;
     let inherited = rustix::process::umask(Mode::RWXO);
@@ -139,7 +140,7 @@ fn join(arguments: &[String]) -> ExitCode {
             return ExitCode::from(2);
         }
     };
-    // The server that is filled is nobody's yet.
+    // Nothing uses the server while it is being filled, so it logs little.
     let level = start_logging(LevelFilter::WARN);
     match join::prepare(&arguments) {
         Err(error) => {
@@ -148,14 +149,14 @@ fn join(arguments: &[String]) -> ExitCode {
         }
         Ok(Afterwards::Stop) => ExitCode::SUCCESS,
         Ok(Afterwards::Serve) => {
-            // Only fails when nobody logs any more.
+            // This can only fail if logging has ended.
             let _ = level.reload(chosen_level());
             end(paceline_server::startup::run(arguments.into_server()))
         }
     }
 }
 
-/// What `--version` says, as clap says it of the other commands.
+/// Returns the output of `--version`, in the same form as clap's for the other commands.
 fn version(command: &str) -> String {
     format!("paceline-{command} {}", env!("CARGO_PKG_VERSION"))
 }
@@ -188,12 +189,12 @@ fn restore(options: &restore::Options) -> Result<(), String> {
         .build()
         .map_err(|error| error.to_string())?;
     let done = runtime.block_on(restore::run(options));
-    // A recovery that was interrupted need not come to its end.
+    // An interrupted recovery may still be running.
     runtime.shutdown_background();
     done.map_err(|error| error.to_string())
 }
 
-/// How a command has ended, for its caller.
+/// Prints a command's error and returns its exit code.
 fn told(command: &str, done: Result<(), String>) -> ExitCode {
     match done {
         Ok(()) => ExitCode::SUCCESS,
@@ -221,7 +222,7 @@ fn promote(options: &promote::Options) -> ExitCode {
     }
 }
 
-/// `PACELINE_LOG` chooses how much is logged: error, warn, info (the default), debug, trace.
+/// Returns the log level from `PACELINE_LOG`: error, warn, info (the default), debug, trace.
 fn chosen_level() -> LevelFilter {
     let level = std::env::var("PACELINE_LOG")
         .ok()
@@ -230,7 +231,7 @@ fn chosen_level() -> LevelFilter {
     LevelFilter::from_level(level)
 }
 
-/// Log lines go to standard error. The level can be changed by what is returned.
+/// Starts logging to standard error. The returned handle changes the level.
 fn start_logging(level: LevelFilter) -> reload::Handle<LevelFilter, Registry> {
     let (level, handle) = reload::Layer::new(level);
     let lines = tracing_subscriber::fmt::layer()

@@ -1,4 +1,4 @@
-//! Files of a data directory that is being made, each byte written once, and durable with their names.
+//! Creates the files of a new data directory. Each byte is written once, and files and their names are made durable.
 
 use crate::backup::error::{Error, Result};
 use std::collections::{BTreeMap, BTreeSet};
@@ -7,30 +7,30 @@ use std::io::Error as IoError;
 use std::os::unix::fs::FileExt;
 use std::path::{Component, Path, PathBuf};
 
-/// The directory that table files lie in, below the data directory.
+/// Directory of the table files, relative to the data directory.
 const TABLES: &str = "tables";
 
-/// Files that are being made.
+/// Files that are being created.
 #[derive(Debug)]
 pub struct NewFiles {
     datadir: PathBuf,
-    /// The directories that have got files.
+    /// Directories that contain new files.
     directories: BTreeSet<PathBuf>,
-    /// Where the files of the log will end that are made of pieces.
+    /// End of each log file that is written in pieces.
     log_ends: BTreeMap<PathBuf, u64>,
 }
 
-/// A file that grows, or a piece of one.
+/// A new file, or a piece of one.
 #[derive(Debug)]
 pub struct NewFile {
     path: PathBuf,
     file: File,
-    /// Where the next byte goes.
+    /// Offset of the next byte.
     at: u64,
 }
 
 impl NewFiles {
-    /// In this data directory.
+    /// Prepares to create files in this data directory.
     pub fn in_directory(datadir: &Path) -> Self {
         NewFiles {
             datadir: datadir.to_owned(),
@@ -39,10 +39,10 @@ impl NewFiles {
         }
     }
 
-    /// A table file, by its path below the tables' directory.
+    /// Creates a table file. `name` is its path relative to the tables' directory.
     ///
     /// # Errors
-    /// [`Error::Usage`] for a path that leads out of it; [`Error::File`].
+    /// [`Error::Usage`] for a path that leads out of that directory; [`Error::File`].
     pub fn table(&mut self, name: &str) -> Result<NewFile> {
         let below = Path::new(name);
         let is_below = below
@@ -58,18 +58,19 @@ impl NewFiles {
         self.open_behind(path, 0)
     }
 
-    /// A file of the log, which is `offset` bytes long so far.
+    /// Opens a log file whose present length is `offset`.
     ///
     /// # Errors
-    /// [`Error::Usage`] for what is not the name of a file; [`Error::File`].
+    /// [`Error::Usage`] for an invalid name; [`Error::File`].
     pub fn log(&mut self, name: &str, offset: u64) -> Result<NewFile> {
         self.open_behind(self.log_path(name)?, offset)
     }
 
-    /// A piece of a file of the log, `length` bytes from `offset` on. They are named in order; which is written first does not matter.
+    /// Opens a piece of a log file: `length` bytes starting at `offset`. Pieces must be opened in order, but may be
+    /// written in any order.
     ///
     /// # Errors
-    /// [`Error::Usage`] for what is not the name of a file; [`Error::File`], also for a hole between two pieces.
+    /// [`Error::Usage`] for an invalid name; [`Error::File`], also for a hole between two pieces.
     pub fn log_piece(&mut self, name: &str, offset: u64, length: u64) -> Result<NewFile> {
         let path = self.log_path(name)?;
         let end = self.log_ends.entry(path.clone()).or_default();
@@ -103,7 +104,7 @@ impl NewFiles {
         Ok(NewFile { path, file, at })
     }
 
-    /// Makes the files' names durable.
+    /// Makes the names of the files durable.
     ///
     /// # Errors
     /// [`Error::File`].
@@ -126,7 +127,7 @@ fn check_behind(path: &Path, end: u64, offset: u64) -> Result<()> {
 }
 
 impl NewFile {
-    /// Goes on.
+    /// Appends bytes.
     ///
     /// # Errors
     /// [`Error::File`].
@@ -137,7 +138,7 @@ impl NewFile {
         Ok(())
     }
 
-    /// It is whole: durable when this returns.
+    /// Makes the file durable.
     ///
     /// # Errors
     /// [`Error::File`].
@@ -151,7 +152,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_stay_below_the_directory() {
+    fn names_that_lead_out_of_the_directory_are_refused() {
         let directory = tempfile::tempdir().unwrap();
         let mut files = NewFiles::in_directory(directory.path());
         for outside in ["", "../a", "/a", "rocksdb/../../a"] {

@@ -1,4 +1,5 @@
-//! How far a copy is, on standard error: a bar that is written over on a terminal, a line now and then elsewhere.
+//! Shows the progress of a copy on standard error: a bar that is redrawn on a terminal, otherwise a line from time to
+//! time.
 
 use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
@@ -7,21 +8,21 @@ const ON_TERMINAL: Duration = Duration::from_millis(250);
 const ELSEWHERE: Duration = Duration::from_secs(10);
 const BAR: u64 = 24;
 
-/// Where it is told.
+/// Output of progress lines.
 #[derive(Clone, Copy, Debug)]
 pub struct Screen {
     is_terminal: bool,
 }
 
 impl Screen {
-    /// On standard error.
+    /// Uses standard error.
     pub fn standard_error() -> Self {
         Screen {
             is_terminal: std::io::stderr().is_terminal(),
         }
     }
 
-    /// How long a line is left alone.
+    /// Returns the interval between two lines.
     pub fn pause(self) -> Duration {
         match self.is_terminal {
             true => ON_TERMINAL,
@@ -29,17 +30,17 @@ impl Screen {
         }
     }
 
-    /// Tells a line; the next one is written over it where that can be.
+    /// Prints a line. On a terminal the next line overwrites it.
     pub fn tell(self, line: &str) {
         let mut out = std::io::stderr().lock();
-        // Who cannot be told misses nothing else.
+        // A failure to print progress is ignored.
         let _ = match self.is_terminal {
             true => write!(out, "\r{line}\x1b[K").and_then(|()| out.flush()),
             false => writeln!(out, "{line}"),
         };
     }
 
-    /// Tells a line that stays.
+    /// Prints a line that remains.
     pub fn tell_last(self, line: &str) {
         match self.is_terminal {
             true => eprintln!("\r{line}\x1b[K"),
@@ -47,14 +48,14 @@ impl Screen {
         }
     }
 
-    /// Lets the line stand; what comes next stands below it.
+    /// Keeps the last line: further output starts below it.
     pub fn leave(self) {
         if self.is_terminal {
             eprintln!();
         }
     }
 
-    /// Takes the line away.
+    /// Removes the last line.
     pub fn clear(self) {
         if self.is_terminal {
             eprint!("\r\x1b[K");
@@ -62,7 +63,7 @@ impl Screen {
     }
 }
 
-/// A bar, and the percentage.
+/// Returns a bar with a percentage.
 pub fn bar(done: u64, total: u64) -> String {
     let part = match total {
         0 => 1.0,
@@ -77,7 +78,7 @@ pub fn bar(done: u64, total: u64) -> String {
     )
 }
 
-/// ", about … left", as long as something is.
+/// Returns ", about … left", or an empty string if nothing is left.
 pub fn time_left(done: u64, total: u64, rate: f64) -> String {
     match rate > 0.0 && done < total {
         true => format!(", about {} left", clock((total - done) as f64 / rate)),
@@ -85,20 +86,20 @@ pub fn time_left(done: u64, total: u64, rate: f64) -> String {
     }
 }
 
-/// Bytes that are done, of how many.
+/// Progress in bytes of an expected total.
 pub struct Progress {
     what: &'static str,
     total: u64,
     done: u64,
     started: Instant,
     told: Option<Instant>,
-    /// Nothing is told any more.
+    /// True if no more lines are printed.
     is_over: bool,
     screen: Screen,
 }
 
 impl Progress {
-    /// Nothing is done yet. `what` is a verb: "copied".
+    /// Starts with 0 bytes. `what` is a participle: "copied".
     pub fn new(what: &'static str, total: u64) -> Self {
         Progress {
             what,
@@ -111,12 +112,11 @@ impl Progress {
         }
     }
 
-    /// Some more is done.
     pub fn add(&mut self, bytes: u64) {
         self.set(self.done + bytes);
     }
 
-    /// So much is done now.
+    /// Sets the number of bytes.
     pub fn set(&mut self, bytes: u64) {
         self.done = bytes;
         if self.is_over {
@@ -129,7 +129,7 @@ impl Progress {
         }
     }
 
-    /// Takes the bar away, and says how much it was in what time.
+    /// Removes the bar, and returns the amount, the duration and the rate as a text.
     pub fn finish(&mut self) -> String {
         if self.told.take().is_some() {
             self.screen.clear();
@@ -142,7 +142,7 @@ impl Progress {
         )
     }
 
-    /// It ends here. What is not finished stays to be seen: it tells how far it was.
+    /// Ends the progress without removing the last line, which shows how far it was.
     pub fn leave(&mut self) {
         self.is_over = true;
         if self.told.take().is_some() {
@@ -173,7 +173,7 @@ impl Drop for Progress {
     }
 }
 
-/// A number of bytes for people.
+/// Returns a number of bytes as a text for users.
 pub fn bytes_text(bytes: u64) -> String {
     const UNITS: [&str; 4] = ["KB", "MB", "GB", "TB"];
     if bytes < 1000 {
@@ -188,7 +188,7 @@ pub fn bytes_text(bytes: u64) -> String {
     format!("{value:.1} {}", UNITS[unit])
 }
 
-/// A time for people: minutes and seconds, and hours where there are some.
+/// Returns a time as minutes and seconds, with hours if there are any.
 pub fn clock(seconds: f64) -> String {
     let seconds = seconds as u64;
     match seconds / 3600 {
@@ -202,7 +202,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bytes_are_told_for_people() {
+    fn bytes_are_shown_with_decimal_units() {
         let texts = [
             (0, "0 B"),
             (999, "999 B"),
@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn rate_and_time_left() {
+    fn the_line_shows_rate_and_time_left() {
         let mut progress = Progress::new("copied", 4_000_000_000);
         assert_eq!(
             progress.line(Duration::from_secs(1)),
@@ -228,7 +228,7 @@ mod tests {
             progress.line(Duration::from_secs(100)),
             "[######------------------]  25 %  1.0 GB of 4.0 GB copied, 10.0 MB/s, 1:40, about 5:00 left"
         );
-        // There may be more of it than was expected.
+        // The total may be larger than expected.
         progress.done = 5_000_000_000;
         assert_eq!(
             progress.line(Duration::from_secs(3700)),

@@ -1,21 +1,21 @@
-//! A command that is interrupted cleans up. Interrupted once more, it ends at once.
+//! Signals: an interrupted command cleans up. If it is interrupted again, it ends at once.
 
 use crate::backup::error::{Error, Result};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-/// The exit status of who is interrupted twice: as shells tell SIGINT.
+/// Exit status after a second signal, as shells report SIGINT.
 const STATUS: i32 = 130;
 
-/// Notices that the user wants it to stop, from the moment that it is made.
+/// Watches for SIGINT and SIGTERM from its creation on.
 pub struct StopSignals {
     signals: Option<(Signal, Signal)>,
 }
 
 impl StopSignals {
-    /// Takes SIGINT and SIGTERM over.
+    /// Starts to watch SIGINT and SIGTERM.
     ///
     /// # Errors
-    /// If the system has none.
+    /// Fails if the system cannot watch signals.
     pub fn take() -> Result<Self> {
         let watch =
             |kind| signal(kind).map_err(|error| Error::Usage(format!("cannot watch signals: {error}")));
@@ -24,8 +24,8 @@ impl StopSignals {
         })
     }
 
-    /// Ready when one has come, once. From then on the next one ends the process, whatever it is doing: cleaning up may wait for a place
-    /// that does not answer.
+    /// Waits for the first signal. From then on, the next signal ends the process, whatever it is doing: cleaning up
+    /// may wait for a place that does not answer. Later calls never return.
     pub async fn wait(&mut self) {
         let Some(signals) = &mut self.signals else {
             return std::future::pending().await;
@@ -39,7 +39,7 @@ impl StopSignals {
         }
     }
 
-    /// Whether one has come by now.
+    /// Returns whether a signal has arrived.
     pub async fn has_come(&mut self) -> bool {
         tokio::select! {
             biased;

@@ -1,4 +1,4 @@
-//! TLS of the commands that connect to servers, by the names that MariaDB's programs have for it.
+//! TLS options of commands that connect to servers. They have the names that MariaDB's programs use.
 
 use clap::{ArgAction, Args};
 use paceline_replication::replica::definition::TlsSettings;
@@ -47,7 +47,7 @@ pub struct TlsOptions {
     pub skip_ssl_verify_server_cert: bool,
 }
 
-/// Whether a switch of an option file is on.
+/// Returns whether a switch in an option file is on.
 fn is_on(value: Option<&str>) -> bool {
     !matches!(
         value.map(str::to_ascii_lowercase).as_deref(),
@@ -56,7 +56,7 @@ fn is_on(value: Option<&str>) -> bool {
 }
 
 impl TlsOptions {
-    /// Takes an option of an option file's section, unless the command line has it. Other options than those of TLS are passed over.
+    /// Applies an option from an option file, unless the command line sets it. Ignores options that do not concern TLS.
     pub fn complete(&mut self, name: &str, value: Option<&str>) {
         let slot = match name.replace('-', "_").as_str() {
             "ssl" if !self.skip_ssl => {
@@ -82,10 +82,10 @@ impl TlsOptions {
         }
     }
 
-    /// What the connection is encrypted by; `None` in clear.
+    /// Returns the TLS configuration of the connection; `None` for an unencrypted connection.
     ///
     /// # Errors
-    /// Files that cannot be read, suites that are not spoken.
+    /// Fails if files cannot be read, or for unknown cipher suites.
     pub fn client(&self) -> WireResult<Option<ClientTls>> {
         let text = |given: &Option<String>| given.clone().unwrap_or_default();
         let parameters = TlsParameters {
@@ -140,7 +140,7 @@ pub struct MasterTlsOptions {
 }
 
 impl MasterTlsOptions {
-    /// As the definition of a connection has them.
+    /// Returns the settings as part of a connection's definition.
     pub fn settings(&self) -> TlsSettings {
         let mut settings = TlsSettings {
             enabled: false,
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn in_clear_unless_something_is_said() {
+    fn connections_are_encrypted_if_any_option_asks_for_it() {
         let has_tls = |arguments: &[&str]| parsed(arguments).tls.client().unwrap().is_some();
         assert!(!has_tls(&[]));
         assert!(has_tls(&["--ssl"]));

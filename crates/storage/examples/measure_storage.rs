@@ -1,4 +1,5 @@
-//! Times what the server does most: `cargo run --release -p paceline-storage --example measure_storage [rows]`.
+//! Times the most frequent operations of the server: `cargo run --release -p paceline-storage --example
+//! measure_storage [rows]`.
 
 use std::hint::black_box;
 use std::sync::Arc;

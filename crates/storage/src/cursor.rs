@@ -1,11 +1,11 @@
-//! A scan over a key range of one engine.
+//! Scan of a key range in one engine.
 
 use crate::error::Result;
 use crate::memory_engine::MemoryCursor;
 use crate::rocksdb_engine::RocksDbCursor;
 
-/// A scan over a key range, ascending or descending. It owns what it reads from (a snapshot, or the newest state), so that it can be
-/// kept anywhere and moved between threads. It lends its entries: no allocation for each row.
+/// Scan of a key range, ascending or descending. It owns its source (a snapshot, or the newest state), so it
+/// can be kept anywhere and moved between threads. It lends its entries, which avoids an allocation per row.
 ///
 /// ```
 /// # use paceline_storage::{Cursor, Result};
@@ -19,7 +19,7 @@ use crate::rocksdb_engine::RocksDbCursor;
 /// ```
 pub struct Cursor(Kind);
 
-// The large variant is the usual one; a box would be an allocation for each scan.
+// The large variant is the usual one; a box would cost an allocation per scan.
 #[allow(clippy::large_enum_variant)]
 enum Kind {
     RocksDb(RocksDbCursor),
@@ -35,8 +35,8 @@ impl Cursor {
         Cursor(Kind::Memory(cursor))
     }
 
-    /// Goes to the next entry in the scan's direction and lends its key and value (version in front). `None` at the end, and from then
-    /// on.
+    /// Moves to the next entry in the scan's direction and lends its key and value (preceded by its version).
+    /// Returns `None` at the end, and from then on.
     ///
     /// # Errors
     /// If a table file cannot be read or is corrupt.
@@ -45,7 +45,8 @@ impl Cursor {
         Ok(if self.advance()? { self.entry() } else { None })
     }
 
-    /// As [`next`](Self::next), but tells only whether there is an entry; [`entry`](Self::entry) lends it.
+    /// Moves as [`next`](Self::next) does, and returns whether there is an entry; [`entry`](Self::entry) lends
+    /// it.
     ///
     /// # Errors
     /// If a table file cannot be read or is corrupt.
@@ -56,7 +57,7 @@ impl Cursor {
         }
     }
 
-    /// The key and value that the cursor is on: what the last `next` or `advance` found.
+    /// Returns the key and value that the last `next` or `advance` found.
     pub fn entry(&self) -> Option<(&[u8], &[u8])> {
         match &self.0 {
             Kind::RocksDb(cursor) => cursor.entry(),
@@ -64,7 +65,8 @@ impl Cursor {
         }
     }
 
-    /// Moves the scan: the next entry is the first at `key` or beyond it in the scan's direction, within its range.
+    /// Moves the scan: the next entry is the first one at or after `key` in the scan's direction, within its
+    /// range.
     pub fn seek(&mut self, key: &[u8]) {
         match &mut self.0 {
             Kind::RocksDb(cursor) => cursor.seek(key),

@@ -1,24 +1,24 @@
-//! Directories that a power failure does not take away, and that other users do not enter.
+//! Directories that survive a power failure, and that other users cannot enter.
 
 use std::fs::{self, DirBuilder, File, Permissions};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::Path;
 
-/// Makes a directory, for its owner alone, and those above it that are missing, and syncs the names into the directories that hold them: syncing what is
-/// *in* a new directory says nothing about its own name.
+/// Creates a directory, for its owner only, and its missing parents, and syncs each name into the directory
+/// that contains it: syncing the contents of a new directory does not cover its own name.
 ///
 /// # Errors
-/// If one of them cannot be made or synced.
+/// If one of them cannot be created or synced.
 pub fn create_directory(path: &Path) -> io::Result<()> {
     create(path, OWNER_ONLY)
 }
 
-/// The permissions of a directory that nobody but its owner enters.
+/// Permissions of a directory that only its owner can enter.
 const OWNER_ONLY: u32 = 0o700;
-/// Everything that users other than owner and group may do.
+/// All permissions of users other than owner and group.
 const OTHERS: u32 = 0o007;
-/// The permissions of a new directory above it, less the umask.
+/// Permissions of a new parent directory, before the umask.
 const ABOVE: u32 = 0o777;
 
 fn create(path: &Path, mode: u32) -> io::Result<()> {
@@ -38,7 +38,7 @@ fn create(path: &Path, mode: u32) -> io::Result<()> {
     File::open(parent)?.sync_all()
 }
 
-/// Takes from other users what they may do with a directory. Its permissions before, where they had any.
+/// Removes the permissions of other users on a directory. Returns its previous permissions if they had any.
 ///
 /// # Errors
 /// If they cannot be read or changed: not every file system has permissions.
@@ -56,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn makes_what_is_missing() {
+    fn creates_missing_directories_for_their_owner_only() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("a/b/c");
         create_directory(&path).unwrap();

@@ -1,28 +1,28 @@
-//! What can go wrong in an engine.
+//! Errors of the engines.
 
 use std::io;
 use std::path::PathBuf;
 
 use crate::bulk::BuildId;
 
-/// The result of this crate's functions.
+/// Result of this crate's functions.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// What can go wrong in an engine.
+/// Error of an engine.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// A table file holds what was not written to it: a checksum does not match, or the file is missing or too short.
-    /// RocksDB's message names the file and, for a checksum, the offset.
+    /// A table file does not contain what was written to it: a checksum does not match, or the file is missing
+    /// or too short. RocksDB's message names the file and, for a checksum, the offset.
     #[error("table data is corrupt: {0}")]
     Corruption(String),
     /// The operating system refused to read or write a table file.
     #[error("table file: {0}")]
     TableFile(String),
-    /// RocksDB refused for another reason.
+    /// RocksDB returned another error.
     #[error("rocksdb: {0}")]
     Engine(String),
-    /// A file or directory of ours could not be read or written.
+    /// One of our own files or directories could not be read or written.
     #[error("{path}: {source}")]
     File {
         /// The file or directory.
@@ -41,54 +41,54 @@ pub enum Error {
     /// The memory engine has reached its limit (MariaDB's 1114, "The table is full").
     #[error("the memory engine is full: {used_bytes} of {limit_bytes} bytes are used")]
     MemoryFull {
-        /// What is in use.
+        /// Memory in use, in bytes.
         used_bytes: u64,
-        /// The limit.
+        /// Limit, in bytes.
         limit_bytes: u64,
     },
-    /// A bulk build was given the same key of a unique index twice (MariaDB's 1062).
+    /// A bulk build received a key of a unique index twice (MariaDB's 1062).
     #[error("duplicate key in a bulk build")]
     DuplicateKey {
-        /// The whole key, its [`IndexId`](crate::IndexId) included.
+        /// The complete key, including its [`IndexId`](crate::IndexId).
         key: Vec<u8>,
     },
-    /// There is no finished bulk build of that id.
+    /// No finished bulk build has that id.
     #[error("there is no finished bulk build {0}")]
     NoSuchBuild(BuildId),
-    /// A row of a table without a primary key is not there any more.
+    /// A row of a table without a primary key does not exist.
     #[error("a row that the log changes is not in the table")]
     MissingRow,
-    /// A stored key or value is shorter than its parts, or otherwise not what was written.
+    /// A stored key or value is shorter than its parts, or is otherwise not what was written.
     #[error("malformed {what} in index {index}")]
     Malformed {
-        /// The index's number.
+        /// Number of the index.
         index: u32,
-        /// Which part.
+        /// The malformed part.
         what: &'static str,
     },
-    /// A table's schema refers to a column it does not have, or has two primary keys.
+    /// A table's schema refers to a column that the table does not have, or has two primary keys.
     #[error("invalid schema: {0}")]
     InvalidSchema(&'static str),
     /// A value or an image does not fit its column.
     #[error(transparent)]
     Encoding(#[from] paceline_types::Error),
-    /// The engine was asked to be flushed past what the log holds safely.
+    /// The engine was to be flushed beyond the durable part of the log.
     #[error(
         "the tables are at {engine}, the log is durable only up to {log}: a flush would overtake the log"
     )]
     AheadOfLog {
-        /// The engine's position.
+        /// Position of the engine.
         engine: paceline_types::LogPosition,
-        /// The log's durable position.
+        /// Durable position of the log.
         log: paceline_types::LogPosition,
     },
-    /// The server is stopping; what waited for room on the disk gave up.
+    /// The server is stopping; a wait for room on the disk was given up.
     #[error("the engine is closing")]
     Closing,
 }
 
 impl Error {
-    /// Puts the path to an I/O error.
+    /// Adds the path to an I/O error.
     pub(crate) fn file(path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> Error {
         let path = path.into();
         move |source| Error::File { path, source }

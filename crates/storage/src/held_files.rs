@@ -1,12 +1,12 @@
-//! Table files that stay as they are while somebody copies them.
+//! Table files that stay unchanged while they are copied.
 //!
 //! ```text
 //!   held/1/rocksdb/000017.sst …     hard links: compaction may delete its own name of a file meanwhile
 //!                  MANIFEST, CURRENT, OPTIONS
 //! ```
-//! What is held is what was flushed: a prefix of the log, told by the key `position`, that is found in the files themselves. Nothing is written
-//! for it, nobody waits for it, and what is built aside and not yet in the log is no part of it. The directory goes when it is dropped, or at the
-//! next start.
+//! The held state is the flushed one: a prefix of the log, whose end is the key `position` in the files
+//! themselves. Holding files writes nothing and blocks no other operation. Builds that are not yet in the log
+//! are not included. The directory is deleted when the value is dropped, or at the next start.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ use paceline_types::LogPosition;
 
 use crate::error::{Error, Result};
 
-/// Table files that are held. See the module's head.
+/// Held table files. See the module's head.
 #[derive(Debug)]
 pub struct HeldFiles {
     directory: PathBuf,
@@ -23,17 +23,17 @@ pub struct HeldFiles {
     files: Vec<HeldFile>,
 }
 
-/// One of them.
+/// One held file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HeldFile {
-    /// Its path below the tables' directory, with `/` between its parts.
+    /// Path below the tables' directory, with `/` between its parts.
     pub name: String,
-    /// Its length in bytes.
+    /// Length in bytes.
     pub length: u64,
 }
 
 impl HeldFiles {
-    /// Takes over a directory that was filled for it.
+    /// Takes ownership of a directory that was filled for this purpose.
     pub(crate) fn new(directory: PathBuf, position: LogPosition, files: Vec<HeldFile>) -> Self {
         HeldFiles {
             directory,
@@ -42,17 +42,17 @@ impl HeldFiles {
         }
     }
 
-    /// What the tables in them hold: everything before it in the log.
+    /// Returns the position up to which the tables in the files contain the log.
     pub fn position(&self) -> LogPosition {
         self.position
     }
 
-    /// The files, by name.
+    /// Returns the files, ordered by name.
     pub fn files(&self) -> &[HeldFile] {
         &self.files
     }
 
-    /// Where one of them is.
+    /// Returns the path of a held file.
     pub fn path(&self, file: &HeldFile) -> PathBuf {
         self.directory.join(&file.name)
     }
@@ -60,12 +60,12 @@ impl HeldFiles {
 
 impl Drop for HeldFiles {
     fn drop(&mut self) {
-        // What cannot be deleted now is deleted at the next start.
+        // Whatever cannot be deleted now is deleted at the next start.
         let _ = fs::remove_dir_all(&self.directory);
     }
 }
 
-/// The files in `directory/below`, by name. Notes that the engine writes for people, and its lock, are none.
+/// Returns the files in `directory/below`, ordered by name, without the engine's text logs and its lock file.
 pub(crate) fn list(directory: &Path, below: &str) -> Result<Vec<HeldFile>> {
     let path = directory.join(below);
     let mut files = Vec::new();
@@ -85,7 +85,7 @@ pub(crate) fn list(directory: &Path, below: &str) -> Result<Vec<HeldFile>> {
     Ok(files)
 }
 
-/// Deletes what a server that was killed has left.
+/// Deletes the files that a killed server has left.
 pub(crate) fn remove_all(directory: &Path) -> Result<()> {
     match fs::remove_dir_all(directory) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(Error::file(directory)(error)),

@@ -1,57 +1,59 @@
-//! Keys: which index they belong to, and ranges of them.
+//! Keys, the indexes that they belong to, and ranges of keys.
 //!
 //! ```text
 //!   primary     IndexId(4) ‖ sort_key(primary key)                      → version(8) ‖ row image
-//!   secondary   IndexId(4) ‖ sort_key(columns) ‖ sort_key(primary key)  → version(8)
-//!   unique      IndexId(4) ‖ sort_key(columns)                          → version(8) ‖ sort_key(primary key)
-//!               … with a NULL among its columns: as a secondary index, so that it collides with nothing
+//!   secondary   IndexId(4) ‖ sort_key(columns) ‖ sort_key(primary key)  → version(8) ‖ offset of the primary key in the key(2)
+//!   unique      IndexId(4) ‖ sort_key(columns)                          → version(8) ‖ 0(2) ‖ sort_key(primary key)
+//!               … with a NULL among its columns: as a secondary index, so that it conflicts with nothing
+//!   unique hash IndexId(4) ‖ SHA-256 of sort_key(columns)(32)           → as a unique index
 //!   no primary  IndexId(4) ‖ row id(12)                                 → version(8) ‖ row image
 //!   hidden hash IndexId(4) ‖ xxh3-128 of the row image(16) ‖ row id(12) → version(8)
 //!   a number    IndexId(4)                                              → 0(8) ‖ number(8)
 //! ```
 //!
-//! The two highest bits of the index's number tell the engine, so that the keys of each stand together and one key alone says where it
-//! lives: `0…` on disk, `10…` in memory, `11…` in a session's temporary table.
+//! In a table without a primary key, the row id takes the place of `sort_key(primary key)`. The two highest
+//! bits of the index's number select the engine, so that the keys of each are contiguous and a key alone tells
+//! its engine: `0…` on disk, `10…` in memory, `11…` in a session's temporary table.
 
 use std::fmt;
 
 use paceline_types::Version;
 
-/// The number of an index: the first four bytes (big endian) of each of its keys.
+/// Number of an index: the first four bytes (big endian) of each of its keys.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct IndexId(u32);
 
-/// Which engine holds an index.
+/// Engine of an index.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub enum EngineKind {
     /// On disk: [`RocksDbEngine`](crate::RocksDbEngine).
     RocksDb,
-    /// Gone at a restart: [`MemoryEngine`](crate::MemoryEngine).
+    /// Emptied by a restart: [`MemoryEngine`](crate::MemoryEngine).
     Memory,
-    /// Of one session, and never in the log: [`TemporarySpace`](crate::TemporarySpace).
+    /// Visible to one session, and never in the log: [`TemporarySpace`](crate::TemporarySpace).
     Temporary,
 }
 
 impl IndexId {
-    /// The bytes that an index's number takes at the front of a key.
+    /// Length of an index's number at the front of a key, in bytes.
     pub const LENGTH: usize = 4;
-    /// The catalog's records.
+    /// Index of the catalog's records.
     pub const CATALOG: IndexId = IndexId(1);
-    /// What the engine keeps about itself: its position, the builds it activated. No transaction writes here.
+    /// Index of the engine's own records: its position. No transaction writes here.
     pub const ENGINE: IndexId = IndexId(2);
-    /// The first number that a user's table may have; those below are the system's own.
+    /// Lowest number of an index of a user's table; lower numbers are reserved for the system.
     pub const FIRST_USER: u32 = 1024;
-    /// The highest number without an engine's bits.
+    /// Highest number without the engine's bits.
     pub const NUMBER_MAX: u32 = !Self::TEMPORARY_BITS;
     const MEMORY_BIT: u32 = 1 << 31;
     const TEMPORARY_BITS: u32 = 0b11 << 30;
 
-    /// The index of that number, whose two highest bits say which engine holds it.
+    /// Returns the index with that number, whose two highest bits select the engine.
     pub const fn new(number: u32) -> Self {
         IndexId(number)
     }
 
-    /// The index of that number (without the two highest bits) in that engine.
+    /// Returns the index with that number (without the two highest bits) in that engine.
     ///
     /// # Panics
     /// If the number has more than 30 bits.
@@ -64,12 +66,12 @@ impl IndexId {
         }
     }
 
-    /// The number, the engine's bits included.
+    /// Returns the number, including the engine's bits.
     pub const fn as_u32(self) -> u32 {
         self.0
     }
 
-    /// The engine that holds it.
+    /// Returns the engine that holds it.
     pub const fn engine(self) -> EngineKind {
         match self.0 >> 30 {
             0b11 => EngineKind::Temporary,
@@ -78,27 +80,28 @@ impl IndexId {
         }
     }
 
-    /// The four bytes that its keys begin with.
+    /// Returns the first four bytes of its keys.
     pub const fn to_be_bytes(self) -> [u8; 4] {
         self.0.to_be_bytes()
     }
 
-    /// The key of the number that is kept under this id: [`WriteSet::raise_number`](crate::WriteSet::raise_number).
+    /// Returns the key of the number that is kept under this id:
+    /// [`WriteSet::raise_number`](crate::WriteSet::raise_number).
     pub const fn number_key(self) -> [u8; 4] {
         self.to_be_bytes()
     }
 
-    /// The number of such a key's value, without the version in front.
+    /// Returns the number in the value of such a key, given without its version; `None` if it is malformed.
     pub fn number_of(payload: &[u8]) -> Option<u64> {
         Some(u64::from_be_bytes(payload.try_into().ok()?))
     }
 
-    /// The index that a key belongs to; `None` if the key is shorter than four bytes.
+    /// Returns the index that a key belongs to; `None` if the key is shorter than four bytes.
     pub fn of_key(key: &[u8]) -> Option<IndexId> {
         key.first_chunk().map(|bytes| IndexId(u32::from_be_bytes(*bytes)))
     }
 
-    /// All its keys.
+    /// Returns the range of all its keys.
     pub fn range(self) -> KeyRange {
         KeyRange::prefix(&self.to_be_bytes())
     }
@@ -121,7 +124,7 @@ impl fmt::Debug for IndexId {
 }
 
 impl EngineKind {
-    /// The engine that holds a key.
+    /// Returns the engine that holds a key.
     pub fn of_key(key: &[u8]) -> EngineKind {
         match key.first() {
             Some(byte) if byte & 0xC0 == 0xC0 => EngineKind::Temporary,
@@ -131,7 +134,7 @@ impl EngineKind {
     }
 }
 
-/// The direction of a scan.
+/// Direction of a scan.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub enum Direction {
     /// Ascending keys.
@@ -140,16 +143,16 @@ pub enum Direction {
     Backward,
 }
 
-/// A key's first [`LENGTH`](Self::LENGTH) bytes, with zeros behind a shorter key: keys are in the order of their heads where these differ. To be
-/// kept beside a reference to the key, so that most comparisons need not follow it.
+/// First [`LENGTH`](Self::LENGTH) bytes of a key, padded with zeros: keys are ordered as their heads where
+/// these differ. Kept beside a reference to a key, so that most comparisons need not follow it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct KeyHead(u128);
 
 impl KeyHead {
-    /// How many bytes of the key it has.
+    /// Length of a head in bytes.
     pub const LENGTH: usize = size_of::<u128>();
 
-    /// The head of that key.
+    /// Returns the head of a key.
     pub fn of(key: &[u8]) -> Self {
         let head = match key.first_chunk() {
             Some(first) => *first,
@@ -163,20 +166,21 @@ impl KeyHead {
     }
 }
 
-/// The keys from `start` (included) to `end` (excluded).
+/// Range of keys from `start` (included) to `end` (excluded).
 ///
-/// Half-open is enough: sort keys delimit themselves, so "after all keys that begin with these columns" is
-/// [`prefix_end`] of them, and "after exactly this key" is the key and a zero byte.
+/// Half-open ranges suffice: sort keys delimit themselves, so "after all keys that begin with these columns" is
+/// [`prefix_end`] of them, and "after exactly this key" is the key followed by a zero byte.
 #[derive(Clone, PartialEq, Eq, Debug, Hash)]
 pub struct KeyRange {
-    /// The first key in the range.
+    /// Inclusive lower bound.
     pub start: Vec<u8>,
-    /// The first key behind the range.
+    /// Exclusive upper bound.
     pub end: Vec<u8>,
 }
 
 impl KeyRange {
-    /// The keys from `start` (included) to `end` (excluded); empty if `end` is not above `start`.
+    /// Returns the range from `start` (included) to `end` (excluded), which is empty if `end` is not above
+    /// `start`.
     pub fn new(start: impl Into<Vec<u8>>, end: impl Into<Vec<u8>>) -> Self {
         KeyRange {
             start: start.into(),
@@ -184,7 +188,7 @@ impl KeyRange {
         }
     }
 
-    /// All keys that begin with `prefix`.
+    /// Returns the range of all keys that begin with `prefix`.
     pub fn prefix(prefix: &[u8]) -> Self {
         KeyRange {
             start: prefix.to_vec(),
@@ -192,7 +196,7 @@ impl KeyRange {
         }
     }
 
-    /// Exactly one key.
+    /// Returns the range of exactly one key.
     pub fn single(key: &[u8]) -> Self {
         let mut end = Vec::with_capacity(key.len() + 1);
         end.extend_from_slice(key);
@@ -203,34 +207,34 @@ impl KeyRange {
         }
     }
 
-    /// Whether the key is in the range.
+    /// Returns whether the key is in the range.
     pub fn contains(&self, key: &[u8]) -> bool {
         self.start.as_slice() <= key && key < self.end.as_slice()
     }
 
-    /// Whether no key is in the range.
+    /// Returns whether no key is in the range.
     pub fn is_empty(&self) -> bool {
         self.start >= self.end
     }
 
-    /// Whether both have a key in common.
+    /// Returns whether the ranges have a key in common.
     pub fn intersects(&self, other: &KeyRange) -> bool {
         self.start < other.end && other.start < self.end && !self.is_empty() && !other.is_empty()
     }
 
-    /// The index that the range lies in.
+    /// Returns the index of the range's first key.
     ///
     /// # Panics
-    /// If the range begins with less than an index's number.
+    /// If the range begins with less than the four bytes of an index's number.
     pub fn index(&self) -> IndexId {
         IndexId::of_key(&self.start).expect("a key range begins with an index's number")
     }
 }
 
-/// The first key behind all keys that begin with `prefix`.
+/// Returns the first key after all keys that begin with `prefix`.
 ///
 /// # Panics
-/// If all bytes of the prefix are 0xff: nothing sorts behind it. No index's number is.
+/// If all bytes of the prefix are 0xff, after which nothing sorts. No index has such a number.
 pub fn prefix_end(prefix: &[u8]) -> Vec<u8> {
     let last = prefix
         .iter()
@@ -241,25 +245,23 @@ pub fn prefix_end(prefix: &[u8]) -> Vec<u8> {
     end
 }
 
-/// The hidden id of a row in a table without a primary key: the version of the transaction that inserted it, and its
-/// ordinal among the rows without a primary key that this transaction inserted. The same at every replay of the log.
+/// Hidden id of a row in a table without a primary key: the version of the transaction that inserted it, and
+/// its ordinal among the rows without a primary key that this transaction inserted. It is the same in every
+/// replay of the log.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Hash)]
 pub struct RowId {
-    /// The inserting transaction's version; [`Version::MAX`] while it has none.
+    /// Version of the inserting transaction; [`Version::MAX`] while it has none.
     pub version: Version,
-    /// The ordinal in its event group, from 0.
+    /// Ordinal in its event group, from 0.
     pub ordinal: u32,
 }
 
 impl RowId {
-    /// The bytes that a row id takes at the end of a key.
+    /// Length of a row id at the end of a key, in bytes.
     pub const LENGTH: usize = 12;
 
-    /// The id of the `n`th row that a rebuild of a whole table gives out: below all that transactions give, and the same on
-    /// every server that rebuilds the same rows in the same order.
-    ///
-    /// # Panics
-    /// If `n` needs more than 64 bits together with the version's lowest 32: tables of 2^63 rows do not exist.
+    /// Returns the id of the `n`th row in a rebuild of a whole table. It is lower than all ids that
+    /// transactions assign, and the same on every server that rebuilds the same rows in the same order.
     pub fn rebuilt(n: u64) -> RowId {
         RowId {
             version: Version::from_u64(n >> 32),
@@ -267,12 +269,13 @@ impl RowId {
         }
     }
 
-    /// Whether the inserting transaction is still running, so that nobody else can see or lock the row.
+    /// Returns whether the inserting transaction is still running, so that no other one can see or lock the
+    /// row.
     pub fn is_placeholder(self) -> bool {
         self.version == Version::MAX
     }
 
-    /// The id's bytes, which sort as ids do.
+    /// Returns the id's bytes, which sort as the ids do.
     pub fn to_be_bytes(self) -> [u8; Self::LENGTH] {
         let mut bytes = [0; Self::LENGTH];
         bytes[..8].copy_from_slice(&self.version.to_be_bytes());
@@ -280,7 +283,7 @@ impl RowId {
         bytes
     }
 
-    /// The id at the end of a key.
+    /// Returns the id at the end of a key; `None` if the key is too short.
     pub fn at_end_of(key: &[u8]) -> Option<RowId> {
         let bytes = key.last_chunk::<{ Self::LENGTH }>()?;
         let (version, ordinal) = bytes.split_first_chunk::<8>()?;
@@ -291,21 +294,22 @@ impl RowId {
     }
 }
 
-/// The bytes of version in front of every stored value.
+/// Length of the version before every stored value, in bytes.
 pub const VERSION_LENGTH: usize = 8;
 
-/// What stands in front of a large transaction's values in place of its version, which is not known when they are written to table files
-/// (its commit changes no file of them): the same for all its rows, and of no other transaction. It is no place in the log, so it is
-/// only ever compared for being the same: two values of a key with one mark were written by the same transaction.
+/// Replacement for the version in a large transaction's values. Their version is not known when they are
+/// written to table files, and the commit does not change those files. All rows of a transaction have the same
+/// mark, and no other transaction has it. It is no log position, so it is only compared for equality: two
+/// values of a key with one mark were written by the same transaction.
 ///
 /// ```text
-///   0xFFFFFF (24 bits: no log file's ordinal) ‖ log ordinal when it was given out (24) ‖ number within that (16)
+///   0xFFFFFF (24 bits: no log file's ordinal) ‖ log ordinal when it was assigned (24) ‖ number within that (16)
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub struct VersionMark(Version);
 
 impl VersionMark {
-    /// The mark of that number among those given out while the log was in its file of that ordinal.
+    /// Returns the mark with that number among those assigned while the log was in the file with that ordinal.
     pub fn new(ordinal: u32, number: u16) -> Self {
         let offset = u64::from(ordinal) << 16 | u64::from(number);
         let mark = Version::new(Version::ORDINAL_MAX, offset);
@@ -313,26 +317,27 @@ impl VersionMark {
         VersionMark(mark)
     }
 
-    /// The mark that stands in a version's place, if it is one.
+    /// Returns the mark in a version's place; `None` if it is a version.
     pub fn of(version: Version) -> Option<Self> {
         (version.ordinal() == Version::ORDINAL_MAX && version != Version::MAX).then_some(VersionMark(version))
     }
 
-    /// What is written in a version's place.
+    /// Returns the value that is written in a version's place.
     pub(crate) fn as_version(self) -> Version {
         self.0
     }
 }
 
-/// The version in front of a stored value; `None` if the value is too short to have one.
+/// Returns the version before a stored value; `None` if the value is too short to have one.
 pub fn value_version(value: &[u8]) -> Option<Version> {
     value.first_chunk().map(|bytes| Version::from_be_bytes(*bytes))
 }
 
-/// What stands behind the version in a stored value: the row image, the primary key, or nothing.
+/// Returns a stored value without its version: the row image or, in an index that does not contain the rows,
+/// what leads to the row's key.
 ///
 /// # Panics
-/// If the value is shorter than a version; engines hand out no such value.
+/// If the value is shorter than a version. Engines return no such value.
 pub fn value_payload(value: &[u8]) -> &[u8] {
     &value[VERSION_LENGTH..]
 }
@@ -350,7 +355,7 @@ mod tests {
     }
 
     #[test]
-    fn the_highest_bits_tell_the_engine() {
+    fn the_highest_bits_select_the_engine() {
         let temporary = IndexId::in_engine(7, EngineKind::Temporary);
         assert_eq!(temporary.engine(), EngineKind::Temporary);
         assert_eq!(
@@ -370,7 +375,7 @@ mod tests {
     }
 
     #[test]
-    fn row_ids_sort_and_return() {
+    fn row_ids_sort_and_are_read_back() {
         let rebuilt = RowId::rebuilt(u64::from(u32::MAX) + 7);
         let logged = RowId {
             version: Version::new(1, 4),
@@ -387,7 +392,7 @@ mod tests {
     }
 
     #[test]
-    fn marks_are_no_places_in_the_log() {
+    fn marks_are_no_log_positions() {
         let mark = VersionMark::new(7, 9);
         assert_eq!(VersionMark::of(mark.as_version()), Some(mark));
         assert_ne!(mark, VersionMark::new(7, 10));
@@ -397,7 +402,7 @@ mod tests {
     }
 
     #[test]
-    fn single_holds_one_key() {
+    fn a_single_range_contains_one_key() {
         let range = KeyRange::single(b"abc");
         assert!(range.contains(b"abc") && !range.contains(b"abc\0") && !range.contains(b"abb"));
         assert!(!range.intersects(&KeyRange::new("abc\0", "z")));

@@ -1,20 +1,21 @@
-//! The tables: two engines behind one interface, the keys and rows they hold, and what a transaction writes to them.
+//! The tables: two engines behind one interface, their keys and rows, and the write sets of transactions.
 //!
 //! ```text
 //!   TableSchema   row images ⇄ keys and values of a table's indexes          schema/
-//!   WriteSet      what one transaction writes, private until it commits      write_set/
-//!   Storage       a group of write sets goes to both engines at once;        storage.rs
+//!   WriteSet      changes of one transaction, private until it commits       write_set/
+//!   Storage       applies a group of write sets to both engines at once;     storage.rs
 //!     │           snapshots that see all of a group or none of it            snapshot.rs, cursor.rs
-//!     │           and estimate what a range holds                            survey.rs
+//!     │           and estimate the entries of a range                        survey.rs
 //!     ├── RocksDbEngine   tables on disk, without a log of their own         rocksdb_engine/
 //!     ├── MemoryEngine    tables that a restart empties                      memory_engine/
-//!     └── TemporarySpace  rows that only one session sees, and no log holds  temporary.rs
-//!   BulkBuild     sorted files made aside, visible all at once               bulk/
+//!     └── TemporarySpace  rows of one session each, never logged             temporary.rs
+//!   BulkBuild     sorted files built aside, visible all at once              bulk/
 //! ```
 //!
-//! An engine has no log and undoes nothing: it is given only what the binary log holds for good, in the log's order, and
-//! after a crash it holds a *prefix* of what it was given, whose end it knows ([`Storage::durable_position`]). The rest is replayed.
-//! Nothing here knows SQL or the log's format.
+//! An engine has no log and undoes nothing. It is given only what the binary log holds permanently, in log
+//! order. After a crash it holds a *prefix* of that, whose end it knows ([`Storage::durable_position`]); the
+//! rest is replayed. This crate does not know SQL, and of the log it uses only the spill file of large
+//! transactions, not its format.
 #![deny(unsafe_code)]
 
 mod bulk;

@@ -1,4 +1,5 @@
-//! A consistent view of both engines. Rows of temporary tables, which only their session sees, are read as they are now.
+//! A consistent view of both engines. Rows of temporary tables, which only their session sees, are read in
+//! their current state.
 
 use std::fmt;
 use std::ops::Deref;
@@ -13,8 +14,8 @@ use crate::key::{Direction, EngineKind, KeyRange, VERSION_LENGTH};
 use crate::memory_engine::{MemoryEngine, MemorySnapshot};
 use crate::rocksdb_engine::{RocksDbEngine, RocksDbSnapshot};
 
-/// What both engines held when the log had been applied up to one position. Cheap to clone; usable from any thread, as
-/// long as it is kept.
+/// State of both engines when the log had been applied up to one position. Cheap to clone, and usable from any
+/// thread.
 #[derive(Clone)]
 pub struct StorageSnapshot(Arc<Inner>);
 
@@ -40,12 +41,12 @@ impl StorageSnapshot {
         }))
     }
 
-    /// The end of the last transaction that it contains.
+    /// Returns the end of the last transaction that it contains.
     pub fn position(&self) -> LogPosition {
         self.0.position
     }
 
-    /// The value of `key`, its version in front.
+    /// Returns the value of `key`, preceded by its version.
     ///
     /// # Errors
     /// If a table file cannot be read or is corrupt.
@@ -57,7 +58,8 @@ impl StorageSnapshot {
         }
     }
 
-    /// The values of several keys of one engine, which are in ascending order: as [`get`](Self::get) of each, but what leads to several is read once.
+    /// Returns the values of several keys of one engine, which must be in ascending order. Like
+    /// [`get`](Self::get) of each, but blocks that lead to several keys are read once.
     ///
     /// # Errors
     /// If a table file cannot be read or is corrupt.
@@ -73,7 +75,7 @@ impl StorageSnapshot {
         }
     }
 
-    /// The entries of a range, which must lie within one engine.
+    /// Scans the entries of a range, which must lie within one engine.
     pub fn scan(&self, range: KeyRange, direction: Direction) -> Cursor {
         match EngineKind::of_key(&range.start) {
             EngineKind::RocksDb => {
@@ -91,7 +93,7 @@ impl fmt::Debug for StorageSnapshot {
     }
 }
 
-/// A value as an engine holds it, version in front, without a copy.
+/// Value as an engine holds it, preceded by its version, without a copy.
 pub struct StoredValue<'a>(Holder<'a>);
 
 enum Holder<'a> {
@@ -109,15 +111,16 @@ impl<'a> StoredValue<'a> {
         StoredValue(Holder::Shared(value))
     }
 
-    /// The version of the transaction that wrote it, or the [mark](crate::VersionMark) of a large one.
+    /// Returns the version of the transaction that wrote it, or the [mark](crate::VersionMark) of a large one.
     ///
     /// # Panics
-    /// If the value is shorter than a version, which no engine writes.
+    /// If the value is shorter than a version. No engine writes such a value.
     pub fn version(&self) -> Version {
         crate::key::value_version(self).expect("every stored value begins with its version")
     }
 
-    /// The row image, the primary key or nothing, depending on the index.
+    /// Returns the value without its version: the row image or, in an index that does not contain the rows,
+    /// what leads to the row's key.
     pub fn payload(&self) -> &[u8] {
         &self[VERSION_LENGTH..]
     }

@@ -1,20 +1,21 @@
-//! Both engines as one: a group of transactions goes to them together, and a snapshot sees all of it or nothing.
+//! Both engines as one: a group of transactions is applied to them together, and a snapshot sees all of it or
+//! nothing.
 //!
 //! ```text
-//!   apply(group, position)   one thread at a time, in the log's order      snapshot()
+//!   apply(group, position)   one thread at a time, in log order            snapshot()
 //!     1. memory engine: entries with their versions                          waits for a group that is being applied,
-//!        (no snapshot is as new as they are: nobody sees them)               then takes both engines' state
+//!        (no snapshot is as new as they are, so they are invisible)          then takes the state of both engines
 //!     2. RocksDB: one batch with the position                                at the same position
 //!     3. the position moves
 //! ```
 //!
-//! `apply` holds the lock `applying` over all three steps and `snapshot` takes it, so that a snapshot falls between two groups. Readers never take
-//! it: the transaction layer takes one snapshot after each group and shares it. `get_newest` and `scan_newest` may see the two engines a group
-//! apart; they are for reads under row locks, whose rows no unfinished group changes: such a row is read in the pending
-//! overlay first.
+//! `apply` holds the lock `applying` during all three steps, and `snapshot` takes it, so a snapshot falls
+//! between two groups. Readers never take it: the transaction layer takes one snapshot after each group and
+//! shares it. `get_newest` and `scan_newest` may see the two engines one group apart. They are for reads under
+//! row locks, whose rows no unfinished group changes: such a row is read in the pending overlay first.
 //!
-//! **The log first.** Before anything is flushed, the [`LogBarrier`] makes the log durable up to what is flushed. With `sync_binlog=1` it
-//! has nothing to do.
+//! **The log first.** Before a flush, the [`LogBarrier`] makes the log durable up to the position that is
+//! flushed. With `sync_binlog=1` it has nothing to do.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -36,28 +37,28 @@ use crate::snapshot::{StorageSnapshot, StoredValue};
 use crate::temporary::TemporarySpace;
 use crate::write_set::{Entries, FrozenWriteSet, MarkedWriteSet};
 
-/// Makes the log durable. Implemented by who owns the log.
+/// Makes the log durable. Implemented by the owner of the log.
 pub trait LogBarrier: Send + Sync {
-    /// Returns the log's durable position, which must be at least `position` afterwards. Called before tables are flushed, from
-    /// within [`Storage::apply`] too.
+    /// Makes the log durable at least up to `position`, and returns its durable position. Called before tables
+    /// are flushed, also from within [`Storage::apply`].
     fn make_durable(&self, position: LogPosition) -> LogPosition;
 }
 
-/// What can be set of the tables.
+/// Settings of the tables.
 #[derive(Clone, Debug)]
 pub struct StorageConfig {
-    /// The directory of the table files and builds; made if it is not there.
+    /// Directory of the table files and builds; created if it does not exist.
     pub directory: PathBuf,
-    /// The engine on disk.
+    /// Settings of the engine on disk.
     pub rocksdb: RocksDbConfig,
-    /// The engine in memory.
+    /// Settings of the engine in memory.
     pub memory: MemoryConfig,
-    /// Temporary tables.
+    /// Settings of temporary tables.
     pub temporary: MemoryConfig,
 }
 
 impl StorageConfig {
-    /// The defaults, in that directory.
+    /// Returns the default settings for that directory.
     pub fn new(directory: impl Into<PathBuf>) -> Self {
         StorageConfig {
             directory: directory.into(),
@@ -73,21 +74,21 @@ impl StorageConfig {
 pub struct StorageStatistics {
     /// Bytes in memtables.
     pub memtable_bytes: u64,
-    /// Memtables that wait for their flush.
+    /// Number of memtables that wait for their flush.
     pub immutable_memtables: u64,
     /// Bytes of live table files.
     pub table_file_bytes: u64,
-    /// Bytes that compaction still has to rewrite, about.
+    /// Approximate bytes that compaction still has to rewrite.
     pub pending_compaction_bytes: u64,
     /// Bytes in the block cache.
     pub block_cache_bytes: u64,
-    /// Keys on disk, about.
+    /// Approximate number of keys on disk.
     pub estimated_keys: u64,
-    /// Flushes and compactions that failed since the start.
+    /// Number of flushes and compactions that have failed since the start.
     pub background_errors: u64,
-    /// Bytes in use by MEMORY tables.
+    /// Bytes used by MEMORY tables.
     pub memory_engine_bytes: u64,
-    /// Bytes in use by temporary tables.
+    /// Bytes used by temporary tables.
     pub temporary_bytes: u64,
 }
 
@@ -100,9 +101,9 @@ pub struct Storage {
     /// Held while a group is applied and while a snapshot is taken.
     applying: Mutex<()>,
     log_barrier: OnceLock<Arc<dyn LogBarrier>>,
-    /// Ranges whose deletion is applied, and whose disk space is not given back yet.
+    /// Ranges whose deletion is applied, and whose disk space is not released yet.
     dropped: Mutex<Vec<Dropped>>,
-    /// Where files are held for who copies them, and how many times they were.
+    /// Directory of held files, and the number of times that files were held.
     held: PathBuf,
     held_count: AtomicU64,
 }
@@ -112,7 +113,8 @@ struct Dropped {
     version: LogPosition,
 }
 
-/// Dropped ranges smaller than this are left to ordinary compaction, in bytes.
+/// Smallest dropped range, in bytes, that is compacted explicitly; smaller ones are left to ordinary
+/// compaction.
 const RELEASE_BYTES_MIN: u64 = 32 << 20;
 
 impl Storage {
@@ -141,8 +143,8 @@ impl Storage {
         })
     }
 
-    /// Sets who makes the log durable before a flush. Without one, all that is applied must be durable in the log already, as
-    /// in recovery.
+    /// Sets the barrier that makes the log durable before a flush. Without one, everything applied must already
+    /// be durable in the log, as in recovery.
     ///
     /// # Panics
     /// If it is set twice.
@@ -167,11 +169,12 @@ impl Storage {
         Ok(())
     }
 
-    /// Applies a group's write sets in order, to both engines, and moves to `position`, the end of the group in the log. The caller
-    /// keeps the log's order. Waits while memtables are full, and while there is no room on the disk.
+    /// Applies a group's write sets in order to both engines, and moves to `position`, the end of the group in
+    /// the log. The caller must apply groups in log order. Waits while memtables are full or the disk has no
+    /// room.
     ///
     /// # Errors
-    /// If the engine fails for good: the server must stop, and will replay the log.
+    /// If the engine fails permanently: the server must stop, and will replay the log.
     pub fn apply(&self, group: &[Arc<FrozenWriteSet>], position: LogPosition) -> Result<()> {
         let _applying = self.applying.lock();
         self.apply_locked(group, position, |engine| {
@@ -202,8 +205,8 @@ impl Storage {
         Ok(())
     }
 
-    /// Begins to write everything applied so far to table files. Called under `applying`, so that the position does not run ahead of what the barrier was asked
-    /// for.
+    /// Starts to write everything applied so far to table files. Called under `applying`, so that the position
+    /// does not move beyond the one that the barrier was asked for.
     fn begin_flush_locked(&self) -> Result<()> {
         self.make_log_durable()?;
         self.rocksdb.begin_flush()
@@ -220,7 +223,7 @@ impl Storage {
         }
     }
 
-    /// What both engines hold now.
+    /// Returns the state of both engines now.
     pub fn snapshot(&self) -> StorageSnapshot {
         let _applying = self.applying.lock();
         let position = self.rocksdb.position();
@@ -232,7 +235,8 @@ impl Storage {
         )
     }
 
-    /// The newest applied value of a key, version in front. For reads under a lock; see the module's head.
+    /// Returns the newest applied value of a key, preceded by its version. For reads under a lock; see the
+    /// module's head.
     ///
     /// # Errors
     /// If a table file cannot be read or is corrupt.
@@ -247,7 +251,8 @@ impl Storage {
         }
     }
 
-    /// The newest applied entries of a range within one engine: those of the cursor's creation, or newer.
+    /// Scans the newest applied entries of a range within one engine: those at the cursor's creation, or newer
+    /// ones.
     pub fn scan_newest(&self, range: KeyRange, direction: Direction) -> Cursor {
         match EngineKind::of_key(&range.start) {
             EngineKind::RocksDb => Cursor::rocksdb(self.rocksdb.scan_newest(range, direction)),
@@ -256,12 +261,12 @@ impl Storage {
         }
     }
 
-    /// The end of the last group that was applied.
+    /// Returns the end of the last applied group.
     pub fn position(&self) -> LogPosition {
         self.rocksdb.position()
     }
 
-    /// The position that a crash would leave the tables at, from which the log would be replayed.
+    /// Returns the position that the tables would have after a crash, from which the log would be replayed.
     ///
     /// # Errors
     /// If a table file cannot be read or is corrupt.
@@ -269,8 +274,8 @@ impl Storage {
         self.rocksdb.durable_position()
     }
 
-    /// Writes everything applied so far to table files, and syncs them. Nobody waits for it. Returns a position that is
-    /// durable.
+    /// Writes everything applied so far to table files, and syncs them; other operations do not wait for it.
+    /// Returns a durable position.
     ///
     /// # Errors
     /// If the log cannot be made durable first, or the disk fails.
@@ -281,25 +286,26 @@ impl Storage {
             self.position()
         };
         self.rocksdb.wait_until_durable(position, || {
-            // Where no group waits for it: a full disk may take long.
+            // Outside the lock, where no group waits for it: a full disk may take long.
             self.rocksdb.wait_for_earlier_flushes()?;
             let _applying = self.applying.lock();
             self.begin_flush_locked()
         })
     }
 
-    /// Makes a copy of the tables on disk in a new directory, by hard links where it can, at the position returned, which is that of the
-    /// call or later. Nobody waits for it. MEMORY tables are not in it.
+    /// Copies the tables on disk to a new directory, by hard links where possible, at the returned position,
+    /// which is that of the call or later. Other operations do not wait for it. MEMORY tables are not included.
     ///
     /// # Errors
-    /// If the directory is there already, or the disk fails.
+    /// If the directory exists already, or the disk fails.
     pub fn checkpoint(&self, directory: &Path) -> Result<LogPosition> {
         create_directory(directory).map_err(Error::file(directory))?;
         self.flush()?;
         self.rocksdb.checkpoint(&directory.join("rocksdb"))
     }
 
-    /// Holds the table files as they are now, for who copies them: a [checkpoint](Self::checkpoint) for as long as it lives.
+    /// Holds the table files as they are now, for copying: a [checkpoint](Self::checkpoint) that is kept as
+    /// long as the result lives.
     ///
     /// # Errors
     /// If the log cannot be made durable first, or the disk fails.
@@ -319,7 +325,7 @@ impl Storage {
         }
     }
 
-    /// Begins a build. Its id must be that under which the log will name it.
+    /// Begins a build. Its id must be the one under which the log will name it.
     ///
     /// # Errors
     /// If the disk fails.
@@ -327,7 +333,7 @@ impl Storage {
         self.builds.begin(id)
     }
 
-    /// The finished builds that were neither activated nor abandoned, ascending.
+    /// Returns the finished builds that were neither activated nor abandoned, ascending.
     ///
     /// # Errors
     /// If the directory cannot be read.
@@ -335,8 +341,8 @@ impl Storage {
         self.builds.finished()
     }
 
-    /// What [`activate`](Self::activate) would otherwise do while others wait: flushes. To be called before the transaction queues
-    /// for its place in the log.
+    /// Flushes, so that [`activate`](Self::activate) does not have to while other transactions wait. Must be
+    /// called before the transaction joins the commit queue.
     ///
     /// # Errors
     /// If the log cannot be made durable first, or the disk fails.
@@ -344,11 +350,11 @@ impl Storage {
         self.flush().map(drop)
     }
 
-    /// As [`apply`](Self::apply), and with the entries of finished builds, all as one step: after a crash it is there as a whole or not at all. Durable
-    /// at once.
+    /// Applies a group as [`apply`](Self::apply) does, with the entries of finished builds, all as one step:
+    /// after a crash it is complete or absent. Durable at once.
     ///
     /// # Errors
-    /// [`Error::NoSuchBuild`]; if the engine fails for good.
+    /// [`Error::NoSuchBuild`]; if the engine fails permanently.
     pub fn activate(
         &self,
         builds: &[BuildId],
@@ -365,7 +371,8 @@ impl Storage {
         let scratch = self.builds.directory(*first);
         {
             let _applying = self.applying.lock();
-            // Files are durable as they are ingested, and the position with them: the group itself must be before.
+            // Ingested files are durable at once, and the position with them: the group itself must be durable
+            // before.
             self.make_log_durable_to(position)?;
             self.apply_locked(group, position, |engine| {
                 engine.ingest(files, &scratch, group, group, position)
@@ -374,11 +381,12 @@ impl Storage {
         builds.iter().try_for_each(|id| self.builds.remove(*id))
     }
 
-    /// Writes the rows of a large transaction to table files, synced, and does what [`apply_built`](Self::apply_built) would otherwise do while
-    /// others wait: flushes. To be called before the transaction queues for its place in the log.
+    /// Writes the rows of a large transaction to synced table files. Also flushes, so that
+    /// [`apply_built`](Self::apply_built) does not have to while other transactions wait. Must be called before
+    /// the transaction joins the commit queue.
     ///
     /// # Errors
-    /// If the disk is full or fails; nothing is left of the files then.
+    /// If the disk is full or fails; nothing remains of the files then.
     ///
     /// # Panics
     /// If the set deletes ranges.
@@ -396,16 +404,17 @@ impl Storage {
         Ok(files)
     }
 
-    /// As [`apply`](Self::apply) of one set that is large, by way of table files: for who has nobody waiting.
+    /// Applies one large set as [`apply`](Self::apply) does, by means of table files: for callers that delay no
+    /// other transaction.
     ///
     /// # Errors
-    /// As [`build_rows`](Self::build_rows) and [`apply_built`](Self::apply_built).
+    /// Those of [`build_rows`](Self::build_rows) and [`apply_built`](Self::apply_built).
     pub fn apply_large(&self, set: &Arc<FrozenWriteSet>, position: LogPosition) -> Result<()> {
         let files = self.build_entries(set.entries(), set.deleted_ranges())?;
         self.apply_built(&files, set, position)
     }
 
-    /// A file for the values of a write set that has become large.
+    /// Creates a file for the values of a write set that has become large.
     ///
     /// # Errors
     /// If it cannot be created.
@@ -414,11 +423,12 @@ impl Storage {
         SpillFile::create_in(directory).map_err(Error::file(directory))
     }
 
-    /// As [`apply`](Self::apply) of one set, whose rows on disk are in these files already: they become part of the tables, and the position moves, as
-    /// one step that takes no longer for many rows than for few. Durable at once.
+    /// Applies one set as [`apply`](Self::apply) does; its rows on disk are in these files already. They become
+    /// part of the tables, and the position moves, as one step that takes no longer for many rows than for few.
+    /// Durable at once.
     ///
     /// # Errors
-    /// If the engine fails for good.
+    /// If the engine fails permanently.
     pub fn apply_built(
         &self,
         files: &RowFiles,
@@ -433,7 +443,7 @@ impl Storage {
         })
     }
 
-    /// Deletes a finished build that will not be activated. One that is not there is fine.
+    /// Deletes a finished build that will not be activated. Does nothing if there is none.
     ///
     /// # Errors
     /// If the disk fails.
@@ -441,25 +451,27 @@ impl Storage {
         self.builds.remove(id)
     }
 
-    /// Whether MEMORY tables may grow by so many bytes: [`WriteSet::memory_engine_bytes`](crate::WriteSet::memory_engine_bytes).
+    /// Checks whether MEMORY tables may grow by `bytes`:
+    /// [`WriteSet::memory_engine_bytes`](crate::WriteSet::memory_engine_bytes).
     ///
     /// # Errors
-    /// [`Error::MemoryFull`]
+    /// [`Error::MemoryFull`] if they may not.
     pub fn check_memory_room(&self, bytes: u64) -> Result<()> {
         self.memory.check_room(bytes)
     }
 
-    /// Where rows of temporary tables are.
+    /// Returns the space of temporary tables.
     pub fn temporary(&self) -> &Arc<TemporarySpace> {
         &self.temporary
     }
 
-    /// The engine of MEMORY tables.
+    /// Returns the engine of MEMORY tables.
     pub fn memory(&self) -> &MemoryEngine {
         &self.memory
     }
 
-    /// The bytes that an index takes, about; for the optimizer and `SHOW TABLE STATUS`.
+    /// Returns the approximate size of an index in bytes, for the optimizer and `SHOW TABLE STATUS`. For an
+    /// index in memory, that of the whole engine.
     pub fn approximate_bytes(&self, index: IndexId) -> u64 {
         match index.engine() {
             EngineKind::RocksDb => self.rocksdb.approximate_bytes(&index.range()),
@@ -468,8 +480,8 @@ impl Storage {
         }
     }
 
-    /// Gives back what nobody needs any more: memory of superseded versions, disk space of dropped tables. To be called every second or so by
-    /// a thread that may be slow.
+    /// Releases what is no longer needed: memory of superseded versions, disk space of dropped tables. Should
+    /// be called about every second by a thread that may be slow.
     ///
     /// # Errors
     /// If the disk fails.
@@ -498,14 +510,14 @@ impl Storage {
         });
         ready.retain(|range| self.rocksdb.approximate_bytes(range) >= RELEASE_BYTES_MIN);
         if !ready.is_empty() {
-            // The deletion itself must be in a file to meet what it deletes.
+            // The deletion itself must be in a file to be merged with what it deletes.
             self.flush()?;
             ready.iter().for_each(|range| self.rocksdb.compact_range(range));
         }
         Ok(())
     }
 
-    /// Figures for `SHOW STATUS`.
+    /// Returns figures for `SHOW STATUS`.
     pub fn statistics(&self) -> StorageStatistics {
         StorageStatistics {
             memtable_bytes: self.rocksdb.property(c"rocksdb.cur-size-all-mem-tables"),
@@ -522,16 +534,16 @@ impl Storage {
         }
     }
 
-    /// Stops waiting for room on the disk, so that a shutdown gets on.
+    /// Stops waiting for room on the disk, so that a shutdown can proceed.
     pub fn begin_close(&self) {
         self.rocksdb.begin_close();
     }
 
-    /// A clean end: flushes, so that the next start has nothing to replay. Snapshots and cursors keep the files open as long as they
-    /// live.
+    /// Closes cleanly: flushes, so that the next start has nothing to replay. Snapshots and cursors keep the
+    /// files open as long as they live.
     ///
     /// # Errors
-    /// If the log cannot be made durable first, or the disk fails; the log is then replayed at the next start.
+    /// If the log cannot be made durable first, or the disk fails; the next start then replays the log.
     pub fn close(self) -> Result<()> {
         self.flush().map(drop)
     }

@@ -1,55 +1,56 @@
-//! How many entries a key range has, and what they are like, from a few hundred of them.
+//! Estimates of the number of entries in a key range, and a sample of them, from a few hundred entries.
 //!
-//! Neither engine counts its entries, and RocksDB tells sizes of files only, while much of a table may be in memtables. So a survey asks the
-//! merged view itself. It halves the range between the bytes of its first key and its end, again and again, and sees by one seek whether the upper half
-//! has entries:
+//! Neither engine counts its entries, and RocksDB knows only the sizes of files, while much of a table may be
+//! in memtables. A survey therefore samples the merged view itself. It repeatedly halves the range between the
+//! bytes of its first key and its end, and finds by one seek whether the upper half has entries:
 //!
 //! ```text
 //!   split     the heaviest interval first, by its length times the density of the entries at its start, until there are enough strata
 //!   descend   in each stratum: halve, follow one half at random, and let it stand for both (its weight is divided by its probability)
-//!   leaf      an interval of at most RUN entries: they are handed out one by one, with the weight
+//!   leaf      an interval of at most RUN entries: they are visited one by one, with the weight
 //! ```
 //!
-//! Every entry's expected weight is 1, so the sum of weights estimates the number of entries whatever the keys' distribution; the densities only make the
-//! spread small. The halves are chosen by a generator with a fixed seed: the same data gives the same figures, and the same plans.
+//! Every entry's expected weight is 1, so the sum of weights estimates the number of entries for any
+//! distribution of keys; the densities only reduce the variance. A generator with a fixed seed chooses the
+//! halves: the same data yields the same figures, and the same plans.
 
 use crate::cursor::Cursor;
 use crate::error::Result;
 use crate::key::{Direction, KeyRange};
 use crate::snapshot::StorageSnapshot;
 
-/// Entries of a leaf at most, and those by which density is judged.
+/// Most entries of a leaf, and number of entries that determine the density.
 const RUN: usize = 16;
-/// No side of a halved interval is followed less often than this.
+/// Lowest probability of following either half of an interval.
 const PROBABILITY_MIN: f64 = 0.1;
-/// Halvings until there is something in both halves, at most: the bits of the longest keys.
+/// Most halvings until both halves have entries: the number of bits of the longest keys.
 const HALVINGS_MAX: usize = 8 * 3_500;
 /// Keeps sums of masses finite.
 const MASS_MAX: f64 = 1e200;
-/// Entries of an interval that cannot be halved: more are not looked at.
+/// Most entries visited in an interval that cannot be halved.
 const UNDIVIDED_MAX: usize = 1_024;
 
-/// An entry that a survey met.
+/// Entry visited by a survey.
 #[derive(Debug)]
 pub struct SurveyedEntry<'a> {
-    /// Its key.
+    /// Key of the entry.
     pub key: &'a [u8],
-    /// Its value, version in front.
+    /// Value, preceded by its version.
     pub value: &'a [u8],
-    /// For how many entries it stands; zero for one that only shows what comes after the one before it.
+    /// Number of entries that it represents; zero for one that only shows what follows the previous one.
     pub weight: f64,
-    /// Whether nothing stands between it and the entry that was handed out before it.
+    /// Whether it is the immediate successor of the entry visited before it.
     pub follows: bool,
 }
 
-/// Keys from `start`, which exists, up to `end`.
+/// Keys from `start`, which exists, up to `end` (excluded).
 struct Interval {
     start: Vec<u8>,
     end: Vec<u8>,
     weight: f64,
-    /// About how many entries, by the density at its start.
+    /// Estimated number of entries, from the density at its start.
     mass: f64,
-    /// Whether the run at its start is all of it.
+    /// Whether the run at its start is the whole interval.
     is_leaf: bool,
 }
 
@@ -61,11 +62,12 @@ struct Survey<'v> {
 }
 
 impl StorageSnapshot {
-    /// Estimates how many entries a range has, which must lie within one engine, and hands out those that were looked at: sixteen at most from each of
-    /// `strata` parts of the range.
+    /// Estimates the number of entries in a range, which must lie within one engine, and visits the entries of
+    /// the sample: at most sixteen from each of `strata` parts of the range, and one more with weight zero.
+    /// More are visited where keys are too close to be divided.
     ///
     /// # Errors
-    /// If a table file cannot be read or is corrupt, and what `visit` returns.
+    /// If a table file cannot be read or is corrupt; errors of `visit`.
     pub fn survey(
         &self,
         range: KeyRange,
@@ -74,7 +76,7 @@ impl StorageSnapshot {
     ) -> Result<f64> {
         let start = range.start.clone();
         let end = match self.scan(range.clone(), Direction::Backward).next()? {
-            // The least key above the last one: what all keys begin with need not be halved.
+            // The smallest key above the last one: the common prefix of all keys need not be halved.
             Some((last, _)) => [last, &[0]].concat(),
             None => return Ok(0.0),
         };
@@ -104,7 +106,7 @@ impl Survey<'_> {
                 Split::Whole(whole) => intervals.push(whole),
             }
         }
-        // In the order of their keys.
+        // In key order.
         intervals.sort_by(|left, right| left.start.cmp(&right.start));
         intervals
             .into_iter()
@@ -134,7 +136,8 @@ impl Survey<'_> {
         self.cursor.seek(&interval.start);
         let (mut follows, mut handed_out) = (false, 0);
         while let Some((key, value)) = self.cursor.next()? {
-            // The entry after the last is shown too. Intervals end where the keys' bytes change, and so where groups do.
+            // The entry after the last one is visited too. Intervals end where the keys' bytes change, and so
+            // do groups.
             let is_beyond = key >= interval.end.as_slice();
             let weight = if is_beyond { 0.0 } else { interval.weight };
             self.total += weight;
@@ -154,7 +157,8 @@ impl Survey<'_> {
         Ok(())
     }
 
-    /// Halves an interval that is no leaf; or shortens it, where the upper half is empty, until it can be halved or is a leaf.
+    /// Halves an interval that is not a leaf. If the upper half is empty, shortens the interval until it can be
+    /// halved or is a leaf.
     fn split(&mut self, mut interval: Interval) -> Result<Split> {
         for _ in 0..HALVINGS_MAX {
             let Some(middle) = middle(&interval.start, &interval.end) else {
@@ -162,7 +166,7 @@ impl Survey<'_> {
             };
             match self.interval(&middle, &interval.end, interval.weight)? {
                 Some(upper) => {
-                    // What begins at an entry that is there is not empty; under a snapshot it stays so.
+                    // An interval that begins at an existing entry is not empty; in a snapshot it stays so.
                     return Ok(match self.interval(&interval.start, &middle, interval.weight)? {
                         Some(lower) => Split::Halves(lower, upper),
                         None => Split::Whole(upper),
@@ -175,7 +179,7 @@ impl Survey<'_> {
         Ok(Split::Whole(interval))
     }
 
-    /// The interval of the entries from `start` to `end`; none if there is no entry.
+    /// Returns the interval of the entries from `start` to `end`; `None` if there are none.
     fn interval(&mut self, start: &[u8], end: &[u8], weight: f64) -> Result<Option<Interval>> {
         self.cursor.seek(start);
         let mut run: Vec<Vec<u8>> = Vec::with_capacity(RUN);
@@ -198,15 +202,16 @@ impl Survey<'_> {
             count
         } else {
             let shared = shared_length(&run[0], end);
-            // The median of the gaps: `1`, `10`, `100`, `1000`, `1001` are near to each other but for a few.
+            // The median of the gaps: `1`, `10`, `100`, `1000`, `1001` are close to each other with few
+            // exceptions.
             let mut gaps: Vec<f64> = run
                 .windows(2)
                 .map(|pair| distance(&pair[0], &pair[1], shared))
                 .collect();
             gaps.sort_by(f64::total_cmp);
             let gap = gaps[gaps.len() / 2].max(f64::MIN_POSITIVE);
-            // Much too large where entries stand in groups, but then everywhere: masses are only compared with each other. A lower limit
-            // would make them all the same.
+            // Much too large where entries form groups, but equally so everywhere: masses are only compared
+            // with each other. A lower maximum would make them all the same.
             (distance(&run[0], end, shared) / gap).clamp(count, MASS_MAX)
         };
         Ok(Some(Interval {
@@ -218,7 +223,7 @@ impl Survey<'_> {
         }))
     }
 
-    /// A number from 0 up to 1: xorshift64.
+    /// Returns a pseudo-random number in [0, 1): xorshift64.
     fn random(&mut self) -> f64 {
         self.random ^= self.random << 13;
         self.random ^= self.random >> 7;
@@ -229,17 +234,17 @@ impl Survey<'_> {
 
 enum Split {
     Halves(Interval, Interval),
-    /// What cannot be halved.
+    /// An interval that cannot be halved.
     Whole(Interval),
 }
 
-/// Length of the beginning that two keys have in common, in bytes.
+/// Returns the length of the common prefix of two keys, in bytes.
 fn shared_length(low: &[u8], high: &[u8]) -> usize {
     low.iter().zip(high).take_while(|(a, b)| a == b).count()
 }
 
-/// The distance between two keys, read as fractions in base 256 that begin at byte `from`. Keys that begin alike are subtracted from where they differ, so
-/// that small distances are exact.
+/// Returns the distance between two keys, read as fractions in base 256 that begin at byte `from`. The
+/// subtraction starts where the keys differ, so that small distances are exact.
 fn distance(low: &[u8], high: &[u8], from: usize) -> f64 {
     let shared = shared_length(low, high);
     let number = |key: &[u8]| {
@@ -251,7 +256,7 @@ fn distance(low: &[u8], high: &[u8], from: usize) -> f64 {
     (number(high) - number(low)).max(0.0) * 256f64.powi(-places)
 }
 
-/// A key about half-way between two, above the lower one; none where they are as near to each other as keys get.
+/// Returns a key about half-way between two, above the lower one; `None` if no key lies between them.
 fn middle(low: &[u8], high: &[u8]) -> Option<Vec<u8>> {
     let shared = shared_length(low, high);
     let longest = low.len().max(high.len()) + 1;
@@ -287,7 +292,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn middles_lie_between() {
+    fn middles_lie_between_their_bounds() {
         assert_eq!(middle(b"a", b"c"), Some(b"b\0".to_vec()));
         for (low, high) in [
             (&b"a"[..], &b"b"[..]),

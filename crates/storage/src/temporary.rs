@@ -1,15 +1,16 @@
-//! Rows of temporary tables: in memory, each table its session's alone, and never in the log.
+//! Rows of temporary tables: in memory, private to one session, and never logged.
 //!
 //! ```text
-//!   TemporaryIndex   a number for an index's keys; given back, with all keys under it, when it is dropped
-//!   TemporaryWrites  what a transaction has written to such keys ──apply──▶ the engine, under the next version
+//!   TemporaryIndex   a number for an index's keys; released, with all keys under it, when it is dropped
+//!   TemporaryWrites  a transaction's writes to such keys ──apply──▶ the engine, under the next version
 //! ```
 //!
-//! One memory engine holds the rows of all sessions. No two of them meet in it: a key begins with its index's number, and a number belongs to
-//! one session. So there are no locks and no snapshots; a session reads its rows as they are, under what its transaction has written. Versions
-//! only count the applications: they say nothing about the log.
+//! One memory engine holds the rows of all sessions. Their keys never overlap: a key begins with its index's
+//! number, and a number belongs to one session. So there are no locks and no snapshots; a session reads its
+//! rows in their current state, under its transaction's own writes. Versions only count the applications: they
+//! have no relation to the log.
 //!
-//! All tables together have one limit. What transactions have written and not committed counts, at the memory that it takes.
+//! All tables together have one limit. Uncommitted writes of transactions count with the memory that they take.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -22,22 +23,22 @@ use crate::key::{Direction, EngineKind, IndexId};
 use crate::memory_engine::{MemoryConfig, MemoryEngine};
 use crate::write_set::{Mark, WriteSet};
 
-/// The numbers that indexes can have.
+/// Number of possible index numbers.
 const NUMBERS: u32 = (1 << 30) - 1;
-/// The first version: above the row ids that a rebuild gives out.
+/// First version, above the row ids that a rebuild assigns.
 const FIRST_VERSION: Version = Version::new(1, 0);
-/// What an index counts for by itself: the share that it has in its table's definition.
+/// Memory charged for an index itself, in bytes: its share of its table's definition.
 const INDEX_BYTES: u64 = 1_024;
-/// How much of a dropped index is removed at once; the rest goes in the background.
+/// Number of entries of a dropped index that are removed at once; the rest is removed in the background.
 const REMOVED_AT_ONCE: usize = 4_096;
 
-/// Where the rows of temporary tables are. See the module's head.
+/// Space for the rows of temporary tables. See the module's head.
 pub struct TemporarySpace {
     engine: Arc<MemoryEngine>,
-    /// The version of what was applied last; who applies holds it.
+    /// Version of the last application; held while writes are applied.
     version: Mutex<Version>,
     numbers: Mutex<Numbers>,
-    /// What transactions have written and not committed, and what indexes count for by themselves.
+    /// Uncommitted writes of transactions, and the charge for the indexes themselves.
     pending_bytes: AtomicU64,
     bytes_max: AtomicU64,
 }
@@ -63,20 +64,20 @@ impl TemporarySpace {
         &self.engine
     }
 
-    /// The bytes in use, garbage and what is not committed included.
+    /// Returns the bytes in use, including garbage and uncommitted writes.
     pub fn used_bytes(&self) -> u64 {
         self.engine.used_bytes() + self.pending_bytes.load(Ordering::Relaxed)
     }
 
-    /// Changes the limit; what is beyond a lower one stays.
+    /// Changes the limit. Memory in use beyond a lower limit stays in use.
     pub fn set_bytes_max(&self, bytes: u64) {
         self.bytes_max.store(bytes, Ordering::Relaxed);
     }
 
-    /// A number for an index, and room for its keys.
+    /// Allocates a number for an index.
     ///
     /// # Errors
-    /// [`Error::MemoryFull`]
+    /// [`Error::MemoryFull`] if there is no room, or no number left.
     pub fn new_index(self: &Arc<Self>) -> Result<TemporaryIndex> {
         if self.used_bytes() + INDEX_BYTES > self.bytes_max.load(Ordering::Relaxed) {
             return Err(self.full());
@@ -97,7 +98,7 @@ impl TemporarySpace {
         })
     }
 
-    /// What a transaction writes here, nothing as yet.
+    /// Returns an empty set of writes for a transaction.
     pub fn writes(self: &Arc<Self>) -> TemporaryWrites {
         TemporaryWrites {
             space: self.clone(),
@@ -126,7 +127,7 @@ impl TemporarySpace {
 
     /// Deletes all keys of an index.
     fn clear(&self, id: IndexId) {
-        // What is superseded goes by itself.
+        // Superseded entries are collected anyway.
         if self.engine.scan_newest(id.range(), Direction::Forward).advance() {
             let mut set = WriteSet::new();
             set.delete_range(id.range());
@@ -135,7 +136,7 @@ impl TemporarySpace {
         }
     }
 
-    /// Lets others have an index's number.
+    /// Releases an index's number for reuse.
     fn release(&self, id: IndexId) {
         self.clear(id);
         self.pending_bytes.fetch_sub(INDEX_BYTES, Ordering::Relaxed);
@@ -152,8 +153,8 @@ impl std::fmt::Debug for TemporarySpace {
     }
 }
 
-/// An index of a temporary table: its number is nobody else's as long as this lives. Dropping it deletes what is stored under it; a transaction
-/// that has written there must have ended.
+/// Index of a temporary table, which owns its number as long as it lives. Dropping it deletes everything stored
+/// under it; a transaction that has written there must have ended.
 #[derive(Debug)]
 pub struct TemporaryIndex {
     space: Arc<TemporarySpace>,
@@ -161,12 +162,12 @@ pub struct TemporaryIndex {
 }
 
 impl TemporaryIndex {
-    /// The number.
+    /// Returns the number.
     pub fn id(&self) -> IndexId {
         self.id
     }
 
-    /// Deletes what is stored under it: TRUNCATE.
+    /// Deletes everything stored under it: TRUNCATE.
     pub fn clear(&self) {
         self.space.clear(self.id);
     }
@@ -178,7 +179,7 @@ impl Drop for TemporaryIndex {
     }
 }
 
-/// What a transaction has written to temporary tables. Dropping it undoes that.
+/// A transaction's writes to temporary tables. Dropping them undoes them.
 pub struct TemporaryWrites {
     space: Arc<TemporarySpace>,
     set: WriteSet,
@@ -186,20 +187,20 @@ pub struct TemporaryWrites {
 }
 
 impl TemporaryWrites {
-    /// What is written.
+    /// Returns the writes.
     pub fn set(&self) -> &WriteSet {
         &self.set
     }
 
-    /// What is written, for writing; [`charge`](Self::charge) follows.
+    /// Returns the writes for changes; [`charge`](Self::charge) must follow.
     pub fn set_mut(&mut self) -> &mut WriteSet {
         &mut self.set
     }
 
-    /// Counts what was written since.
+    /// Charges the memory of the writes since the last call.
     ///
     /// # Errors
-    /// [`Error::MemoryFull`]: what was written since must be taken back.
+    /// [`Error::MemoryFull`]: the writes since the last call must be rolled back.
     pub fn charge(&mut self) -> Result<()> {
         let bytes = self.set.memory_bytes() as u64;
         let (grown, before) = (
@@ -216,17 +217,17 @@ impl TemporaryWrites {
         }
     }
 
-    /// Undoes what was written since the mark; `None` is the beginning.
+    /// Undoes the writes since the mark; `None` is the beginning.
     pub fn rollback_to(&mut self, mark: Option<Mark>) {
         match mark {
             Some(mark) => self.set.rollback_to(mark),
             None => self.set = WriteSet::new(),
         }
-        // It has not grown, so there is room for it.
+        // The set has not grown, so there is room for it.
         let _ = self.charge();
     }
 
-    /// Makes what was written since the mark what the session reads from now on, whatever becomes of the transaction: see
+    /// Makes the writes since the mark visible to the session, whatever happens to the transaction: see
     /// [`WriteSet::take_since`].
     pub fn apply_since(&mut self, mark: Option<Mark>) {
         let taken = match mark {
@@ -237,7 +238,7 @@ impl TemporaryWrites {
         let _ = self.charge();
     }
 
-    /// Makes it what the session reads from now on.
+    /// Makes the writes visible to the session.
     pub fn apply(mut self) {
         self.space.apply(std::mem::take(&mut self.set));
     }
@@ -266,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_applied_is_read_and_goes_with_its_index() {
+    fn applied_rows_are_read_and_deleted_with_their_index() {
         let space = space(1 << 20);
         let index = space.new_index().unwrap();
         let other = space.new_index().unwrap();
@@ -296,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_taken_out_outlives_the_rest() {
+    fn writes_since_a_mark_can_be_applied_alone() {
         let space = space(1 << 20);
         let index = space.new_index().unwrap();
         let mut writes = space.writes();
@@ -314,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_committed_counts_and_is_given_back() {
+    fn uncommitted_writes_are_charged_and_released() {
         let space = space(INDEX_BYTES + 1_000);
         let index = space.new_index().unwrap();
         let mut writes = space.writes();

@@ -1,4 +1,4 @@
-//! A flipped bit in a table file is an error that names the file, and never a wrong row. So is a missing file.
+//! A flipped bit in a table file is an error that names the file, never a wrong row. So is a missing file.
 
 mod common;
 
@@ -42,7 +42,7 @@ fn table_files(directory: &Path) -> Vec<PathBuf> {
         .collect()
 }
 
-/// Reads everything, by scan and by key; what is read must be what was written.
+/// Reads everything, by scan and by key, and compares it with what was written.
 fn read_all(storage: &Storage, model: &BTreeMap<Vec<u8>, Vec<u8>>) -> Result<(), Error> {
     let range = KeyRange::new(key(EngineKind::RocksDb, 0), key(EngineKind::RocksDb, u32::MAX));
     let mut cursor = storage.scan_newest(range, Direction::Forward);
@@ -74,7 +74,7 @@ fn every_flipped_bit_is_found() {
     let (mut found, mut harmless) = (0, 0);
     for file in &files {
         let whole = fs::read(file).unwrap();
-        // A stride that is prime to block sizes, so that all parts of a file are met.
+        // Some sixty positions in every file.
         for at in (0..whole.len()).step_by(whole.len() / 60 + 1) {
             let mut damaged = whole.clone();
             damaged[at] ^= 1 << (at % 8);

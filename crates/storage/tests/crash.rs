@@ -1,4 +1,4 @@
-//! A process that writes is aborted at a random moment: what is left is a prefix, and the position tells which.
+//! A writing process is killed at a random moment: the tables are a prefix, and the position says which.
 
 mod common;
 
@@ -14,10 +14,10 @@ use paceline_storage::{BuildId, Direction, EngineKind, InputOrder, KeyRange};
 const DIRECTORY: &str = "PACELINE_CRASH_TEST_DIRECTORY";
 const KEYS: u32 = 2000;
 
-/// Puts of some keys, sometimes more of them through a build, sometimes a deleted range.
+/// Keys to put, sometimes further keys through a build, sometimes a deleted range.
 type Group = (Vec<u32>, Option<Vec<u32>>, Option<(u32, u32)>);
 
-/// What group number `n` does.
+/// Returns the contents of group number `n`.
 fn group(n: u64) -> Group {
     let mut random = n.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
     let mut next = |below: u32| {
@@ -47,7 +47,7 @@ fn value(n: u64, key: u32) -> Vec<u8> {
     value
 }
 
-/// The state after groups 1 to `last`.
+/// Returns the state after groups 1 to `last`.
 fn model(last: u64) -> BTreeMap<Vec<u8>, Vec<u8>> {
     let mut model = BTreeMap::new();
     for n in 1..=last {
@@ -65,9 +65,9 @@ fn model(last: u64) -> BTreeMap<Vec<u8>, Vec<u8>> {
     model
 }
 
-/// The child: goes on from where the tables are until it is killed.
+/// The child process: continues from the tables' position until it is killed.
 #[test]
-#[ignore = "the child process of crash_leaves_a_prefix"]
+#[ignore = "the child process of a_crash_leaves_a_prefix"]
 fn child() {
     let Some(directory) = std::env::var_os(DIRECTORY) else {
         return;
@@ -116,7 +116,7 @@ fn child() {
 }
 
 #[test]
-fn crash_leaves_a_prefix() {
+fn a_crash_leaves_a_prefix() {
     let directory = tempfile::tempdir().unwrap();
     let mut reached = 0;
     for round in 0..8 {
@@ -126,7 +126,7 @@ fn crash_leaves_a_prefix() {
             .stdout(Stdio::piped())
             .spawn()
             .unwrap();
-        // It has opened its tables when it prints.
+        // Its tables are open when it prints.
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
         while !lines
             .next()

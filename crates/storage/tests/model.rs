@@ -1,4 +1,5 @@
-//! Both engines against a sorted map: random groups, snapshots that stay, scans both ways, builds, restarts.
+//! Both engines against a sorted map: random groups, retained snapshots, scans in both directions, builds,
+//! restarts.
 
 mod common;
 
@@ -56,11 +57,11 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// Key → value as the engines hold it, version in front.
+/// Key → value as the engines store it, preceded by its version.
 type Model = BTreeMap<Vec<u8>, Vec<u8>>;
 
 fn apply_to_model(model: &mut Model, changes: &[Change], version: LogPosition) {
-    // Ranges first, but only against what was there before or came earlier in the set.
+    // Changes in their order: a range deletes only what existed before or came earlier in the set.
     for change in changes {
         match change {
             Change::Put(engine, number, value) => {
@@ -150,7 +151,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 60, max_shrink_iters: 400, ..ProptestConfig::default() })]
 
     #[test]
-    fn engines_are_a_map_with_snapshots(steps in proptest::collection::vec(step(), 1..50)) {
+    fn engines_behave_as_a_map_with_snapshots(steps in proptest::collection::vec(step(), 1..50)) {
         let directory = tempfile::tempdir().unwrap();
         let mut storage = open_small(directory.path());
         let mut model = Model::new();
@@ -221,7 +222,7 @@ proptest! {
         for value in model.values() {
             prop_assert!(value.len() >= VERSION_LENGTH);
         }
-        // Nothing needs an old version any more: what is left of the memory engine is what the model has.
+        // No snapshot needs an old version any more: the memory engine contains only what the model does.
         snapshots.clear();
         storage.maintain().unwrap();
         let live: Vec<_> = model.iter().filter(|(key, _)| EngineKind::of_key(key) == EngineKind::Memory).collect();

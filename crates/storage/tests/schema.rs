@@ -1,5 +1,5 @@
-//! Row changes against the truth: after any sequence of them, the keys are those that the rows have, and a replay of the images
-//! gives the same keys and values.
+//! Row changes against a model: after any sequence of changes, the keys are those that the rows require, and a
+//! replay of the images yields the same keys and values.
 
 mod common;
 
@@ -49,7 +49,7 @@ fn index(id: u32, kind: IndexKind, parts: &[(usize, Option<u32>)]) -> IndexSchem
     }
 }
 
-/// id INT NOT NULL, name VARCHAR(20), code INT, note VARCHAR(300)
+/// Schema of (id INT NOT NULL, name VARCHAR(20), code INT, note VARCHAR(300) NOT NULL).
 fn schema(primary: bool) -> TableSchema {
     let text = |length| DataType::VarChar {
         length,
@@ -143,7 +143,7 @@ impl RowReader for Reader<'_> {
     }
 }
 
-/// What the engine must hold for these rows: key and payload of each entry.
+/// Returns what the engine must contain for these rows: key and payload of each entry.
 fn entries_of(schema: &TableSchema, rows: &BTreeMap<Vec<u8>, Vec<u8>>) -> Vec<(Vec<u8>, Vec<u8>)> {
     let mut entries = Vec::new();
     for (row_key, image) in rows {
@@ -169,7 +169,7 @@ fn entries_of(schema: &TableSchema, rows: &BTreeMap<Vec<u8>, Vec<u8>>) -> Vec<(V
     entries
 }
 
-/// What CHECK TABLE finds.
+/// Returns the mismatches that CHECK TABLE finds.
 fn checked(schema: &TableSchema, engine: &Engine) -> Result<Vec<IndexMismatch>, Error> {
     let mut check = TableCheck::new(schema);
     let rows = schema.rows_range();
@@ -208,20 +208,20 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// What was logged of a row: before and after image.
+/// Logged images of a row: before and after.
 type Logged = (Option<Vec<u8>>, Option<Vec<u8>>);
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
     #[test]
-    fn changes_keep_every_index(primary: bool, steps in proptest::collection::vec(step(), 0..60)) {
+    fn row_changes_keep_every_index_consistent(primary: bool, steps in proptest::collection::vec(step(), 0..60)) {
         let schema = schema(primary);
         let mut engine = Engine::new();
         let mut log: Vec<Vec<Logged>> = Vec::new();
         let mut writes = WriteSet::new();
         let mut group: Vec<Logged> = Vec::new();
-        // The rows as this transaction sees them: key (perhaps with a placeholder) and image.
+        // The rows as this transaction sees them: key (possibly with a placeholder) and image.
         let mut rows: BTreeMap<Vec<u8>, Vec<u8>> = BTreeMap::new();
         let mut version = 100;
         for step in steps.into_iter().chain([Step::Commit]) {
@@ -307,7 +307,7 @@ proptest! {
                 prop_assert!(rows.contains_key(&row_key));
             }
         }
-        // A replay of the images gives the same keys, values and versions.
+        // A replay of the images yields the same keys, values and versions.
         let mut replayed = Engine::new();
         let mut version = 100;
         for group in &log {
@@ -339,7 +339,7 @@ fn an_update_of_a_column_without_index_touches_one_key() {
         .row_change(Some(before.as_slice().into()), Some(&after), &mut writes)
         .unwrap();
     assert_eq!(writes.len(), 1);
-    // A value that only looks different to the eye of the collation moves no key, but is a new value.
+    // A value that differs, but not to the collation, moves no key but is stored.
     let other = image(&schema, &row(1, Some("A"), Some(2), "x"));
     let mut writes = WriteSet::new();
     schema
@@ -376,7 +376,7 @@ fn lookups_find_their_entries() {
 }
 
 #[test]
-fn the_number_of_a_row_that_goes_is_kept() {
+fn the_number_of_a_deleted_row_is_kept() {
     let kept = IndexId::new(1040);
     let schema = schema(true).with_numbers(0, kept);
     assert_eq!(schema.kept_number(), Some(kept));
@@ -403,7 +403,7 @@ fn the_number_of_a_row_that_goes_is_kept() {
 }
 
 #[test]
-fn a_check_finds_what_does_not_go_together() {
+fn a_check_finds_entries_that_do_not_match_the_rows() {
     for primary in [true, false] {
         let schema = schema(primary);
         let mut engine = Engine::new();
@@ -417,7 +417,7 @@ fn a_check_finds_what_does_not_go_together() {
         let rows = schema.rows_range();
         let is_row = |key: &Vec<u8>| rows.contains(key);
         for (key, value) in engine.clone() {
-            // An entry that is gone, or a row without one.
+            // A missing entry, or a row that is missing.
             let mut damaged = engine.clone();
             damaged.remove(&key);
             let found = checked(&schema, &damaged).unwrap();
@@ -434,7 +434,7 @@ fn a_check_finds_what_does_not_go_together() {
                     assert_eq!(named, index);
                 }
             }
-            // One under another key.
+            // An entry under another key.
             let mut damaged = engine.clone();
             damaged.remove(&key);
             let mut moved = key.clone();
@@ -443,7 +443,7 @@ fn a_check_finds_what_does_not_go_together() {
             let found = checked(&schema, &damaged);
             assert!(found.map_or(is_row(&key), |found| !found.is_empty()), "{key:?}");
         }
-        // A row that is cut off.
+        // A truncated row.
         let (key, value) = engine.range(rows.start..rows.end).next().unwrap();
         let mut damaged = engine.clone();
         damaged.insert(key.clone(), value[..value.len() - 1].to_vec());

@@ -1,4 +1,4 @@
-//! Positions, barriers, copies, limits.
+//! Tests of positions, barriers, copies and limits.
 
 mod common;
 
@@ -40,7 +40,7 @@ fn no_flush_overtakes_the_log() {
         lagging: 0,
     });
     storage.set_log_barrier(barrier.clone());
-    // Far more than a memtable: flushed many times on the way, each time behind the barrier.
+    // Much more than a memtable: flushed many times on the way, each time after the barrier.
     for n in 1..3000 {
         put_one(&storage, n, 1000);
         let durable = storage.durable_position().unwrap();
@@ -54,7 +54,7 @@ fn no_flush_overtakes_the_log() {
 }
 
 #[test]
-fn a_log_that_lags_is_refused() {
+fn a_flush_ahead_of_a_lagging_log_is_refused() {
     let directory = tempfile::tempdir().unwrap();
     let storage = open_small(directory.path());
     storage.set_log_barrier(Arc::new(Barrier {
@@ -70,26 +70,26 @@ fn a_log_that_lags_is_refused() {
     assert_eq!(storage.position(), LogPosition::ZERO);
 }
 
-/// Counts how many times it was asked.
+/// Barrier that counts its calls.
 #[derive(Default)]
-struct Asked(AtomicU64);
+struct CountingBarrier(AtomicU64);
 
-impl LogBarrier for Asked {
+impl LogBarrier for CountingBarrier {
     fn make_durable(&self, position: LogPosition) -> LogPosition {
         self.0.fetch_add(1, Ordering::SeqCst);
         position
     }
 }
 
-/// What was applied since the flush that failed is flushed with it.
+/// A retried flush includes what was applied since the failed one.
 #[test]
-fn a_flush_that_is_tried_again_does_not_overtake_the_log_either() {
+fn a_retried_flush_does_not_overtake_the_log() {
     let directory = tempfile::tempdir().unwrap();
     let storage = open_small(directory.path());
-    let barrier = Arc::new(Asked::default());
+    let barrier = Arc::new(CountingBarrier::default());
     storage.set_log_barrier(barrier.clone());
     put_one(&storage, 1, 100);
-    // The names that the next table files would have are taken.
+    // Block the names of the next table files.
     for number in 1..100 {
         let name = format!("{number:06}.sst");
         std::fs::create_dir(directory.path().join("rocksdb").join(name)).unwrap();
@@ -123,7 +123,7 @@ fn a_checkpoint_is_a_copy_at_its_position() {
 }
 
 #[test]
-fn held_files_stay_until_they_are_let_go() {
+fn held_files_stay_until_they_are_released() {
     let directory = tempfile::tempdir().unwrap();
     let storage = open_small(directory.path());
     for n in 1..200 {
@@ -173,7 +173,7 @@ fn count(mut cursor: Cursor) -> u64 {
 }
 
 #[test]
-fn scans_over_old_versions_bring_a_flush_and_others_none() {
+fn scans_over_old_versions_cause_a_flush_and_others_do_not() {
     let directory = tempfile::tempdir().unwrap();
     let storage = open_small(directory.path());
     let rows = 50;
@@ -234,7 +234,7 @@ fn memory_tables_have_a_limit() {
 }
 
 #[test]
-fn builds_survive_or_vanish() {
+fn finished_builds_survive_a_crash_and_unfinished_ones_are_deleted() {
     let directory = tempfile::tempdir().unwrap();
     let storage = open_small(directory.path());
     let build = |id, finish| {
@@ -274,7 +274,7 @@ fn builds_survive_or_vanish() {
 }
 
 #[test]
-fn a_build_finds_duplicates_and_sorts_more_than_fits() {
+fn a_build_finds_duplicates_and_sorts_more_than_fits_in_memory() {
     let directory = tempfile::tempdir().unwrap();
     let storage = open_small(directory.path());
     let build = storage.begin_build(BuildId(1)).unwrap();
@@ -308,7 +308,7 @@ fn a_build_finds_duplicates_and_sorts_more_than_fits() {
     );
     assert!(storage.approximate_bytes(index) > 0);
 
-    // Dropped, its files go when no snapshot needs them.
+    // After the index is dropped, its files are deleted when no snapshot needs them.
     let snapshot = storage.snapshot();
     let set = frozen(position(2), |set| set.delete_range(index.range()));
     storage.apply(&[set], position(2)).unwrap();
@@ -387,14 +387,14 @@ fn a_large_group_leaves_the_last_value_of_each_key() {
     }
 }
 
-/// The number kept under an id.
+/// Returns the number kept under an id.
 fn kept(storage: &Storage, id: IndexId) -> Option<u64> {
     let value = storage.get_newest(&id.number_key()).unwrap()?;
     IndexId::number_of(value.payload())
 }
 
 #[test]
-fn numbers_only_rise_until_their_range_goes() {
+fn numbers_only_rise_until_their_range_is_deleted() {
     let directory = tempfile::tempdir().unwrap();
     let (a, b) = (IndexId::new(1030), IndexId::new(1031));
     let raise = |version: u64, numbers: &[(IndexId, u64)]| {
@@ -409,7 +409,7 @@ fn numbers_only_rise_until_their_range_goes() {
     {
         let storage = open_small(directory.path());
         assert_eq!(kept(&storage, a), None);
-        // In one group and in several, in the order of the log.
+        // In one group and in several, in log order.
         let group = [raise(1, &[(a, 7), (a, 3)]), raise(2, &[(a, 5), (b, 1)])];
         storage.apply(&group, position(2)).unwrap();
         storage.apply(&[raise(3, &[(a, 6)])], position(3)).unwrap();
@@ -423,7 +423,7 @@ fn numbers_only_rise_until_their_range_goes() {
     let storage = open_small(directory.path());
     storage.apply(&[raise(5, &[(a, 2)])], position(5)).unwrap();
     assert_eq!((kept(&storage, a), kept(&storage, b)), (Some(8), Some(1)));
-    // What a set deletes begins anew, and its own numbers come behind that.
+    // Numbers in a range that a set deletes start anew, and the set's own numbers apply after that.
     let emptied = frozen(position(6), |set| {
         set.raise_number(b, 2);
         set.delete_range(a.range());
@@ -437,7 +437,7 @@ fn numbers_only_rise_until_their_range_goes() {
         .apply(&[raise(7, &[(a, 4), (b, 1)])], position(7))
         .unwrap();
     assert_eq!((kept(&storage, a), kept(&storage, b)), (Some(4), Some(2)));
-    // A large set's numbers too, whose rows go to files.
+    // Also the numbers of a large set, whose rows go to files.
     let mut large = paceline_storage::WriteSet::new();
     large.put(&key(EngineKind::RocksDb, 2), b"row");
     large.raise_number(a, 40);

@@ -1,11 +1,11 @@
-//! Estimates of what a range holds, for keys spread in different ways.
+//! Estimates of the number of entries in a range, for different distributions of keys.
 
 mod common;
 
 use common::{frozen, open_small, position};
 use paceline_storage::{EngineKind, IndexId, KeyRange, StorageSnapshot};
 
-/// Keys of one index with these endings, most of them in table files and the rest in memory.
+/// Creates keys of one index with these endings, most of them in table files and the rest in memory.
 fn filled(directory: &std::path::Path, endings: impl Iterator<Item = Vec<u8>>) -> StorageSnapshot {
     let storage = open_small(directory);
     let index = IndexId::in_engine(IndexId::FIRST_USER, EngineKind::RocksDb);
@@ -57,7 +57,7 @@ fn number(n: u32) -> Vec<u8> {
 }
 
 #[test]
-fn estimates_are_near_whatever_the_distribution() {
+fn estimates_are_close_for_every_distribution() {
     check("dense", (0..40_000).map(number));
     check("every eighth", (0..40_000).map(|n| number(n * 8)));
     check("eight of 32", (0..40_000).map(|n| number(n / 8 * 32 + n % 8)));
@@ -93,7 +93,8 @@ fn estimates_are_near_whatever_the_distribution() {
         "few values and a row each",
         (0..40_000).map(|n| [number(n % 3), number(n)].concat()),
     );
-    // Lines of orders by part and supplier, as in TPC-H: groups of ten, in groups of forty, in no order of their last columns.
+    // Order lines by part and supplier, as in TPC-H: groups of ten in groups of forty, with unordered last
+    // columns.
     let line = |n: u32| {
         let order = n.wrapping_mul(2_654_435_761) % 2_400_000;
         [
@@ -115,7 +116,7 @@ fn estimates_are_near_whatever_the_distribution() {
 }
 
 #[test]
-fn a_run_is_counted_and_weights_tell_of_groups() {
+fn a_short_range_is_exact_and_weights_show_the_size_of_groups() {
     let directory = tempfile::tempdir().unwrap();
     let snapshot = filled(
         directory.path(),

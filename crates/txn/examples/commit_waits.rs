@@ -1,10 +1,12 @@
-//! How the commit path should wait: commits of one-row updates by many sessions, in every mode, with real files.
+//! Compares the wait strategies of the commit path: one-row updates committed by many sessions, in every mode,
+//! with real files.
 //!
 //!     cargo run --release -p paceline-txn --example commit_waits -- [DIRECTORY] [SECONDS] [ROUNDS] [MODE…]
 //!
-//! Sessions are tasks of a tokio runtime with WORKERS (2) workers, as in the server. Each does what a single-row UPDATE does to
-//! this crate: lock, read, write, log, commit. All modes take turns in each round; the table for docs/decisions/ has the
-//! medians. With SYNC_USEC the log's syncs take that long instead of what the disk takes: for a machine whose disk is shared.
+//! Sessions are tasks of a tokio runtime with WORKERS (2) workers, as in the server. Each does what a
+//! single-row UPDATE does in this crate: lock, read, write, log, commit. All modes take turns in each round;
+//! the printed table has the medians, as docs/decisions/ quotes them. With SYNC_USEC the log's syncs take that
+//! long instead of the disk's time: for a machine whose disk is shared.
 
 use paceline_binlog::event::{TableId, TableMapEvent};
 use paceline_binlog::log::{DiskFile, OpenRequest};
@@ -33,7 +35,7 @@ fn key(row: u64) -> [u8; 12] {
     key
 }
 
-/// A BIGINT and a VARBINARY(200).
+/// Returns the image of a row with a BIGINT and a VARBINARY(200).
 fn image(row: u64, value: u8) -> Vec<u8> {
     let mut image = vec![0xFC];
     image.extend_from_slice(&row.to_le_bytes());
@@ -132,7 +134,7 @@ impl DiskFile for SteadyFile {
         self.file.extend_with_zeros(offset, length)
     }
     fn sync(&self) -> io::Result<()> {
-        // The kernel adds some 55 µs to a short sleep.
+        // The kernel adds about 55 µs to a short sleep.
         std::thread::sleep(self.sync.saturating_sub(Duration::from_micros(55)));
         Ok(())
     }

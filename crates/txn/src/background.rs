@@ -1,13 +1,13 @@
-//! The manager's own threads.
+//! Background threads of the transaction manager.
 //!
-//! | thread | does |
+//! | thread | task |
 //! |---|---|
 //! | `log` | leads commit groups (modes `thread` and `adaptive`) |
 //! | `publisher` | publishes a group while the log thread writes the next (`PublishBy::Publisher`) |
 //! | `log-keeper` | prepares blocks ahead of the log, syncs it under `sync_binlog=0`, purges expired files |
-//! | `checkpoint` | flushes the engines and notes it in the log; lets them give back memory and space |
+//! | `checkpoint` | flushes the engines and records it in the log; lets them release memory and space |
 //!
-//! None of them holds anything up: a commit waits for none of the last two.
+//! No commit waits for the last two.
 
 use crate::config::SyncBinlog;
 use crate::manager::Core;
@@ -17,14 +17,15 @@ use std::sync::{Arc, Weak};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// How often expired files are looked for, and engines asked to tidy up.
+/// Interval between two searches for expired files.
 const EXPIRY_INTERVAL: Duration = Duration::from_secs(60);
 const MAINTENANCE_INTERVAL: Duration = Duration::from_secs(1);
 
-/// How long little that is new may wait for its checkpoint.
+/// Longest time that new log waits for a checkpoint when it amounts to at least an eighth of
+/// `checkpoint_log_bytes`.
 const CHECKPOINT_INTERVAL: Duration = Duration::from_secs(10);
 
-/// A thread's door bell.
+/// Wake-up signal of a thread.
 #[derive(Default)]
 struct Bell {
     rung: Mutex<bool>,
@@ -40,7 +41,7 @@ impl Bell {
         }
     }
 
-    /// Waits until it is rung, or so long.
+    /// Waits until the bell is rung, or until `time` has passed.
     fn wait(&self, time: Option<Duration>) {
         let mut rung = self.rung.lock();
         if !*rung {
@@ -72,7 +73,7 @@ pub(crate) struct Background {
     publisher: Arc<Bell>,
     keeper: Arc<Bell>,
     checkpoint: Arc<Bell>,
-    /// The log keeper has found nothing unsynced, and is about to sleep long.
+    /// Set while the log keeper has found nothing unsynced and is about to sleep for a long time.
     keeper_sleeps: AtomicBool,
     state: Mutex<State>,
 }
@@ -93,7 +94,7 @@ impl Default for Background {
 }
 
 impl Background {
-    /// Publishes in its own thread while the caller goes on.
+    /// Wakes the publisher thread, which publishes while the caller continues.
     pub(crate) fn call_publisher(&self) {
         self.publisher.ring();
     }
@@ -106,14 +107,13 @@ impl Background {
         self.keeper.ring();
     }
 
-    /// There is something to sync in the background: ends the keeper's long sleep, if that is what it is in.
+    /// Ends the keeper's long sleep, if it is in one: the log has grown and is to be synced in the background.
     pub(crate) fn wake_if_idle(&self) {
         if self.keeper_sleeps.load(Ordering::SeqCst) {
             self.keeper.ring();
         }
     }
 
-    /// The settings have changed.
     pub(crate) fn wake_for_settings(&self) {
         self.keeper.ring();
     }
@@ -152,7 +152,7 @@ impl Background {
         spawn("checkpoint", Box::new(move |core| keep_engines(&core, &bell)));
     }
 
-    /// Ends all threads; false if they have been.
+    /// Stops all threads. Returns false if they are not running.
     pub(crate) fn stop(&self, core: &Core) -> bool {
         let threads = {
             let mut state = self.state.lock();
@@ -176,7 +176,7 @@ impl Background {
     }
 }
 
-/// A thread of the pipeline that panics leaves sessions waiting for ever: the server stops instead.
+/// Turns a panic in a thread of the pipeline into a fatal error; sessions would otherwise wait forever.
 struct PanicIsFatal(Weak<Core>);
 
 impl Drop for PanicIsFatal {
@@ -194,7 +194,7 @@ fn keep_log(core: &Arc<Core>, bell: &Bell) {
     let mut last_sync = Instant::now();
     while core.background.is_running() {
         let config = core.config();
-        // Said before looking: who writes after the look hears it, and rings.
+        // Set before the check: a writer that writes after the check sees the flag, and rings.
         core.background.keeper_sleeps.store(true, Ordering::SeqCst);
         let is_unsynced = core.positions.durable() < core.positions.written();
         if is_unsynced {
@@ -248,7 +248,7 @@ fn keep_engines(core: &Arc<Core>, bell: &Bell) {
         let published = core.positions.published();
         let grown = match published.ordinal() == last.ordinal() {
             true => published.offset().saturating_sub(last.offset()),
-            // A new file: the old one can be purged then.
+            // In a new file: the old one can be purged after a checkpoint.
             false => u64::MAX,
         };
         let limit = core.config().checkpoint_log_bytes;

@@ -1,19 +1,20 @@
-//! What a backup copies: table files as they are, and the log from there on.
+//! The source of a backup: table files as they are, and the log from their position on.
 //!
 //! ```text
 //!                     tables' position              end
 //!   log  ───────────────────┼────────────────────────┼───▶
 //!          needed by recovery: leased                 published and durable
 //! ```
-//! The lease is taken before the files are held, so that no file of the log that they need can be purged in between. Nobody waits for any of
-//! it: no lock, no stage of the pipeline.
+//! The lease is taken before the files are held, so that no log file that they need can be purged in between.
+//! None of this waits for a lock or for a stage of the pipeline, and nothing waits for it.
 //!
-//! *The log is copied from the beginning of a file on*: only so is every file of the copy one that `mariadb-binlog` reads, that a server begins with
-//! and that replicas are served from (what a file does not have must stand in the GTID list at its head). So a log whose file is long already
-//! goes on in a new one first, and the tables' place is in that: else up to `max_binlog_size` would be copied that nobody needs.
+//! *The log is copied from the beginning of a file*: only then can `mariadb-binlog` read every file of the
+//! copy, a server start from it, and replicas be served from it (whatever precedes a file must appear in the
+//! GTID list at its head). A log whose current file is long therefore continues in a new file first, so that
+//! the tables' position is in that one. Otherwise up to `max_binlog_size` bytes would be copied for nothing.
 //!
-//! What is not published is no part of a backup: it could still be lost, or be cut off as an old
-//! primary's unacknowledged tail.
+//! A backup contains only published transactions: the rest could still be lost, or be cut off as the unacknowledged
+//! tail of an old primary.
 
 use crate::error::Result;
 use crate::log_lease::LogLease;
@@ -22,10 +23,10 @@ use paceline_storage::HeldFiles;
 use paceline_types::LogPosition;
 use std::sync::Arc;
 
-/// How much log may stand in front of the tables' place in its file, in bytes, and be copied for nothing.
+/// Most bytes of log that may precede the tables' position in its file, and are then copied for nothing.
 const NEEDLESS_BYTES_MAX: u64 = 16 << 20;
 
-/// Table files and log that stay as long as it lives.
+/// Table files and a part of the log, both kept as long as this value lives.
 pub struct BackupSource {
     core: Arc<Core>,
     tables: HeldFiles,
@@ -33,7 +34,7 @@ pub struct BackupSource {
 }
 
 impl TransactionManager {
-    /// Holds the tables as they are now, and the log from there on. `holder` is what `PURGE` names.
+    /// Holds the tables as they are now, and the log from there on. `PURGE` reports `holder`.
     ///
     /// # Errors
     /// If the tables cannot be flushed or linked.
@@ -46,7 +47,8 @@ impl TransactionManager {
         Ok(BackupSource { core, tables, lease })
     }
 
-    /// Goes on in a new file of the log, if there is much in this one, and brings the tables up to it. Where that cannot be, more is copied.
+    /// Continues the log in a new file if the current one is long, and brings the tables up to it. On failure,
+    /// more log is copied.
     fn begin_file_for_backup(&self) {
         let core = self.core();
         if core.log.written().offset() <= NEEDLESS_BYTES_MAX {
@@ -57,7 +59,8 @@ impl TransactionManager {
         }
     }
 
-    /// The place up to which a backup may copy the log now: everything before it is durable and published.
+    /// Returns the position up to which a backup may copy the log now: everything before it is durable and
+    /// published.
     ///
     /// # Errors
     /// If the log fails; that is fatal.
@@ -68,7 +71,7 @@ impl TransactionManager {
 
 fn end(core: &Core) -> Result<LogPosition> {
     let published = core.positions.published();
-    // With sync_binlog=0 what is published need not be durable yet.
+    // With sync_binlog=0 published transactions need not be durable yet.
     if core.positions.durable() < published
         && let Err(reason) = core.sync_in_background()
     {
@@ -78,12 +81,12 @@ fn end(core: &Core) -> Result<LogPosition> {
 }
 
 impl BackupSource {
-    /// The table files.
+    /// Returns the table files to copy.
     pub fn tables(&self) -> &HeldFiles {
         &self.tables
     }
 
-    /// The tables are copied: their files are let go, the log is kept.
+    /// Ends the copy of the tables: releases their files and keeps the log.
     ///
     /// # Errors
     /// As for [`TransactionManager::backup_end`].

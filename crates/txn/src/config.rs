@@ -1,28 +1,29 @@
-//! What can be chosen about transactions and commits, with MariaDB's names where MariaDB has the choice.
+//! Settings of transactions and commits, under MariaDB's names where MariaDB has the setting.
 
 use std::time::Duration;
 
-/// Who leads a commit group (`paceline_commit_leader`). See docs/decisions/ for the measurement behind the default.
+/// Leader of a commit group (`paceline_commit_leader`). See docs/decisions/ for the measurement behind the
+/// default.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum LeaderMode {
     /// The first session of the group leads it in its own task, in place.
     Inline,
-    /// A thread of its own leads every group.
+    /// A dedicated thread leads every group.
     Thread,
     /// In place while one session commits alone, by the thread as soon as several do.
     #[default]
     Adaptive,
-    /// Each member of a group does its own part of the serial work and hands over to the next: the naive way, there
-    /// only to show what it costs.
+    /// Each member of a group does its own part of the serial work and hands over to the next: the naive way,
+    /// kept only to show its cost.
     Handoff,
 }
 
-/// Who publishes a group while more wait to be written.
+/// Publisher of a group while more wait to be written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PublishBy {
-    /// The log thread, between two groups: no thread more to switch to.
+    /// The log thread, between two groups: no additional thread to switch to.
     LogThread,
-    /// A thread of its own, while the log thread writes the next group.
+    /// A dedicated thread, while the log thread writes the next group.
     Publisher,
 }
 
@@ -39,7 +40,7 @@ impl Default for PublishBy {
 /// When row locks are released (`paceline_early_lock_release`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum LockRelease {
-    /// As soon as the transaction has its place in the log, before the sync.
+    /// When the transaction is placed in the log, before the sync.
     #[default]
     Early,
     /// When the transaction is published.
@@ -49,7 +50,8 @@ pub enum LockRelease {
 /// `sync_binlog`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum SyncBinlog {
-    /// 0: a commit returns when it is written; the log is synced in the background, see [`Config::sync_interval`].
+    /// 0: a commit returns when it is written; the log is synced in the background (see
+    /// [`Config::sync_interval`]).
     Background,
     /// 1: a commit returns when it is durable.
     #[default]
@@ -59,57 +61,61 @@ pub enum SyncBinlog {
 /// `gtid_strict_mode`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum GtidStrictMode {
-    /// A GTID that goes back in its domain is logged with a warning.
+    /// A GTID lower than the last one of its domain is logged with a warning.
     #[default]
     Off,
-    /// A GTID that goes back in its domain is refused with 1950.
+    /// A GTID lower than the last one of its domain is refused with 1950.
     On,
 }
 
-/// About how many bytes a row lock takes, with the keys of the change that it is for: measured with an insert of 1.6 million rows with two indexes.
+/// Approximate size of a row lock in bytes, with the keys of the change that it protects. Measured with an
+/// insert of 1.6 million rows with two indexes.
 pub const ROW_LOCK_BYTES: u64 = 512;
 
-/// The manager's settings. All of them may be changed while the server runs ([`crate::TransactionManager::set_config`]).
+/// Settings of the manager. All of them can be changed while the server runs
+/// ([`crate::TransactionManager::set_config`]).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Config {
-    /// Who leads a commit group.
+    /// Leader of a commit group.
     pub leader_mode: LeaderMode,
-    /// Who publishes when the log thread leads.
+    /// Publisher of groups when the log thread leads.
     pub publish_by: PublishBy,
     /// When row locks are released.
     pub lock_release: LockRelease,
     /// `sync_binlog`.
     pub sync_binlog: SyncBinlog,
-    /// The longest time the newest written transactions stay unsynced under [`SyncBinlog::Background`].
+    /// Longest time that written transactions stay unsynced under [`SyncBinlog::Background`].
     pub sync_interval: Duration,
-    /// `binlog_commit_wait_count`: a group waits until so many transactions are queued …
+    /// `binlog_commit_wait_count`: a group waits until this many transactions are queued …
     pub binlog_commit_wait_count: u32,
-    /// `binlog_commit_wait_usec`: … or so much time has passed.
+    /// `binlog_commit_wait_usec`: … or until this much time has passed.
     pub binlog_commit_wait: Duration,
     /// `gtid_strict_mode`.
     pub gtid_strict_mode: GtidStrictMode,
-    /// `max_binlog_size`, bytes: a file that has reached it is closed after the group that did it.
+    /// `max_binlog_size`, bytes: a file that has reached it is closed after the group that reached it.
     pub max_binlog_size: u64,
     /// `binlog_expire_logs_seconds`: closed files older than this are purged. `None` (0): never.
     pub binlog_expire_after: Option<Duration>,
-    /// A checkpoint is made after so many bytes of log, and after an eighth of it where the last one is ten seconds old. It
-    /// bounds what a restart replays, and how many versions of a hot row a scan has to step over in the memtable.
+    /// Bytes of log after which a checkpoint is made; an eighth of it suffices when the last checkpoint is ten
+    /// seconds old. It bounds what a restart replays, and how many versions of a hot row a scan has to skip in
+    /// the memtable.
     pub checkpoint_log_bytes: u64,
-    /// The most transactions in one commit group.
+    /// Most transactions in one commit group.
     pub group_transactions_max: usize,
-    /// The most bytes of log in one commit group (one larger transaction makes a group by itself).
+    /// Most bytes of log in one commit group (a larger transaction is a group of its own).
     pub group_bytes_max: usize,
-    /// `max_binlog_cache_size`, bytes: the most events one transaction may hold (1197 beyond).
+    /// `max_binlog_cache_size`, bytes: most events of one transaction (1197 beyond).
     pub max_binlog_cache_size: u64,
-    /// `paceline_row_locks_max`: the most row locks that sessions may hold (1206 beyond). With the changes under them each takes about
-    /// [`ROW_LOCK_BYTES`].
+    /// `paceline_row_locks_max`: most row locks held by all sessions together (1206 beyond). Each takes about
+    /// [`ROW_LOCK_BYTES`], with the change that it protects.
     pub row_locks_max: usize,
-    /// `paceline_temporary_tables_max`: the bytes that the temporary tables of all sessions may take (1114 beyond).
+    /// `paceline_temporary_tables_max`, bytes: most memory for the temporary tables of all sessions (1114
+    /// beyond).
     pub temporary_tables_max: u64,
-    /// `binlog_large_commit_threshold`, bytes: a transaction with more events, or whose rows and index entries take more memory, goes on in a file of its
-    /// own, which becomes the log's next one.
+    /// `binlog_large_commit_threshold`, bytes: a transaction with more events, or whose rows and index entries
+    /// take more memory, continues in a file of its own, which becomes the log's next file.
     pub large_transaction_bytes: u64,
-    /// `binlog_row_event_max_size`, bytes: a rows event is closed when it would grow past it.
+    /// `binlog_row_event_max_size`, bytes: a rows event is closed before it would exceed this size.
     pub binlog_row_event_max_size: usize,
 }
 

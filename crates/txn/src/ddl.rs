@@ -1,7 +1,8 @@
-//! Committing DDL: one Query event, a catalog change, and what was built aside.
+//! Commit of DDL: one Query event, a catalog change, and the indexes or tables that were built aside.
 //!
-//! The caller holds the metadata lock exclusively until the future has ended, so that nobody can meet the tables in
-//! between. DDL goes through the same queue as everything else and is published in its place in the log.
+//! The caller holds the metadata lock exclusively until the future completes, so that no other session can use
+//! the tables in between. DDL passes through the same queue as every other transaction and is published at its
+//! position in the log.
 
 use crate::commit::ticket::Ticket;
 use crate::commit::{CommitRequest, Escort, Kept, OnPublish, Reply, Rows};
@@ -19,28 +20,30 @@ use std::time::Duration;
 
 /// A DDL statement that is ready to be logged.
 pub struct DdlCommit<'a> {
-    /// The event: the statement's text with its context; Q_XID names what was built.
+    /// The event: the statement's text with its context. Q_XID names what was built.
     pub query: &'a QueryEvent<'a>,
-    /// Flags of the event's header beside those of all events.
+    /// Flags of the event's header, in addition to those of every event.
     pub event_flags: EventFlags,
-    /// When the statement started, in seconds since 1970.
+    /// Start of the statement, in seconds since 1970.
     pub timestamp_seconds: u32,
-    /// What it writes: catalog records, range deletes.
+    /// Catalog records and range deletes.
     pub writes: WriteSet,
-    /// What was built aside and becomes visible with it.
+    /// Builds that become visible with the statement.
     pub builds: Vec<BuildId>,
-    /// Called when it is in the engines, before anybody can see it, in log order: where the catalog is switched.
+    /// Called in log order, when the change is in the engines and before any session can see it: the place to
+    /// switch the catalog.
     pub on_publish: Option<OnPublish>,
-    /// Its GTID.
+    /// The GTID, or how it is assigned.
     pub gtid: GtidChoice,
     /// `sql_log_bin`.
     pub replication: Replication,
-    /// `lock_wait_timeout`: a global read lock stops DDL as well.
+    /// `lock_wait_timeout`: how long to wait for a global read lock, which stops DDL as well.
     pub metadata_lock_timeout: Duration,
 }
 
 impl TransactionManager {
-    /// Logs an empty transaction: a replica's position moves to its GTID without a change. `timestamp_seconds` is the Gtid event's.
+    /// Logs an empty transaction: a replica's position moves to its GTID without a change. `timestamp_seconds`
+    /// is the time of the Gtid event.
     pub fn commit_empty(&self, session: &Session, gtid: GtidChoice, timestamp_seconds: u32) -> CommitFuture {
         let core = self.core().clone();
         let guard = match session.lock_metadata(
@@ -69,12 +72,12 @@ impl TransactionManager {
         CommitFuture::of(core, ticket)
     }
 
-    /// Commits DDL. It is in the queue when this returns; the future ends when it is published.
+    /// Commits DDL. It is queued when this returns; the future completes when it is published.
     pub fn commit_ddl(&self, session: &Session, ddl: DdlCommit<'_>) -> CommitFuture {
         self.commit_ddl_where(session, ddl, || true)
     }
 
-    /// As [`TransactionManager::commit_ddl`], if `may_write` still holds: as
+    /// Commits DDL as [`TransactionManager::commit_ddl`] does, provided that `may_write` still holds; see
     /// [`Transaction::commit_where`](crate::Transaction::commit_where).
     pub fn commit_ddl_where(
         &self,

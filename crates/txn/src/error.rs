@@ -1,4 +1,4 @@
-//! What can go wrong with a transaction, and MariaDB's number for it.
+//! Errors of transactions, and MariaDB's numbers for them.
 
 use crate::interrupt::InterruptReason;
 use paceline_storage::IndexId;
@@ -6,44 +6,44 @@ use paceline_types::error_code::{self, ErrorCode};
 use paceline_types::{Gtid, LogPosition};
 use std::sync::Arc;
 
-/// The result of this crate's functions.
+/// Result of this crate's functions.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// How much of the transaction is undone when an error reaches the client.
+/// Part of the transaction that is undone when an error reaches the client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RollbackScope {
-    /// The statement; the transaction goes on.
+    /// The statement; the transaction continues.
     Statement,
-    /// The whole transaction. It has been done already when the error is returned.
+    /// The whole transaction. It is already undone when the error is returned.
     Transaction,
 }
 
-/// What can go wrong with a transaction.
+/// Error of a transaction.
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// 1205: the lock was not to be had in time, or at once where NOWAIT was asked for.
+    /// 1205: the lock was not granted in time, or not at once where NOWAIT was requested.
     #[error("Lock wait timeout exceeded; try restarting transaction")]
     LockWaitTimeout,
     /// 1213: this transaction was chosen to break a deadlock. It is rolled back.
     #[error("Deadlock found when trying to get lock; try restarting transaction")]
     Deadlock,
-    /// 1206: sessions hold too many row locks. This transaction is rolled back.
+    /// 1206: the sessions hold too many row locks. This transaction is rolled back.
     #[error("The total number of locks exceeds the lock table size")]
     TooManyLocks {
         /// [`crate::Config::row_locks_max`].
         keys_max: usize,
     },
-    /// 1020: the row was changed or deleted after this transaction's snapshot. The conflicting version is published; this
-    /// transaction is rolled back.
+    /// 1020: the row was changed or deleted after this transaction's snapshot. The conflicting version is
+    /// published; this transaction is rolled back.
     #[error("a row of index {index} has changed since the transaction's snapshot")]
     SnapshotConflict {
         /// The index of the key; SQL turns it into the table's name for the message.
         index: IndexId,
-        /// The version that is in the way. [`LogPosition::ZERO`] for a row that is gone and whose deletion is already forgotten.
+        /// The conflicting version. [`LogPosition::ZERO`] for a deleted row whose deletion is no longer known.
         version: LogPosition,
     },
-    /// 1317, 1927 or 1053.
+    /// 1969, 1317, 1927 or 1053.
     #[error("interrupted: {0}")]
     Interrupted(InterruptReason),
     /// 1197: more events than `max_binlog_cache_size`.
@@ -52,15 +52,15 @@ pub enum Error {
         /// `max_binlog_cache_size`.
         limit_bytes: u64,
     },
-    /// 1950: the GTID goes back in its domain and `gtid_strict_mode` is on.
+    /// 1950: the GTID is lower than the last one of its domain, and `gtid_strict_mode` is on.
     #[error("GTID {given} is out of order after {existing}")]
     OutOfOrder {
-        /// The GTID asked for.
+        /// The requested GTID.
         given: Gtid,
-        /// The last one of its domain.
+        /// The last GTID of its domain.
         existing: Gtid,
     },
-    /// The sequence numbers of a domain are used up.
+    /// 1950: the sequence numbers of a domain are used up.
     #[error("the sequence numbers of replication domain {0} are used up")]
     SequenceExhausted(paceline_types::DomainId),
     /// 1792: a write in a READ ONLY transaction.
@@ -69,39 +69,39 @@ pub enum Error {
     /// 1290: the server became read only before the transaction committed.
     #[error("The MariaDB server is running with the --read-only option so it cannot execute this statement")]
     ReadOnlyServer,
-    /// 1305: there is no savepoint of that name.
+    /// 1305: no savepoint has that name.
     #[error("SAVEPOINT {0} does not exist")]
     NoSuchSavepoint(String),
-    /// The transaction was rolled back by an earlier error (1213); a new one must be begun.
+    /// 1213: the transaction was rolled back by an earlier error; a new one must be begun.
     #[error("the transaction has been rolled back")]
     RolledBack,
-    /// A transaction before it in its [`crate::CommitStream`] was refused.
+    /// 1964: an earlier transaction of the same [`crate::CommitStream`] was refused.
     #[error("a transaction before it could not be committed")]
     Aborted,
-    /// 1026: there is no room for the log. Nothing of the transaction is left.
+    /// 1026: the log has no room. Nothing of the transaction remains.
     #[error("no space left on device for the binary log (wanted {wanted} bytes more)")]
     LogFull {
-        /// How much was asked for, in bytes.
+        /// Requested room, in bytes.
         wanted: u64,
     },
     /// 1053 to clients: the log could not be synced or written; the server stops (invariant 4).
     #[error("the log cannot be written any more: {0}")]
     Fatal(Arc<str>),
-    /// The manager was closed.
+    /// 1053: the manager is closed.
     #[error("the server is shutting down")]
     Closed,
-    /// 1378: a log file that is to be purged is needed.
+    /// 1378: a log file to be purged is still needed.
     #[error("binary log '{file}' is needed by {needed_by}")]
     LogInUse {
-        /// The first file that cannot go.
+        /// The first file that cannot be removed.
         file: String,
-        /// By what.
+        /// What needs it.
         needed_by: String,
     },
-    /// The log.
+    /// Error of the log.
     #[error(transparent)]
     Log(Arc<paceline_binlog::Error>),
-    /// An engine.
+    /// Error of an engine.
     #[error(transparent)]
     Storage(Arc<paceline_storage::Error>),
 }
@@ -122,7 +122,7 @@ impl From<paceline_storage::Error> for Error {
 }
 
 impl Error {
-    /// How much of the transaction it undoes.
+    /// Returns how much of the transaction the error undoes.
     pub fn rollback_scope(&self) -> RollbackScope {
         match self {
             Error::Deadlock
@@ -140,7 +140,7 @@ impl Error {
         }
     }
 
-    /// MariaDB's error number for it.
+    /// Returns MariaDB's error number.
     pub fn error_code(&self) -> ErrorCode {
         match self {
             Error::LockWaitTimeout => error_code::ER_LOCK_WAIT_TIMEOUT,

@@ -1,11 +1,12 @@
 //! The binlog cache: a transaction's events, encoded by its own session while it runs.
 //!
-//! Events carry position 0 until the transaction has its place; the leader patches them (`paceline_binlog::group`). A
-//! rollback of a statement or to a savepoint cuts the cache back to where it was.
+//! Events carry position 0 until the transaction is placed; then the leader patches them
+//! (`paceline_binlog::group`). A rollback of a statement or to a savepoint cuts the cache back to its earlier
+//! length.
 //!
-//! The cache stays in memory up to `binlog_large_commit_threshold`. What is larger goes on in a file, which becomes the log's next one
-//! ([`paceline_binlog::log::LargeGroup`]), up to `max_binlog_cache_size`. [`EventCache::check_room`] is the one place that every event
-//! passes.
+//! The cache stays in memory up to `binlog_large_commit_threshold`. A larger one continues in a file, which
+//! becomes the log's next file ([`paceline_binlog::log::LargeGroup`]), up to `max_binlog_cache_size`. Every
+//! event passes [`EventCache::check_room`], which enforces both limits.
 
 use crate::config::Config;
 use crate::error::{Error, Result};
@@ -19,43 +20,43 @@ use parking_lot::Mutex;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-/// A row image pair to be logged.
+/// A row change to be logged, with its row images.
 #[derive(Clone, Copy, Debug)]
 pub enum RowChange<'a> {
     /// A row was inserted.
     Insert {
-        /// Its image.
+        /// Image of the row.
         after: &'a [u8],
     },
     /// A row was changed.
     Update {
-        /// Its image before.
+        /// Image before the change.
         before: &'a [u8],
-        /// Its image now.
+        /// Image after the change.
         after: &'a [u8],
     },
     /// A row was deleted.
     Delete {
-        /// Its image before.
+        /// Image before the deletion.
         before: &'a [u8],
     },
 }
 
-/// A place in the cache to come back to.
+/// Position in the cache to roll back to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct EventMark(BufferMark);
 
-/// Buffers between transactions: what one has allocated serves the next.
+/// Buffers kept between transactions: memory that one has allocated serves the next.
 #[derive(Default)]
 pub(crate) struct BufferPool {
     buffers: Mutex<Vec<EventGroupBuffer>>,
 }
 
-/// How many buffers the pool keeps, and how many bytes of events one that is kept may have had.
+/// Most buffers in the pool, and the most bytes of events that a pooled buffer may have held.
 const POOLED_BUFFERS_MAX: usize = 1024;
 const POOLED_BYTES_MAX: usize = 64 << 10;
 
-/// How much of a large transaction is written to its file at a time, in bytes.
+/// Bytes of a large transaction that are written to its file at a time.
 const SPILLED_AT_ONCE: u64 = 1 << 20;
 
 impl BufferPool {
@@ -69,7 +70,7 @@ impl BufferPool {
         }
     }
 
-    /// Takes back what the leader has copied.
+    /// Takes back buffers whose contents the leader has copied.
     pub(crate) fn give_back(&self, used: impl IntoIterator<Item = EventGroupBuffer>) {
         let mut buffers = self.buffers.lock();
         for buffer in used {
@@ -80,7 +81,7 @@ impl BufferPool {
     }
 }
 
-/// See the module's head.
+/// Binlog cache of one transaction. See the module's head.
 pub(crate) struct EventCache {
     buffer: EventGroupBuffer,
     pool: Arc<BufferPool>,
@@ -109,12 +110,12 @@ impl EventCache {
         self.buffer.is_empty()
     }
 
-    /// Whether it goes on in a file.
+    /// Returns whether the events continue in a file.
     pub(crate) fn is_large(&self) -> bool {
         self.buffer.is_large()
     }
 
-    /// The server id in the events' headers. Only before the first event.
+    /// Sets the server id in the events' headers. Only before the first event.
     pub(crate) fn set_server_id(&mut self, server_id: ServerId) {
         let options = self.buffer.options();
         if options.server_id != server_id {
@@ -145,7 +146,7 @@ impl EventCache {
         self.buffer.add_row_flags(flags);
     }
 
-    /// A statement of a primary begins, as its events tell.
+    /// Begins a statement of a primary, as its events describe it.
     pub(crate) fn begin_replicated_statement(&mut self, statement: &StatementOptions<'_>) {
         self.take_from_pool();
         self.buffer.begin_statement(statement);
@@ -156,7 +157,8 @@ impl EventCache {
         self.buffer.set_gtid_flags(flags);
     }
 
-    /// Goes on in a buffer that has its memory already. A transaction that only reads never does.
+    /// Replaces the empty buffer by one that has its memory already. A transaction that only reads never needs
+    /// one.
     fn take_from_pool(&mut self) {
         if !self.is_pooled && self.buffer.is_empty() {
             self.is_pooled = true;
@@ -168,7 +170,8 @@ impl EventCache {
         self.buffer.map_table(table);
     }
 
-    /// `written` is what the transaction's rows and index entries take by now, in bytes: with many indexes much more than the events do.
+    /// Logs a row change. `written` is the memory of the transaction's rows and index entries so far, in bytes:
+    /// with many indexes it is much more than the events take.
     pub(crate) fn log_row(
         &mut self,
         core: &Core,
@@ -184,7 +187,8 @@ impl EventCache {
         self.check_room(core, written)
     }
 
-    /// A statement as text between the rows. Its text names what it needs, so that nobody has to change the database for it.
+    /// Logs a statement as text between the rows. The text names the database, so that the reader need not
+    /// change its current one.
     pub(crate) fn log_statement(
         &mut self,
         core: &Core,
@@ -195,7 +199,7 @@ impl EventCache {
         self.check_room(core, 0)
     }
 
-    /// A definition whose rows follow in the same transaction.
+    /// Logs a definition whose rows follow in the same transaction.
     pub(crate) fn log_definition(&mut self, query: &QueryEvent<'_>, flags: EventFlags, timestamp: u32) {
         self.take_from_pool();
         self.buffer.query(timestamp, flags, query);
@@ -206,7 +210,7 @@ impl EventCache {
         self.check_room(core, 0)
     }
 
-    /// After a rollback: nothing of the statement is due any more.
+    /// Discards the pending annotation and flags of the current statement, after a rollback.
     pub(crate) fn abandon_statement(&mut self) {
         let timestamp = self.buffer.timestamp();
         self.begin_statement(None, timestamp);
@@ -243,7 +247,7 @@ impl EventCache {
         self.buffer.reset(options);
     }
 
-    /// The events, ready for the commit queue but for their end.
+    /// Takes the events out of the cache, complete except for their end.
     pub(crate) fn take(&mut self) -> EventGroupBuffer {
         self.is_pooled = false;
         let options = *self.buffer.options();
@@ -251,7 +255,7 @@ impl EventCache {
     }
 }
 
-/// What every event's header of a transaction carries.
+/// Returns the flags in the header of every event of a transaction.
 pub(crate) fn event_flags(replication: Replication) -> EventFlags {
     match replication {
         Replication::Replicated => EventFlags::NONE,

@@ -1,8 +1,8 @@
-//! How a session is told to stop what it does: `KILL QUERY`, `KILL`, shutdown, the end of its statement's time.
+//! How a session's current work is stopped: `KILL QUERY`, `KILL`, shutdown, the statement's time limit.
 //!
-//! The session checks the flag between rows; a lock wait or a `SLEEP` is woken at once. A killed query clears the flag when
-//! the statement ends ([`Interrupt::clear_query`]); a killed connection stays killed. A statement's time limit is a deadline of
-//! the same flag, by the monotonic clock, so that whatever waits ends with it.
+//! The session checks the flag between rows; a lock wait or a `SLEEP` is woken at once. A killed query clears
+//! the flag when the statement ends ([`Interrupt::clear_query`]); a killed connection stays killed. A
+//! statement's time limit is a deadline of the same flag, by the monotonic clock, so every wait ends with it.
 
 use crate::error::{Error, Result};
 use parking_lot::{Condvar, Mutex};
@@ -11,15 +11,15 @@ use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant};
 
-/// Why a session must stop. A higher reason overrides a lower one.
+/// Reason why a session must stop. A higher reason overrides a lower one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum InterruptReason {
-    /// `max_statement_time` is over: 1969. Not raised; [`Interrupt::set_deadline`] brings it about.
+    /// `max_statement_time` has passed: 1969. Never raised; [`Interrupt::set_deadline`] causes it.
     StatementTimeout = 0,
     /// `KILL QUERY`: the statement ends with 1317.
     Query = 1,
-    /// `KILL`: the connection ends, the statement with 1927.
+    /// `KILL`: the connection is closed; the statement ends with 1927.
     Connection = 2,
     /// The server stops: 1053.
     Shutdown = 3,
@@ -36,7 +36,7 @@ impl fmt::Display for InterruptReason {
     }
 }
 
-/// What kind of lock a session waits for.
+/// Kind of lock that a session waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum AwaitedLock {
@@ -52,19 +52,20 @@ pub enum AwaitedLock {
     Name = 5,
 }
 
-/// Where [`State::deadline`] counts from.
+/// Origin of [`State::deadline`].
 static CLOCK_START: LazyLock<Instant> = LazyLock::new(Instant::now);
-/// No deadline.
+/// Value of [`State::deadline`] without a deadline.
 const NEVER: u64 = u64::MAX;
 
 struct State {
     /// 0, or an [`InterruptReason`].
     raised: AtomicU8,
-    /// When the statement's time is over, in microseconds since [`CLOCK_START`]; or [`NEVER`].
+    /// Deadline of the statement, in microseconds since [`CLOCK_START`]; or [`NEVER`].
     deadline: AtomicU64,
-    /// 0, or a [`AwaitedLock`]: for the process list.
+    /// 0, or an [`AwaitedLock`]: for the process list.
     awaited_lock: AtomicU8,
-    /// What the session's wait reads under [`State::gate`]; kept with the flag so that raising it wakes the wait.
+    /// Held by a waiting session while it checks its condition. It is beside the flag so that raising the flag
+    /// wakes the wait.
     gate: Mutex<()>,
     wake: Condvar,
 }
@@ -81,7 +82,7 @@ impl Default for State {
     }
 }
 
-/// A session's stop flag; clones share it. Cheap to check (one relaxed load).
+/// Stop flag of a session; clones share it. Cheap to check: two relaxed loads, and the clock while a deadline is set.
 #[derive(Clone, Default)]
 pub struct Interrupt {
     state: Arc<State>,
@@ -94,7 +95,7 @@ impl std::fmt::Debug for Interrupt {
 }
 
 impl Interrupt {
-    /// A flag that is not raised.
+    /// Returns a flag that is not raised.
     pub fn new() -> Self {
         Self::default()
     }
@@ -106,7 +107,8 @@ impl Interrupt {
         self.state.wake.notify_all();
     }
 
-    /// Limits the time of the statement that begins now. To be called by the session itself, which waits for nothing meanwhile.
+    /// Limits the time of the statement that begins now. Only the session itself may call this, while it waits
+    /// for nothing.
     pub fn set_deadline(&self, limit: Option<Duration>) {
         let deadline = limit
             .and_then(|limit| CLOCK_START.elapsed().checked_add(limit))
@@ -123,7 +125,7 @@ impl Interrupt {
         }
     }
 
-    /// Forgets a `KILL QUERY` and a time limit: to be called when a statement ends.
+    /// Clears a `KILL QUERY` and a time limit. Called when a statement ends.
     pub fn clear_query(&self) {
         self.state.deadline.store(NEVER, Ordering::Relaxed);
         let query = InterruptReason::Query as u8;
@@ -133,12 +135,12 @@ impl Interrupt {
             .compare_exchange(query, 0, Ordering::SeqCst, Ordering::SeqCst);
     }
 
-    /// Whether both are the same flag.
+    /// Returns whether both are the same flag.
     pub(crate) fn is_same(&self, other: &Interrupt) -> bool {
         Arc::ptr_eq(&self.state, &other.state)
     }
 
-    /// What kind of lock the session waits for now.
+    /// Returns the kind of lock that the session waits for now.
     pub fn awaited_lock(&self) -> Option<AwaitedLock> {
         match self.state.awaited_lock.load(Ordering::Relaxed) {
             1 => Some(AwaitedLock::Row),
@@ -155,7 +157,7 @@ impl Interrupt {
         self.state.awaited_lock.store(wait, Ordering::Relaxed);
     }
 
-    /// What was raised.
+    /// Returns the reason that was raised, or a time-out.
     #[inline]
     pub fn raised(&self) -> Option<InterruptReason> {
         match self.state.raised.load(Ordering::Relaxed) {
@@ -169,7 +171,7 @@ impl Interrupt {
         }
     }
 
-    /// An error if the flag is raised.
+    /// Returns an error if the flag is raised.
     ///
     /// # Errors
     /// [`Error::Interrupted`] with the reason.
@@ -181,10 +183,10 @@ impl Interrupt {
         }
     }
 
-    /// Sleeps in the calling thread, or until the flag is raised.
+    /// Sleeps in the calling thread for `duration`, or until the flag is raised.
     ///
     /// # Errors
-    /// [`Error::Interrupted`] if the flag was raised before the time was over.
+    /// [`Error::Interrupted`] if the flag was raised before the time had passed.
     pub fn sleep(&self, duration: Duration) -> Result<()> {
         match self.wait_until(Instant::now().checked_add(duration), || false) {
             Waited::Interrupted(reason) => Err(Error::Interrupted(reason)),
@@ -192,8 +194,8 @@ impl Interrupt {
         }
     }
 
-    /// Waits until `ready` says so, the flag is raised or `deadline` (`None`: never) has passed. What `ready` reads must be
-    /// changed before [`Interrupt::notify`] is called.
+    /// Waits until `ready` returns true, the flag is raised or `deadline` (`None`: never) has passed. Whatever
+    /// `ready` reads must be changed before [`Interrupt::notify`] is called.
     pub(crate) fn wait_until(&self, deadline: Option<Instant>, mut ready: impl FnMut() -> bool) -> Waited {
         let statement_deadline = self.deadline();
         let first = deadline.into_iter().chain(statement_deadline).min();
@@ -220,14 +222,14 @@ impl Interrupt {
         }
     }
 
-    /// Wakes a [`Interrupt::wait_until`] so that it looks again.
+    /// Wakes a [`Interrupt::wait_until`], which checks its condition again.
     pub(crate) fn notify(&self) {
         drop(self.state.gate.lock());
         self.state.wake.notify_all();
     }
 }
 
-/// How a wait ended.
+/// Outcome of a wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Waited {
     Ready,
@@ -240,7 +242,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_sleep_is_woken() {
+    fn raising_the_flag_wakes_a_sleep() {
         let interrupt = Interrupt::new();
         let other = interrupt.clone();
         let sleeper = std::thread::spawn(move || other.sleep(Duration::from_secs(60)));
@@ -255,19 +257,19 @@ mod tests {
     }
 
     #[test]
-    fn a_statements_time_ends_what_waits() {
+    fn a_statement_deadline_ends_a_wait() {
         let interrupt = Interrupt::new();
         interrupt.set_deadline(Some(Duration::from_millis(20)));
         assert!(interrupt.check().is_ok());
         let timeout = |result| matches!(result, Err(Error::Interrupted(InterruptReason::StatementTimeout)));
         assert!(timeout(interrupt.sleep(Duration::from_secs(60))));
         assert!(timeout(interrupt.check()));
-        // A kill is more.
+        // A kill overrides the time-out.
         interrupt.raise(InterruptReason::Query);
         assert_eq!(interrupt.raised(), Some(InterruptReason::Query));
         interrupt.clear_query();
         assert!(interrupt.sleep(Duration::from_millis(30)).is_ok());
-        // The shorter of the two counts.
+        // The earlier of the two deadlines applies.
         interrupt.set_deadline(Some(Duration::from_secs(60)));
         assert_eq!(
             interrupt.wait_until(Some(Instant::now() + Duration::from_millis(10)), || false),

@@ -1,22 +1,22 @@
-//! Transactions: snapshots, locks, the pending overlay, and the commit pipeline that makes a group of transactions durable
-//! with one write and one sync, and visible in the order of the log.
+//! Transactions: snapshots, locks, the pending overlay, and the commit pipeline, which makes a group of
+//! transactions durable with one write and one sync, and visible in log order.
 //!
 //! ```text
 //!   Session ── begin ──▶ Transaction ── commit ──▶ queue ─▶ log stage ─▶ publish stage ─▶ everyone
 //!                │  ▲                                          │              │
 //!          locks ▼  │ newest rows                              ▼              ▼
-//!         LockManager  pending overlay ◀── rows with a place ──┘   engines, shared snapshot
+//!         LockManager  pending overlay ◀── placed rows ────────┘   engines, shared snapshot
 //! ```
 //!
-//! - [`TransactionManager`] is what a server opens; [`Session`] and [`Transaction`] are what its sessions use.
+//! - [`TransactionManager`] is what a server opens. Its sessions use [`Session`] and [`Transaction`].
 //! - [`mod@transaction`]: isolation, reads, writes, savepoints.
-//! - `lock/`: row, range and metadata locks, deadlocks. README there.
-//! - `commit/`: the pipeline. README there; the protocol as a whole is in `crates/txn/README.md`.
+//! - `lock/`: row, range and metadata locks, deadlocks. It has a README.
+//! - `commit/`: the pipeline. The protocol as a whole is described in `crates/txn/README.md`.
 //! - [`Positions`]: published ≤ acknowledged ≤ durable ≤ written.
 //!
-//! Nothing here knows SQL or sockets. What waits in synchronous code blocks its thread under
-//! `tokio::task::block_in_place` where there is a runtime; only the wait for a commit is a future. A runtime that runs sessions needs more
-//! `max_blocking_threads` than it has sessions: each lock wait occupies one.
+//! This crate knows neither SQL nor sockets. A wait in synchronous code blocks its thread, under
+//! `tokio::task::block_in_place` where there is a runtime; only the wait for a commit is a future. A runtime
+//! for sessions needs more `max_blocking_threads` than it has sessions: each lock wait occupies one.
 #![forbid(unsafe_code)]
 
 mod background;

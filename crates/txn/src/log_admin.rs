@@ -1,4 +1,5 @@
-//! The log's housekeeping: rotation, purging, RESET MASTER, checkpoints, and positions in the forms that clients know.
+//! Maintenance of the log: rotation, purging, RESET MASTER, checkpoints, and positions in the forms that
+//! clients know.
 
 use crate::commit::log_stage::LogStage;
 use crate::error::{Error, Result};
@@ -11,7 +12,8 @@ use std::sync::atomic::Ordering;
 use std::time::SystemTime;
 
 impl Core {
-    /// Flushes the engines and notes in the log how far recovery would have to go back. Returns that place.
+    /// Flushes the engines and records in the log how far recovery would have to go back. Returns that
+    /// position.
     pub(crate) fn checkpoint(&self) -> Result<LogPosition> {
         let needed = self.storage.flush()?;
         assert!(
@@ -25,13 +27,13 @@ impl Core {
         Ok(needed)
     }
 
-    /// Where the log ends behind the event; `None` if none was written.
+    /// Writes a checkpoint event. Returns the end of the log after it, or `None` if none was written.
     fn write_checkpoint_event(&self, needed: LogPosition) -> Result<Option<LogPosition>> {
         let _stage = self.log_stage.lock();
         if let Some(error) = self.poisoned() {
             return Err(error);
         }
-        // RESET MASTER came in between: the new log begins behind what was flushed.
+        // After a RESET MASTER in between, the log begins after the flushed position.
         let begin = self.log.files().first().map_or(0, |file| file.ordinal);
         if needed.ordinal() < begin {
             return Ok(None);
@@ -50,7 +52,7 @@ impl Core {
         Ok(Some(written))
     }
 
-    /// Who needs a file of the log.
+    /// Returns what needs a file of the log, if anything does.
     fn needs(&self, file: &LogFile, recovery: LogPosition) -> Option<String> {
         if file.ordinal >= recovery.ordinal() {
             return Some("crash recovery".into());
@@ -80,16 +82,16 @@ impl Core {
     }
 }
 
-/// What `FLUSH BINARY LOGS DELETE_DOMAIN_ID` has to say of its domains.
+/// Report of `FLUSH BINARY LOGS DELETE_DOMAIN_ID` about its domains.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DomainDeletion {
-    /// Domains that the state does not have.
+    /// Domains that the state does not contain.
     pub unknown: Vec<DomainId>,
-    /// In which respects the state contradicts that in the oldest file, in MariaDB's words.
+    /// Contradictions between the state and that at the head of the oldest file, in MariaDB's words.
     pub doubts: Vec<String>,
 }
 
-/// Whether the state lacks what was there before the oldest file.
+/// Returns a message if the state lacks a GTID that precedes the oldest file.
 fn doubt(before: Gtid, state: &BinlogState) -> Option<String> {
     let Gtid {
         domain_id,
@@ -110,10 +112,12 @@ fn doubt(before: Gtid, state: &BinlogState) -> Option<String> {
 }
 
 impl TransactionManager {
-    /// `FLUSH BINARY LOGS`: goes on in a new file. Returns where; the place is published, unless transactions before it wait for replicas.
+    /// `FLUSH BINARY LOGS`: continues in a new file and returns its start. That position is published, unless
+    /// earlier transactions wait for replicas.
     ///
     /// # Errors
-    /// [`Error::LogFull`], [`Error::Log`] with 1098 if no number is left: the log goes on in the old file.
+    /// [`Error::LogFull`]; [`Error::Log`] with 1098 if no file number is left. The log continues in the old
+    /// file then.
     pub fn rotate(&self) -> Result<LogPosition> {
         let core = self.core();
         let position = {
@@ -127,10 +131,12 @@ impl TransactionManager {
         Ok(position)
     }
 
-    /// `FLUSH BINARY LOGS DELETE_DOMAIN_ID`: forgets domains, in a new file. If none of them is known there is nothing to do.
+    /// `FLUSH BINARY LOGS DELETE_DOMAIN_ID`: removes domains from the state, in a new file. Does nothing if
+    /// none of them is known.
     ///
     /// # Errors
-    /// [`Error::Log`] with 1076 if a file may still have a transaction of one of them; [`Error::LogFull`]. Nothing has changed then.
+    /// [`Error::Log`] with 1076 if a file may still contain a transaction of one of them; [`Error::LogFull`].
+    /// Nothing has changed then.
     pub fn delete_domains(&self, domains: &[DomainId]) -> Result<DomainDeletion> {
         let core = self.core();
         let mut deletion = DomainDeletion::default();
@@ -159,21 +165,23 @@ impl TransactionManager {
         Ok(deletion)
     }
 
-    /// `PURGE BINARY LOGS`. What recovery, a connected reader or a lease needs stays, and the outcome says who needs it. A checkpoint is
-    /// made first, so that recovery needs little.
+    /// `PURGE BINARY LOGS`. Files that recovery, a connected reader or a lease needs stay, and the outcome says
+    /// what needs them. A checkpoint is made first, so that recovery needs little.
     ///
     /// # Errors
-    /// [`Error::Log`] with 1373 for a file that is not there.
+    /// [`Error::Log`] with 1373 for a file that does not exist.
     pub fn purge(&self, target: &PurgeTarget) -> Result<PurgeOutcome> {
         let core = self.core();
         let recovery = core.checkpoint()?;
         Ok(core.log.purge(target, &|file| core.needs(file, recovery))?)
     }
 
-    /// `RESET MASTER [TO number]`: an empty log; versions go on. Everything that is in the log is in the engines before.
+    /// `RESET MASTER [TO number]`: empties the log; versions continue to grow. Everything in the old log is in
+    /// the engines first.
     ///
     /// # Errors
-    /// [`Error::LogInUse`] if a reader is connected or a backup runs; [`Error::LogFull`]; [`Error::Log`] with 1098 for a number that is too high.
+    /// [`Error::LogInUse`] if a reader is connected, a backup runs or transactions wait for replicas;
+    /// [`Error::LogFull`]; [`Error::Log`] with 1098 for a number that is too high.
     pub fn reset(&self, number: Option<u32>) -> Result<LogPosition> {
         let core = self.core();
         let position = {
@@ -184,8 +192,9 @@ impl TransactionManager {
         Ok(position)
     }
 
-    /// `SET GLOBAL gtid_binlog_state`: an empty log of a server whose history begins elsewhere. Replicas that ask for what is older are told
-    /// that it has been purged. `None` if there are transactions in the log: nothing has changed then.
+    /// `SET GLOBAL gtid_binlog_state`: begins an empty log for a server whose history began elsewhere. Replicas
+    /// that ask for older transactions get the error that they are purged. Returns `None` if the log contains
+    /// transactions; nothing has changed then.
     ///
     /// # Errors
     /// As [`TransactionManager::reset`].
@@ -197,7 +206,7 @@ impl TransactionManager {
                 return Ok(None);
             }
             let position = core.reset_in_stage(&mut stage, None, state)?;
-            // The tables follow at once: whoever copies them finds their place in this log.
+            // The tables move to the new position at once: a copy of them then finds its position in this log.
             core.storage.apply(&[], position)?;
             core.storage.flush()?;
             position
@@ -206,20 +215,21 @@ impl TransactionManager {
         Ok(Some(position))
     }
 
-    /// Flushes the engines and notes it in the log: a restart replays from the place returned.
+    /// Flushes the engines and records it in the log. A restart replays from the returned position.
     ///
     /// # Errors
-    /// If the engines cannot be flushed, or the log not be written.
+    /// If the engines cannot be flushed or the log cannot be written.
     pub fn checkpoint(&self) -> Result<LogPosition> {
         self.core().checkpoint()
     }
 
-    /// Keeps the log from `position` on until the lease is dropped. `holder` is what `PURGE` names.
+    /// Keeps the log from `position` on until the lease is dropped. `PURGE` reports `holder`.
     pub fn lease(&self, position: LogPosition, holder: impl Into<String>) -> LogLease {
         self.core().leases.take(position, holder.into())
     }
 
-    /// A position as clients know it: file name and offset (`binlog_snapshot_file`, `binlog_snapshot_position`).
+    /// Returns a position as clients know it: file name and offset (`binlog_snapshot_file`,
+    /// `binlog_snapshot_position`).
     ///
     /// # Errors
     /// [`Error::Log`] if its file has been purged.
@@ -227,27 +237,29 @@ impl TransactionManager {
         Ok(self.core().log.coordinates(position)?)
     }
 
-    /// The GTID state of everything that has its place in the log (`gtid_binlog_state`; its position is `gtid_binlog_pos`).
+    /// Returns the GTID state of everything placed in the log (`gtid_binlog_state`; its position is
+    /// `gtid_binlog_pos`).
     pub fn gtid_state(&self) -> BinlogState {
         self.core().log.state()
     }
 
-    /// Whether the log has, or had, that transaction: it has one as new of the same server and domain.
+    /// Returns whether the log has, or had, that transaction, which is assumed if it has one of the same server
+    /// and domain with at least that number.
     pub fn has_logged(&self, gtid: Gtid) -> bool {
         self.core().log.has(gtid)
     }
 
-    /// The GTID state at a place in the log: the GTID position of a snapshot.
+    /// Returns the GTID state at a log position: the GTID position of a snapshot.
     ///
     /// # Errors
-    /// [`Error::Log`] if the place has been purged.
+    /// [`Error::Log`] if the position has been purged.
     pub fn gtid_state_at(&self, position: LogPosition) -> Result<BinlogState> {
         Ok(self.core().log.state_at(position)?)
     }
 }
 
 impl Core {
-    /// Empties the log, whose stage is the caller's. See [`TransactionManager::reset`].
+    /// Empties the log; the caller holds the log stage. See [`TransactionManager::reset`].
     fn reset_in_stage(
         &self,
         stage: &mut LogStage,
@@ -268,7 +280,8 @@ impl Core {
                 needed_by: holder,
             });
         }
-        // Nobody writes while the stage is ours; what is written becomes durable, then published, then flushed.
+        // No other thread writes while we hold the stage. Everything written becomes durable, then published,
+        // then flushed.
         if let Err(reason) = self.sync_log() {
             return Err(self.fatal(&reason));
         }
@@ -303,7 +316,7 @@ mod tests {
     use crate::testing::TestServer;
 
     #[test]
-    fn a_checkpoint_that_a_reset_has_overtaken_is_none() {
+    fn a_checkpoint_from_before_a_reset_writes_no_event() {
         let server = TestServer::new();
         server.set("x", "1").unwrap();
         let core = server.manager.core();

@@ -1,4 +1,5 @@
-//! Who needs which part of the log: connected readers, backups. What is leased is not purged, and `PURGE` says for whom.
+//! Leases on parts of the log, held by connected readers and backups. Leased parts are not purged, and `PURGE`
+//! reports the holder.
 
 use paceline_types::LogPosition;
 use parking_lot::Mutex;
@@ -16,20 +17,22 @@ struct State {
     next: u64,
 }
 
-/// All leases of a log.
+/// All leases on a log.
 #[derive(Clone, Default)]
 pub struct LeaseRegistry {
     state: Arc<Mutex<State>>,
 }
 
-/// Keeps the log from `position` on; given back when dropped. A dead replica has none, and does not fill the disk.
+/// Lease on the log from a position on; dropping it gives it back. A dead replica has none, and does not fill
+/// the disk.
 pub struct LogLease {
     registry: LeaseRegistry,
     id: u64,
 }
 
 impl LeaseRegistry {
-    /// Keeps the log from `position` on until the lease is dropped. `holder` says for whom.
+    /// Keeps the log from `position` on until the lease is dropped. `holder` is reported to a `PURGE` that
+    /// needs to know.
     pub fn take(&self, position: LogPosition, holder: String) -> LogLease {
         let mut state = self.state.lock();
         let id = state.next;
@@ -41,7 +44,7 @@ impl LeaseRegistry {
         }
     }
 
-    /// Somebody who needs the file of that ordinal, or one before it.
+    /// Returns a holder that needs the file with this ordinal, or an earlier one.
     pub fn holder_of(&self, ordinal: u32) -> Option<String> {
         let state = self.state.lock();
         state
@@ -53,7 +56,7 @@ impl LeaseRegistry {
 }
 
 impl LogLease {
-    /// What is before `position` is not needed any more.
+    /// Gives up the part of the log before `position`. A lower position has no effect.
     pub fn advance(&self, position: LogPosition) {
         if let Some(lease) = self.registry.state.lock().leases.get_mut(&self.id) {
             lease.position = lease.position.max(position);

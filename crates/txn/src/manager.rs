@@ -1,4 +1,4 @@
-//! The transaction manager: what the sessions of a server share.
+//! The transaction manager: the state that a server's sessions share.
 
 use crate::background::Background;
 use crate::commit::acknowledge::{AcknowledgeAtOnce, Acknowledger};
@@ -30,7 +30,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Now, in seconds since 1970, as event headers have it.
+/// Returns the current time in seconds since 1970, as in event headers.
 pub(crate) fn unix_seconds() -> u32 {
     let seconds = SystemTime::now()
         .duration_since(UNIX_EPOCH)
@@ -38,27 +38,28 @@ pub(crate) fn unix_seconds() -> u32 {
     u32::try_from(seconds).unwrap_or(u32::MAX)
 }
 
-/// Called once when the log has failed (invariant 4), with the reason. It must not return in a server: the process ends.
+/// Called once when the log has failed (invariant 4), with the reason. In a server it must not return: the
+/// process ends.
 pub type FatalHook = Box<dyn Fn(&str) + Send + Sync>;
 
-/// What a manager works with.
+/// Parts that a manager is built from.
 pub struct ManagerParts {
     /// The log, recovered and opened.
     pub log: Log,
-    /// The GTID state that recovery found.
+    /// GTID state that recovery found.
     pub state: BinlogState,
     /// The engines, replayed up to the end of the log.
     pub storage: Arc<Storage>,
     /// The settings.
     pub config: Config,
-    /// Decides when what is durable is acknowledged: [`AcknowledgeAtOnce`] without semi-sync.
+    /// Decides when durable transactions are acknowledged: [`AcknowledgeAtOnce`] without semi-sync.
     pub acknowledger: Box<dyn Acknowledger>,
     /// Called when the log fails. The default prints the reason and aborts the process.
     pub fatal_hook: FatalHook,
 }
 
 impl ManagerParts {
-    /// Without semi-sync, with the default settings; a failed log aborts the process.
+    /// Returns parts without semi-sync and with the default settings. A failed log aborts the process.
     pub fn new(log: Log, state: BinlogState, storage: Arc<Storage>) -> Self {
         ManagerParts {
             log,
@@ -76,17 +77,17 @@ impl ManagerParts {
     }
 }
 
-/// What everything in this crate shares.
+/// State shared by everything in this crate.
 pub(crate) struct Core {
     config: ArcSwap<Config>,
     pub(crate) log: Log,
     pub(crate) log_stage: Mutex<LogStage>,
     pub(crate) storage: Arc<Storage>,
-    /// What readers see: the engines at `positions.published()`.
+    /// Snapshot that readers use: the engines at `positions.published()`.
     published: RwLock<Arc<StorageSnapshot>>,
     pub(crate) positions: PositionCells,
     pub(crate) replica: PublishedPosition,
-    /// The last GTID of each domain, published.
+    /// Last published GTID of each domain.
     pub(crate) logged: PublishedPosition,
     pub(crate) sendable: Arc<Sendable>,
     pub(crate) overlay: Overlay,
@@ -100,7 +101,7 @@ pub(crate) struct Core {
     pub(crate) buffers: Arc<BufferPool>,
     pub(crate) open_transactions: AtomicUsize,
     pub(crate) sync_points: SyncPoints,
-    /// The last mark of a large transaction's rows: the log's ordinal then, and its number.
+    /// Last mark of a large transaction's rows: the ordinal of the log file at that time, and its number.
     pub(crate) last_mark: Mutex<Option<(u32, u16)>>,
     next_xid: AtomicU64,
     next_session: AtomicU64,
@@ -117,11 +118,11 @@ impl Core {
         self.published.read().clone()
     }
 
-    /// Makes `snapshot` what readers see.
+    /// Makes `snapshot` the one that readers use.
     pub(crate) fn publish_snapshot(&self, snapshot: StorageSnapshot) {
         let snapshot = Arc::new(snapshot);
         let before = std::mem::replace(&mut *self.published.write(), snapshot);
-        // Releasing it is not for readers to wait for.
+        // Released after the lock: readers must not wait for it.
         drop(before);
     }
 
@@ -129,12 +130,12 @@ impl Core {
         self.next_xid.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// The error that everything gets since the log has failed.
+    /// Returns the error of every operation after the log has failed.
     pub(crate) fn poisoned(&self) -> Option<Error> {
         self.poisoned.get().cloned()
     }
 
-    /// The log has failed: nothing is written or acknowledged any more.
+    /// Declares the log failed: from now on nothing is written or acknowledged.
     pub(crate) fn fatal(&self, reason: &str) -> Error {
         let error = Error::Fatal(reason.into());
         if self.poisoned.set(error.clone()).is_ok() {
@@ -148,7 +149,8 @@ impl Core {
 
 impl LogBarrier for Core {
     fn make_durable(&self, position: LogPosition) -> LogPosition {
-        // With sync_binlog=1 everything that is published is durable. Otherwise what is written by now is synced first.
+        // With sync_binlog=1 everything that is published is durable. Otherwise sync what has been written so
+        // far.
         if self.positions.durable() < position
             && let Err(reason) = self.sync_in_background()
         {
@@ -158,29 +160,29 @@ impl LogBarrier for Core {
     }
 }
 
-/// Hands the engines' wish for a durable log on, without keeping the manager alive.
+/// Passes the engines' requests for a durable log on, without keeping the manager alive.
 struct Barrier(std::sync::Weak<Core>);
 
 impl LogBarrier for Barrier {
     fn make_durable(&self, position: LogPosition) -> LogPosition {
         match self.0.upgrade() {
             Some(core) => core.make_durable(position),
-            // The manager has closed, and with it the log: everything in it is durable.
+            // The manager has closed, and the log with it: everything in it is durable.
             None => position,
         }
     }
 }
 
-/// Begins transactions, owns the log and the commit pipeline. Dropping it closes it.
+/// Begins transactions; owns the log and the commit pipeline. Dropping it closes it.
 pub struct TransactionManager {
     core: Arc<Core>,
 }
 
 impl TransactionManager {
-    /// Starts on a recovered log and the engines that have replayed it.
+    /// Starts with a recovered log and the engines that have replayed it.
     ///
     /// # Panics
-    /// If the engines are not exactly at the end of what the log holds: recovery has not been run.
+    /// If the engines are ahead of the end of the log, or the log is not synced: recovery has not been run.
     pub fn open(parts: ManagerParts) -> Self {
         let ManagerParts {
             log,
@@ -197,7 +199,7 @@ impl TransactionManager {
             "the engines are at {}, ahead of the log's end {start}",
             storage.position()
         );
-        // What stands between the engine's last transaction and the log's end are events of the log itself.
+        // Between the engine's last transaction and the end of the log there are only events of the log itself.
         storage.apply(&[], start).expect("an empty batch can be applied");
         let snapshot = storage.snapshot();
         let replicated = log.replica_state().position;
@@ -237,7 +239,7 @@ impl TransactionManager {
         core.background.start(&core);
         let manager = TransactionManager { core };
         if let Err(error) = manager.set_config(config) {
-            // The settings are in force already, and the log does not follow them.
+            // The settings already apply, and the log does not follow them.
             let reason = format!("the binary log's settings cannot be applied: {error}");
             drop(manager.core.fatal(&reason));
         }
@@ -248,54 +250,57 @@ impl TransactionManager {
         &self.core
     }
 
-    /// A session, with the flag that stops it.
+    /// Creates a session with the flag that stops it.
     pub fn session(&self, interrupt: Interrupt) -> Session {
         let id = self.core.next_session.fetch_add(1, Ordering::Relaxed);
         Session::new(id, interrupt, self.core.locks.clone())
     }
 
-    /// A session of an applier: its transactions are a primary's, committed in batches ([`TransactionManager::commit_batch`]). Several may be under way at a
-    /// time, if they touch nothing in common. They wait for no session's transaction that is not about to commit: that one gets 1213.
+    /// Creates a session of an applier. Its transactions come from a primary and are committed in batches
+    /// ([`TransactionManager::commit_batch`]). Several can be in progress at the same time if they touch
+    /// nothing in common. They never wait for a session's transaction unless it is committing; otherwise that
+    /// one gets 1213.
     pub fn applier_session(&self, interrupt: Interrupt) -> Session {
         let id = self.core.next_session.fetch_add(1, Ordering::Relaxed);
         Session::of_applier(id, interrupt, self.core.locks.clone())
     }
 
-    /// Begins a transaction of a session, which has no other.
+    /// Begins a transaction of a session, which must have no other.
     pub fn begin(&self, session: &Session, options: TransactionOptions) -> Transaction {
         Transaction::new(self.core.clone(), session.clone(), options)
     }
 
-    /// `START TRANSACTION WITH CONSISTENT SNAPSHOT`: begins with its snapshot taken. Its exact place in the log is
-    /// [`Transaction::snapshot_version`]; [`TransactionManager::coordinates`] gives `binlog_snapshot_file` and `_position`,
-    /// [`TransactionManager::gtid_state_at`] the GTID position.
+    /// `START TRANSACTION WITH CONSISTENT SNAPSHOT`: begins a transaction and takes its snapshot at once. The
+    /// snapshot's log position is [`Transaction::snapshot_version`]; [`TransactionManager::coordinates`] turns
+    /// it into `binlog_snapshot_file` and `_position`, [`TransactionManager::gtid_state_at`] into the GTID
+    /// position.
     pub fn begin_with_snapshot(&self, session: &Session, options: TransactionOptions) -> Transaction {
         let mut transaction = self.begin(session, options);
         transaction.snapshot();
         transaction
     }
 
-    /// What is published now, as readers see it.
+    /// Returns the published state, as readers see it.
     pub fn snapshot(&self) -> Arc<StorageSnapshot> {
         self.core.published_snapshot()
     }
 
-    /// The four positions.
+    /// Returns the four positions at one moment.
     pub fn positions(&self) -> Positions {
         self.core.positions.read()
     }
 
-    /// The log, for reading.
+    /// Returns the log, for reading.
     pub fn log(&self) -> &Log {
         &self.core.log
     }
 
-    /// The engines.
+    /// Returns the engines.
     pub fn storage(&self) -> &Arc<Storage> {
         &self.core.storage
     }
 
-    /// The settings.
+    /// Returns the current settings.
     pub fn config(&self) -> Arc<Config> {
         self.core.config()
     }
@@ -303,14 +308,15 @@ impl TransactionManager {
     /// Changes settings while the server runs.
     ///
     /// # Errors
-    /// [`Error::LogFull`]: there is no room to note in the log how it is synced from now on; nothing has changed. Others are fatal.
+    /// [`Error::LogFull`] if the log has no room to record its new sync mode; nothing has changed then. Other
+    /// errors are fatal.
     pub fn set_config(&self, config: Config) -> Result<()> {
         let _stage = self.core.log_stage.lock();
         let mode = match config.sync_binlog {
             SyncBinlog::EveryGroup => SyncMode::EachGroup,
             SyncBinlog::Background => SyncMode::Deferred,
         };
-        // First, because it may find no room.
+        // First, because there may be no room for it.
         match self.core.log.set_sync_mode(mode) {
             Ok(()) => {}
             Err(error @ paceline_binlog::Error::NoSpace { .. }) => return Err(error.into()),
@@ -331,7 +337,8 @@ impl TransactionManager {
         Ok(())
     }
 
-    /// Replicas have acknowledged the log up to `position` (semi-sync): what is acknowledged is published.
+    /// Records that replicas have acknowledged the log up to `position` (semi-sync), and publishes that
+    /// part.
     pub fn acknowledge(&self, position: LogPosition) {
         let position = position.min(self.core.positions.durable());
         if position > self.core.positions.acknowledged() {
@@ -342,37 +349,37 @@ impl TransactionManager {
         self.core.publish();
     }
 
-    /// Up to where replicas may be sent the log: what is durable.
+    /// Returns the position up to which the log may be sent to replicas: the end of its durable part.
     pub fn sendable(&self) -> LogPosition {
         self.core.sendable.position()
     }
 
-    /// Ready when the log may be sent further than `position`.
+    /// Completes when the log may be sent beyond `position`.
     pub fn sendable_past(&self, position: LogPosition) -> SendablePast {
         self.core.sendable.past(position)
     }
 
-    /// What whoever sends the log waits for.
+    /// Returns the handle that senders of the log wait on.
     pub fn sendable_handle(&self) -> Arc<Sendable> {
         self.core.sendable.clone()
     }
 
-    /// Who needs which part of the log.
+    /// Returns the leases on the log.
     pub fn leases(&self) -> LeaseRegistry {
         self.core.leases.clone()
     }
 
-    /// Ready when `version` is published: the caller's next snapshot contains it.
+    /// Completes when `version` is published: the caller's next snapshot contains it.
     pub fn published_up_to(&self, version: Version) -> Settled {
         Settled::new(self.core.clone(), version)
     }
 
-    /// The error that every commit gets if the log has failed.
+    /// Returns the error of every commit if the log has failed.
     pub fn failure(&self) -> Option<Error> {
         self.core.poisoned()
     }
 
-    /// Counters and histograms.
+    /// Returns the counters and histograms.
     pub fn status(&self) -> Status {
         let core = &self.core;
         let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
@@ -403,16 +410,16 @@ impl TransactionManager {
         }
     }
 
-    /// Steps of the commit pipeline where tests stop; see [`SyncPoints`].
+    /// Returns the steps of the commit pipeline at which tests can stop; see [`SyncPoints`].
     pub fn sync_points(&self) -> &SyncPoints {
         &self.core.sync_points
     }
 
-    /// A clean end: waits for the commits in the queue, publishes, flushes the engines, closes the log. Later commits get
-    /// [`Error::Closed`].
+    /// Shuts down cleanly: waits for the commits in the queue, publishes, flushes the engines, closes the log.
+    /// Later commits get [`Error::Closed`].
     ///
     /// # Errors
-    /// If the engines cannot be flushed or the log not be closed; the next start replays the log.
+    /// If the engines cannot be flushed or the log cannot be closed. The next start replays the log then.
     pub fn close(&self) -> Result<()> {
         let core = &self.core;
         if !core.background.stop(core) {

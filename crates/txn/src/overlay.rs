@@ -1,4 +1,4 @@
-//! The pending overlay: the newest row of every key that has its place in the log and is not published yet.
+//! The pending overlay: the newest row of every key that is placed in the log and not yet published.
 //!
 //! ```text
 //!   leader   write ──▶ insert(group) ──▶ release row locks ──▶ sync
@@ -6,15 +6,17 @@
 //!   publisher     engine ──▶ snapshot ──▶ forget(group)
 //! ```
 //!
-//! A miss in the overlay means that the newest version is in the published snapshot *that is loaded after the miss*: a row
-//! is forgotten only when a snapshot that has it is there for all. An entry whose version is not above the loaded snapshot's
-//! position is out of date: the snapshot has it or something newer.
+//! A miss in the overlay means that the newest version is in the published snapshot *that is loaded after the
+//! miss*: a row is forgotten only when a snapshot that contains it is available to all. An entry whose version
+//! is not above the loaded snapshot's position is out of date: the snapshot has it or something newer.
 //!
-//! A large transaction's rows are not put into the tree one by one, which would take seconds while others wait: its write set, which is ordered by key
-//! itself, stands beside the tree as a whole, from [`WHOLE_FROM`] keys on.
+//! The rows of a large transaction are not inserted into the tree one by one, which would take seconds while
+//! others wait. From [`WHOLE_FROM`] keys on, the write set, itself ordered by key, is kept beside the tree as a
+//! whole.
 //!
-//! Rows are ordered by key. A row carries the first bytes of its key beside it ([`Keyed`]), so that a look-up compares what stands in the tree's nodes and
-//! follows pointers into write sets (three dependent loads, each likely a cache miss) only for longer keys that begin alike.
+//! Rows are ordered by key. A row carries the first bytes of its key ([`Keyed`]), so a look-up compares what is
+//! in the tree's nodes. It follows pointers into write sets (three dependent loads, each probably a cache miss)
+//! only for longer keys with a common beginning.
 
 use paceline_storage::{Change, EntryIndex, FrozenWriteSet, KeyHead, KeyRange};
 use paceline_types::Version;
@@ -26,7 +28,7 @@ use std::ops::Bound;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Something with a key, and the key's head.
+/// A key with its head.
 trait Keyed {
     fn head(&self) -> KeyHead;
     fn length(&self) -> usize;
@@ -38,7 +40,7 @@ impl Ord for dyn Keyed + '_ {
     fn cmp(&self, other: &Self) -> Order {
         self.head().cmp(&other.head()).then_with(|| {
             match self.length() <= KeyHead::LENGTH && other.length() <= KeyHead::LENGTH {
-                // What is behind the shorter one are zeros: it is the other's beginning.
+                // The shorter key is padded with zeros, so it is a prefix of the other.
                 true => self.length().cmp(&other.length()),
                 false => self.bytes().cmp(other.bytes()),
             }
@@ -60,7 +62,7 @@ impl PartialEq for dyn Keyed + '_ {
 
 impl Eq for dyn Keyed + '_ {}
 
-/// A key that is looked for.
+/// A key to look up.
 struct Sought<'a> {
     head: KeyHead,
     key: &'a [u8],
@@ -89,7 +91,7 @@ impl Keyed for Sought<'_> {
     }
 }
 
-/// One row in the overlay: an entry of a write set that others share.
+/// One row in the overlay: an entry of a shared write set.
 #[derive(Clone)]
 pub(crate) struct PendingRow {
     head: KeyHead,
@@ -162,14 +164,14 @@ impl Ord for PendingRow {
     }
 }
 
-/// A set with so many keys stands beside the tree. Every look-up searches each such set, so that they must be few; below that, a set's keys enter the
-/// tree in the time of a sync.
+/// Number of keys from which on a set is kept beside the tree. Every look-up searches each such set, so there
+/// must be few of them. A smaller set enters the tree in the time of a sync.
 const WHOLE_FROM: usize = 1024;
 
 #[derive(Default)]
 struct Rows {
     tree: BTreeSet<PendingRow>,
-    /// In log order. One, as a rule.
+    /// In log order. Usually at most one.
     large: Vec<Arc<FrozenWriteSet>>,
 }
 
@@ -204,23 +206,23 @@ impl Rows {
         for set in &self.large {
             rows.extend(set.indexes_in(range).map(|entry| PendingRow::new(set, entry)));
         }
-        // The newest of each key stays.
+        // Keep the newest version of each key.
         rows.sort_by(|one, other| one.cmp(other).then_with(|| other.version().cmp(&one.version())));
         rows.dedup_by(|other, one| one == other);
         rows
     }
 }
 
-/// Key → newest unpublished row, ordered by key.
+/// Newest unpublished row of each key, ordered by key.
 #[derive(Default)]
 pub(crate) struct Overlay {
     rows: RwLock<Rows>,
-    /// Lets readers pass by an empty overlay without a lock.
+    /// Lets readers skip an empty overlay without a lock.
     len: AtomicUsize,
 }
 
 impl Overlay {
-    /// The rows of transactions that have their place in the log. In log order.
+    /// Inserts the rows of placed transactions, in log order.
     pub(crate) fn insert<'a>(&self, sets: impl IntoIterator<Item = &'a Arc<FrozenWriteSet>>) {
         let mut rows = self.rows.write();
         for set in sets {
@@ -246,7 +248,7 @@ impl Overlay {
         self.len.store(rows.len(), Ordering::Release);
     }
 
-    /// These are published: drops what nobody has overwritten since.
+    /// Removes the rows of published transactions, except those that were overwritten in the meantime.
     pub(crate) fn forget<'a>(&self, sets: impl IntoIterator<Item = &'a Arc<FrozenWriteSet>>) {
         let mut rows = self.rows.write();
         for set in sets {
@@ -256,7 +258,7 @@ impl Overlay {
             }
             for entry in set.indexes() {
                 let sought = Sought::new(set.key(entry));
-                // Most rows have not been overwritten meanwhile: one look-up.
+                // Most rows have not been overwritten: one look-up.
                 if let Some(row) = rows.tree.take(&sought as &dyn Keyed)
                     && row.version() != set.version()
                 {
@@ -267,9 +269,10 @@ impl Overlay {
         self.len.store(rows.len(), Ordering::Release);
     }
 
-    /// The newest unpublished row of a key.
+    /// Returns the newest unpublished row of a key.
     ///
-    /// The caller holds a lock on the key, got from whoever wrote it last: that orders this read behind his insertion.
+    /// The caller holds a lock on the key, acquired after its last writer released it. That orders this read
+    /// after the writer's insertion.
     pub(crate) fn get(&self, key: &[u8]) -> Option<PendingRow> {
         if self.is_empty() {
             return None;
@@ -277,7 +280,7 @@ impl Overlay {
         self.rows.read().get(key)
     }
 
-    /// All rows of a range, ascending.
+    /// Returns all rows of a range, ascending.
     pub(crate) fn range(&self, range: &KeyRange) -> Vec<PendingRow> {
         if self.is_empty() || range.is_empty() {
             return Vec::new();
@@ -328,7 +331,7 @@ mod tests {
     }
 
     #[test]
-    fn a_large_set_stands_beside_the_others() {
+    fn a_large_set_is_kept_as_a_whole() {
         let overlay = Overlay::default();
         let before = set(10, &[("0001a", Some("x")), ("0001b", Some("x"))]);
         let others: Vec<String> = (0..WHOLE_FROM).map(|number| format!("0003{number}")).collect();
@@ -365,7 +368,7 @@ mod tests {
     }
 
     #[test]
-    fn ranges_are_ordered() {
+    fn a_range_returns_rows_in_key_order() {
         let overlay = Overlay::default();
         overlay.insert([&set(
             10,

@@ -6,23 +6,23 @@
 //!      readers have it have it (semi-sync) returned    returned
 //! ```
 //!
-//! Each only moves forward and only past the one before it; every step asserts it (invariant 1). With `sync_binlog=0`
-//! publishing does not wait for the disk: then, and only then, `durable` may lag behind `published`, and engines are kept
-//! from flushing past `durable` instead (invariant 3).
+//! Each moves only forward, and never past the next one; every step asserts it (invariant 1). With
+//! `sync_binlog=0` publishing does not wait for the disk. Then, and only then, `durable` may be behind
+//! `published`, and engines are instead kept from flushing past `durable` (invariant 3).
 
 use paceline_types::LogPosition;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The positions at one moment.
+/// The four positions at one moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Positions {
-    /// What readers see and engines hold.
+    /// End of the part that readers see and engines hold.
     pub published: LogPosition,
-    /// What is durable here and, where semi-sync asks for it, on enough replicas.
+    /// End of the part that is durable here and, where semi-sync asks for it, on enough replicas.
     pub acknowledged: LogPosition,
-    /// What a crash of this machine cannot take.
+    /// End of the part that a crash of this machine cannot lose.
     pub durable: LogPosition,
-    /// What has its place in the log.
+    /// End of everything placed in the log.
     pub written: LogPosition,
 }
 
@@ -33,7 +33,7 @@ pub(crate) enum Durability {
     Deferred,
 }
 
-/// The positions as the pipeline moves them. Read by anyone at any time; each is moved by one stage only.
+/// The positions as the pipeline moves them. Any thread may read them at any time; only one stage moves each.
 pub(crate) struct PositionCells {
     published: AtomicU64,
     acknowledged: AtomicU64,
@@ -42,7 +42,7 @@ pub(crate) struct PositionCells {
 }
 
 impl PositionCells {
-    /// All four at `start`: what recovery left.
+    /// Sets all four to `start`, where recovery ended.
     pub(crate) fn new(start: LogPosition) -> Self {
         let cell = || AtomicU64::new(start.as_u64());
         PositionCells {
@@ -53,7 +53,7 @@ impl PositionCells {
         }
     }
 
-    /// A consistent reading: from the last position to the first, so that the order holds in what is returned.
+    /// Reads all four, the lowest first, so that their order holds in the result.
     pub(crate) fn read(&self) -> Positions {
         let published = self.published();
         let acknowledged = self.acknowledged();
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn they_move_in_order() {
+    fn positions_move_in_order() {
         let cells = PositionCells::new(at(4));
         cells.advance_written(at(10));
         cells.advance_durable(at(10));

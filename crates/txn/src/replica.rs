@@ -1,8 +1,9 @@
-//! How far this server has replicated: `gtid_slave_pos`, and those who wait for it.
+//! Progress of replication on this server: `gtid_slave_pos`, and the waits for it.
 //!
-//! The truth is in the log ([`paceline_binlog::replica_state`]). Here is its published part: what the next snapshot contains. It moves in
-//! the publish stage, in the log's order, after the shared snapshot is taken and before any session is told. The position of the whole log is kept in
-//! the same way, for those who wait for a GTID wherever it was written.
+//! The authoritative state is in the log ([`paceline_binlog::replica_state`]). This module holds its published
+//! part, which the next snapshot contains. It moves in the publish stage, in log order, after the shared
+//! snapshot is taken and before any session is notified. The GTID position of the whole log is kept in the same
+//! way, for waits for a GTID wherever it was written.
 
 use crate::commit::log_stage::WrittenGroup;
 use crate::error::{Error, Result};
@@ -18,22 +19,22 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 use std::time::Instant;
 
-/// How a wait for a GTID position ended.
+/// Outcome of a wait for a GTID position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WaitEnd {
-    /// It is reached: the next snapshot contains it.
+    /// The position is reached: the next snapshot contains it.
     Reached,
-    /// The time is over.
+    /// The time-out has passed.
     TimedOut,
 }
 
-/// See the module's head.
+/// Published GTID position and the waits for it. See the module's head.
 pub(crate) struct PublishedPosition {
     position: Mutex<GtidPosition>,
     waiting: Mutex<Vec<(GtidPosition, Waiter)>>,
 }
 
-/// Who waits for a position.
+/// A thread or task that waits for a position.
 enum Waiter {
     Thread(Interrupt),
     Task(Waker),
@@ -55,7 +56,7 @@ impl PublishedPosition {
         self.position.lock().covers(wanted)
     }
 
-    /// Moves on and wakes who has waited for it.
+    /// Applies the moves and wakes the waiters whose position is reached.
     pub(crate) fn advance(&self, moves: &[GtidMove]) {
         if moves.is_empty() {
             return;
@@ -65,7 +66,7 @@ impl PublishedPosition {
             moves.iter().for_each(|step| step.apply(&mut position));
         }
         let mut waiting = self.waiting.lock();
-        // A thread takes itself off the list.
+        // A thread removes itself from the list.
         waiting.retain(|(wanted, waiter)| {
             if !self.covers(wanted) {
                 return true;
@@ -108,7 +109,7 @@ impl PublishedPosition {
     }
 }
 
-/// The wait of a task until a position is replicated and published.
+/// Wait of a task until a position is replicated and published.
 #[must_use = "nothing is awaited before it is polled"]
 pub struct Replicated {
     core: Arc<Core>,
@@ -137,16 +138,16 @@ impl Future for Replicated {
     }
 }
 
-/// What groups that are published together move.
+/// Moves of GTID positions by groups that are published together.
 pub(crate) struct PublishedMoves {
-    /// `gtid_slave_pos`, in order.
+    /// Moves of `gtid_slave_pos`, in order.
     pub(crate) replicated: Vec<GtidMove>,
-    /// The last GTID of each domain.
+    /// Moves of the last GTID of each domain.
     pub(crate) logged: Vec<GtidMove>,
 }
 
 impl PublishedMoves {
-    /// Those of groups that are published together.
+    /// Returns the moves of groups that are published together.
     pub(crate) fn of(groups: &[WrittenGroup]) -> Self {
         let mut logged = Vec::new();
         for transaction in groups.iter().flat_map(|group| &group.transactions) {
@@ -163,7 +164,6 @@ impl PublishedMoves {
         }
     }
 
-    /// Nothing moves.
     pub(crate) fn none() -> Self {
         PublishedMoves {
             replicated: Vec::new(),
@@ -172,7 +172,7 @@ impl PublishedMoves {
     }
 }
 
-/// What groups that are published together move in `gtid_slave_pos`, in order.
+/// Returns the moves of `gtid_slave_pos` by groups that are published together, in order.
 fn replica_moves(groups: &[WrittenGroup]) -> Vec<GtidMove> {
     let mut moves: Vec<GtidMove> = Vec::new();
     for group in groups {
@@ -200,7 +200,7 @@ fn note(gtids: &mut Vec<Gtid>, gtid: Gtid) {
 }
 
 impl Core {
-    /// Logs a move, to be published in its place: that is returned.
+    /// Logs a move. Returns its log position, at which it will be published.
     fn move_replica(&self, record: &ReplicaRecord) -> Result<LogPosition> {
         let mut stage = self.log_stage.lock();
         if let Some(error) = self.poisoned() {
@@ -228,7 +228,8 @@ impl TransactionManager {
         self.core().replica.get()
     }
 
-    /// `gtid_current_pos`: in each domain the last replicated GTID, or the last one written here if that is later.
+    /// `gtid_current_pos`: in each domain the last replicated GTID, or the last one written here if that is
+    /// later.
     pub fn current_position(&self, server_id: ServerId) -> GtidPosition {
         let mut position = self.replicated_position();
         for own in self.gtid_state().position().iter() {
@@ -239,19 +240,20 @@ impl TransactionManager {
         position
     }
 
-    /// Where a connection stands in its primary's log, if that was recorded.
+    /// Returns a connection's position in its primary's log, if it was recorded.
     pub fn source_position(&self, connection: &str) -> Option<SourcePosition> {
         self.core().log.replica_state().sources.get(connection).cloned()
     }
 
-    /// Which of MySQL's GTIDs a connection has; `None` if that is not known.
+    /// Returns the MySQL GTIDs that a connection has executed; `None` if they are not known.
     pub fn executed_mysql_gtids(&self, connection: &str) -> Option<MySqlGtidSet> {
         self.core().log.replica_state().executed.get(connection).cloned()
     }
 
-    /// Moves the replica's position without a transaction: a filter has passed over one, `SET GLOBAL gtid_slave_pos`, a new place in a
-    /// primary's log. It is durable when this returns, and published unless transactions before it wait for replicas; what is in the
-    /// commit queue before comes before it.
+    /// Moves the replica's position without a transaction: after a filter has skipped one, for `SET GLOBAL
+    /// gtid_slave_pos`, or to a new position in a primary's log. The move is durable when this returns, and
+    /// published unless earlier transactions wait for replicas. Transactions that are already in the commit
+    /// queue precede it.
     ///
     /// # Errors
     /// [`Error::LogFull`]; others are fatal.
@@ -262,7 +264,7 @@ impl TransactionManager {
         Ok(())
     }
 
-    /// Ready when everything in `wanted` is replicated and published.
+    /// Completes when everything in `wanted` is replicated and published.
     pub fn replicated_up_to(&self, wanted: GtidPosition) -> Replicated {
         Replicated {
             core: self.core().clone(),
@@ -270,11 +272,11 @@ impl TransactionManager {
         }
     }
 
-    /// `MASTER_GTID_WAIT`: waits in the calling thread until everything in `wanted` is replicated and published. Numbers are compared,
-    /// within domains. No deadline: for ever.
+    /// `MASTER_GTID_WAIT`: waits in the calling thread until everything in `wanted` is replicated and
+    /// published. Only sequence numbers within domains are compared. Without a deadline it waits forever.
     ///
     /// # Errors
-    /// [`Error::Interrupted`].
+    /// [`Error::Interrupted`] if the session is killed or its statement times out.
     pub fn wait_replicated(
         &self,
         wanted: &GtidPosition,
@@ -285,10 +287,11 @@ impl TransactionManager {
         crate::lock::owner::blocking(|| core.replica.wait(wanted, deadline, interrupt))
     }
 
-    /// `wait_for_gtid`: as [`TransactionManager::wait_replicated`], for everything in the log, wherever it was written.
+    /// `wait_for_gtid`: waits as [`TransactionManager::wait_replicated`] does, for everything in the log,
+    /// wherever it was written.
     ///
     /// # Errors
-    /// [`Error::Interrupted`].
+    /// [`Error::Interrupted`] if the session is killed or its statement times out.
     pub fn wait_logged(
         &self,
         wanted: &GtidPosition,

@@ -1,8 +1,9 @@
-//! Up to where replicas may be sent the log, and who waits for more of it.
+//! The position up to which replicas may be sent the log, and the waits for more of it.
 //!
-//! What is sendable is durable, and the acknowledger has been told of it: a replica's acknowledgement cannot arrive before the wait
-//! for it has begun. Moving it costs one atomic operation while nobody waits. Few waiters are woken by the leader itself; many of
-//! them by a task, because the leader still holds the log stage.
+//! The sendable part is durable, and the acknowledger has been notified of it: a replica's acknowledgement
+//! cannot arrive before the wait for it has begun. Moving the position costs one atomic operation while nothing
+//! waits. The leader wakes a few waiters itself. It leaves many of them to a task, because it still holds the
+//! log stage.
 
 use paceline_types::LogPosition;
 use parking_lot::Mutex;
@@ -13,7 +14,7 @@ use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll, Waker};
 use tokio::runtime::Handle;
 
-/// How many waiters are woken in place.
+/// Most waiters that are woken in place.
 const WOKEN_IN_PLACE_MAX: usize = 4;
 
 #[derive(Default)]
@@ -22,10 +23,11 @@ struct Waiting {
     next: u64,
 }
 
-/// Up to where a log may be sent, shared by who moves it and who waits. A log that is not a transaction manager's has one of its own.
+/// Position up to which a log may be sent, with its waiters. A log that does not belong to a transaction
+/// manager has one of its own.
 pub struct Sendable {
     position: AtomicU64,
-    /// The length of `waiting`, to be read without its lock.
+    /// Length of `waiting`, readable without its lock.
     count: AtomicUsize,
     waiting: Mutex<Waiting>,
     runtime: OnceLock<Handle>,
@@ -38,7 +40,7 @@ impl std::fmt::Debug for Sendable {
 }
 
 impl Sendable {
-    /// Everything before `start` may be sent.
+    /// Starts with everything before `start` sendable.
     pub fn new(start: LogPosition) -> Self {
         Sendable {
             position: AtomicU64::new(start.as_u64()),
@@ -48,14 +50,15 @@ impl Sendable {
         }
     }
 
-    /// Up to where the log may be sent.
+    /// Returns the position up to which the log may be sent.
     pub fn position(&self) -> LogPosition {
         LogPosition::from_u64(self.position.load(Ordering::SeqCst))
     }
 
-    /// The log may be sent up to there. Never goes back.
+    /// Raises the position to `to`; a lower one has no effect.
     pub fn advance(&self, to: LogPosition) {
-        // In this order, and the waiter in the other one: either it sees the position, or we see it.
+        // The waiter does these two steps in the opposite order: either it sees the position, or we see the
+        // waiter.
         self.position.fetch_max(to.as_u64(), Ordering::SeqCst);
         if self.count.load(Ordering::SeqCst) > 0 {
             self.wake();
@@ -77,7 +80,7 @@ impl Sendable {
         }
     }
 
-    /// Waits until the log may be sent further than `position`.
+    /// Waits until the log may be sent beyond `position`.
     pub fn past(self: &Arc<Self>, position: LogPosition) -> SendablePast {
         SendablePast {
             sendable: self.clone(),
@@ -88,7 +91,7 @@ impl Sendable {
 
     fn enlist(&self, id: &mut Option<u64>, waker: &Waker) {
         if let Ok(runtime) = Handle::try_current() {
-            // The first one stays.
+            // The first runtime stays.
             let _ = self.runtime.set(runtime);
         }
         let mut waiting = self.waiting.lock();
@@ -108,7 +111,7 @@ impl Sendable {
     }
 }
 
-/// Ready when the log may be sent further than a position.
+/// Completes when the log may be sent beyond a position.
 #[must_use = "a wait does nothing unless it is awaited"]
 pub struct SendablePast {
     sendable: Arc<Sendable>,

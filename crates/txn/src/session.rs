@@ -1,4 +1,4 @@
-//! A session, as far as locks and interrupts know it. Its transactions follow each other, one at a time.
+//! A session as locks and interrupts see it. It runs one transaction at a time.
 
 use crate::error::Result;
 use crate::interrupt::Interrupt;
@@ -7,7 +7,7 @@ use crate::lock::{LockManager, MetadataGuard, MetadataMode, MetadataObject, Pati
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A session. Clones are the same session.
+/// A session. Clones refer to the same session.
 #[derive(Clone)]
 pub struct Session {
     pub(crate) owner: Arc<LockOwner>,
@@ -29,12 +29,12 @@ impl Session {
         }
     }
 
-    /// The flag that `KILL` raises.
+    /// Returns the flag that `KILL` raises.
     pub fn interrupt(&self) -> &Interrupt {
         self.owner.interrupt()
     }
 
-    /// Whether it waits for a lock now (`SHOW PROCESSLIST`).
+    /// Returns whether the session waits for a lock now (`SHOW PROCESSLIST`).
     pub fn is_waiting_for_lock(&self) -> bool {
         self.owner.is_parked()
     }
@@ -54,7 +54,8 @@ impl Session {
             .lock_metadata(&self.owner, object, mode, Patience::For(timeout))
     }
 
-    /// `FLUSH TABLES WITH READ LOCK`: waits for writing statements, and stops new ones and commits until the guard is dropped.
+    /// `FLUSH TABLES WITH READ LOCK`: waits for writing statements to end, then blocks new ones and commits
+    /// until the guard is dropped.
     ///
     /// # Errors
     /// As [`Session::lock_metadata`].
@@ -68,7 +69,7 @@ impl Session {
     }
 }
 
-/// Keeps everybody from writing; given back when dropped.
+/// Guard that keeps every other session from writing until it is dropped.
 #[must_use = "the lock is given back when the guard is dropped"]
 pub struct GlobalReadLock {
     _commits: MetadataGuard,

@@ -1,14 +1,15 @@
-//! What is counted: MariaDB's `binlog_*` status variables, lock waits, and histograms of what a commit takes.
+//! Counters: MariaDB's `binlog_*` status variables, lock waits, and histograms of commit times.
 //!
 //! All counters are relaxed atomics; a histogram has one bucket for each power of two.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-/// Buckets of a histogram: bucket `n` holds values from 2^(n-1) to 2^n - 1, bucket 0 the value 0.
+/// Number of buckets of a histogram: bucket `n` holds values from 2^(n-1) to 2^n - 1, bucket 0 the value 0, the
+/// last one everything above.
 pub const HISTOGRAM_BUCKETS: usize = 40;
 
-/// A histogram being filled.
+/// Histogram that is being filled.
 #[derive(Debug)]
 pub(crate) struct Histogram {
     buckets: [AtomicU64; HISTOGRAM_BUCKETS],
@@ -34,7 +35,7 @@ impl Histogram {
         self.max.fetch_max(value, Ordering::Relaxed);
     }
 
-    /// In microseconds.
+    /// Adds a duration in microseconds.
     pub(crate) fn record(&self, time: Duration) {
         self.add(u64::try_from(time.as_micros()).unwrap_or(u64::MAX));
     }
@@ -50,10 +51,10 @@ impl Histogram {
     }
 }
 
-/// A histogram as it was at one moment.
+/// Contents of a histogram at one moment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HistogramSnapshot {
-    /// How many values each bucket has: bucket 0 the value 0, bucket `n` those from 2^(n-1) to 2^n - 1.
+    /// Number of values in each bucket: bucket 0 the value 0, bucket `n` those from 2^(n-1) to 2^n - 1.
     pub buckets: [u64; HISTOGRAM_BUCKETS],
     /// The sum of all values.
     pub sum: u64,
@@ -62,17 +63,18 @@ pub struct HistogramSnapshot {
 }
 
 impl HistogramSnapshot {
-    /// How many values there are.
+    /// Returns the number of values.
     pub fn count(&self) -> u64 {
         self.buckets.iter().sum()
     }
 
-    /// The average, rounded down; 0 without values.
+    /// Returns the average, rounded down; 0 without values.
     pub fn mean(&self) -> u64 {
         self.sum.checked_div(self.count()).unwrap_or(0)
     }
 
-    /// A bound that `percent` of the values do not exceed: the upper end of their bucket.
+    /// Returns a bound that `percent` of the values do not exceed: the upper end of their bucket. Returns 0
+    /// without values.
     pub fn percentile(&self, percent: u64) -> u64 {
         let wanted = (self.count() * percent).div_ceil(100);
         let mut seen = 0;
@@ -97,7 +99,8 @@ pub(crate) struct LockCounters {
     pub(crate) wait_time: Histogram,
 }
 
-/// Why a waiting group went on (`binlog_commit_wait_count` above 0).
+/// Counters of the commit pipeline. The `trigger_*` ones count why a waiting group was written
+/// (`binlog_commit_wait_count` above 0).
 #[derive(Default, Debug)]
 pub(crate) struct CommitCounters {
     pub(crate) commits: AtomicU64,
@@ -115,18 +118,19 @@ pub(crate) struct CommitCounters {
     pub(crate) log_bytes: AtomicU64,
 }
 
-/// All counters at one moment.
+/// Values of all counters at one moment.
 #[derive(Clone, Debug)]
 pub struct Status {
     /// `binlog_commits`: transactions written to the log.
     pub binlog_commits: u64,
     /// `binlog_group_commits`: groups written to the log.
     pub binlog_group_commits: u64,
-    /// `binlog_group_commit_trigger_count`: groups that went because `binlog_commit_wait_count` was reached.
+    /// `binlog_group_commit_trigger_count`: groups written because `binlog_commit_wait_count` was reached.
     pub binlog_group_commit_trigger_count: u64,
-    /// `binlog_group_commit_trigger_lock_wait`: … because another transaction waited for a lock of one in the queue.
+    /// `binlog_group_commit_trigger_lock_wait`: … because another transaction waited for a lock of one in the
+    /// queue.
     pub binlog_group_commit_trigger_lock_wait: u64,
-    /// `binlog_group_commit_trigger_timeout`: … because `binlog_commit_wait_usec` was over.
+    /// `binlog_group_commit_trigger_timeout`: … because `binlog_commit_wait_usec` had passed.
     pub binlog_group_commit_trigger_timeout: u64,
     /// `binlog_cache_disk_use`: transactions whose events spilled to a file.
     pub binlog_cache_disk_use: u64,
@@ -134,15 +138,15 @@ pub struct Status {
     pub binlog_bytes_written: u64,
     /// Transactions rolled back.
     pub rollbacks: u64,
-    /// Checkpoints made since the start.
+    /// Checkpoints since the start.
     pub checkpoints: u64,
-    /// Transactions in a group.
+    /// Transactions per group.
     pub group_size: HistogramSnapshot,
-    /// Time of an fdatasync of the log, µs.
+    /// Duration of an fdatasync of the log, µs.
     pub sync_usec: HistogramSnapshot,
-    /// Time from durable to published of a group, µs.
+    /// Time from durable to published, per group, µs.
     pub publish_usec: HistogramSnapshot,
-    /// Time from entering the queue to published of a transaction, µs.
+    /// Time from queued to published, per transaction, µs.
     pub commit_usec: HistogramSnapshot,
     /// `innodb_row_lock_waits`.
     pub row_lock_waits: u64,
@@ -154,13 +158,13 @@ pub struct Status {
     pub lock_wait_timeouts: u64,
     /// `innodb_deadlocks`.
     pub deadlocks: u64,
-    /// Time of a lock wait, µs.
+    /// Duration of lock waits, µs.
     pub lock_wait_usec: HistogramSnapshot,
-    /// Keys locked now.
+    /// Number of keys locked now.
     pub locked_keys: u64,
-    /// Rows in the pending overlay now.
+    /// Number of rows in the pending overlay now.
     pub pending_rows: u64,
-    /// Transactions open now.
+    /// Number of transactions open now.
     pub open_transactions: u64,
 }
 
@@ -169,7 +173,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_histogram_keeps_order_and_sum() {
+    fn a_histogram_counts_values_and_bounds_percentiles() {
         let histogram = Histogram::default();
         for value in [0, 1, 2, 3, 100, 1000, u64::MAX >> 30] {
             histogram.add(value);

@@ -1,29 +1,30 @@
-//! Named places where a test can stop a thread, to write an interleaving down.
+//! Named steps at which a test can stop a thread, to force an interleaving.
 //!
-//! `sync_point!(points, CommitStep::Written)` costs nothing outside tests: the registry is a zero-sized type and the call is
-//! empty unless this crate is compiled for its own tests (`cfg(test)`) or with the feature `sync-points`, which is in no other
-//! crate's default and touches no dependency, so nothing below is rebuilt for it.
+//! `points.reach(CommitStep::Written)` costs nothing outside tests: the registry is a zero-sized type
+//! and the call is empty unless this crate is compiled for its own tests (`cfg(test)`) or with the feature
+//! `sync-points`. No other crate enables that feature by default and it affects no dependency, so nothing below
+//! this crate is rebuilt for it.
 
-/// The steps of a commit, in order. A crash test stops, copies the disk or fails at each of them.
+/// Steps of a commit, in order. Crash tests stop, copy the disk or fail at each of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum CommitStep {
-    /// In the queue; no place yet.
+    /// In the queue; not placed yet.
     Queued,
-    /// The group has its places; nothing is written.
+    /// The group is placed; nothing is written.
     Placed,
     /// Written, not synced. The rows are not in the overlay.
     Written,
-    /// In the overlay; locks not yet released.
+    /// The rows are in the overlay; locks are not released yet.
     InOverlay,
-    /// Locks are released, nothing is synced.
+    /// Locks are released; nothing is synced.
     LocksReleased,
     /// Synced.
     Durable,
-    /// In the engines; the shared snapshot is still the old one.
+    /// In the engines; the shared snapshot is still the previous one.
     Applied,
-    /// The shared snapshot is the new one; nobody has been told.
+    /// The shared snapshot is the new one; no session has been notified.
     Published,
-    /// All of the group have been told.
+    /// All sessions of the group have been notified.
     Told,
 }
 
@@ -50,7 +51,7 @@ mod enabled {
 
     type Hook = Arc<dyn Fn(CommitStep) + Send + Sync>;
 
-    /// What happens at the steps.
+    /// Hook that tests attach to the steps.
     #[derive(Default)]
     pub struct SyncPoints {
         hook: Mutex<Option<Hook>>,
@@ -66,7 +67,7 @@ mod enabled {
             *self.hook.lock() = Some(Arc::new(hook));
         }
 
-        /// Stops calling it.
+        /// Removes the hook.
         pub fn clear(&self) {
             *self.hook.lock() = None;
         }
@@ -84,7 +85,7 @@ mod enabled {
 mod disabled {
     use super::CommitStep;
 
-    /// Nothing happens at the steps.
+    /// Registry without a hook.
     #[derive(Default)]
     pub struct SyncPoints;
 

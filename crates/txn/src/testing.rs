@@ -1,4 +1,4 @@
-//! What the tests of this crate share: actors whose waits can be told from their work.
+//! Shared test support: actors whose waits can be distinguished from work.
 
 use crate::Acknowledger;
 use crate::config::Config;
@@ -30,17 +30,18 @@ struct Actor<S> {
     jobs: Sender<Job<S>>,
     results: Receiver<String>,
     is_busy: bool,
-    /// Of what it was busy with, until it is asked for.
+    /// Result of the last job, until it is taken.
     result: Option<String>,
     thread: JoinHandle<()>,
 }
 
-/// Named threads, each with its own state, of which a script knows at every moment whether they wait for a lock.
+/// Named threads, each with its own state. A script knows at every moment whether each of them waits for a
+/// lock.
 pub(crate) struct Actors<S> {
     actors: BTreeMap<String, Actor<S>>,
 }
 
-/// How long a step may take that waits for no lock.
+/// Longest time for a step that waits for no lock.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 impl<S: Send + 'static> Actors<S> {
@@ -78,7 +79,7 @@ impl<S: Send + 'static> Actors<S> {
         );
     }
 
-    /// Has an actor do something; its result, or `None` if it waits for a lock now.
+    /// Runs a job in an actor. Returns its result, or `None` if it waits for a lock now.
     pub(crate) fn run(
         &mut self,
         name: &str,
@@ -92,7 +93,7 @@ impl<S: Send + 'static> Actors<S> {
         self.actors.get_mut(name)?.take_result()
     }
 
-    /// What has become of those who waited.
+    /// Returns the results of actors that had waited and have finished.
     pub(crate) fn news(&mut self) -> Vec<(String, String)> {
         self.settle();
         let results = self
@@ -102,7 +103,8 @@ impl<S: Send + 'static> Actors<S> {
         results.collect()
     }
 
-    /// Waits until everybody is idle or waits for a lock. Who comes to an end may have woken others, who are looked at again then.
+    /// Waits until every actor is idle or waits for a lock. An actor that finishes may have woken others, so
+    /// they are checked again.
     fn settle(&mut self) {
         loop {
             let mut ended = 0;
@@ -115,7 +117,7 @@ impl<S: Send + 'static> Actors<S> {
         }
     }
 
-    /// Those who still wait.
+    /// Returns the names of the actors that still wait.
     pub(crate) fn waiting(&self) -> Vec<&str> {
         self.actors
             .iter()
@@ -126,7 +128,8 @@ impl<S: Send + 'static> Actors<S> {
 }
 
 impl<S> Drop for Actors<S> {
-    /// Waits for all that do not wait themselves: a thread that lived on could still close its tables while the process ends, without what that takes.
+    /// Joins every thread that does not wait for a lock. A thread that lived on could still close its tables
+    /// while the process ends, when parts of it are already destroyed.
     fn drop(&mut self) {
         for actor in std::mem::take(&mut self.actors).into_values() {
             let Actor {
@@ -145,11 +148,11 @@ impl<S> Drop for Actors<S> {
 }
 
 impl<S> Actor<S> {
-    /// Waits until the actor is idle or waits for a lock; whether it has come to an end since the last time.
+    /// Waits until the actor is idle or waits for a lock. Returns whether it has finished since the last call.
     fn settle(&mut self) -> bool {
         let start = Instant::now();
         while self.is_busy && self.result.is_none() {
-            // Looked at first: an actor that is not parked now may have finished by the next look.
+            // Read before the result: an actor that is not parked now may have finished by the next look.
             let is_parked = self.owner.is_parked();
             if let Ok(result) = self.results.recv_timeout(Duration::from_micros(200)) {
                 self.result = Some(result);
@@ -173,12 +176,12 @@ impl<S> Actor<S> {
     }
 }
 
-/// The table of the tests: a VARBINARY key and a VARBINARY value, stored under the key alone.
+/// Table of the tests: a VARBINARY key and a VARBINARY value, stored only under its key.
 pub(crate) struct TestTable {
     logged: LoggedTable,
 }
 
-/// The number in front of the test table's keys.
+/// Index id at the front of the test table's keys.
 pub(crate) const TEST_INDEX: IndexId = IndexId::new(1024);
 
 impl TestTable {
@@ -209,7 +212,7 @@ impl TestTable {
         image
     }
 
-    /// The key and value at the front of these bytes, and how long the image is.
+    /// Returns the key and the value at the front of these bytes, and the length of the image.
     fn read_image(bytes: &[u8]) -> (&str, &str, usize) {
         let text = |from: usize| {
             let length = usize::from(bytes[from]);
@@ -224,7 +227,7 @@ impl TestTable {
         Self::read_image(payload).1.to_owned()
     }
 
-    /// Locks a key, reads it at its newest and gives it the value that `change` makes of it.
+    /// Locks a key, reads its newest row and writes the value that `change` returns for it.
     pub(crate) fn change(
         &self,
         transaction: &mut Transaction,
@@ -252,7 +255,7 @@ impl TestTable {
         transaction.log_row(&self.logged, logged)
     }
 
-    /// One statement of its own.
+    /// Sets a value in a statement of its own.
     pub(crate) fn set(&self, transaction: &mut Transaction, name: &str, value: &str) -> Result<()> {
         transaction.begin_statement(None, 1)?;
         let result = self.change(transaction, name, |_| Some(value.to_owned()));
@@ -263,7 +266,7 @@ impl TestTable {
         result
     }
 
-    /// What a rows event of the table does, as a write set does it.
+    /// Replays a rows event of the table into a write set.
     fn replay(kind: RowsKind, mut rows: &[u8], writes: &mut WriteSet) {
         while !rows.is_empty() {
             let (name, _, length) = Self::read_image(rows);
@@ -283,18 +286,18 @@ impl TestTable {
     }
 }
 
-/// A server without SQL: a log on some disk, engines in a directory of their own, a manager.
+/// Server without SQL: a log on some disk, engines in a directory of their own, a manager.
 pub(crate) struct TestServer {
     pub(crate) manager: Arc<TransactionManager>,
     pub(crate) table: Arc<TestTable>,
-    /// Kept as long as the server runs.
+    /// Keeps the directory as long as the server runs.
     _tables_directory: Arc<TempDir>,
     pub(crate) recovery: Recovery,
-    /// Why the log failed, where it did.
+    /// Reason why the log failed, if it did.
     pub(crate) failure: Arc<Mutex<Option<String>>>,
 }
 
-/// How a test opens its server.
+/// Options of a test server.
 pub(crate) struct TestOptions {
     pub(crate) config: Config,
     pub(crate) prepare_step: u64,
@@ -312,7 +315,7 @@ impl Default for TestOptions {
 }
 
 impl TestServer {
-    /// A new server on a disk in memory.
+    /// Opens a new server on a disk in memory.
     pub(crate) fn new() -> Self {
         Self::with_config(Config::default())
     }
@@ -329,7 +332,7 @@ impl TestServer {
         )
     }
 
-    /// Recovers what is there: log, then engines by replay, as a real server does.
+    /// Recovers what exists: the log, then the engines by replay, as a real server does.
     pub(crate) fn open(disk: Arc<dyn Disk>, tables_directory: Arc<TempDir>, options: TestOptions) -> Self {
         let storage = Arc::new(Storage::open(&StorageConfig::new(tables_directory.path())).unwrap());
         let mut log_config = LogConfig::new("/log", "bin", ServerId(1));
@@ -353,11 +356,11 @@ impl TestServer {
                 .unwrap();
         }
         let failure = Arc::new(Mutex::new(None));
-        let told = failure.clone();
+        let reason_cell = failure.clone();
         let manager = TransactionManager::open(ManagerParts {
             config: options.config,
             acknowledger: options.acknowledger,
-            fatal_hook: Box::new(move |reason| *told.lock() = Some(reason.to_owned())),
+            fatal_hook: Box::new(move |reason| *reason_cell.lock() = Some(reason.to_owned())),
             ..ManagerParts::new(log, recovery.state.clone(), storage)
         });
         TestServer {
@@ -382,14 +385,14 @@ impl TestServer {
         self.manager.begin(session, options)
     }
 
-    /// Commits one row, in a transaction of its own.
+    /// Commits one row in a transaction of its own.
     pub(crate) fn set(&self, name: &str, value: &str) -> Result<crate::CommitOutcome> {
         let mut transaction = self.begin(&self.session(), IsolationLevel::ReadCommitted);
         self.table.set(&mut transaction, name, value)?;
         transaction.commit_blocking()
     }
 
-    /// What is published under a key.
+    /// Returns the published value of a key.
     pub(crate) fn get(&self, name: &str) -> Option<String> {
         let snapshot = self.manager.snapshot();
         snapshot
@@ -398,7 +401,7 @@ impl TestServer {
             .map(|row| TestTable::value(row.payload()))
     }
 
-    /// Everything that is published.
+    /// Returns all published values.
     pub(crate) fn content(&self) -> BTreeMap<String, String> {
         let mut cursor = self
             .manager

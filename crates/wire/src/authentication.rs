@@ -1,39 +1,40 @@
 //! `mysql_native_password`.
 //!
-//! The server keeps `SHA1(SHA1(password))`, written `*` and 40 hexadecimal digits, and sends 20 random bytes. The client answers
-//! `SHA1(password) XOR SHA1(random ‖ SHA1(SHA1(password)))`; an account without a password is answered with nothing.
+//! The server stores `SHA1(SHA1(password))`, written as `*` and 40 hexadecimal digits, and sends 20 random bytes. The
+//! client answers `SHA1(password) XOR SHA1(random ‖ SHA1(SHA1(password)))`. For an account without a password the
+//! answer is empty.
 
 use sha1::{Digest, Sha1};
 
-/// The only authentication method so far.
+/// Name of the method. The only other one of the server is `unix_socket`, which needs no packets.
 pub const NATIVE_PASSWORD: &str = "mysql_native_password";
 
-/// 20 random bytes that an answer is good for once. None of them is zero or `$`, as MariaDB has it.
+/// 20 random bytes for one authentication. None of them is zero or `$`, as in MariaDB.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Scramble([u8; 20]);
 
 impl Scramble {
-    /// A new one.
+    /// Creates a random scramble.
     pub fn random() -> Scramble {
         let random: [u8; 20] = rand::random();
-        // 33 to 126 without '$': printable, as MariaDB's.
+        // From 33 to 126 without '$': printable, as in MariaDB.
         Scramble(random.map(|byte| match 33 + byte % 93 {
             b'$' => b'~',
             other => other,
         }))
     }
 
-    /// Takes the bytes that a server sent.
+    /// Wraps the bytes that a server has sent.
     pub fn from_bytes(bytes: [u8; 20]) -> Scramble {
         Scramble(bytes)
     }
 
-    /// The bytes.
+    /// Returns the 20 bytes.
     pub fn bytes(&self) -> &[u8; 20] {
         &self.0
     }
 
-    /// The client's answer for `password`.
+    /// Returns the client's answer for `password`.
     pub fn answer(&self, password: &[u8]) -> Vec<u8> {
         if password.is_empty() {
             return vec![];
@@ -45,22 +46,22 @@ impl Scramble {
     }
 }
 
-/// What the server keeps of a password.
+/// What the server stores of a password.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NativePassword {
-    /// The account has none.
+    /// The account has no password.
     Empty,
     /// `SHA1(SHA1(password))`.
     Hash([u8; 20]),
 }
 
 impl NativePassword {
-    /// Of a password in clear (`IDENTIFIED BY`, `PASSWORD()`).
+    /// Returns the stored form of a password in clear text (`IDENTIFIED BY`, `PASSWORD()`).
     pub fn of(password: &str) -> NativePassword {
         NativePassword::of_bytes(password.as_bytes())
     }
 
-    /// Of a password in whatever character set.
+    /// Returns the stored form of a password in any character set.
     pub fn of_bytes(password: &[u8]) -> NativePassword {
         if password.is_empty() {
             return NativePassword::Empty;
@@ -68,7 +69,7 @@ impl NativePassword {
         NativePassword::Hash(sha1(&[&sha1(&[password])]))
     }
 
-    /// Reads the form with `*` and 40 hexadecimal digits, or the empty string.
+    /// Parses `*` and 40 hexadecimal digits, or the empty string. `None` for any other text.
     pub fn parse(text: &str) -> Option<NativePassword> {
         if text.is_empty() {
             return Some(NativePassword::Empty);
@@ -86,7 +87,7 @@ impl NativePassword {
         Some(NativePassword::Hash(hash))
     }
 
-    /// True if `answer` proves the password to who sent `scramble`.
+    /// Returns whether `answer` proves knowledge of the password, for a client that was sent `scramble`.
     pub fn verify(&self, scramble: &Scramble, answer: &[u8]) -> bool {
         match self {
             NativePassword::Empty => answer.is_empty(),
@@ -96,7 +97,7 @@ impl NativePassword {
                 }
                 let mask = sha1(&[&scramble.0, stored]);
                 let first: Vec<u8> = answer.iter().zip(mask).map(|(a, b)| a ^ b).collect();
-                // No early exit: how much of it matches is nobody's business.
+                // No early exit: the duration must not reveal how much of the answer matches.
                 sha1(&[&first])
                     .iter()
                     .zip(stored)
@@ -132,7 +133,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_stored_form_is_mariadbs() {
+    fn the_stored_form_equals_mariadbs() {
         // SELECT PASSWORD('mariadb')
         let stored = NativePassword::of("mariadb");
         assert_eq!(stored.to_string(), "*54958E764CE10E50764C2EECBB71D01F08549980");
@@ -146,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_right_password_is_let_in() {
+    fn only_the_right_password_is_accepted() {
         let scramble = Scramble::random();
         assert!(
             scramble

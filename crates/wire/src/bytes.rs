@@ -1,11 +1,11 @@
-//! Reading and writing the protocol's elementary data types.
+//! Encoding and decoding of the protocol's elementary data types.
 //!
-//! A *length-encoded integer* is one byte below 251, else 0xFC, 0xFD or 0xFE and 2, 3 or 8 bytes; 0xFB stands for NULL in text rows.
-//! A *length-encoded string* is such an integer and that many bytes.
+//! A *length-encoded integer* is one byte if it is below 251, otherwise 0xFC, 0xFD or 0xFE and 2, 3 or 8 bytes; 0xFB
+//! means NULL in text rows. A *length-encoded string* is such an integer, followed by that many bytes.
 
 use crate::error::{WireError, WireResult};
 
-/// A cursor over a packet's payload. Every read checks what is left.
+/// A cursor over a packet's payload. Every read checks the remaining length.
 #[derive(Debug, Clone, Copy)]
 pub struct Cursor<'a> {
     rest: &'a [u8],
@@ -13,27 +13,27 @@ pub struct Cursor<'a> {
 }
 
 impl<'a> Cursor<'a> {
-    /// Reads `payload`; `what` is named in the error if it is malformed.
+    /// Creates a cursor over `payload`; `what` describes the payload in errors.
     pub fn new(payload: &'a [u8], what: &'static str) -> Self {
         Cursor { rest: payload, what }
     }
 
-    /// What was not read yet.
+    /// Returns the unread bytes.
     pub fn rest(&self) -> &'a [u8] {
         self.rest
     }
 
-    /// True if everything was read.
+    /// Returns whether everything was read.
     pub fn is_empty(&self) -> bool {
         self.rest.is_empty()
     }
 
-    /// The error for this packet.
+    /// Returns the error for a malformed payload.
     pub fn malformed(&self) -> WireError {
         WireError::Malformed(self.what)
     }
 
-    /// The next `count` bytes.
+    /// Takes the next `count` bytes.
     #[inline]
     pub fn take(&mut self, count: usize) -> WireResult<&'a [u8]> {
         if count > self.rest.len() {
@@ -44,7 +44,7 @@ impl<'a> Cursor<'a> {
         Ok(head)
     }
 
-    /// The next `N` bytes as an array.
+    /// Takes the next `N` bytes as an array.
     #[inline]
     fn array<const N: usize>(&mut self) -> WireResult<[u8; N]> {
         let mut out = [0; N];
@@ -52,31 +52,31 @@ impl<'a> Cursor<'a> {
         Ok(out)
     }
 
-    /// One byte.
+    /// Takes one byte.
     #[inline]
     pub fn u8(&mut self) -> WireResult<u8> {
         Ok(self.array::<1>()?[0])
     }
 
-    /// Two bytes, little endian.
+    /// Takes two bytes, little endian.
     #[inline]
     pub fn u16(&mut self) -> WireResult<u16> {
         Ok(u16::from_le_bytes(self.array()?))
     }
 
-    /// Four bytes, little endian.
+    /// Takes four bytes, little endian.
     #[inline]
     pub fn u32(&mut self) -> WireResult<u32> {
         Ok(u32::from_le_bytes(self.array()?))
     }
 
-    /// Eight bytes, little endian.
+    /// Takes eight bytes, little endian.
     #[inline]
     pub fn u64(&mut self) -> WireResult<u64> {
         Ok(u64::from_le_bytes(self.array()?))
     }
 
-    /// A length-encoded integer.
+    /// Takes a length-encoded integer.
     #[inline]
     pub fn lenenc_int(&mut self) -> WireResult<u64> {
         Ok(match self.u8()? {
@@ -91,7 +91,7 @@ impl<'a> Cursor<'a> {
         })
     }
 
-    /// A length-encoded string.
+    /// Takes a length-encoded string.
     #[inline]
     pub fn lenenc_bytes(&mut self) -> WireResult<&'a [u8]> {
         let length = self.lenenc_int()?;
@@ -99,7 +99,7 @@ impl<'a> Cursor<'a> {
         self.take(length)
     }
 
-    /// A value of a text row: a length-encoded string, or `None` for NULL.
+    /// Takes a value of a text row: a length-encoded string, or `None` for NULL.
     pub fn text_value(&mut self) -> WireResult<Option<&'a [u8]>> {
         if self.rest.first() == Some(&0xFB) {
             self.take(1)?;
@@ -108,7 +108,7 @@ impl<'a> Cursor<'a> {
         self.lenenc_bytes().map(Some)
     }
 
-    /// The bytes up to the next zero, which is consumed.
+    /// Takes the bytes up to the next zero, and the zero.
     pub fn null_terminated(&mut self) -> WireResult<&'a [u8]> {
         let end = self
             .rest
@@ -120,7 +120,7 @@ impl<'a> Cursor<'a> {
         Ok(value)
     }
 
-    /// Everything that is left.
+    /// Takes all remaining bytes.
     pub fn remaining(&mut self) -> &'a [u8] {
         std::mem::take(&mut self.rest)
     }
@@ -165,7 +165,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn lengths_at_their_borders() {
+    fn lengths_are_encoded_in_the_shortest_form() {
         for (value, bytes) in [
             (0, 1),
             (250, 1),

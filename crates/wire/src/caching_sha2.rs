@@ -1,14 +1,14 @@
-//! `caching_sha2_password`, MySQL's default since 8.0: the client's end.
+//! `caching_sha2_password`, MySQL's default since 8.0: the client's side.
 //!
 //! ```text
 //!   client   SHA256(password) XOR SHA256(SHA256(SHA256(password)) ‖ scramble)
-//!   server   knows it from an earlier login ─▶ FAST_OK, OK
-//!            does not                       ─▶ FULL: it must see the password itself
+//!   server   knows the hash from an earlier login ─▶ FAST_OK, OK
+//!            does not know it                     ─▶ FULL: it needs the password itself
 //!   client   over TLS or a UNIX socket: the password, NUL
-//!            over TCP in clear: asks for the server's RSA key, and sends (password, NUL) XOR scramble, encrypted with OAEP
+//!            over TCP in clear: requests the server's RSA key, and sends (password, NUL) XOR scramble, encrypted with OAEP
 //! ```
-//! The key comes over the same line: it keeps the password from who listens, not from who stands in between and answers with a key of
-//! his own. Against that there is TLS.
+//! The key is sent over the same connection: it protects the password from eavesdroppers, but not from a man in the
+//! middle that answers with a key of its own. TLS protects from both.
 
 use crate::authentication::Scramble;
 use crate::error::{WireError, WireResult};
@@ -17,21 +17,21 @@ use rsa::{Oaep, RsaPublicKey};
 use sha1::Sha1;
 use sha2::{Digest, Sha256};
 
-/// The method's name.
+/// Name of the method.
 pub const CACHING_SHA2_PASSWORD: &str = "caching_sha2_password";
 
-/// What the server says while it authenticates by this method, behind the byte 1.
+/// Status that the server sends during the authentication, after a byte 1.
 pub mod server_says {
-    /// The password is right: OK follows.
+    /// The password is correct; OK follows.
     pub const FAST_OK: u8 = 3;
-    /// It does not know, and wants the password.
+    /// The server does not know the hash and needs the password.
     pub const FULL: u8 = 4;
 }
 
-/// The packet that asks for the server's RSA key.
+/// Packet that requests the server's RSA key.
 pub const REQUEST_PUBLIC_KEY: u8 = 2;
 
-/// The answer to a scramble; nothing for no password.
+/// Returns the answer to a scramble; empty for an empty password.
 pub fn answer(scramble: &Scramble, password: &[u8]) -> Vec<u8> {
     if password.is_empty() {
         return Vec::new();
@@ -44,17 +44,17 @@ pub fn answer(scramble: &Scramble, password: &[u8]) -> Vec<u8> {
     first.iter().zip(mask).map(|(a, b)| a ^ b).collect()
 }
 
-/// The password as it goes over a line that nobody listens to.
+/// Returns the packet with the password in clear text, for a connection that cannot be eavesdropped.
 pub fn in_clear(password: &[u8]) -> Vec<u8> {
     let mut packet = password.to_vec();
     packet.push(0);
     packet
 }
 
-/// The password, encrypted for the server that sent the key.
+/// Returns the packet with the password, encrypted for the server that has sent the key.
 ///
 /// # Errors
-/// [`WireError::Malformed`] for what is no RSA key in PEM, or one that is too small for the password.
+/// [`WireError::Malformed`] if `key_pem` is not an RSA key in PEM, or if the key is too small for the password.
 pub fn encrypted(password: &[u8], scramble: &Scramble, key_pem: &[u8]) -> WireResult<Vec<u8>> {
     let key = std::str::from_utf8(key_pem)
         .ok()
@@ -76,7 +76,7 @@ mod tests {
     use rsa::pkcs8::{EncodePublicKey, LineEnding};
 
     #[test]
-    fn the_answer_is_what_other_clients_give() {
+    fn the_answer_equals_that_of_other_clients() {
         let scramble = Scramble::from_bytes(*b"0123456789abcdefghij");
         for password in ["", "x", "a longer password, with ümlauts"] {
             let theirs = mysql_common::auth::plugins::caching_sha2_password::scramble_sha256(
@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_keys_owner_reads_the_password() {
+    fn only_the_owner_of_the_key_can_read_the_password() {
         let owner = RsaPrivateKey::new(&mut rsa::rand_core::OsRng, 1024).unwrap();
         let pem = owner.to_public_key().to_public_key_pem(LineEnding::LF).unwrap();
         let scramble = Scramble::from_bytes(*b"0123456789abcdefghij");
@@ -102,7 +102,7 @@ mod tests {
             .map(|(a, b)| a ^ b)
             .collect();
         assert_eq!(read, in_clear(password));
-        // What does not fit into the key, and what is none.
+        // A password that does not fit into the key, and a text that is not a key.
         assert!(encrypted(&[b'x'; 200], &scramble, pem.as_bytes()).is_err());
         assert!(encrypted(password, &scramble, b"-----BEGIN PUBLIC KEY-----\nAAAA\n").is_err());
     }

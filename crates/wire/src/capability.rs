@@ -1,7 +1,8 @@
-//! What the two ends of a connection can do: the capability flags of the handshake.
+//! The capability flags of the handshake, by which client and server agree on features.
 //!
-//! The lower 32 bits are those that MariaDB shares with MySQL; MariaDB's own stand above them and go over the wire in four bytes that
-//! MySQL leaves zero. A server that has them clears the lowest bit (`CLIENT_MYSQL`), a client that has seen this clears it too.
+//! MariaDB shares the lower 32 bits with MySQL. MariaDB's own flags are above them and are sent in four bytes that
+//! are zero in MySQL. A server that has such flags clears the lowest bit (`CLIENT_MYSQL`), and a client that sees
+//! this clears it, too.
 
 use std::ops::{BitAnd, BitOr};
 
@@ -10,66 +11,66 @@ use std::ops::{BitAnd, BitOr};
 pub struct Capabilities(pub u64);
 
 impl Capabilities {
-    /// None.
+    /// No flags.
     pub const NONE: Capabilities = Capabilities(0);
-    /// The peer is *not* one with MariaDB's extended capabilities.
+    /// The peer does *not* have MariaDB's extended capabilities.
     pub const MYSQL: Capabilities = Capabilities(1);
-    /// `affected rows` counts the rows found instead of those changed.
+    /// `affected rows` counts the rows found, not only those changed.
     pub const FOUND_ROWS: Capabilities = Capabilities(1 << 1);
     /// Longer column flags.
     pub const LONG_FLAG: Capabilities = Capabilities(1 << 2);
-    /// The client's handshake names a database.
+    /// The client's handshake contains a database.
     pub const CONNECT_WITH_DB: Capabilities = Capabilities(1 << 3);
     /// `db.table.column` is not allowed (never used).
     pub const NO_SCHEMA: Capabilities = Capabilities(1 << 4);
     /// The compressed protocol.
     pub const COMPRESS: Capabilities = Capabilities(1 << 5);
-    /// An ODBC client; changes nothing.
+    /// An ODBC client; has no effect.
     pub const ODBC: Capabilities = Capabilities(1 << 6);
-    /// `LOAD DATA LOCAL`.
+    /// `LOAD DATA LOCAL` is allowed.
     pub const LOCAL_FILES: Capabilities = Capabilities(1 << 7);
     /// Spaces before `(` are ignored (sql_mode IGNORE_SPACE).
     pub const IGNORE_SPACE: Capabilities = Capabilities(1 << 8);
-    /// The protocol of 4.1 and later; required.
+    /// The protocol of version 4.1 and later; required.
     pub const PROTOCOL_41: Capabilities = Capabilities(1 << 9);
-    /// `interactive_timeout` instead of `wait_timeout`.
+    /// `interactive_timeout` applies instead of `wait_timeout`.
     pub const INTERACTIVE: Capabilities = Capabilities(1 << 10);
     /// TLS.
     pub const SSL: Capabilities = Capabilities(1 << 11);
-    /// Status flags in OK and EOF.
+    /// OK and EOF packets have status flags.
     pub const TRANSACTIONS: Capabilities = Capabilities(1 << 13);
     /// Authentication with the 20-byte scramble; required.
     pub const SECURE_CONNECTION: Capabilities = Capabilities(1 << 15);
-    /// Several statements in one `COM_QUERY`.
+    /// A `COM_QUERY` may contain several statements.
     pub const MULTI_STATEMENTS: Capabilities = Capabilities(1 << 16);
-    /// Several result sets as the answer to one `COM_QUERY`.
+    /// A `COM_QUERY` may be answered with several result sets.
     pub const MULTI_RESULTS: Capabilities = Capabilities(1 << 17);
-    /// Several result sets as the answer to one `COM_STMT_EXECUTE`.
+    /// A `COM_STMT_EXECUTE` may be answered with several result sets.
     pub const PS_MULTI_RESULTS: Capabilities = Capabilities(1 << 18);
     /// Authentication methods are named.
     pub const PLUGIN_AUTH: Capabilities = Capabilities(1 << 19);
-    /// Connection attributes follow in the client's handshake.
+    /// The client's handshake contains connection attributes.
     pub const CONNECT_ATTRS: Capabilities = Capabilities(1 << 20);
     /// The length of the authentication response is a length-encoded integer.
     pub const PLUGIN_AUTH_LENENC: Capabilities = Capabilities(1 << 21);
-    /// The client copes with an expired password.
+    /// The client can handle an expired password.
     pub const CAN_HANDLE_EXPIRED_PASSWORDS: Capabilities = Capabilities(1 << 22);
-    /// Changes of the session's state are told in OK packets.
+    /// OK packets report changes of the session's state.
     pub const SESSION_TRACK: Capabilities = Capabilities(1 << 23);
     /// No EOF packet after the columns, and an OK packet with header 0xFE after the rows.
     pub const DEPRECATE_EOF: Capabilities = Capabilities(1 << 24);
-    /// The client keeps its options over a reconnect; changes nothing here.
+    /// The client keeps its options over a reconnect; has no effect here.
     pub const REMEMBER_OPTIONS: Capabilities = Capabilities(1 << 31);
     /// MariaDB: progress reports.
     pub const MARIADB_PROGRESS: Capabilities = Capabilities(1 << 32);
     /// MariaDB: `COM_STMT_BULK_EXECUTE`.
     pub const MARIADB_STMT_BULK_OPERATIONS: Capabilities = Capabilities(1 << 34);
-    /// MariaDB: column definitions tell the extended type (`json`, `uuid`, …).
+    /// MariaDB: column definitions contain the extended type (`json`, `uuid`, …).
     pub const MARIADB_EXTENDED_METADATA: Capabilities = Capabilities(1 << 35);
-    /// MariaDB: column definitions that did not change since the prepare are not sent again.
+    /// MariaDB: column definitions that have not changed since the prepare are not sent again.
     pub const MARIADB_CACHE_METADATA: Capabilities = Capabilities(1 << 36);
 
-    /// What Paceline's server offers.
+    /// Capabilities that Paceline's server offers.
     pub const SERVER: Capabilities = Capabilities(
         Self::FOUND_ROWS.0
             | Self::LONG_FLAG.0
@@ -83,7 +84,7 @@ impl Capabilities {
             | Self::INTERACTIVE.0
             | (1 << 12) // IGNORE_SIGPIPE
             | Self::TRANSACTIONS.0
-            | (1 << 14) // RESERVED, once PROTOCOL_41
+            | (1 << 14) // RESERVED, formerly PROTOCOL_41
             | Self::SECURE_CONNECTION.0
             | Self::MULTI_STATEMENTS.0
             | Self::MULTI_RESULTS.0
@@ -99,7 +100,7 @@ impl Capabilities {
             | Self::MARIADB_CACHE_METADATA.0,
     );
 
-    /// What our own [client](crate::client) asks for.
+    /// Capabilities that Paceline's [client](crate::client) requests.
     pub const CLIENT: Capabilities = Capabilities(
         Self::LONG_FLAG.0
             | Self::PROTOCOL_41.0
@@ -115,18 +116,18 @@ impl Capabilities {
             | Self::DEPRECATE_EOF.0,
     );
 
-    /// True if every flag of `other` is in this set.
+    /// Returns whether every flag of `other` is in this set.
     #[inline]
     pub const fn has(self, other: Capabilities) -> bool {
         self.0 & other.0 == other.0
     }
 
-    /// The 32 bits shared with MySQL.
+    /// Returns the 32 bits that MariaDB shares with MySQL.
     pub const fn lower(self) -> u32 {
         self.0 as u32
     }
 
-    /// MariaDB's own 32 bits.
+    /// Returns MariaDB's own 32 bits.
     pub const fn extended(self) -> u32 {
         (self.0 >> 32) as u32
     }

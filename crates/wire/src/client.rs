@@ -1,6 +1,7 @@
-//! The client's end: what tests, tools and replication use to talk to a server, this one or MariaDB.
+//! The client's side of the protocol, which tests, tools and replication use to connect to a Paceline or a MariaDB
+//! server.
 //!
-//! It does what is asked, one command at a time, and gives results as they came over the wire: text rows as bytes.
+//! It executes one command at a time and returns results as received: text rows as bytes.
 
 use crate::authentication::{NATIVE_PASSWORD, NativePassword, Scramble};
 use crate::bytes::Cursor;
@@ -22,23 +23,23 @@ use std::time::Duration;
 use tokio::net::{TcpStream, UnixStream};
 use tokio::time::timeout;
 
-/// Who connects, and with what.
+/// Options of a connection.
 #[derive(Debug, Clone, Default)]
 pub struct ConnectOptions {
-    /// The user's name.
+    /// Name of the user.
     pub user: String,
-    /// The password in clear; empty for none.
+    /// The password in clear text; empty for none.
     pub password: String,
-    /// The database to use.
+    /// Default database.
     pub database: Option<String>,
-    /// Capabilities beside [`Capabilities::CLIENT`].
+    /// Capabilities in addition to [`Capabilities::CLIENT`].
     pub capabilities: Capabilities,
     /// Connection attributes.
     pub attributes: Vec<(String, String)>,
-    /// TLS. With it, a server that does not speak it is not told who we are.
+    /// TLS settings. If set, nothing about the user is sent to a server that does not support TLS.
     pub tls: Option<ClientTls>,
-    /// How long connecting may take, and how long the server may then send nothing while it is waited for, or take nothing of what is
-    /// sent ([`Client::set_patience`]); `None`: for ever.
+    /// Limit for connecting, and then for each wait in which the server sends nothing or accepts nothing
+    /// ([`Client::set_patience`]). `None`: no limit.
     pub patience: Option<Duration>,
 }
 
@@ -51,14 +52,14 @@ pub enum QueryResult {
     Rows(ResultSet),
 }
 
-/// A result set, complete in memory.
+/// A result set that is completely in memory.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ResultSet {
     /// Its columns.
     pub columns: Vec<ColumnReceived>,
-    /// The rows: for text results each value's bytes, for binary results one value that is the row's whole payload.
+    /// The rows. In text results, each value's bytes; in binary results, one value that is the row's whole payload.
     pub rows: Vec<Vec<Option<Vec<u8>>>>,
-    /// What ended it.
+    /// The packet that ended the result set.
     pub end: OkReceived,
 }
 
@@ -73,7 +74,7 @@ pub struct Prepared {
     pub columns: Vec<ColumnReceived>,
 }
 
-/// A connection, authenticated.
+/// An authenticated connection.
 #[derive(Debug)]
 pub struct Client {
     socket: Socket,
@@ -81,12 +82,13 @@ pub struct Client {
     writer: PacketWriter,
     capabilities: Capabilities,
     greeting: Greeting,
-    /// The server's certificate, if it is to be believed only when the server proves to know the password.
+    /// The server's certificate, if it is trusted only after the server has proved that it knows the password.
     unproven: Option<Certificate>,
     patience: Option<Duration>,
 }
 
-/// A text result set that is being received ([`Client::stream`]). The connection is of no more use if it is dropped before its end.
+/// A text result set that is being received ([`Client::stream`]). If it is dropped before its end, the connection is
+/// unusable.
 #[derive(Debug)]
 pub struct RowStream<'c> {
     client: &'c mut Client,
@@ -94,15 +96,16 @@ pub struct RowStream<'c> {
 }
 
 impl RowStream<'_> {
-    /// The columns.
+    /// Returns the columns.
     pub fn columns(&self) -> &[ColumnReceived] {
         &self.columns
     }
 
-    /// The next row's payload: one length-encoded string or NULL for each column ([`Cursor::text_value`]). `None` at the end.
+    /// Returns the next row's payload: one length-encoded string or NULL for each column ([`Cursor::text_value`]).
+    /// `None` at the end.
     ///
     /// # Errors
-    /// The server's error, if the statement ends in one.
+    /// The server's error, if the statement fails.
     pub async fn next(&mut self) -> WireResult<Option<&[u8]>> {
         let payload = self.client.receive().await?;
         match payload.first() {
@@ -113,20 +116,20 @@ impl RowStream<'_> {
     }
 }
 
-/// A file that is being sent ([`Client::upload`]). The connection is of no more use if it is dropped before
-/// [`finish`](Upload::finish).
+/// A file that is being sent ([`Client::upload`]). If it is dropped before [`finish`](Upload::finish), the connection
+/// is unusable.
 #[derive(Debug)]
 pub struct Upload<'c> {
     client: &'c mut Client,
 }
 
 impl Upload<'_> {
-    /// Sends a piece of the file.
+    /// Sends a part of the file.
     ///
     /// # Errors
-    /// If the connection breaks. The server tells at the end what it thinks of the content.
+    /// If the connection breaks. The server reports its own errors only at the end.
     pub async fn send(&mut self, piece: &[u8]) -> WireResult<()> {
-        // An empty packet would be the end.
+        // An empty packet would end the file.
         if piece.is_empty() {
             return Ok(());
         }
@@ -134,7 +137,7 @@ impl Upload<'_> {
         self.client.flush().await
     }
 
-    /// The file ends; what the statement has done.
+    /// Ends the file and returns the result of the statement.
     ///
     /// # Errors
     /// The server's error.
@@ -147,7 +150,7 @@ impl Upload<'_> {
     }
 }
 
-/// How the client shows who it is.
+/// Authentication method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Method {
     Native,
@@ -176,8 +179,8 @@ enum RowFormat {
     Binary,
 }
 
-/// Fails if it takes longer than that.
-async fn in_time(
+/// Fails if connecting takes longer than `patience`.
+async fn with_timeout(
     patience: Option<Duration>,
     connecting: impl Future<Output = WireResult<Client>>,
 ) -> WireResult<Client> {
@@ -190,9 +193,9 @@ async fn in_time(
 }
 
 impl Client {
-    /// Connects over TCP to `host:port`; an IPv6 address stands in brackets.
+    /// Connects over TCP to `host:port`; an IPv6 address is written in brackets.
     pub async fn connect_tcp(address: &str, options: &ConnectOptions) -> WireResult<Client> {
-        in_time(options.patience, async {
+        with_timeout(options.patience, async {
             let socket = Socket::tcp(TcpStream::connect(address).await?)?;
             let host = address.rsplit_once(':').map_or(address, |(host, _)| host);
             Self::log_in(socket, host.trim_matches(['[', ']']), options).await
@@ -202,13 +205,13 @@ impl Client {
 
     /// Connects over a UNIX socket.
     pub async fn connect_unix(path: &Path, options: &ConnectOptions) -> WireResult<Client> {
-        in_time(options.patience, async {
+        with_timeout(options.patience, async {
             Self::handshake(Socket::unix(UnixStream::connect(path).await?), options).await
         })
         .await
     }
 
-    /// Runs the handshake over a connected socket of this machine.
+    /// Performs the handshake on a connected socket of this machine.
     pub async fn handshake(socket: Socket, options: &ConnectOptions) -> WireResult<Client> {
         Self::log_in(socket, "localhost", options).await
     }
@@ -251,7 +254,7 @@ impl Client {
             if !greeting.capabilities.has(Capabilities::SSL) {
                 return Err(tls_error("SSL is required, but the server does not support it"));
             }
-            // What came behind the greeting came from anybody: nothing of it may pass for what is encrypted.
+            // Bytes after the greeting may come from anybody; they must not pass for encrypted ones.
             if reader.buffered() > 0 {
                 return Err(WireError::OutOfOrder);
             }
@@ -282,7 +285,8 @@ impl Client {
         Ok(client)
     }
 
-    /// Sends what is written, with an answer to the greeting by that method, and goes through the server's authentication packets.
+    /// Sends the packets in the writer, the last of which answers the greeting by `method`, and answers the server's
+    /// authentication packets.
     async fn authenticate(&mut self, mut method: Method, password: &[u8]) -> WireResult<OkReceived> {
         let mut scramble = self.greeting.scramble;
         loop {
@@ -310,7 +314,7 @@ impl Client {
                     method.answer(&scramble, password)
                 }
                 [1, caching_sha2::server_says::FULL] if method == Method::CachingSha2 => {
-                    // A server that has not proved anything must not be told a password in clear.
+                    // A password in clear text must not be sent to a server that has proved nothing.
                     if self.unproven.is_some() {
                         return Err(Distrust::UnknownAuthority.into());
                     }
@@ -329,7 +333,7 @@ impl Client {
         }
     }
 
-    /// A server that nobody vouches for has to show that it knows the password.
+    /// Checks that a server without a trusted certificate has proved that it knows the password.
     fn check_proof(&mut self, ok: &OkReceived, password: &[u8], scramble: &Scramble) -> WireResult<()> {
         let Some(certificate) = self.unproven.take() else {
             return Ok(());
@@ -340,22 +344,22 @@ impl Client {
         }
     }
 
-    /// What the encryption is, if the connection is encrypted.
+    /// Returns the TLS session, if the connection is encrypted.
     pub fn tls(&self) -> Option<&TlsSession> {
         self.socket.tls()
     }
 
-    /// What the server said of itself.
+    /// Returns the server's greeting.
     pub fn greeting(&self) -> &Greeting {
         &self.greeting
     }
 
-    /// What both ends agreed on.
+    /// Returns the capabilities that both sides have agreed on.
     pub fn capabilities(&self) -> Capabilities {
         self.capabilities
     }
 
-    /// Sends one command as it is, whatever it is.
+    /// Sends the payload of any command.
     pub async fn send(&mut self, payload: &[u8]) -> WireResult<()> {
         self.writer.set_sequence(0);
         self.writer.packet(payload);
@@ -371,26 +375,27 @@ impl Client {
         }
     }
 
-    /// Changes how long the server may send nothing while it is waited for, or take nothing; `None`: for ever. A statement that may take
-    /// longer before it answers needs more of it.
+    /// Sets the limit for waits in which the server sends nothing or accepts nothing; `None`: no limit. A statement
+    /// that may take longer before it answers needs a higher limit.
     pub fn set_patience(&mut self, patience: Option<Duration>) {
         self.patience = patience;
     }
 
-    /// Changes the longest answer accepted, in bytes.
+    /// Sets the maximum length of an answer, in bytes.
     pub fn set_payload_max(&mut self, bytes: usize) {
         self.reader.set_payload_max(bytes);
     }
 
-    /// From now on the server's packets may have any number ([`PacketReader::accept_any_sequence`]).
+    /// Accepts any sequence number in the server's packets from now on ([`PacketReader::accept_any_sequence`]).
     pub fn accept_any_sequence(&mut self) {
         self.reader.accept_any_sequence();
     }
 
-    /// Reads one payload of the answer.
+    /// Receives one payload of the answer.
     ///
     /// # Errors
-    /// [`WireError::ReadTimeout`] if nothing has come for the connection's patience: told after twice that at the latest.
+    /// [`WireError::ReadTimeout`] if nothing has arrived for the connection's limit. Detected after at most twice
+    /// that time.
     pub async fn receive(&mut self) -> WireResult<&[u8]> {
         let Client { socket, reader, .. } = self;
         let Some(patience) = self.patience else {
@@ -403,19 +408,19 @@ impl Client {
                     done?;
                     return Ok(reader.payload());
                 }
-                // A long payload is on its way: what has come of it is kept.
+                // A long payload is being received: the part that has arrived is kept.
                 Err(_) if reader.buffered() > before => {}
                 Err(_) => return Err(WireError::ReadTimeout(patience)),
             }
         }
     }
 
-    /// One payload of the answer, if it has arrived already.
+    /// Returns one payload of the answer, if it has already arrived.
     pub fn receive_buffered(&mut self) -> WireResult<Option<&[u8]>> {
         self.reader.next_buffered()
     }
 
-    /// Executes a text, which may be several statements, and gives all results. An error ends them.
+    /// Executes a text of one or several statements and returns all results. The first error ends the execution.
     pub async fn query(&mut self, text: &str) -> WireResult<Vec<QueryResult>> {
         let mut payload = vec![3];
         payload.extend_from_slice(text.as_bytes());
@@ -423,7 +428,7 @@ impl Client {
         self.results(RowFormat::Text).await
     }
 
-    /// Executes one query and gives its rows one by one, as they arrive: for results that do not fit into memory.
+    /// Executes one query and returns its rows one by one as they arrive, for results that do not fit into memory.
     ///
     /// # Errors
     /// The server's error; [`WireError::Malformed`] if the statement has no result set.
@@ -444,11 +449,11 @@ impl Client {
         })
     }
 
-    /// Executes a `LOAD DATA LOCAL INFILE`; what it reads is given to the [`Upload`], whatever file it names. The client must have
-    /// connected with [`Capabilities::LOCAL_FILES`].
+    /// Executes a `LOAD DATA LOCAL INFILE`. The caller sends the content through the [`Upload`], whatever file the
+    /// statement names. The client must have connected with [`Capabilities::LOCAL_FILES`].
     ///
     /// # Errors
-    /// The server's error, if it refuses the statement before it asks for the file.
+    /// The server's error, if it refuses the statement before it requests the file.
     pub async fn upload(&mut self, text: &str) -> WireResult<Upload<'_>> {
         let mut payload = vec![3];
         payload.extend_from_slice(text.as_bytes());
@@ -463,7 +468,7 @@ impl Client {
         Ok(Upload { client: self })
     }
 
-    /// Executes one statement and gives its rows as text; NULL is `None`.
+    /// Executes one statement and returns its rows as text; NULL is `None`.
     pub async fn rows(&mut self, text: &str) -> WireResult<Vec<Vec<Option<String>>>> {
         match self.query(text).await?.into_iter().next() {
             Some(QueryResult::Rows(set)) => Ok(set
@@ -479,7 +484,7 @@ impl Client {
         }
     }
 
-    /// Sends a command that is answered by OK or ERR.
+    /// Sends a command whose answer is OK or ERR.
     pub async fn command(&mut self, payload: &[u8]) -> WireResult<OkReceived> {
         self.send(payload).await?;
         self.ok().await
@@ -494,12 +499,12 @@ impl Client {
         }
     }
 
-    /// `COM_PING`.
+    /// Executes `COM_PING`.
     pub async fn ping(&mut self) -> WireResult<OkReceived> {
         self.command(&[14]).await
     }
 
-    /// `COM_CHANGE_USER`.
+    /// Executes `COM_CHANGE_USER`.
     pub async fn change_user(&mut self, options: &ConnectOptions) -> WireResult<OkReceived> {
         let login = Login {
             capabilities: self.capabilities,
@@ -518,7 +523,7 @@ impl Client {
             .await
     }
 
-    /// `COM_STMT_PREPARE`.
+    /// Executes `COM_STMT_PREPARE`.
     pub async fn prepare(&mut self, text: &str) -> WireResult<Prepared> {
         let mut payload = vec![22];
         payload.extend_from_slice(text.as_bytes());
@@ -537,7 +542,7 @@ impl Client {
         })
     }
 
-    /// Column definitions, and the EOF behind them if there are any.
+    /// Receives column definitions, and the EOF after them if there are any.
     async fn columns(&mut self, count: usize) -> WireResult<Vec<ColumnReceived>> {
         let capabilities = self.capabilities;
         let mut columns = vec![];
@@ -550,7 +555,7 @@ impl Client {
         Ok(columns)
     }
 
-    /// `COM_STMT_EXECUTE` with strings as parameters; `None` is NULL. Rows come in the binary protocol.
+    /// Executes `COM_STMT_EXECUTE` with strings as parameters; `None` is NULL. Rows are in the binary protocol.
     pub async fn execute(
         &mut self,
         statement: &Prepared,
@@ -580,7 +585,7 @@ impl Client {
         self.results(RowFormat::Binary).await
     }
 
-    /// `COM_STMT_CLOSE`, which is not answered.
+    /// Executes `COM_STMT_CLOSE`, which has no answer.
     pub async fn close_statement(&mut self, statement: Prepared) -> WireResult<()> {
         let mut payload = vec![25];
         payload.extend_from_slice(&statement.id.to_le_bytes());
@@ -634,12 +639,12 @@ impl Client {
         }
     }
 
-    /// `COM_QUIT`.
+    /// Executes `COM_QUIT`.
     pub async fn quit(mut self) -> WireResult<()> {
         self.send(&[1]).await
     }
 
-    /// The socket, for tests that misbehave.
+    /// Returns the socket, for tests that violate the protocol.
     pub fn socket(&mut self) -> &mut Socket {
         &mut self.socket
     }

@@ -1,11 +1,11 @@
-//! Column definitions, which stand in front of a result set's rows.
+//! Column definitions, which precede the rows of a result set.
 
 use crate::bytes::{Cursor, put_lenenc_bytes};
 use crate::capability::Capabilities;
 use crate::error::WireResult;
 use crate::framing::PacketWriter;
 
-/// The protocol's type codes.
+/// Type codes of the protocol.
 pub mod field_type {
     /// DECIMAL.
     pub const NEWDECIMAL: u8 = 246;
@@ -37,9 +37,9 @@ pub mod field_type {
     pub const YEAR: u8 = 13;
     /// BIT.
     pub const BIT: u8 = 16;
-    /// ENUM, only inside the server; sent as STRING.
+    /// ENUM, only inside of the server; sent as STRING.
     pub const ENUM: u8 = 247;
-    /// SET, only inside the server; sent as STRING.
+    /// SET, only inside of the server; sent as STRING.
     pub const SET: u8 = 248;
     /// BLOB and TEXT of every size.
     pub const BLOB: u8 = 252;
@@ -52,32 +52,32 @@ pub mod field_type {
 /// A column of a result set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ColumnDefinition<'a> {
-    /// The database; empty for an expression.
+    /// Name of the database; empty for an expression.
     pub schema: &'a str,
-    /// The table's alias.
+    /// Alias of the table.
     pub table: &'a str,
-    /// The table's own name.
+    /// Original name of the table.
     pub original_table: &'a str,
-    /// The column's alias.
+    /// Alias of the column.
     pub name: &'a str,
-    /// The column's own name.
+    /// Original name of the column.
     pub original_name: &'a str,
-    /// The collation's id; 63 for what is not text.
+    /// Id of the collation; 63 for values that are not text.
     pub collation: u16,
-    /// The longest value in bytes, or the display width.
+    /// Maximum length of a value in bytes, or the display width.
     pub length: u32,
-    /// One of [`field_type`].
+    /// Type code, one of [`field_type`].
     pub field_type: u8,
-    /// Bits that tell of keys, NULL and the like (MariaDB's `include/mysql_com.h`); only passed on here.
+    /// Flags for keys, NULL and the like (MariaDB's `include/mysql_com.h`), which this crate only passes on.
     pub flags: u16,
-    /// Digits after the point; 31 if not fixed, 39 from expressions in MariaDB.
+    /// Number of digits after the decimal point; 31 if it is not fixed, 39 for MariaDB's expressions.
     pub decimals: u8,
-    /// MariaDB's format name (`json`); empty otherwise.
+    /// MariaDB's format name (`json`); usually empty.
     pub format: &'a str,
 }
 
 impl ColumnDefinition<'_> {
-    /// Appends the packet's payload.
+    /// Appends the payload of the packet.
     pub fn encode(&self, out: &mut Vec<u8>, capabilities: Capabilities) {
         put_lenenc_bytes(out, b"def");
         for text in [
@@ -114,7 +114,7 @@ impl ColumnDefinition<'_> {
         writer.end();
     }
 
-    /// Writes the packet as `COM_FIELD_LIST` wants it: with the column's default value behind.
+    /// Writes the packet for `COM_FIELD_LIST`, which includes the default value of the column.
     pub fn write_with_default(
         &self,
         writer: &mut PacketWriter,
@@ -131,17 +131,17 @@ impl ColumnDefinition<'_> {
     }
 }
 
-/// Whether a result set's columns are described to a client that may remember them
+/// Whether column definitions are sent to a client that may have cached them
 /// ([`MARIADB_CACHE_METADATA`](Capabilities::MARIADB_CACHE_METADATA)).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Metadata {
     /// The definitions follow.
     Follows,
-    /// They are those that were sent when the statement was prepared.
+    /// The definitions are those that were sent when the statement was prepared.
     Unchanged,
 }
 
-/// Writes a result set's first packet: the number of columns.
+/// Writes the first packet of a result set: the number of columns.
 pub fn write_column_count(
     writer: &mut PacketWriter,
     count: usize,
@@ -156,33 +156,33 @@ pub fn write_column_count(
     writer.end();
 }
 
-/// A column definition as a client reads it.
+/// A column definition that a client has received.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ColumnReceived {
-    /// The database.
+    /// Name of the database.
     pub schema: String,
-    /// The table's alias.
+    /// Alias of the table.
     pub table: String,
-    /// The table's own name.
+    /// Original name of the table.
     pub original_table: String,
-    /// The column's alias.
+    /// Alias of the column.
     pub name: String,
-    /// The column's own name.
+    /// Original name of the column.
     pub original_name: String,
-    /// The collation's id.
+    /// Id of the collation.
     pub collation: u16,
-    /// The longest value or display width.
+    /// Maximum length of a value, or the display width.
     pub length: u32,
-    /// One of [`field_type`].
+    /// Type code, one of [`field_type`].
     pub field_type: u8,
-    /// As in [`ColumnDefinition`].
+    /// Flags as in [`ColumnDefinition`].
     pub flags: u16,
-    /// Digits after the point.
+    /// Number of digits after the decimal point.
     pub decimals: u8,
 }
 
 impl ColumnReceived {
-    /// Reads the packet.
+    /// Decodes the packet.
     pub fn decode(payload: &[u8], capabilities: Capabilities) -> WireResult<ColumnReceived> {
         let mut cursor = Cursor::new(payload, "column definition");
         let mut text =
@@ -217,7 +217,7 @@ mod tests {
     use mysql_common::proto::MyDeserialize;
 
     #[test]
-    fn definitions_are_read_by_others() {
+    fn definitions_are_understood_by_another_implementation() {
         let column = ColumnDefinition {
             schema: "d",
             table: "alias",

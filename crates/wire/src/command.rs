@@ -1,125 +1,125 @@
-//! What a client asks for: the first byte of a payload and what follows it.
+//! The commands of a client: the first byte of a payload and its arguments.
 
 use crate::bytes::Cursor;
 use crate::error::WireResult;
 
-/// `COM_CHANGE_USER`.
+/// Code of `COM_CHANGE_USER`.
 pub const COM_CHANGE_USER: u8 = 17;
 
-/// One command. What belongs to a prepared statement's parameters is taken apart by [`crate::prepared`].
+/// A command. [`crate::prepared`] decodes the parameters of prepared statements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Command<'a> {
     /// Close the connection.
     Quit,
-    /// Make this the current database.
+    /// Change the default database.
     InitDb(&'a [u8]),
-    /// Execute the text, one statement or several.
+    /// Execute a text of one or several statements.
     Query(&'a [u8]),
-    /// Tell the columns of `table` whose names are `LIKE` `wildcard`.
+    /// Return the columns of `table` whose names are `LIKE` `wildcard`.
     FieldList {
         /// The table's name.
         table: &'a [u8],
-        /// The pattern; empty means all.
+        /// The pattern; empty means all columns.
         wildcard: &'a [u8],
     },
-    /// Flush something: the `REFRESH_*` flags.
+    /// Flush caches and logs: the `REFRESH_*` flags.
     Refresh(u8),
     /// Stop the server.
     Shutdown,
-    /// One line for people.
+    /// Return one line of statistics for people.
     Statistics,
-    /// What `SHOW PROCESSLIST` tells.
+    /// Return what `SHOW PROCESSLIST` shows.
     ProcessInfo,
     /// End another connection.
     ProcessKill(u32),
     /// Write the server's state to its log.
     Debug,
-    /// Answer.
+    /// Answer, to show that the server is alive.
     Ping,
-    /// Become another user; see [`Login::decode_change_user`](crate::handshake::Login::decode_change_user).
+    /// Continue as another user; see [`Login::decode_change_user`](crate::handshake::Login::decode_change_user).
     ChangeUser(&'a [u8]),
-    /// Start anew as the same user.
+    /// Reset the session; the user stays the same.
     ResetConnection,
     /// Send the binary log.
     BinlogDump(BinlogDump<'a>),
-    /// A replica introduces itself.
+    /// Register a replica.
     RegisterReplica(&'a [u8]),
-    /// Prepare the statement.
+    /// Prepare a statement.
     StatementPrepare(&'a [u8]),
     /// Execute a prepared statement.
     StatementExecute {
-        /// Its id; [`LAST_PREPARED`] means the last one.
+        /// Id of the statement; [`LAST_PREPARED`] means the one prepared last.
         statement: u32,
         /// `CURSOR_TYPE_*`.
         cursor: u8,
-        /// The parameters.
+        /// The encoded parameters.
         parameters: &'a [u8],
     },
-    /// One piece of a long parameter. Is not answered.
+    /// Append a part of a long parameter. Has no answer.
     StatementSendLongData {
-        /// The statement's id.
+        /// Id of the statement.
         statement: u32,
-        /// The parameter's index.
+        /// Index of the parameter.
         parameter: u16,
-        /// What to append.
+        /// The bytes to append.
         data: &'a [u8],
     },
-    /// Forget the statement. Is not answered.
+    /// Close a prepared statement. Has no answer.
     StatementClose(u32),
-    /// Forget the statement's long data and close its cursor.
+    /// Discard the long data of a statement and close its cursor.
     StatementReset(u32),
-    /// Give the cursor's next rows.
+    /// Return the next rows of a cursor.
     StatementFetch {
-        /// The statement's id.
+        /// Id of the statement.
         statement: u32,
-        /// Rows at most.
+        /// Maximum number of rows.
         rows: u32,
     },
     /// Switch multi-statements on or off.
     SetOption(SetOption),
-    /// Not a command that this server knows (1047).
+    /// An unknown command (1047).
     Unknown(u8),
 }
 
-/// The statement id that stands for the statement prepared last (MariaDB).
+/// Statement id that means the statement prepared last (MariaDB).
 pub const LAST_PREPARED: u32 = u32::MAX;
 
-/// What `COM_SET_OPTION` sets.
+/// Setting of `COM_SET_OPTION`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SetOption {
-    /// Several statements in a query are allowed.
+    /// A query may contain several statements.
     MultiStatementsOn,
-    /// They are not.
+    /// A query must not contain several statements.
     MultiStatementsOff,
-    /// Something unknown (1047).
+    /// An unknown option (1047).
     Unknown,
 }
 
-/// `COM_BINLOG_DUMP`: where a reader of the binary log starts.
+/// Arguments of `COM_BINLOG_DUMP`: where a reader of the binary log starts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BinlogDump<'a> {
-    /// The offset in the file.
+    /// Offset in the file.
     pub offset: u32,
-    /// Bit 0: end at the end of the log instead of waiting for more.
+    /// Flags. Bit 0: end at the end of the log instead of waiting for more.
     pub flags: u16,
-    /// The replica's server id; 0 from `mariadb-binlog`.
+    /// Server id of the replica; 0 from `mariadb-binlog`.
     pub server_id: u32,
-    /// The file's name; empty means the first.
+    /// Name of the file; empty means the first one.
     pub file: &'a [u8],
 }
 
 impl BinlogDump<'_> {
-    /// True if the reader wants to be told the log's end instead of waiting there.
+    /// Returns whether the dump ends at the end of the log instead of waiting there.
     pub fn is_non_blocking(&self) -> bool {
         self.flags & 1 != 0
     }
 }
 
 impl<'a> Command<'a> {
-    /// Takes a payload apart.
+    /// Decodes a payload.
     ///
     /// # Errors
-    /// [`Malformed`](crate::WireError::Malformed) if it is shorter than its command needs.
+    /// [`Malformed`](crate::WireError::Malformed) if the payload is shorter than the command requires.
     pub fn parse(payload: &'a [u8]) -> WireResult<Command<'a>> {
         let mut cursor = Cursor::new(payload, "command");
         let code = cursor.u8()?;
@@ -146,7 +146,7 @@ impl<'a> Command<'a> {
                 offset: cursor.u32()?,
                 flags: cursor.u16()?,
                 server_id: cursor.u32()?,
-                // Some readers send a C string.
+                // Some readers send a NUL-terminated string.
                 file: cursor
                     .remaining()
                     .split(|byte| *byte == 0)
@@ -193,7 +193,7 @@ mod tests {
     use rand::{Rng, SeedableRng};
 
     #[test]
-    fn commands_are_taken_apart() {
+    fn commands_are_decoded() {
         assert_eq!(
             Command::parse(b"\x03SELECT 1").unwrap(),
             Command::Query(b"SELECT 1")
@@ -228,9 +228,9 @@ mod tests {
         assert!(Command::parse(b"\x04table without end").is_err());
     }
 
-    /// Whatever comes in, the answer is a command or an error.
+    /// Any payload results in a command or an error.
     #[test]
-    fn random_payloads() {
+    fn random_payloads_cause_no_panic() {
         let mut random = rand::rngs::StdRng::seed_from_u64(1);
         for _ in 0..200_000 {
             let mut payload: Vec<u8> = (0..random.random_range(0..24)).map(|_| random.random()).collect();

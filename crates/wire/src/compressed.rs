@@ -1,51 +1,51 @@
-//! The compressed protocol: between a client's login and its end, everything goes through zlib in frames.
+//! The compressed protocol: from the end of the login to the end of the connection, all bytes are sent in zlib frames.
 //!
 //! ```text
 //!   ┌──────────────┬──────────┬───────────────────┬─────────────────────┐
-//!   │ length (3)   │ seq (1)  │ plain length (3)  │ zlib stream         │   plain length = 0: what follows is as it is
+//!   │ length (3)   │ seq (1)  │ plain length (3)  │ zlib stream         │   plain length = 0: the content is not compressed
 //!   └──────────────┴──────────┴───────────────────┴─────────────────────┘
 //! ```
 //!
-//! Frames know nothing of packets: one may hold several, or a part of one. Their numbers begin at 0 with each command, and an answer goes on counting
-//! where the command's last frame was.
+//! Frames are independent of packets: a frame may contain several packets, or a part of one. The sequence numbers of
+//! frames start at 0 with each command, and the answer continues from the command's last frame.
 
 use crate::socket::Socket;
 use flate2::{Compress, Compression, Decompress, FlushCompress, FlushDecompress, Status};
 use std::io;
 use std::task::{Context, Poll, ready};
 
-/// Bytes of a frame's head.
+/// Length of a frame's header, in bytes.
 const HEADER: usize = 7;
-/// Shorter pieces are sent as they are, as MariaDB does.
+/// Shorter content is sent uncompressed, as in MariaDB.
 const COMPRESSED_MIN: usize = 50;
-/// What is compressed at a time: a worker is not to be busy with one frame for long.
+/// Maximum uncompressed length of a frame, so that compressing one does not occupy a worker for long.
 const PIECE_MAX: usize = 64 * 1024;
-/// What a read asks for at least.
+/// Minimum buffer length for a read.
 const READ_MIN: usize = 16 * 1024;
-/// Buffers larger than this are given back once they are empty.
+/// Buffers with a larger capacity are freed when they are empty.
 const IDLE_BUFFER_MAX: usize = 256 * 1024;
 
-/// A socket whose two directions are compressed.
+/// A socket with compression in both directions.
 #[derive(Debug)]
 pub struct CompressedSocket {
     below: Socket,
-    /// The number of the next frame, in either direction.
+    /// Sequence number of the next frame, in either direction.
     sequence: u8,
-    /// Received and not yet decompressed.
+    /// Bytes that were received and not yet decompressed.
     received: Vec<u8>,
-    plain: Drained,
-    /// Compressed and not yet sent.
-    framed: Drained,
+    plain: ByteQueue,
+    /// Bytes that were compressed and not yet sent.
+    framed: ByteQueue,
 }
 
-/// Bytes that are taken from the front.
+/// A buffer that is consumed from the front.
 #[derive(Debug, Default)]
-struct Drained {
+struct ByteQueue {
     bytes: Vec<u8>,
     at: usize,
 }
 
-impl Drained {
+impl ByteQueue {
     fn rest(&self) -> &[u8] {
         &self.bytes[self.at..]
     }
@@ -63,23 +63,23 @@ impl Drained {
 }
 
 impl CompressedSocket {
-    /// Compresses what goes over a socket from now on. `early` was received already, and is compressed.
+    /// Compresses a socket from now on. `early` was already received, and is compressed.
     pub fn new(below: Socket, early: Vec<u8>) -> CompressedSocket {
         CompressedSocket {
             below,
             sequence: 0,
             received: early,
-            plain: Drained::default(),
-            framed: Drained::default(),
+            plain: ByteQueue::default(),
+            framed: ByteQueue::default(),
         }
     }
 
-    /// The socket below.
+    /// Returns the underlying socket.
     pub fn below(&self) -> &Socket {
         &self.below
     }
 
-    /// One read into `buffer`; 0 is the end of the stream.
+    /// Polls one read into `buffer`; 0 is the end of the stream.
     pub fn poll_receive(&mut self, context: &mut Context<'_>, buffer: &mut [u8]) -> Poll<io::Result<usize>> {
         loop {
             let plain = self.plain.rest();
@@ -107,7 +107,7 @@ impl CompressedSocket {
         }
     }
 
-    /// Decompresses the next frame if all of it is there.
+    /// Decompresses the next frame if it has arrived completely. Returns whether it has.
     fn take_frame(&mut self) -> io::Result<bool> {
         let Some(head) = self.received.first_chunk::<HEADER>() else {
             return Ok(false);
@@ -132,12 +132,12 @@ impl CompressedSocket {
         Ok(true)
     }
 
-    /// Polls a write. What was taken may still wait in here: see [`poll_flush`](CompressedSocket::poll_flush).
+    /// Polls a write. Accepted bytes may stay in the buffer until [`poll_flush`](CompressedSocket::poll_flush).
     pub fn poll_send(&mut self, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         ready!(self.poll_send_framed(context))?;
         let piece = &bytes[..bytes.len().min(PIECE_MAX)];
         self.frame(piece);
-        // What the socket does not take now, the next call or the flush sends.
+        // The next call or the flush sends what the socket does not accept now.
         if let Poll::Ready(Err(error)) = self.poll_send_framed(context) {
             return Poll::Ready(Err(error));
         }
@@ -174,13 +174,13 @@ impl CompressedSocket {
         Poll::Ready(Ok(()))
     }
 
-    /// Polls until all that was taken is on its way.
+    /// Polls until all accepted bytes have been passed to the operating system.
     pub fn poll_flush(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         ready!(self.poll_send_framed(context))?;
         self.below.poll_flush(context)
     }
 
-    /// Polls a goodbye: flushes and closes the writing side.
+    /// Polls a flush and the closing of the writing side.
     pub fn poll_finish(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         ready!(self.poll_flush(context))?;
         self.below.poll_finish(context)
@@ -191,7 +191,7 @@ fn malformed(what: &str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, what.to_owned())
 }
 
-/// Appends what a zlib stream holds, which is exactly as long as was said.
+/// Appends the content of a zlib stream, whose length must be exactly `plain_length`.
 fn inflate(content: &[u8], plain_length: usize, out: &mut Vec<u8>) -> io::Result<()> {
     let mut plain = vec![0; plain_length];
     let mut zlib = Decompress::new(true);
@@ -205,7 +205,7 @@ fn inflate(content: &[u8], plain_length: usize, out: &mut Vec<u8>) -> io::Result
     Ok(())
 }
 
-/// Appends a piece as a zlib stream; false if that is no shorter.
+/// Appends `piece` as a zlib stream. Returns false if this is not shorter, or fails.
 fn deflate(piece: &[u8], out: &mut Vec<u8>) -> bool {
     let begin = out.len();
     let mut buffer = vec![0; piece.len()];
@@ -244,12 +244,12 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_is_sent_arrives() {
+    async fn sent_bytes_arrive() {
         let (near, far) = UnixStream::pair().unwrap();
         let compressed =
             |socket| Socket::Compressed(Box::new(CompressedSocket::new(Socket::unix(socket), vec![])));
         let (mut near, mut far) = (compressed(near), compressed(far));
-        // Short, compressible over several frames, and not compressible.
+        // Short, compressible over several frames, and incompressible.
         let noise: Vec<u8> = (0..200_000u32)
             .map(|n| (n.wrapping_mul(2_654_435_761) >> 13) as u8)
             .collect();
@@ -264,9 +264,9 @@ mod tests {
         }
     }
 
-    /// A ping as MariaDB's client sends it, and what MariaDB answers.
+    /// A ping as MariaDB's client sends it, and MariaDB's answer.
     #[tokio::test]
-    async fn short_packets_stand_in_frames_as_they_are() {
+    async fn short_packets_are_sent_uncompressed() {
         let (mut socket, mut client) = pair();
         client.write_all(b"\x05\0\0\0\0\0\0\x01\0\0\0\x0e").await.unwrap();
         assert_eq!(receive(&mut socket, 5).await.unwrap(), b"\x01\0\0\0\x0e");
@@ -277,7 +277,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_is_malformed_is_refused() {
+    async fn malformed_frames_are_refused() {
         let mut long = vec![];
         assert!(deflate(&[b'x'; 10_000], &mut long));
         let frame = |plain_length: u32, content: &[u8]| {

@@ -1,44 +1,44 @@
-//! What can go wrong on a connection.
+//! Errors of a connection.
 
 use std::time::Duration;
 use thiserror::Error;
 
-/// An error of the protocol itself. None of them is survivable for the connection that it happens on.
+/// Error of a connection. After any of them except [`WireError::Server`] the connection is unusable.
 #[derive(Debug, Error)]
 pub enum WireError {
-    /// The operating system's error.
+    /// An error of the operating system.
     #[error("{0}")]
     Io(#[from] std::io::Error),
-    /// The other end closed the connection, in the middle of a packet or between two.
+    /// The peer has closed the connection, in the middle of a packet or between two.
     #[error("the connection was closed")]
     Closed,
-    /// A packet's sequence number is not the next one.
+    /// The sequence number of a packet is not the next one.
     #[error("Got packets out of order")]
     OutOfOrder,
     /// A packet is longer than `max_allowed_packet`.
     #[error("Got a packet bigger than 'max_allowed_packet' bytes")]
     TooLarge,
-    /// A packet's content does not follow the protocol; says what was being read.
+    /// The content of a packet violates the protocol; the text says what was being decoded.
     #[error("Malformed communication packet ({0})")]
     Malformed(&'static str),
-    /// The handshake is not one of this protocol.
+    /// The handshake is not of this protocol.
     #[error("Bad handshake")]
     BadHandshake,
-    /// The other end did not take what was sent in time (`net_write_timeout`).
+    /// The peer did not accept what was sent in time (`net_write_timeout`).
     #[error("Got timeout writing communication packets")]
     WriteTimeout,
-    /// The other end did not send what was waited for in time (`net_read_timeout`).
+    /// The peer did not send the expected bytes in time (`net_read_timeout`).
     #[error("Got timeout reading communication packets: nothing has come for {} s", .0.as_secs())]
     ReadTimeout(Duration),
-    /// TLS: a handshake that failed, a certificate that is not believed, or settings that cannot be heeded. A client's error 2026.
+    /// TLS: a failed handshake, an untrusted certificate, or unusable settings. A client's error 2026.
     #[error("SSL connection error: {0}")]
     Tls(String),
-    /// The server answered with an error (seen by the [client](crate::client)).
+    /// The server has answered with an error ([client](crate::client) only).
     #[error("error {code} ({sqlstate}): {message}")]
     Server {
         /// MariaDB's error number.
         code: u16,
-        /// The five characters of SQLSTATE.
+        /// SQLSTATE, five characters.
         sqlstate: String,
         /// The message.
         message: String,
@@ -46,7 +46,7 @@ pub enum WireError {
 }
 
 impl WireError {
-    /// MariaDB's error number and SQLSTATE for it, where the protocol allows to tell the client.
+    /// Returns MariaDB's error number and SQLSTATE, if the protocol allows reporting this error to the client.
     pub fn code(&self) -> Option<(u16, &'static str)> {
         match self {
             WireError::OutOfOrder => Some((1156, "08S01")),
@@ -60,5 +60,5 @@ impl WireError {
     }
 }
 
-/// What fallible functions of this crate return.
+/// Result of this crate's functions.
 pub type WireResult<T> = Result<T, WireError>;

@@ -1,14 +1,14 @@
-//! Packets: how payloads are cut out of a stream of bytes and put into one.
+//! Packets: splitting a stream of bytes into payloads, and writing payloads into a stream.
 //!
 //! ```text
 //!   ┌──────────────┬──────────┬───────────────┐
-//!   │ length (3)   │ seq (1)  │ payload       │   length = 0xFFFFFF: the payload goes on in the next packet
+//!   │ length (3)   │ seq (1)  │ payload       │   length = 0xFFFFFF: the payload continues in the next packet
 //!   └──────────────┴──────────┴───────────────┘
 //! ```
 //!
-//! The sequence number starts at 0 with each command and counts the packets of both directions. [`PacketReader`] keeps one buffer for a
-//! connection's life and hands out slices of it; [`PacketWriter`] collects everything that answers a command and gives it to the
-//! socket at once.
+//! The sequence number starts at 0 with each command and counts the packets of both directions. [`PacketReader`]
+//! keeps one buffer for the lifetime of a connection and returns slices of it. [`PacketWriter`] collects all packets
+//! that answer a command and passes them to the socket in one write.
 
 use crate::error::{WireError, WireResult};
 use crate::socket::Socket;
@@ -19,34 +19,34 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::time::timeout;
 
-/// The longest payload of one packet; one of exactly this length is followed by another.
+/// Maximum length of a packet's payload, in bytes. A packet of exactly this length is followed by another one.
 pub const PAYLOAD_MAX: usize = 0xFF_FFFF;
-/// Bytes of a packet's head.
+/// Length of a packet's header, in bytes.
 pub const HEADER: usize = 4;
-/// What a reader's buffer starts with and shrinks back to.
+/// Initial length of a reader's buffer, and its length after it shrinks.
 const READ_BUFFER: usize = 16 * 1024;
-/// It grows with what is collected: thousands of idle connections have sent little.
+/// Initial capacity of a writer's buffer. It is small because thousands of idle connections have sent little.
 const WRITE_BUFFER: usize = 1024;
-/// A buffer larger than this is given back when it is idle.
+/// A larger buffer is freed when it is idle.
 const IDLE_BUFFER_MAX: usize = 256 * 1024;
 
-/// Cuts payloads out of what a socket delivers.
+/// Splits the bytes from a socket into payloads.
 #[derive(Debug)]
 pub struct PacketReader {
     buffer: Vec<u8>,
-    /// Bytes received and not yet consumed: `buffer[start..end]`.
+    /// Start of the bytes that were received and not yet consumed: `buffer[start..end]`.
     start: usize,
     end: usize,
     sequence: u8,
     payload_max: usize,
-    /// Numbers are taken as they come.
+    /// Whether any sequence number is accepted.
     any_sequence: bool,
-    /// Where the payload read last stands.
+    /// Range of the last payload in the buffer.
     payload: Range<usize>,
 }
 
 impl PacketReader {
-    /// A reader that refuses payloads longer than `payload_max` bytes.
+    /// Creates a reader that refuses payloads longer than `payload_max` bytes.
     pub fn new(payload_max: usize) -> Self {
         PacketReader {
             buffer: vec![0; READ_BUFFER],
@@ -59,32 +59,34 @@ impl PacketReader {
         }
     }
 
-    /// Changes the longest payload accepted, in bytes (`max_allowed_packet`).
+    /// Sets the maximum length of a payload, in bytes (`max_allowed_packet`).
     pub fn set_payload_max(&mut self, bytes: usize) {
         self.payload_max = bytes;
     }
 
-    /// From now on packets may have any number: where both ends send without being asked, as in semi-synchronous replication.
+    /// Accepts any sequence number from now on, for dialogues in which both sides send without a request, as in
+    /// semi-synchronous replication.
     pub fn accept_any_sequence(&mut self) {
         self.any_sequence = true;
     }
 
-    /// The sequence number that the next packet must have, and that an answer starts with.
+    /// Returns the sequence number of the next packet, with which an answer starts.
     pub fn sequence(&self) -> u8 {
         self.sequence
     }
 
-    /// Sets the sequence number that the next packet must have: 0 before a command, the writer's next one in a dialogue.
+    /// Sets the sequence number of the next packet: 0 before a command, the writer's next one in a dialogue.
     pub fn set_sequence(&mut self, sequence: u8) {
         self.sequence = sequence;
     }
 
-    /// Bytes that were received and not yet asked for: more than none means that the client pipelines.
+    /// Returns the number of bytes that were received and not yet consumed. If it is not zero, the client pipelines.
     pub fn buffered(&self) -> usize {
         self.end - self.start
     }
 
-    /// Takes what was received and not yet asked for: it is for whoever reads the socket from now on, not packets.
+    /// Takes the bytes that were received and not yet consumed. They are not packets, but belong to the next reader
+    /// of the socket.
     pub fn take_buffered(&mut self) -> Vec<u8> {
         let taken = self.buffer[self.start..self.end].to_vec();
         self.payload = 0..0;
@@ -93,21 +95,21 @@ impl PacketReader {
         taken
     }
 
-    /// Reads one payload and returns it; the slice is valid until the next call.
+    /// Reads one payload and returns it. The slice is valid until the next call.
     ///
     /// # Errors
-    /// As [`advance`](PacketReader::advance).
+    /// As for [`advance`](PacketReader::advance).
     pub async fn read<'a>(&'a mut self, socket: &mut Socket) -> WireResult<&'a [u8]> {
         self.advance(socket).await?;
         Ok(self.payload())
     }
 
-    /// The payload read last.
+    /// Returns the last payload.
     pub fn payload(&self) -> &[u8] {
         &self.buffer[self.payload.clone()]
     }
 
-    /// Reads one payload, to be looked at by [`payload`](PacketReader::payload).
+    /// Reads one payload, which [`payload`](PacketReader::payload) then returns.
     ///
     /// # Errors
     /// [`WireError::Closed`] when the stream ends, [`WireError::OutOfOrder`], [`WireError::TooLarge`].
@@ -115,12 +117,14 @@ impl PacketReader {
         std::future::poll_fn(|context| self.poll_advance(context, socket)).await
     }
 
-    /// Polls [`advance`](PacketReader::advance), for those who send at the same time. What has arrived is kept between two polls.
+    /// Polls [`advance`](PacketReader::advance), for tasks that send at the same time. Bytes that have arrived are
+    /// kept between two polls.
     pub fn poll_advance(&mut self, context: &mut Context<'_>, socket: &mut Socket) -> Poll<WireResult<()>> {
         self.advance_by(|buffer| socket.poll_receive(context, buffer))
     }
 
-    /// The same of what has arrived, without asking the runtime: see [`Socket::receive_arrived`]. Nobody is woken where it is pending.
+    /// Reads one payload from bytes that have arrived, without the runtime: see [`Socket::receive_arrived`]. If it is
+    /// pending, no task is woken later.
     pub fn advance_arrived(&mut self, socket: &mut Socket) -> Poll<WireResult<()>> {
         self.advance_by(|buffer| socket.receive_arrived(buffer))
     }
@@ -143,7 +147,8 @@ impl PacketReader {
         }
     }
 
-    /// Gives back the buffer of a connection that will hardly send any more, but for `bytes` of it.
+    /// Replaces the buffer of a connection that will hardly send any more by one of `bytes` bytes, if it holds no
+    /// unread bytes.
     pub fn shrink(&mut self, bytes: usize) {
         if self.start == self.end {
             self.payload = 0..0;
@@ -153,14 +158,14 @@ impl PacketReader {
         }
     }
 
-    /// Takes bytes from elsewhere than a socket (tests, fuzzing).
+    /// Adds bytes from another source than a socket (tests, fuzzing).
     pub fn feed(&mut self, bytes: &[u8]) {
         self.buffer.truncate(self.end);
         self.buffer.extend_from_slice(bytes);
         self.end = self.buffer.len();
     }
 
-    /// The next payload, if it is there completely.
+    /// Returns the next payload, if it is completely in the buffer.
     pub fn next_buffered(&mut self) -> WireResult<Option<&[u8]>> {
         Ok(self.parse()?.map(|payload| &self.buffer[payload]))
     }
@@ -182,8 +187,8 @@ impl PacketReader {
         self.parse_split()
     }
 
-    /// The payload length of the packet whose head is at `offset`, if the head is there. Checks its sequence number, counted from the
-    /// packet that is read next.
+    /// Returns the payload length of the packet whose header is at `offset`, if the header is complete. Checks that
+    /// the packet has the next sequence number.
     fn packet_at(&self, offset: usize) -> WireResult<Option<usize>> {
         self.check_head(offset, self.sequence)
     }
@@ -203,7 +208,7 @@ impl PacketReader {
         Ok(Some(length))
     }
 
-    /// A payload in several packets: once the last one is there their heads are taken out of the buffer.
+    /// Finds a payload in several packets. When the last one is complete, their headers are removed from the buffer.
     fn parse_split(&mut self) -> WireResult<Option<Range<usize>>> {
         let mut packets = vec![];
         let mut offset = self.start;
@@ -247,8 +252,8 @@ impl PacketReader {
         }
     }
 
-    /// Makes room for the next read: moves what is left to the front, grows for a packet that is on its way (never ahead of
-    /// what has arrived by more than its double), shrinks after a large one.
+    /// Makes space for the next read. Moves unread bytes to the front, grows for a packet that is being received (to
+    /// at most twice the bytes that have arrived), and shrinks after a large one.
     fn make_room(&mut self) {
         if self.start == self.end {
             self.start = 0;
@@ -271,20 +276,21 @@ impl PacketReader {
 
 /// Collects packets and sends them.
 ///
-/// A packet is written between [`begin`](PacketWriter::begin) and [`end`](PacketWriter::end); what is written there goes to
-/// [`payload`](PacketWriter::payload) directly, without a copy.
+/// A packet is written between [`begin`](PacketWriter::begin) and [`end`](PacketWriter::end), directly into
+/// [`payload`](PacketWriter::payload) and without a copy.
 #[derive(Debug, Default)]
 pub struct PacketWriter {
     out: Vec<u8>,
-    /// Where the open packet's head stands.
+    /// Offset of the open packet's header.
     head: usize,
     sequence: u8,
-    /// A flush has begun and not come to its end: the other end may have a part of a packet, and would take what comes next for the rest.
+    /// A flush has begun and not ended: the peer may have received a part of a packet, and would take any later bytes
+    /// for its rest.
     torn: bool,
 }
 
 impl PacketWriter {
-    /// An empty writer.
+    /// Creates an empty writer.
     pub fn new() -> Self {
         PacketWriter {
             out: Vec::with_capacity(WRITE_BUFFER),
@@ -294,17 +300,17 @@ impl PacketWriter {
         }
     }
 
-    /// The number that the next packet gets.
+    /// Returns the sequence number of the next packet.
     pub fn sequence(&self) -> u8 {
         self.sequence
     }
 
-    /// Sets the number that the next packet gets: the reader's next one, when an answer begins.
+    /// Sets the sequence number of the next packet: the reader's next one, when an answer begins.
     pub fn set_sequence(&mut self, sequence: u8) {
         self.sequence = sequence;
     }
 
-    /// Opens a packet and gives the buffer to write its payload to.
+    /// Begins a packet and returns the buffer for its payload.
     #[inline]
     pub fn begin(&mut self) -> &mut Vec<u8> {
         self.head = self.out.len();
@@ -312,13 +318,14 @@ impl PacketWriter {
         &mut self.out
     }
 
-    /// The buffer of the packet that is open. Only append to it.
+    /// Returns the buffer of the open packet. Callers may only append to it.
     #[inline]
     pub fn payload(&mut self) -> &mut Vec<u8> {
         &mut self.out
     }
 
-    /// Closes the packet: fills in length and sequence number, splits what is longer than one packet can be.
+    /// Ends the packet: fills in the length and the sequence number, and splits a payload that is too long for one
+    /// packet.
     #[inline]
     pub fn end(&mut self) {
         let length = self.out.len() - self.head - HEADER;
@@ -329,18 +336,18 @@ impl PacketWriter {
         }
     }
 
-    /// Drops what was written since [`begin`](PacketWriter::begin).
+    /// Discards everything since [`begin`](PacketWriter::begin).
     pub fn abandon(&mut self) {
         self.out.truncate(self.head);
     }
 
-    /// Writes one whole packet.
+    /// Writes a complete packet.
     pub fn packet(&mut self, payload: &[u8]) {
         self.begin().extend_from_slice(payload);
         self.end();
     }
 
-    /// Appends packets that were framed before, `count` of them, for sequence numbers that start where this writer stands.
+    /// Appends `count` complete packets whose sequence numbers start at this writer's next one.
     pub fn framed(&mut self, packets: &[u8], count: usize) {
         self.out.extend_from_slice(packets);
         self.sequence = self.sequence.wrapping_add(count as u8);
@@ -353,7 +360,7 @@ impl PacketWriter {
         self.sequence = self.sequence.wrapping_add(1);
     }
 
-    /// Puts heads into a payload of 16 MiB or more; one of an exact multiple ends with an empty packet.
+    /// Inserts headers into a payload of 16 MiB or more. If its length is an exact multiple, an empty packet ends it.
     fn split(&mut self, length: usize) {
         let pieces = length / PAYLOAD_MAX + 1;
         let begin = self.head + HEADER;
@@ -369,12 +376,12 @@ impl PacketWriter {
         }
     }
 
-    /// Bytes collected and not yet sent.
+    /// Returns the number of bytes that were collected and not yet sent.
     pub fn pending(&self) -> usize {
         self.out.len()
     }
 
-    /// A mark of what was collected so far, for [`rewind`](PacketWriter::rewind).
+    /// Returns a mark of the current end, for [`rewind`](PacketWriter::rewind).
     pub fn mark(&self) -> WriterMark {
         WriterMark {
             length: self.out.len(),
@@ -382,18 +389,18 @@ impl PacketWriter {
         }
     }
 
-    /// Takes back what was collected since `mark`, if none of it was sent.
+    /// Discards what was collected since `mark`. None of it may have been sent.
     pub fn rewind(&mut self, mark: WriterMark) {
         self.out.truncate(mark.length);
         self.sequence = mark.sequence;
     }
 
-    /// The bytes collected (tests, and callers that send them themselves).
+    /// Returns the collected bytes (for tests, and callers that send them themselves).
     pub fn bytes(&self) -> &[u8] {
         &self.out
     }
 
-    /// Forgets what was collected: it was sent.
+    /// Discards the collected bytes, which have been sent.
     pub fn clear(&mut self) {
         if self.out.capacity() > IDLE_BUFFER_MAX {
             self.out = Vec::with_capacity(WRITE_BUFFER);
@@ -402,23 +409,23 @@ impl PacketWriter {
         }
     }
 
-    /// Gives back the buffer of a connection that will not be written to for a while.
+    /// Frees the buffer of a connection on which nothing will be written for a while.
     pub fn shrink(&mut self) {
         if self.out.is_empty() {
             self.out = Vec::new();
         }
     }
 
-    /// Whether a flush has failed, or was dropped before its end: nothing can be sent any more.
+    /// Returns whether a flush has failed or was dropped before its end. Nothing can be sent any more.
     pub fn is_torn(&self) -> bool {
         self.torn
     }
 
-    /// To be called before [`bytes`](PacketWriter::bytes) are sent, by who sends them itself; [`end_flush`](PacketWriter::end_flush) when
-    /// all of them are.
+    /// Begins a flush by a caller that sends [`bytes`](PacketWriter::bytes) itself. The caller calls
+    /// [`end_flush`](PacketWriter::end_flush) when all of them are sent.
     ///
     /// # Errors
-    /// A broken pipe if an earlier flush has not come to its end.
+    /// A broken pipe if an earlier flush has not ended.
     pub fn begin_flush(&mut self) -> WireResult<()> {
         if self.torn {
             self.clear();
@@ -428,13 +435,13 @@ impl PacketWriter {
         Ok(())
     }
 
-    /// All of it was sent.
+    /// Ends a flush: all bytes were sent.
     pub fn end_flush(&mut self) {
         self.torn = false;
         self.clear();
     }
 
-    /// Sends everything collected.
+    /// Sends everything that was collected.
     ///
     /// # Errors
     /// Those of the socket, and those of [`begin_flush`](PacketWriter::begin_flush).
@@ -448,10 +455,12 @@ impl PacketWriter {
         Ok(())
     }
 
-    /// Sends everything collected, however long that takes, as long as something of it is taken within `patience`.
+    /// Sends everything that was collected, however long that takes, as long as the peer accepts some bytes within each
+    /// `patience`.
     ///
     /// # Errors
-    /// [`WireError::WriteTimeout`] if nothing was: told after twice that at the latest. As [`flush`](PacketWriter::flush).
+    /// [`WireError::WriteTimeout`] if it accepts none; detected after at most twice that time. Those of
+    /// [`flush`](PacketWriter::flush).
     pub async fn flush_within(&mut self, socket: &mut Socket, patience: Duration) -> WireResult<()> {
         if self.out.is_empty() && !self.torn {
             return Ok(());
@@ -468,7 +477,7 @@ impl PacketWriter {
     }
 }
 
-/// Polls until all of `out` is on its way; `sent` counts how many of its bytes were taken.
+/// Polls until all of `out` has been passed to the operating system; `sent` counts the accepted bytes.
 pub fn poll_send_all(
     context: &mut Context<'_>,
     socket: &mut Socket,
@@ -490,17 +499,17 @@ pub fn poll_send_all(
     }
 }
 
-/// Waits until what sends has ended, for as long as `sent` grows within `patience`.
+/// Waits for the end of `sending`, as long as `sent` grows within each `patience`.
 ///
 /// # Errors
-/// What it ends with; [`WireError::WriteTimeout`].
+/// Those of `sending`; [`WireError::WriteTimeout`].
 pub async fn send_within(
     patience: Duration,
     sent: &AtomicUsize,
     sending: impl FnMut(&mut Context<'_>) -> Poll<WireResult<()>>,
 ) -> WireResult<()> {
     let mut sending = std::pin::pin!(std::future::poll_fn(sending));
-    // Most of what is sent is taken by the socket at once: a timer is only needed for what is not.
+    // The socket accepts most messages at once, so only the others get a timer.
     let at_once = std::future::poll_fn(|context| Poll::Ready(sending.as_mut().poll(context))).await;
     if let Poll::Ready(done) = at_once {
         return done;
@@ -515,7 +524,7 @@ pub async fn send_within(
     }
 }
 
-/// A place in a [`PacketWriter`]'s output.
+/// A place in the output of a [`PacketWriter`].
 #[derive(Debug, Clone, Copy)]
 pub struct WriterMark {
     length: usize,
@@ -547,7 +556,7 @@ mod tests {
     }
 
     #[test]
-    fn payloads_around_sixteen_mebibytes() {
+    fn payloads_around_16_mib_are_split_and_joined() {
         for length in [
             PAYLOAD_MAX - 1,
             PAYLOAD_MAX,
@@ -561,7 +570,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_arrived_is_read_without_the_runtime_and_beside_it() {
+    fn arrived_bytes_are_read_with_and_without_the_runtime() {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         runtime.unwrap().block_on(async {
             let (near, far) = tokio::net::UnixStream::pair().unwrap();
@@ -575,7 +584,7 @@ mod tests {
                 far.send(&[2, 3]).await.unwrap();
                 assert!(matches!(reader.advance_arrived(&mut near), Poll::Ready(Ok(()))));
                 assert_eq!(reader.payload(), [1, 2, 3]);
-                // The runtime learns of bytes that are gone, and waits for the next ones all the same.
+                // The runtime is told of bytes that were already read, and must still wait for the next ones.
                 reader.set_sequence(0);
                 let waits = timeout(Duration::from_millis(5), reader.advance(&mut near)).await;
                 assert!(waits.is_err());
@@ -594,7 +603,7 @@ mod tests {
     }
 
     #[test]
-    fn who_reads_slowly_gets_all_and_who_does_not_is_given_up() {
+    fn a_slow_reader_gets_everything_and_a_stopped_one_times_out() {
         const PATIENCE: Duration = Duration::from_millis(400);
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         runtime.unwrap().block_on(async {
@@ -607,7 +616,7 @@ mod tests {
                 let mut buffer = vec![0; 256 << 10];
                 let mut left = length;
                 while left > 0 {
-                    // All together takes much longer than the writer's patience.
+                    // In total this takes much longer than the writer's patience.
                     tokio::time::sleep(PATIENCE / 5).await;
                     let read = std::future::poll_fn(|context| far.poll_receive(context, &mut buffer)).await;
                     left -= read.unwrap();
@@ -618,11 +627,11 @@ mod tests {
             sent.unwrap();
             assert!(began.elapsed() > 2 * PATIENCE, "the reader was slow");
             assert_eq!(writer.pending(), 0);
-            // Nobody reads any more.
+            // The peer reads nothing any more.
             writer.packet(&vec![7; 4 << 20]);
             let sent = writer.flush_within(&mut near, PATIENCE).await;
             assert!(matches!(sent, Err(WireError::WriteTimeout)), "{sent:?}");
-            // It reads again: what it has is the beginning of a packet, and nothing may follow.
+            // The peer reads again: it has the beginning of a packet, so nothing else may follow.
             writer.clear();
             writer.packet(b"an error");
             for _ in 0..2 {
@@ -647,7 +656,7 @@ mod tests {
     }
 
     #[test]
-    fn a_flush_that_was_dropped_is_not_repeated() {
+    fn after_a_dropped_flush_nothing_is_sent() {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         runtime.unwrap().block_on(async {
             let (near, _far) = tokio::net::UnixStream::pair().unwrap();
@@ -681,7 +690,7 @@ mod tests {
     }
 
     #[test]
-    fn rewinding_takes_back_packets_and_numbers() {
+    fn rewinding_restores_packets_and_sequence_numbers() {
         let mut writer = PacketWriter::new();
         writer.packet(b"kept");
         let mark = writer.mark();
@@ -695,7 +704,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_chunking_gives_the_same_packets(
+        fn packets_do_not_depend_on_how_the_stream_is_chunked(
             payloads in proptest::collection::vec(proptest::collection::vec(any::<u8>(), 0..700), 0..300),
             chunk in 1usize..2000,
         ) {

@@ -1,36 +1,37 @@
-//! How a connection begins: the server's greeting, the client's answer, and the packets that change the authentication method or the
-//! user. Formats: MariaDB knowledge base, "Connection".
+//! The beginning of a connection: the server's greeting, the client's answer, and the packets that change the
+//! authentication method or the user. Formats: MariaDB knowledge base, "Connection".
 
 use crate::authentication::Scramble;
 use crate::bytes::{Cursor, put_lenenc_bytes, put_lenenc_int, put_null_terminated};
 use crate::capability::Capabilities;
 use crate::error::{WireError, WireResult};
 
-/// Connection attributes longer than this in all are dropped, as MariaDB drops what its performance schema cannot hold.
+/// Maximum total length of connection attributes, in bytes. Longer ones are dropped, as MariaDB drops attributes that
+/// do not fit into its performance schema.
 const ATTRIBUTES_MAX: usize = 64 * 1024;
 
 /// The server's first packet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Greeting {
-    /// `version` with `5.5.5-` in front: replicas and connectors of MySQL 5.5's days understand no major version with two digits.
-    /// MariaDB's servers send it up to 10.11, and its clients take it off.
+    /// `version` with the prefix `5.5.5-`: replicas and connectors from the time of MySQL 5.5 do not understand a
+    /// major version of two digits. MariaDB's servers send the prefix up to 10.11, and its clients remove it.
     pub server_version: String,
-    /// The connection's id.
+    /// Id of the connection.
     pub connection_id: u32,
-    /// What the client has to answer.
+    /// The scramble that the client must answer.
     pub scramble: Scramble,
-    /// What the server can do.
+    /// Capabilities of the server.
     pub capabilities: Capabilities,
-    /// The server's default collation, its id's lower byte.
+    /// Default collation of the server: the lower byte of its id.
     pub collation: u8,
     /// The status flags.
     pub status: u16,
-    /// The default authentication method.
+    /// Default authentication method.
     pub plugin: String,
 }
 
 impl Greeting {
-    /// Appends the packet's payload.
+    /// Appends the payload of the packet.
     pub fn encode(&self, out: &mut Vec<u8>) {
         let scramble = self.scramble.bytes();
         out.push(10);
@@ -50,7 +51,7 @@ impl Greeting {
         put_null_terminated(out, self.plugin.as_bytes());
     }
 
-    /// Reads the packet.
+    /// Decodes the packet.
     pub fn decode(payload: &[u8]) -> WireResult<Greeting> {
         let mut cursor = Cursor::new(payload, "greeting");
         if cursor.u8()? != 10 {
@@ -88,10 +89,11 @@ impl Greeting {
     }
 }
 
-/// Bytes of a request for TLS: what a [`Login`] begins with, up to the user's name.
+/// Length of a TLS request, in bytes: the beginning of a [`Login`], up to the user name.
 const TLS_REQUEST: usize = 32;
 
-/// Whether a client's first packet asks for TLS (SSLRequest): what follows on it is the TLS handshake, and inside of that comes the [`Login`].
+/// Returns whether a client's first packet is a TLS request (SSLRequest). The TLS handshake follows it, and the
+/// [`Login`] comes inside of TLS.
 pub fn is_tls_request(payload: &[u8]) -> bool {
     let lower = payload
         .first_chunk::<4>()
@@ -99,33 +101,33 @@ pub fn is_tls_request(payload: &[u8]) -> bool {
     Capabilities(u64::from(lower)).has(Capabilities::SSL | Capabilities::PROTOCOL_41)
 }
 
-/// Who a client says it is: in its answer to the greeting, or in `COM_CHANGE_USER`.
+/// The identity of a client: its answer to the greeting, or `COM_CHANGE_USER`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Login {
-    /// What the client can do. In `COM_CHANGE_USER` what it said when it connected.
+    /// Capabilities of the client. In `COM_CHANGE_USER`, those from the beginning of the connection.
     pub capabilities: Capabilities,
-    /// The longest packet the client takes, in bytes; 0 if it does not say.
+    /// Maximum length of a packet that the client accepts, in bytes; 0 if it is not stated.
     pub packet_max: u32,
-    /// The id of the collation that it wants for its connection.
+    /// Id of the collation for the connection.
     pub collation: u16,
-    /// The user's name.
+    /// Name of the user.
     pub user: String,
-    /// The answer to the scramble, for the method named by `plugin`.
+    /// Answer to the scramble, for the method in `plugin`.
     pub answer: Vec<u8>,
-    /// The database to use, if any.
+    /// Default database, if there is one.
     pub database: Option<String>,
-    /// The authentication method that `answer` is for; `None` if the client does not name one.
+    /// Authentication method of `answer`; `None` if the client states none.
     pub plugin: Option<String>,
     /// The connection attributes (`_client_name`, `program_name`, …).
     pub attributes: Vec<(String, String)>,
 }
 
 impl Login {
-    /// Reads a client's answer to the greeting.
+    /// Decodes a client's answer to the greeting.
     ///
     /// # Errors
-    /// [`WireError::BadHandshake`] (1043) for the protocol before 4.1, and whatever is malformed: also a request for TLS
-    /// ([`is_tls_request`]) where there is none.
+    /// [`WireError::BadHandshake`] (1043) for the protocol before 4.1 and for any malformed packet, including an
+    /// unexpected TLS request ([`is_tls_request`]).
     pub fn decode(payload: &[u8]) -> WireResult<Login> {
         Self::decode_response(payload).map_err(|_| WireError::BadHandshake)
     }
@@ -155,7 +157,7 @@ impl Login {
             cursor.null_terminated()?
         };
         let answer = answer.to_vec();
-        // Some clients set the flag and send nothing.
+        // Some clients set the flag and send no name.
         let database = match capabilities.has(Capabilities::CONNECT_WITH_DB) && !cursor.is_empty() {
             true => Some(utf8(cursor.null_terminated()?)).filter(|name| !name.is_empty()),
             false => None,
@@ -177,7 +179,7 @@ impl Login {
         })
     }
 
-    /// Reads `COM_CHANGE_USER`'s payload after the command byte, from a client with these `capabilities`.
+    /// Decodes the payload of `COM_CHANGE_USER` after the command byte, from a client with these `capabilities`.
     pub fn decode_change_user(payload: &[u8], capabilities: Capabilities) -> WireResult<Login> {
         let mut cursor = Cursor::new(payload, "COM_CHANGE_USER");
         let user = utf8(cursor.null_terminated()?);
@@ -202,7 +204,7 @@ impl Login {
         })
     }
 
-    /// Appends a request for TLS. The login itself follows inside of it, with the same flags.
+    /// Appends a TLS request. The login itself follows inside of TLS, with the same flags.
     pub fn encode_tls_request(&self, out: &mut Vec<u8>) {
         let at = out.len();
         self.encode(out);
@@ -283,7 +285,8 @@ fn utf8(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// Appends the server's request to authenticate by `plugin` instead; the client's answer is a packet with nothing but it.
+/// Appends the server's request to authenticate by `plugin` instead. The client's answer is a packet that contains
+/// only the answer to the scramble.
 pub fn encode_authentication_switch(out: &mut Vec<u8>, plugin: &str, scramble: &Scramble) {
     out.push(0xFE);
     put_null_terminated(out, plugin.as_bytes());
@@ -291,7 +294,7 @@ pub fn encode_authentication_switch(out: &mut Vec<u8>, plugin: &str, scramble: &
     out.push(0);
 }
 
-/// Reads such a request, without its first byte: the method's name and the scramble.
+/// Decodes such a request, without its first byte: the method's name and the scramble.
 pub fn decode_authentication_switch(payload: &[u8]) -> WireResult<(String, Scramble)> {
     let mut cursor = Cursor::new(payload, "authentication switch");
     let plugin = utf8(cursor.null_terminated()?);
@@ -325,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn a_greeting_is_read_by_others() {
+    fn a_greeting_is_understood_by_another_implementation() {
         let greeting = Greeting {
             server_version: "5.5.5-10.11.19-MariaDB-paceline".into(),
             connection_id: 77,
@@ -353,9 +356,9 @@ mod tests {
         assert_eq!(theirs.auth_plugin_name_ref(), Some(&b"mysql_native_password"[..]));
     }
 
-    /// What a MariaDB 10.11 server says when one connects.
+    /// The greeting of a MariaDB 10.11 server.
     #[test]
-    fn mariadbs_own_greeting() {
+    fn mariadbs_greeting_is_decoded() {
         let payload = b"\n5.5.5-10.11.19-MariaDB-0+deb12u1-log\x00\x05\x00\x00\x00!;C!x[>a\x00\xfe\xf7\x08\x02\x00\xff\x81\x15\x00\x00\x00\x00\x00\x00\x1d\x00\x00\x00QQ$]+Yba>Sd}\x00mysql_native_password\x00";
         let greeting = Greeting::decode(payload).unwrap();
         assert_eq!(greeting.connection_id, 5);
@@ -363,7 +366,7 @@ mod tests {
         let mut again = vec![];
         greeting.encode(&mut again);
         assert_eq!(again, payload);
-        // What we offer is a part of what MariaDB offers.
+        // Our capabilities are a subset of MariaDB's.
         assert!(greeting.capabilities.has(Capabilities::SERVER));
     }
 
@@ -386,7 +389,7 @@ mod tests {
     }
 
     #[test]
-    fn a_request_for_tls_is_the_beginning_of_a_login() {
+    fn a_tls_request_is_the_beginning_of_a_login() {
         let login = Login {
             capabilities: login().capabilities | Capabilities::SSL,
             ..login()
@@ -397,13 +400,13 @@ mod tests {
         assert_eq!(request, whole[..32]);
         assert!(is_tls_request(&request));
         assert!(Login::decode(&request).is_err());
-        // Cut off, or for the protocol before 4.1.
+        // Truncated, or for the protocol before 4.1.
         assert!(!is_tls_request(&request[..3]));
         assert!(!is_tls_request(&(Capabilities::SSL.0 as u32).to_le_bytes()));
     }
 
     #[test]
-    fn whatever_is_cut_off_is_refused_or_a_shorter_login() {
+    fn a_truncated_login_is_refused_or_is_a_shorter_login() {
         let login = login();
         let mut out = vec![];
         login.encode(&mut out);

@@ -1,22 +1,25 @@
-//! The MariaDB client/server protocol, both ends of it: what goes over the socket and nothing about what it means.
+//! Both sides of the MariaDB client/server protocol: the bytes on the socket, not their meaning.
 //!
 //! ```text
 //!   socket ──bytes──▶ PacketReader ──payload──▶ Command            (server reads)
 //!   socket ◀─bytes─── PacketWriter ◀─payload─── OK, ERR, columns, rows   (server writes)
 //! ```
 //!
-//! * [`socket`]: a TCP or UNIX stream, in clear or encrypted, and a handle by which another task can end its reading.
-//! * [`compressed`]: the same for a client that wants compression.
-//! * [`tls`]: how it becomes encrypted, and whom one believes.
-//! * [`framing`]: packets: 3 bytes of length, a sequence number, payload; payloads of 16 MiB and more in several. Both directions are
-//!   buffered so that one request costs one `read` and one `write`.
-//! * [`capability`], [`handshake`], [`authentication`], [`caching_sha2`]: how a connection begins, or begins anew (`COM_CHANGE_USER`).
-//! * [`command`]: what a client asks for.
-//! * [`response`], [`column`], [`session_state`], [`prepared`]: what it is answered.
-//! * [`client`]: the other end, for tests, tools and replication. [`TcpAddress`]: where it finds a server.
+//! * [`socket`]: a TCP or UNIX stream, in clear or encrypted, and a handle by which another task can end reads from it.
+//!   [`listener`]: the sockets that clients connect to.
+//! * [`compressed`]: the same stream for a client that requests compression.
+//! * [`tls`]: encryption, and the trust in certificates.
+//! * [`framing`]: packets: 3 bytes of length, a sequence number, and the payload; payloads of 16 MiB and more use
+//!   several packets. Both directions are buffered, so that one request costs one `read` and one `write`.
+//! * [`capability`], [`handshake`], [`authentication`], [`caching_sha2`]: the beginning of a connection, also after
+//!   `COM_CHANGE_USER`.
+//! * [`command`]: the requests of a client.
+//! * [`response`], [`column`], [`session_state`], [`prepared`]: the answers.
+//! * [`client`]: the client's side, for tests, tools and replication. [`TcpAddress`]: the address of a server.
 //!
-//! The hot path writes straight into the output buffer; only what is rare is a structure of its own. Nothing in here trusts what it
-//! reads: every length is checked, and a malformed packet is a [`WireError`], which ends one connection and no more.
+//! The hot path writes directly into the output buffer; only rare messages are structures of their own. Nothing in
+//! this crate trusts its input: every length is checked, and a malformed packet is a [`WireError`], which ends only
+//! its connection.
 //!
 //! The formats are those of MariaDB's knowledge base, "Client/Server Protocol", checked against MariaDB 10.11 itself.
 #![forbid(unsafe_code)]

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tokio::net::{TcpListener, TcpSocket, UnixListener, UnixStream, lookup_host};
 
-/// Connections that wait to be accepted.
+/// Maximum number of connections that wait to be accepted.
 const BACKLOG: u32 = 1024;
 
 /// The sockets that clients connect to.
@@ -18,24 +18,25 @@ pub struct Listener {
     unix: Option<(UnixListener, PathBuf)>,
 }
 
-/// Why nobody can connect.
+/// Error of binding a listener.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot listen on {at}: {source}")]
 pub struct ListenError {
-    /// An address and a port, or a socket's path; for people.
+    /// Address and port, or path of the socket; for people.
     pub at: String,
-    /// What the operating system says.
+    /// Error of the operating system.
     pub source: io::Error,
 }
 
 impl Listener {
-    /// How long accepting should pause after an error: most concern one connection, but running out of descriptors takes a while to pass.
+    /// Pause after an error of [`accept`](Listener::accept). Most errors concern a single connection, but a lack of
+    /// file descriptors lasts for a while.
     pub const PAUSE: Duration = Duration::from_millis(100);
 
-    /// Binds those that are named. A socket file that nobody listens on any more is replaced.
+    /// Binds the given sockets. Replaces a socket file on which no process listens any more.
     ///
     /// # Errors
-    /// If one of them cannot be bound.
+    /// If one of the sockets cannot be bound.
     pub async fn bind(
         address: &str,
         port: Option<u16>,
@@ -61,7 +62,7 @@ impl Listener {
         Ok(Listener { tcp, unix })
     }
 
-    /// Where it listens, for people.
+    /// Returns the addresses of the sockets, for people.
     pub fn addresses(&self) -> String {
         let tcp = self.tcp.as_ref().and_then(|tcp| tcp.local_addr().ok());
         let tcp = tcp.map(|address| address.to_string());
@@ -70,15 +71,15 @@ impl Listener {
         tcp.into_iter().chain(unix).collect::<Vec<_>>().join(", ")
     }
 
-    /// The TCP port, as it is when 0 was asked for.
+    /// Returns the TCP port, also if port 0 was requested.
     pub fn port(&self) -> Option<u16> {
         self.tcp.as_ref()?.local_addr().ok().map(|address| address.port())
     }
 
-    /// The next client, and its address if it came by TCP. Nobody is lost when it is dropped while it waits.
+    /// Returns the next client, with its address if it has connected over TCP. Dropping the future loses no client.
     ///
     /// # Errors
-    /// Of one connection that failed, or of all while the system lacks something; the next may succeed.
+    /// Those of a single failed connection, or of a lack of resources; the next call may succeed.
     pub async fn accept(&self) -> io::Result<(Socket, Option<SocketAddr>)> {
         let tcp = async {
             match &self.tcp {
@@ -137,7 +138,7 @@ async fn bind_unix(path: &Path) -> io::Result<UnixListener> {
         std::fs::remove_file(path)?;
     }
     let listener = UnixListener::bind(path)?;
-    // Anybody on this machine may connect; who they are is asked then.
+    // Every user of this machine may connect; authentication follows.
     std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o777))?;
     Ok(listener)
 }
@@ -147,7 +148,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn both_kinds_of_clients() {
+    async fn clients_connect_over_tcp_and_unix_sockets() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("s.sock");
         let listener = Listener::bind("127.0.0.1", Some(0), Some(&path)).await.unwrap();
@@ -164,7 +165,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_socket_file_is_replaced_if_nobody_listens() {
+    async fn a_socket_file_is_replaced_if_no_server_listens() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("s.sock");
         drop(UnixListener::bind(&path).unwrap());

@@ -1,31 +1,31 @@
-//! Prepared statements: the answer to `COM_STMT_PREPARE`, and how `COM_STMT_EXECUTE` brings its parameters.
+//! Prepared statements: the answer to `COM_STMT_PREPARE`, and the parameters of `COM_STMT_EXECUTE`.
 //!
 //! ```text
 //!   execute: statement (4) cursor type (1) iterations (4)
 //!            then, if there are parameters: NULL bitmap ((n+7)/8), types follow (1), [type, flags] × n, values
 //! ```
 //!
-//! The types are sent with the first execution and need not be sent again. Values are in the binary protocol's encoding; what they
-//! mean is not this crate's affair.
+//! The types are sent with the first execution and may be omitted later. Values are in the encoding of the binary
+//! protocol, which this crate does not decode.
 
 use crate::bytes::Cursor;
 use crate::error::WireResult;
 use crate::framing::PacketWriter;
 
-/// Flags of `COM_STMT_EXECUTE`.
+/// Cursor types of `COM_STMT_EXECUTE`.
 pub mod cursor_type {
     /// No cursor: the rows are sent at once.
     pub const NONE: u8 = 0;
-    /// Rows are fetched by `COM_STMT_FETCH`.
+    /// The rows are fetched with `COM_STMT_FETCH`.
     pub const READ_ONLY: u8 = 1;
 }
 
-/// A parameter's type as the client sent it.
+/// Type of a parameter, as the client has sent it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ParameterType {
-    /// One of [`field_type`](crate::column::field_type).
+    /// Type code, one of [`field_type`](crate::column::field_type).
     pub field_type: u8,
-    /// Integers: they are unsigned.
+    /// Whether an integer is unsigned.
     pub unsigned: bool,
 }
 
@@ -33,16 +33,16 @@ pub struct ParameterType {
 #[derive(Debug, Clone, Copy)]
 pub struct Parameters<'a> {
     null_bitmap: &'a [u8],
-    /// The values of those that are neither NULL nor sent as long data, one after the other.
+    /// Values of the parameters that are neither NULL nor sent as long data, one after another.
     pub values: &'a [u8],
 }
 
 impl<'a> Parameters<'a> {
-    /// Takes the parameters of a statement with `count` of them apart. `types` are those of the last execution and are replaced if
-    /// new ones came.
+    /// Decodes the parameters of a statement with `count` parameters. `types` are those of the previous execution;
+    /// new types in the payload replace them.
     ///
     /// # Errors
-    /// [`Malformed`](crate::WireError::Malformed) if something is missing, also if no types were ever sent.
+    /// [`Malformed`](crate::WireError::Malformed) if a part is missing, also if no types have ever been sent.
     pub fn parse(
         payload: &'a [u8],
         count: usize,
@@ -74,12 +74,12 @@ impl<'a> Parameters<'a> {
         })
     }
 
-    /// The NULL bitmap: bit n of it stands for parameter n.
+    /// Returns the NULL bitmap, in which bit n belongs to parameter n.
     pub fn null_bitmap(&self) -> &'a [u8] {
         self.null_bitmap
     }
 
-    /// True if parameter `index` is NULL.
+    /// Returns whether parameter `index` is NULL.
     pub fn is_null(&self, index: usize) -> bool {
         self.null_bitmap[index / 8] & (1 << (index % 8)) != 0
     }
@@ -103,19 +103,19 @@ pub fn write_prepared(
     writer.end();
 }
 
-/// That packet as a client reads it.
+/// The first packet of the answer to `COM_STMT_PREPARE`, as a client has received it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PreparedReceived {
-    /// The statement's id.
+    /// Id of the statement.
     pub statement: u32,
-    /// Columns of its result set; 0 if it has none.
+    /// Number of columns of the result set; 0 if there is none.
     pub columns: u16,
-    /// Its parameters.
+    /// Number of parameters.
     pub parameters: u16,
 }
 
 impl PreparedReceived {
-    /// Reads the packet.
+    /// Decodes the packet.
     pub fn decode(payload: &[u8]) -> WireResult<PreparedReceived> {
         let mut cursor = Cursor::new(payload, "prepare response");
         cursor.u8()?;
@@ -133,7 +133,7 @@ mod tests {
     use crate::column::field_type;
 
     #[test]
-    fn types_are_remembered() {
+    fn types_of_the_first_execution_apply_to_later_ones() {
         let mut types = vec![];
         let payload = [
             0b10,

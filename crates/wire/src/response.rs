@@ -1,4 +1,4 @@
-//! The short answers: OK, EOF and ERR.
+//! The short answers: OK, EOF and ERR packets.
 
 use crate::bytes::{Cursor, put_lenenc_bytes, put_lenenc_int};
 use crate::capability::Capabilities;
@@ -6,7 +6,7 @@ use crate::error::{WireError, WireResult};
 use crate::framing::PacketWriter;
 use crate::session_state::StateChange;
 
-/// Status flags, sent with every OK and EOF.
+/// Status flags in every OK and EOF packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Status(pub u16);
 
@@ -27,51 +27,51 @@ impl Status {
     pub const DATABASE_DROPPED: Status = Status(0x0100);
     /// sql_mode has NO_BACKSLASH_ESCAPES.
     pub const NO_BACKSLASH_ESCAPES: Status = Status(0x0200);
-    /// A prepared statement's columns changed since it was prepared.
+    /// The columns of a prepared statement have changed since it was prepared.
     pub const METADATA_CHANGED: Status = Status(0x0400);
     /// The open transaction is read only.
     pub const IN_READ_ONLY_TRANSACTION: Status = Status(0x2000);
-    /// Session state follows.
+    /// Changes of the session's state follow.
     pub const STATE_CHANGED: Status = Status(0x4000);
     /// sql_mode has ANSI_QUOTES (MariaDB).
     pub const ANSI_QUOTES: Status = Status(0x8000);
 
-    /// True if all flags of `other` are set.
+    /// Returns whether all flags of `other` are set.
     pub const fn has(self, other: Status) -> bool {
         self.0 & other.0 == other.0
     }
 
-    /// This with `other`'s flags as well.
+    /// Returns the union of both sets.
     #[must_use]
     pub const fn with(self, other: Status) -> Status {
         Status(self.0 | other.0)
     }
 
-    /// This without `other`'s flags.
+    /// Returns this set without the flags of `other`.
     #[must_use]
     pub const fn without(self, other: Status) -> Status {
         Status(self.0 & !other.0)
     }
 }
 
-/// The content of an OK packet.
+/// Content of an OK packet.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Ok<'a> {
-    /// Rows changed, inserted, deleted.
+    /// Number of rows changed, inserted or deleted.
     pub affected_rows: u64,
-    /// The first AUTO_INCREMENT value generated.
+    /// First AUTO_INCREMENT value that was generated.
     pub last_insert_id: u64,
     /// The status flags.
     pub status: Status,
-    /// The number of warnings.
+    /// Number of warnings.
     pub warnings: u16,
-    /// `Rows matched: 1  Changed: 1  Warnings: 0` and the like; empty if nothing is to be said.
+    /// Information such as `Rows matched: 1  Changed: 1  Warnings: 0`; may be empty.
     pub info: &'a str,
-    /// Encoded [`StateChange`]s; sent if the client asked for session tracking.
+    /// Encoded [`StateChange`]s; sent if the client has requested session tracking.
     pub state: &'a [u8],
 }
 
-/// What an OK packet is the answer to.
+/// What an OK packet ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OkKind {
     /// A command without a result set.
@@ -108,7 +108,7 @@ impl Ok<'_> {
     }
 }
 
-/// Writes what ends the rows of a result set: an EOF packet, or an OK packet for clients with `CLIENT_DEPRECATE_EOF`.
+/// Writes the end of the rows of a result set: an EOF packet, or an OK packet for clients with `CLIENT_DEPRECATE_EOF`.
 pub fn write_end_of_rows(writer: &mut PacketWriter, ok: &Ok<'_>, capabilities: Capabilities) {
     if capabilities.has(Capabilities::DEPRECATE_EOF) {
         ok.write(writer, OkKind::EndOfRows, capabilities);
@@ -117,7 +117,7 @@ pub fn write_end_of_rows(writer: &mut PacketWriter, ok: &Ok<'_>, capabilities: C
     }
 }
 
-/// Writes what stands between columns and rows: nothing for clients with `CLIENT_DEPRECATE_EOF`.
+/// Writes the EOF packet between columns and rows; nothing for clients with `CLIENT_DEPRECATE_EOF`.
 #[inline]
 pub fn write_end_of_columns(writer: &mut PacketWriter, status: Status, capabilities: Capabilities) {
     if !capabilities.has(Capabilities::DEPRECATE_EOF) {
@@ -134,16 +134,16 @@ pub fn write_eof(writer: &mut PacketWriter, warnings: u16, status: Status) {
     writer.end();
 }
 
-/// Longest message in an ERR packet, in bytes (MYSQL_ERRMSG_SIZE).
+/// Maximum length of the message in an ERR packet, in bytes (MYSQL_ERRMSG_SIZE).
 const MESSAGE_MAX: usize = 512;
 
-/// Writes an ERR packet: MariaDB's error number, five characters of SQLSTATE, and the message, of which 512 bytes are sent.
+/// Writes an ERR packet: MariaDB's error number, SQLSTATE, and at most 512 bytes of the message.
 pub fn write_error(writer: &mut PacketWriter, code: u16, sqlstate: &str, message: &str) {
     debug_assert_eq!(sqlstate.len(), 5, "SQLSTATE has five characters: {sqlstate:?}");
     write_error_packet(writer, code, &["#", sqlstate], message);
 }
 
-/// Writes an ERR packet for a client that has not said which protocol it speaks: without a SQLSTATE.
+/// Writes an ERR packet without SQLSTATE, for a client that has not yet said which protocol it uses.
 pub fn write_early_error(writer: &mut PacketWriter, code: u16, message: &str) {
     write_error_packet(writer, code, &[], message);
 }
@@ -163,25 +163,25 @@ fn write_error_packet(writer: &mut PacketWriter, code: u16, state: &[&str], mess
     writer.end();
 }
 
-/// An OK packet as a client reads it.
+/// An OK packet that a client has received.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct OkReceived {
-    /// Rows changed.
+    /// Number of rows changed, inserted or deleted.
     pub affected_rows: u64,
-    /// The first AUTO_INCREMENT value generated.
+    /// First AUTO_INCREMENT value that was generated.
     pub last_insert_id: u64,
     /// The status flags.
     pub status: Status,
-    /// The number of warnings.
+    /// Number of warnings.
     pub warnings: u16,
-    /// The info string.
+    /// The information text.
     pub info: String,
-    /// What changed in the session's state.
+    /// Changes of the session's state.
     pub state: Vec<StateChange>,
 }
 
 impl OkReceived {
-    /// Reads an OK packet (also one with header 0xFE), or an EOF packet.
+    /// Decodes an OK packet (also one with header 0xFE) or an EOF packet.
     pub fn decode(payload: &[u8], capabilities: Capabilities) -> WireResult<OkReceived> {
         let mut cursor = Cursor::new(payload, "OK packet");
         let header = cursor.u8()?;
@@ -214,7 +214,7 @@ impl OkReceived {
     }
 }
 
-/// Reads an ERR packet into [`WireError::Server`].
+/// Decodes an ERR packet into [`WireError::Server`].
 pub fn decode_error(payload: &[u8]) -> WireError {
     let mut cursor = Cursor::new(payload, "ERR packet");
     let (Result::Ok(_), Result::Ok(code)) = (cursor.u8(), cursor.u16()) else {
@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn session_state_is_for_those_who_asked() {
+    fn session_state_is_only_sent_on_request() {
         let mut writer = PacketWriter::new();
         Ok {
             state: b"\x01\x02\x01d",
@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_message_is_cut_at_a_character() {
+    fn a_long_message_is_cut_between_characters() {
         let mut writer = PacketWriter::new();
         write_error(&mut writer, 1064, "42000", &"é".repeat(400));
         let WireError::Server {

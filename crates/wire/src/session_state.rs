@@ -1,29 +1,31 @@
-//! Session tracking: what an OK packet tells a client that asked for it (`CLIENT_SESSION_TRACK`) about its session's state.
+//! Session tracking: the changes of the session's state in the OK packets for clients with `CLIENT_SESSION_TRACK`.
 //!
-//! Each entry is a type, and a length-encoded string whose content depends on it. Format: MariaDB knowledge base, "OK_Packet".
+//! Each entry is a type and a length-encoded string whose content depends on the type. Format: MariaDB knowledge base,
+//! "OK_Packet".
 
 use crate::bytes::{Cursor, put_lenenc_bytes};
 use crate::error::WireResult;
 
-/// One change of a session's state.
+/// A change of a session's state.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum StateChange {
-    /// A system variable named by `session_track_system_variables` has this value now.
+    /// New value of a system variable in `session_track_system_variables`.
     SystemVariable {
-        /// Its name.
+        /// Name of the variable.
         name: String,
-        /// Its value as text.
+        /// The value as text.
         value: String,
     },
-    /// The current database.
+    /// New default database.
     Schema(String),
-    /// Something of the session changed (`session_track_state_change`).
+    /// Some part of the session's state has changed (`session_track_state_change`).
     State,
-    /// The statement that would start an equal transaction (`session_track_transaction_info=CHARACTERISTICS`).
+    /// The statement that starts a transaction with the same characteristics
+    /// (`session_track_transaction_info=CHARACTERISTICS`).
     TransactionCharacteristics(String),
-    /// Eight characters (`session_track_transaction_info`).
+    /// State of the transaction, in eight characters (`session_track_transaction_info`).
     TransactionState(String),
-    /// One that this implementation does not know.
+    /// An unknown type.
     Other(u8),
 }
 
@@ -59,7 +61,7 @@ impl StateChange {
         put_lenenc_bytes(out, &data);
     }
 
-    /// Reads all entries.
+    /// Decodes all entries.
     pub fn decode_all(data: &[u8]) -> WireResult<Vec<StateChange>> {
         let mut cursor = Cursor::new(data, "session state");
         let mut changes = vec![];
@@ -67,7 +69,7 @@ impl StateChange {
             let kind = cursor.u8()?;
             let mut entry = Cursor::new(cursor.lenenc_bytes()?, "session state");
             if kind == 0 {
-                // One entry may hold several pairs.
+                // An entry may contain several pairs.
                 while !entry.is_empty() {
                     let name = text(&mut entry)?;
                     changes.push(StateChange::SystemVariable {

@@ -1,7 +1,8 @@
-//! A stream socket, TCP or UNIX, in clear, encrypted or compressed, and the handle by which others can end it.
+//! A stream socket: TCP or UNIX, in clear, encrypted or compressed. And a handle with which other tasks can end it.
 //!
-//! A session sleeps in a read most of its life. To wake it (`KILL`, shutdown, `wait_timeout`) its socket's reading side is shut
-//! down, which makes that read return 0: nothing has to be checked, locked or registered per statement for this.
+//! A session spends most of its time in a read. To wake it (`KILL`, shutdown, `wait_timeout`), the reading side of
+//! its socket is shut down, which makes the read return 0. So no statement has to check, lock or register anything
+//! for this.
 
 use crate::compressed::CompressedSocket;
 use crate::tls::TlsSession;
@@ -17,30 +18,30 @@ use tokio::net::{TcpStream, UnixStream};
 /// A connected stream socket.
 #[derive(Debug)]
 pub enum Socket {
-    /// Over TCP, with Nagle's algorithm switched off.
+    /// TCP, with Nagle's algorithm switched off.
     Tcp(TcpStream),
-    /// Over a UNIX socket.
+    /// UNIX.
     Unix(UnixStream),
     /// Encrypted, over one of the others.
     Tls(Box<TlsSocket>),
     /// Compressed, over one of the others.
     Compressed(Box<CompressedSocket>),
-    /// Somebody else has it: a handshake that is under way, or that has failed.
+    /// The socket was moved elsewhere: into a handshake that is in progress, or that has failed.
     Taken,
 }
 
-/// A duplicate of a socket's descriptor that can end the reading of it from elsewhere.
+/// A duplicate of a socket's descriptor, with which another task can end the socket's reads.
 #[derive(Debug)]
 pub struct SocketHandle(OwnedFd);
 
 impl SocketHandle {
-    /// Lets the pending and every later read return "end of stream"; what is written still arrives.
+    /// Makes the pending read and all later ones return "end of stream". Writes still arrive.
     pub fn stop_reading(&self) {
-        // Fails if the peer has gone already, which ends the reading as well.
+        // Fails if the peer has already gone, which ends the reads as well.
         let _ = rustix::net::shutdown(&self.0, rustix::net::Shutdown::Read);
     }
 
-    /// Whether the peer has closed the connection, also when something of it is still to be read.
+    /// Returns whether the peer has closed the connection, even if there are still bytes to read.
     pub fn is_peer_gone(&self) -> bool {
         use rustix::event::{PollFd, PollFlags, Timespec, poll};
         let mut sockets = [PollFd::new(&self.0, PollFlags::RDHUP)];
@@ -49,7 +50,7 @@ impl SocketHandle {
         polled.is_ok() && sockets[0].revents().intersects(gone)
     }
 
-    /// Ends both directions: also a write that the peer does not take ends.
+    /// Shuts down both directions; this also ends a write that the peer does not accept.
     pub fn close(&self) {
         let _ = rustix::net::shutdown(&self.0, rustix::net::Shutdown::Both);
     }
@@ -60,29 +61,29 @@ fn taken() -> io::Error {
 }
 
 impl Socket {
-    /// Takes over a TCP stream.
+    /// Wraps a TCP stream.
     pub fn tcp(stream: TcpStream) -> io::Result<Socket> {
         stream.set_nodelay(true)?;
         Ok(Socket::Tcp(stream))
     }
 
-    /// Takes over a UNIX stream.
+    /// Wraps a UNIX stream.
     pub fn unix(stream: UnixStream) -> Socket {
         Socket::Unix(stream)
     }
 
-    /// Takes it from its place, to be given back encrypted or compressed.
+    /// Moves the socket out of its place, to be replaced by an encrypted or compressed one.
     pub fn take(&mut self) -> Socket {
         std::mem::replace(self, Socket::Taken)
     }
 
-    /// Compresses what goes over it from now on. `early` was received already, and is compressed.
+    /// Compresses the socket from now on. `early` was already received, and is compressed.
     pub fn compress(&mut self, early: Vec<u8>) {
         let below = self.take();
         *self = Socket::Compressed(Box::new(CompressedSocket::new(below, early)));
     }
 
-    /// The peer's address, where it has one.
+    /// Returns the address of the peer, if it has one.
     pub fn peer_address(&self) -> Option<SocketAddr> {
         match self {
             Socket::Tcp(stream) => stream.peer_addr().ok(),
@@ -92,7 +93,7 @@ impl Socket {
         }
     }
 
-    /// The user of the operating system whose process connected, over a UNIX socket.
+    /// Returns the operating system's user id of the connected process, for a UNIX socket.
     pub fn peer_user_id(&self) -> Option<u32> {
         match self {
             Socket::Unix(stream) => stream.peer_cred().ok().map(|peer| peer.uid()),
@@ -102,7 +103,7 @@ impl Socket {
         }
     }
 
-    /// What the encryption is, if it is encrypted.
+    /// Returns the TLS session, if the socket is encrypted.
     pub fn tls(&self) -> Option<&TlsSession> {
         match self {
             Socket::Tcp(_) | Socket::Unix(_) | Socket::Taken => None,
@@ -111,7 +112,7 @@ impl Socket {
         }
     }
 
-    /// Whether nobody but the two ends can read what goes over it.
+    /// Returns whether only the two peers can read what is sent over the socket.
     pub fn keeps_secrets(&self) -> bool {
         match self {
             Socket::Tcp(_) | Socket::Taken => false,
@@ -120,7 +121,7 @@ impl Socket {
         }
     }
 
-    /// The handle that can end this socket's reading.
+    /// Returns a handle that can end the reads of this socket.
     pub fn handle(&self) -> io::Result<SocketHandle> {
         Ok(SocketHandle(match self {
             Socket::Tcp(stream) => stream.as_fd().try_clone_to_owned()?,
@@ -141,7 +142,7 @@ impl Socket {
         }
     }
 
-    /// Out of line, so that it costs the others nothing.
+    /// A separate function, so that the other kinds of sockets do not pay for it.
     async fn send_by_polls(&mut self, mut bytes: &[u8]) -> io::Result<()> {
         while !bytes.is_empty() {
             let count = std::future::poll_fn(|context| self.poll_send(context, bytes)).await?;
@@ -153,8 +154,8 @@ impl Socket {
         std::future::poll_fn(|context| self.poll_flush(context)).await
     }
 
-    /// One read into `buffer`; 0 is the end of the stream. A future of its own rather than tokio's `read`, because a read that does
-    /// not fill the buffer must not be followed by another one that only finds that there is nothing.
+    /// Performs one read into `buffer`; 0 is the end of the stream. This does not use tokio's `read`, because a read
+    /// that does not fill the buffer must not be followed by another one that only finds that there is no more.
     pub async fn receive(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         std::future::poll_fn(|context| self.poll_receive(context, buffer)).await
     }
@@ -174,8 +175,9 @@ impl Socket {
         polled.map_ok(|()| buffer.filled().len())
     }
 
-    /// What has arrived, without asking the runtime, which may not have looked yet: one read into `buffer`, as
-    /// [`receive`](Socket::receive) does it; pending where there is nothing, and nobody is woken then. An encrypted or compressed socket never has anything for this.
+    /// Performs one read into `buffer` as [`receive`](Socket::receive) does, but without the runtime, which may not
+    /// have noticed yet that bytes have arrived. Pending if there are none; no task is woken later. Always pending
+    /// for an encrypted or compressed socket.
     pub fn receive_arrived(&mut self, buffer: &mut [u8]) -> Poll<io::Result<usize>> {
         use rustix::net::{RecvFlags, recv};
         let received = match self {
@@ -191,12 +193,12 @@ impl Socket {
         }
     }
 
-    /// Whether [`receive_arrived`](Socket::receive_arrived) can ever have anything.
+    /// Returns whether [`receive_arrived`](Socket::receive_arrived) can return any bytes for this kind of socket.
     pub fn delivers_at_once(&self) -> bool {
         matches!(self, Socket::Tcp(_) | Socket::Unix(_))
     }
 
-    /// Says goodbye: flushes and closes the writing side.
+    /// Flushes the socket and closes the writing side.
     pub async fn finish(&mut self) {
         let _ = std::future::poll_fn(|context| self.poll_finish(context)).await;
     }
@@ -212,8 +214,8 @@ impl Socket {
         }
     }
 
-    /// Polls a write, for those who drive the socket by hand. What an encrypted or compressed socket has taken may still wait in it: see
-    /// [`poll_flush`](Socket::poll_flush).
+    /// Polls a write, for callers that drive the socket themselves. Bytes that an encrypted or compressed socket has
+    /// accepted may stay in its buffer until [`poll_flush`](Socket::poll_flush).
     pub fn poll_send(&mut self, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         match self {
             Socket::Tcp(stream) => Pin::new(stream).poll_write(context, bytes),
@@ -224,7 +226,8 @@ impl Socket {
         }
     }
 
-    /// Polls until all that was taken is on its way: after the last [`poll_send`](Socket::poll_send).
+    /// Polls until all accepted bytes have been passed to the operating system. Called after the last
+    /// [`poll_send`](Socket::poll_send).
     pub fn poll_flush(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         match self {
             Socket::Tcp(_) | Socket::Unix(_) | Socket::Taken => Poll::Ready(Ok(())),

@@ -1,21 +1,21 @@
-//! Where a server listens on the network, as people write it.
+//! The network address of a server, in the form that users write.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// Where servers listen if nobody says so.
+/// Default port.
 pub const PORT: u16 = 3306;
 
 /// A host and a port.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TcpAddress {
-    /// Its name or IP address.
+    /// Name or IP address.
     pub host: String,
     /// Its port.
     pub port: u16,
 }
 
-/// A text that is no address.
+/// The text is not an address.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("'{0}' is no address: HOST, HOST:PORT or [IPV6]:PORT")]
 pub struct NoAddress(String);
@@ -23,14 +23,14 @@ pub struct NoAddress(String);
 impl FromStr for TcpAddress {
     type Err = NoAddress;
 
-    /// `HOST`, `HOST:PORT`, `[IPV6]`, `[IPV6]:PORT`; an IPv6 address without brackets has no port.
+    /// Parses `HOST`, `HOST:PORT`, `[IPV6]` or `[IPV6]:PORT`. An IPv6 address without brackets has no port.
     fn from_str(text: &str) -> Result<Self, NoAddress> {
         Self::with_default_port(text, PORT)
     }
 }
 
 impl TcpAddress {
-    /// The same with another port where none is named.
+    /// Parses an address with another default port.
     ///
     /// # Errors
     /// [`NoAddress`].
@@ -78,7 +78,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn as_people_write_them() {
+    fn addresses_are_parsed_and_printed() {
         for (text, host, port, shown) in [
             ("db1", "db1", 3306, "db1:3306"),
             ("db1:7", "db1", 7, "db1:7"),

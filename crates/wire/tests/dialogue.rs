@@ -1,4 +1,5 @@
-//! Both ends against each other over a socket pair: login with a switch of the method, a result set, several results, errors, limits.
+//! Client and server against each other over a socket pair: login with a switch of the authentication method, result
+//! sets, errors, limits.
 
 mod support;
 
@@ -18,7 +19,7 @@ use paceline_wire::{Capabilities, WireError, WireResult};
 use support::greet;
 use tokio::net::UnixStream;
 
-/// A server that lets `secret` in and answers each query with what its text asks for.
+/// Runs a server that accepts the password `secret` and answers each query with its text.
 async fn serve(mut socket: Socket) -> WireResult<()> {
     let (mut reader, mut writer, _) = greet(&mut socket, Capabilities::SERVER).await?;
     let login = Login::decode(reader.read(&mut socket).await?)?;
@@ -102,7 +103,7 @@ async fn connect(password: &str, capabilities: Capabilities) -> WireResult<Clien
 }
 
 #[tokio::test]
-async fn a_session() {
+async fn a_session_logs_in_and_receives_results_and_errors() {
     for extra in [Capabilities::NONE, Capabilities::MARIADB_EXTENDED_METADATA] {
         let mut client = connect("secret", extra).await.unwrap();
         client.ping().await.unwrap();
@@ -123,7 +124,7 @@ async fn a_session() {
 }
 
 #[tokio::test]
-async fn a_query_longer_than_a_packet() {
+async fn a_query_may_be_longer_than_a_packet() {
     let mut client = connect("secret", Capabilities::NONE).await.unwrap();
     let text = "x".repeat((1 << 24) + 1000);
     let results = client.query(&text).await.unwrap();
@@ -135,7 +136,7 @@ async fn a_query_longer_than_a_packet() {
 }
 
 #[tokio::test]
-async fn a_wrong_password() {
+async fn a_wrong_password_is_refused() {
     let Err(WireError::Server { code, .. }) = connect("wrong", Capabilities::NONE).await else {
         panic!()
     };

@@ -1,5 +1,5 @@
-//! Random damage: whatever bytes come in, reading them ends in a value or an error, never in a panic.
-//! The same is fuzzed with coverage by `fuzz/fuzz_targets/wire_packets.rs`.
+//! Random damage: decoding any bytes results in a value or an error, never in a panic.
+//! `fuzz/fuzz_targets/wire_packets.rs` fuzzes the same with coverage.
 
 use paceline_wire::Capabilities;
 use paceline_wire::authentication::Scramble;
@@ -14,7 +14,7 @@ use paceline_wire::tls::{Certificate, ServerTls, TlsParameters};
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 
-/// Reads `bytes` as everything that the protocol knows.
+/// Decodes `bytes` as everything in the protocol.
 fn read_as_everything(bytes: &[u8]) {
     for capabilities in [Capabilities::SERVER, Capabilities::CLIENT, Capabilities::NONE] {
         let _ = Login::decode(bytes);
@@ -57,7 +57,7 @@ fn read_as_everything(bytes: &[u8]) {
     }
 }
 
-/// Well-formed payloads of every kind, to be damaged.
+/// Returns valid payloads of every kind, to be damaged.
 fn samples() -> Vec<Vec<u8>> {
     let mut samples = vec![];
     let login = Login {

@@ -1,4 +1,4 @@
-//! Both ends of TLS against each other: whom a client believes, whom a server believes, and what is said when one does not.
+//! TLS client and server against each other: which servers and clients are trusted, and the errors otherwise.
 
 mod support;
 
@@ -17,7 +17,8 @@ use tokio::net::{TcpListener, TcpStream};
 const PASSWORD: &str = "secret";
 
 fn file(name: &str) -> String {
-    // Cargo runs tests in their crate's directory. Where that was when they were built tells nothing: another clone may run what this one has built.
+    // Cargo runs tests in the directory of their crate. The directory at build time is not used: another clone may
+    // run a test that this one has built.
     format!("../../tests/support/certificates/{name}")
 }
 
@@ -29,21 +30,21 @@ fn shows(name: &str) -> TlsParameters {
     }
 }
 
-/// What a client is told.
+/// Settings of a client.
 #[derive(Debug, Clone, Default)]
-struct Told {
+struct ClientSettings {
     parameters: TlsParameters,
     verify: VerifyServer,
 }
 
-impl Told {
+impl ClientSettings {
     fn tls(&self) -> ClientTls {
         ClientTls::new(&self.parameters, self.verify).unwrap()
     }
 }
 
-fn believes(ca: &str) -> Told {
-    Told {
+fn trusting(ca: &str) -> ClientSettings {
+    ClientSettings {
         parameters: TlsParameters {
             ca: file(ca),
             ..TlsParameters::default()
@@ -52,10 +53,10 @@ fn believes(ca: &str) -> Told {
     }
 }
 
-/// What the server saw of a client that logged in.
+/// TLS session of a client that has logged in, as the server has seen it.
 type Seen = Option<TlsSession>;
 
-/// A server that asks for TLS and answers every query with how many bytes it has.
+/// Runs a server that offers TLS if it is given parameters, and answers every query with its length.
 async fn serve(mut socket: Socket, tls: Option<ServerTls>, knows: &str) -> WireResult<Seen> {
     let offered = if tls.is_some() {
         Capabilities::SSL
@@ -102,18 +103,18 @@ async fn serve(mut socket: Socket, tls: Option<ServerTls>, knows: &str) -> WireR
     }
 }
 
-/// Connects a client to a server over TCP, by an address or as if it were `host`.
-async fn meet(
+/// Connects a client to a server over TCP. Returns both results.
+async fn connect(
     server: Option<TlsParameters>,
-    client: Option<Told>,
+    client: Option<ClientSettings>,
     password: &str,
 ) -> (WireResult<Client>, WireResult<Seen>) {
-    meet_with(server, client, password, PASSWORD).await
+    connect_to(server, client, password, PASSWORD).await
 }
 
-async fn meet_with(
+async fn connect_to(
     server: Option<TlsParameters>,
-    client: Option<Told>,
+    client: Option<ClientSettings>,
     password: &str,
     server_knows: &'static str,
 ) -> (WireResult<Client>, WireResult<Seen>) {
@@ -127,12 +128,12 @@ async fn meet_with(
     let options = ConnectOptions {
         user: "u".into(),
         password: password.into(),
-        tls: client.map(|told| told.tls()),
+        tls: client.map(|settings| settings.tls()),
         ..ConnectOptions::default()
     };
     let mut connected = Client::connect_tcp(&address.to_string(), &options).await;
     if let Ok(client) = &mut connected {
-        // More than a record of TLS, and more than rustls keeps in its buffers.
+        // More than a TLS record, and more than the buffers of rustls.
         let text = "x".repeat(3_000_000);
         let [QueryResult::Ok(ok)] = &client.query(&text).await.unwrap()[..] else {
             panic!()
@@ -151,19 +152,19 @@ fn error(outcome: WireResult<Client>) -> String {
 }
 
 #[tokio::test]
-async fn encrypted_both_ways() {
+async fn connections_are_encrypted_with_tls_1_2_and_1_3() {
     for version in ["TLSv1.2", "TLSv1.3"] {
         for (name, ca) in [("server", "ca.pem"), ("alone", "alone.pem"), ("old", "ca.pem")] {
             let server = TlsParameters {
                 versions: version.into(),
                 ..shows(name)
             };
-            let mut client = believes(ca);
+            let mut client = trusting(ca);
             if name != "server" {
-                // Its common name is localhost; we connect to 127.0.0.1.
+                // The certificate's common name is localhost; the client connects to 127.0.0.1.
                 client.verify = VerifyServer::No;
             }
-            let (connected, seen) = meet(Some(server), Some(client), PASSWORD).await;
+            let (connected, seen) = connect(Some(server), Some(client), PASSWORD).await;
             let connected = connected.unwrap_or_else(|error| panic!("{name} {version}: {error}"));
             assert_eq!(connected.tls().unwrap().version, version);
             let seen = seen.unwrap().unwrap();
@@ -174,7 +175,7 @@ async fn encrypted_both_ways() {
 }
 
 #[tokio::test]
-async fn a_host_by_its_common_name() {
+async fn a_host_is_accepted_by_its_common_name() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = format!("localhost:{}", listener.local_addr().unwrap().port());
     let tls = ServerTls::new(&shows("old")).unwrap();
@@ -184,7 +185,7 @@ async fn a_host_by_its_common_name() {
     });
     let options = ConnectOptions {
         user: "u".into(),
-        tls: Some(believes("ca.pem").tls()),
+        tls: Some(trusting("ca.pem").tls()),
         ..ConnectOptions::default()
     };
     let client = Client::connect_tcp(&address, &options).await.unwrap();
@@ -193,7 +194,7 @@ async fn a_host_by_its_common_name() {
 }
 
 #[tokio::test]
-async fn servers_that_are_not_believed() {
+async fn untrusted_servers_are_refused() {
     for (server, ca, reason) in [
         ("server", "other-ca.pem", "not trusted"),
         ("stranger", "ca.pem", "not trusted"),
@@ -203,29 +204,29 @@ async fn servers_that_are_not_believed() {
         ("expired", "ca.pem", "valid until Jan  1 00:00:00 2021 GMT"),
         ("client", "ca.pem", "Peer certificate verification failed"),
     ] {
-        let (connected, seen) = meet(Some(shows(server)), Some(believes(ca)), PASSWORD).await;
+        let (connected, seen) = connect(Some(shows(server)), Some(trusting(ca)), PASSWORD).await;
         let said = error(connected);
         assert!(said.contains(reason), "{server}: {said}");
         assert!(seen.is_err(), "{server}: the server must not see a login");
     }
-    // Without verification the name does not matter, the authority does.
-    let mut client = believes("ca.pem");
+    // Without verification the authority matters, but not the name.
+    let mut client = trusting("ca.pem");
     client.verify = VerifyServer::No;
-    meet(Some(shows("elsewhere")), Some(client.clone()), PASSWORD)
+    connect(Some(shows("elsewhere")), Some(client.clone()), PASSWORD)
         .await
         .0
         .unwrap();
-    let (connected, _) = meet(Some(shows("stranger")), Some(client.clone()), PASSWORD).await;
+    let (connected, _) = connect(Some(shows("stranger")), Some(client.clone()), PASSWORD).await;
     assert!(error(connected).contains("not trusted"));
     client.parameters.crl = file("revocations.pem");
-    meet(Some(shows("server")), Some(client.clone()), PASSWORD)
+    connect(Some(shows("server")), Some(client.clone()), PASSWORD)
         .await
         .0
         .unwrap();
-    let (connected, _) = meet(Some(shows("revoked")), Some(client), PASSWORD).await;
+    let (connected, _) = connect(Some(shows("revoked")), Some(client), PASSWORD).await;
     assert!(error(connected).contains("revoked"));
-    // Nothing is sent in clear.
-    let (connected, seen) = meet(None, Some(Told::default()), PASSWORD).await;
+    // Nothing is sent in clear text.
+    let (connected, seen) = connect(None, Some(ClientSettings::default()), PASSWORD).await;
     assert_eq!(
         error(connected),
         "SSL is required, but the server does not support it"
@@ -234,29 +235,29 @@ async fn servers_that_are_not_believed() {
 }
 
 #[tokio::test]
-async fn a_server_that_nobody_vouches_for_knows_the_password() {
-    let verify = Told {
+async fn a_self_signed_server_is_trusted_if_it_knows_the_password() {
+    let verify = ClientSettings {
         verify: VerifyServer::Yes,
-        ..Told::default()
+        ..ClientSettings::default()
     };
     let own = Some(TlsParameters::default());
-    let (connected, _) = meet(own.clone(), Some(verify.clone()), PASSWORD).await;
+    let (connected, _) = connect(own.clone(), Some(verify.clone()), PASSWORD).await;
     let subject = connected.unwrap().tls().unwrap().peer.clone().unwrap();
     assert_eq!(subject.subject_text(), "/CN=Paceline Server");
-    let (connected, _) = meet_with(own.clone(), Some(verify.clone()), PASSWORD, "another").await;
+    let (connected, _) = connect_to(own.clone(), Some(verify.clone()), PASSWORD, "another").await;
     assert!(error(connected).contains("not trusted"));
-    let (connected, _) = meet_with(own.clone(), Some(verify.clone()), PASSWORD, "").await;
+    let (connected, _) = connect_to(own.clone(), Some(verify.clone()), PASSWORD, "").await;
     assert!(error(connected).contains("not trusted"));
-    // A client without a password can be shown nothing, and does not begin.
-    let (connected, seen) = meet(own.clone(), Some(verify.clone()), "").await;
+    // Nothing can be proved to a client without a password, so it does not log in.
+    let (connected, seen) = connect(own.clone(), Some(verify.clone()), "").await;
     assert!(error(connected).contains("not trusted"));
     assert!(seen.is_err());
-    // Who asks for nothing gets encryption.
-    meet(own, Some(Told::default()), "").await.0.unwrap();
+    // A client that does not verify gets encryption.
+    connect(own, Some(ClientSettings::default()), "").await.0.unwrap();
 }
 
 #[tokio::test]
-async fn clients_show_certificates() {
+async fn client_certificates_are_checked_if_shown() {
     let server = || {
         Some(TlsParameters {
             ca: file("ca.pem"),
@@ -265,7 +266,7 @@ async fn clients_show_certificates() {
         })
     };
     let client = |name: &str| {
-        Some(Told {
+        Some(ClientSettings {
             parameters: TlsParameters {
                 ca: file("ca.pem"),
                 ..shows(name)
@@ -273,24 +274,24 @@ async fn clients_show_certificates() {
             verify: VerifyServer::Yes,
         })
     };
-    let (connected, seen) = meet(server(), client("client"), PASSWORD).await;
+    let (connected, seen) = connect(server(), client("client"), PASSWORD).await;
     connected.unwrap();
     let peer = seen.unwrap().unwrap().peer.unwrap();
     assert_eq!(peer.subject_text(), "/C=DE/O=Paceline/CN=client");
     assert_eq!(peer.issuer_text(), "/C=DE/O=Paceline/CN=Test Authority");
     for name in ["stranger", "expired", "revoked", "server"] {
-        let (connected, seen) = meet(server(), client(name), PASSWORD).await;
+        let (connected, seen) = connect(server(), client(name), PASSWORD).await;
         assert!(connected.is_err(), "{name}");
         assert!(matches!(seen, Err(WireError::Tls(_))), "{name}: {seen:?}");
     }
-    // A server that knows no authority asks for none.
-    let (connected, seen) = meet(Some(shows("server")), client("stranger"), PASSWORD).await;
+    // A server without authorities requests no certificate.
+    let (connected, seen) = connect(Some(shows("server")), client("stranger"), PASSWORD).await;
     connected.unwrap();
     assert_eq!(seen.unwrap().unwrap().peer, None);
 }
 
 #[tokio::test]
-async fn no_version_or_suite_in_common() {
+async fn without_a_common_version_or_suite_the_handshake_fails() {
     let server = || {
         Some(TlsParameters {
             versions: "TLSv1.3".into(),
@@ -299,22 +300,22 @@ async fn no_version_or_suite_in_common() {
         })
     };
     let client = |versions: &str, cipher: &str| {
-        let mut told = believes("ca.pem");
-        told.parameters.versions = versions.into();
-        told.parameters.cipher = cipher.into();
-        Some(told)
+        let mut settings = trusting("ca.pem");
+        settings.parameters.versions = versions.into();
+        settings.parameters.cipher = cipher.into();
+        Some(settings)
     };
     for other in [client("TLSv1.2", ""), client("", "TLS_CHACHA20_POLY1305_SHA256")] {
-        let (connected, seen) = meet(server(), other, PASSWORD).await;
+        let (connected, seen) = connect(server(), other, PASSWORD).await;
         error(connected);
         assert!(matches!(seen, Err(WireError::Tls(_))));
     }
-    let (connected, _) = meet(server(), client("", ""), PASSWORD).await;
+    let (connected, _) = connect(server(), client("", ""), PASSWORD).await;
     assert_eq!(connected.unwrap().tls().unwrap().cipher, "TLS_AES_128_GCM_SHA256");
 }
 
 #[tokio::test]
-async fn what_is_no_handshake_ends_the_connection() {
+async fn an_invalid_handshake_ends_the_connection() {
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
     let request = [
         &[32u8, 0, 0, 1][..],
@@ -337,7 +338,7 @@ async fn what_is_no_handshake_ends_the_connection() {
             serve(Socket::tcp(stream).unwrap(), Some(tls), PASSWORD).await
         });
         let mut stream = TcpStream::connect(address).await.unwrap();
-        // The request and what follows it may come together.
+        // The request and the bytes after it may arrive together.
         stream.write_all(&[&request[..], garbage].concat()).await.unwrap();
         stream.shutdown().await.unwrap();
         let mut rest = vec![];
@@ -348,7 +349,7 @@ async fn what_is_no_handshake_ends_the_connection() {
 }
 
 #[test]
-fn settings_that_cannot_be_used() {
+fn unusable_settings_are_refused() {
     let wrong = |change: fn(&mut TlsParameters)| {
         let mut options = shows("server");
         change(&mut options);
@@ -386,7 +387,7 @@ fn settings_that_cannot_be_used() {
 }
 
 #[test]
-fn files_that_are_read_in_part_or_not_at_all() {
+fn unreadable_revocation_lists_are_refused() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("list.pem");
     let server = || {
@@ -404,7 +405,7 @@ fn files_that_are_read_in_part_or_not_at_all() {
     std::fs::write(directory.path().join("README"), "no list").unwrap();
     std::fs::write(&path, &list).unwrap();
     server().unwrap();
-    // A list that is there and cannot be read is not one that revokes nothing.
+    // A list that exists and cannot be read is not one that revokes nothing.
     std::fs::write(&path, &list[..list.len() / 2]).unwrap();
     assert!(server().unwrap_err().contains("Unable to get revocation list"));
     let damaged = String::from_utf8(list.clone()).unwrap().replace("MIH9", "MIJ9");

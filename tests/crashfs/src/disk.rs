@@ -1,16 +1,16 @@
-//! A disk that remembers what a power failure may take: the model behind the file system.
+//! A disk that models what a power failure may lose. The file system is built on it.
 //!
-//! Every inode holds what a process sees *now* and the operations since its last sync, each with what is needed to undo it.
-//! A sync forgets them. A crash undoes them all, newest first, which leaves what was durable, and then does some of
-//! them again, chosen by seed:
+//! Every inode holds its *current* state and the operations since its last sync, each with the data needed to undo it.
+//! A sync discards these operations. A crash undoes them all, newest first, which restores the durable state. Then it
+//! repeats some of them, chosen by a seed:
 //!
 //! ```text
-//! file       durable bytes ── write, write, truncate ──▶ bytes now
+//! file       durable bytes ── write, write, truncate ──▶ current bytes
 //!                     crash: none | all | a prefix | each kept, dropped or torn by sectors of 512 bytes
-//! directory  durable names ── add, remove, rename ─────▶ names now
+//! directory  durable names ── add, remove, rename ─────▶ current names
 //!                     crash: none | all | a prefix | any subset
 //! ```
-//! Syncing a file says nothing about its name: that is its directory's to sync (POSIX promises no more).
+//! Syncing a file does not make its name durable: for that its directory must be synced (POSIX promises no more).
 //! Writing a sector is atomic; nothing larger is.
 
 use std::collections::{BTreeMap, HashMap};
@@ -24,43 +24,43 @@ use crate::record::{Operation, Recorder};
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 
-/// What a disk writes as one.
+/// Bytes that a disk writes atomically.
 const SECTOR_BYTES: usize = 512;
 
-/// How much is looked at at once for zeros.
+/// Bytes that are checked for zeros at a time.
 const EXPORT_BLOCK_BYTES: usize = 64 << 10;
 
-/// The number of an inode; the root directory is 1.
+/// Inode number; the root directory is 1.
 pub type Inode = u64;
 
 /// The root directory.
 pub const ROOT: Inode = 1;
 
-/// An operation that fails does so with one of `libc`'s error numbers.
+/// Result of an operation. The error is one of `libc`'s error numbers.
 pub type Result<T> = std::result::Result<T, i32>;
 
 /// A file or a directory.
 #[derive(Clone, Debug)]
 pub enum Node {
-    /// Bytes, and what has been done to them since the last sync.
+    /// Bytes, and the changes since the last sync.
     File(FileState),
-    /// Names, and what has been done to them since the last sync.
+    /// Names, and the changes since the last sync.
     Directory(DirectoryState),
 }
 
-/// The bytes of a file.
+/// State of a file.
 #[derive(Clone, Debug, Default)]
 pub struct FileState {
-    /// What a process reads now.
+    /// Current bytes.
     pub bytes: Vec<u8>,
     pending: Vec<FileChange>,
 }
 
-/// A change of a file that no sync has made durable, with what it takes to undo it.
+/// A change of a file since the last sync, with the data needed to undo it.
 #[derive(Clone, Debug)]
 struct FileChange {
     offset: usize,
-    /// What stood there, as far as the file reached.
+    /// Bytes that were there before, as far as the file extended.
     before: Vec<u8>,
     length_before: usize,
     kind: FileChangeKind,
@@ -69,7 +69,7 @@ struct FileChange {
 #[derive(Clone, Debug)]
 enum FileChangeKind {
     Write(Vec<u8>),
-    /// To `offset` bytes.
+    /// The new length is `offset`.
     Resize,
 }
 
@@ -129,7 +129,7 @@ impl FileState {
         }
     }
 
-    /// Writes some of the sectors of `data`.
+    /// Writes a random subset of the sectors of `data`.
     fn tear(&mut self, offset: usize, data: &[u8], random: &mut StdRng) {
         let mut start = 0;
         while start < data.len() {
@@ -143,16 +143,16 @@ impl FileState {
     }
 }
 
-/// The names in a directory.
+/// State of a directory.
 #[derive(Clone, Debug, Default)]
 pub struct DirectoryState {
-    /// What a process sees now.
+    /// Current names.
     pub names: BTreeMap<OsString, Inode>,
     durable: BTreeMap<OsString, Inode>,
     pending: Vec<NameChange>,
 }
 
-/// One step that becomes durable as a whole: names taken away, names added.
+/// A change that becomes durable as a whole: a name removed, a name added, or both.
 #[derive(Clone, Debug)]
 struct NameChange {
     remove: Option<OsString>,
@@ -191,12 +191,12 @@ impl DirectoryState {
     }
 }
 
-/// Which of the operations since the last sync a crash leaves.
+/// Selection of the operations since the last sync that survive a crash.
 enum Survivors {
     None,
     All,
     Prefix(usize),
-    /// Each by itself: the disk had reordered them.
+    /// Each one independently: the disk had reordered them.
     Any,
 }
 
@@ -224,18 +224,18 @@ impl Survivors {
     }
 }
 
-/// All inodes, the capacity, and the faults that are set.
+/// All inodes, the capacity, and the injected faults.
 pub struct Disk {
     nodes: HashMap<Inode, Node>,
     next: Inode,
-    /// Bytes that files may hold together; a write past it gets ENOSPC.
+    /// Maximum total bytes of all files; a write beyond it fails with ENOSPC.
     pub capacity: u64,
     used: u64,
-    /// Syncs of files from now on until one fails with EIO; `None`: none does.
+    /// Number of successful file syncs before one fails with EIO; `None`: no sync fails.
     pub syncs_until_failure: Option<u64>,
-    /// Syncs of files since the start.
+    /// Number of file syncs since the start.
     pub syncs: u64,
-    /// Where operations are written down, if they are.
+    /// Records all operations if present.
     pub recorder: Option<Recorder>,
 }
 
@@ -255,7 +255,7 @@ impl Default for Disk {
 }
 
 impl Disk {
-    /// The disk as it is, without faults and without a recorder: what a crash is tried on.
+    /// Returns a copy without faults and recorder, on which a crash can be tried.
     pub fn copy(&self) -> Self {
         Self {
             nodes: self.nodes.clone(),
@@ -271,12 +271,12 @@ impl Disk {
         }
     }
 
-    /// Writes a word of the control channel down, in its place among the operations.
+    /// Records a mark from the control channel among the operations.
     pub fn mark(&mut self, text: &str) {
         self.record(Operation::Mark(text.as_bytes()));
     }
 
-    /// Does again what was recorded.
+    /// Repeats a recorded operation.
     pub fn replay(&mut self, operation: &Operation<'_>) -> Result<()> {
         match *operation {
             Operation::CreateFile { parent, name } => self.create_file(parent, name).map(drop),
@@ -300,12 +300,12 @@ impl Disk {
         }
     }
 
-    /// The node of an inode; ENOENT when there is none.
+    /// Returns the node of an inode; ENOENT if it does not exist.
     pub fn node(&self, inode: Inode) -> Result<&Node> {
         self.nodes.get(&inode).ok_or(libc::ENOENT)
     }
 
-    /// The names in a directory; ENOTDIR for a file.
+    /// Returns a directory; ENOTDIR for a file.
     pub fn directory(&self, inode: Inode) -> Result<&DirectoryState> {
         match self.node(inode)? {
             Node::Directory(directory) => Ok(directory),
@@ -327,7 +327,7 @@ impl Disk {
         }
     }
 
-    /// The inode under a name.
+    /// Returns the inode with a name in a directory.
     pub fn lookup(&self, parent: Inode, name: &OsStr) -> Result<Inode> {
         self.directory(parent)?
             .names
@@ -364,7 +364,7 @@ impl Disk {
         Ok(inode)
     }
 
-    /// Gives a file a second name.
+    /// Adds another name for a file.
     pub fn link(&mut self, inode: Inode, parent: Inode, name: &OsStr) -> Result<()> {
         if self.directory(parent)?.names.contains_key(name) {
             return Err(libc::EEXIST);
@@ -377,7 +377,7 @@ impl Disk {
         Ok(())
     }
 
-    /// Takes a name away; the inode stays until no crash can bring the name back.
+    /// Removes a name. The inode remains until no crash can restore the name.
     pub fn remove(&mut self, parent: Inode, name: &OsStr) -> Result<()> {
         let inode = self.lookup(parent, name)?;
         if matches!(self.node(inode)?, Node::Directory(directory) if !directory.names.is_empty()) {
@@ -391,7 +391,7 @@ impl Disk {
         Ok(())
     }
 
-    /// Renames, replacing what stood under the new name.
+    /// Renames, replacing an existing entry with the new name.
     pub fn rename(&mut self, parent: Inode, name: &OsStr, to: Inode, to_name: &OsStr) -> Result<()> {
         let inode = self.lookup(parent, name)?;
         let (remove, add) = (Some(name.to_owned()), Some((to_name.to_owned(), inode)));
@@ -411,7 +411,7 @@ impl Disk {
         Ok(())
     }
 
-    /// Writes into a file.
+    /// Writes to a file.
     pub fn write(&mut self, inode: Inode, offset: u64, data: &[u8]) -> Result<()> {
         let length = self.file_mut(inode)?.bytes.len() as u64;
         self.reserve(length, offset + data.len() as u64)?;
@@ -420,7 +420,7 @@ impl Disk {
         Ok(())
     }
 
-    /// Makes a file longer (with zeros) or shorter.
+    /// Extends a file with zeros or truncates it.
     pub fn resize(&mut self, inode: Inode, length: u64) -> Result<()> {
         let before = self.file_mut(inode)?.bytes.len() as u64;
         self.reserve(before, length)?;
@@ -439,8 +439,8 @@ impl Disk {
         Ok(())
     }
 
-    /// Makes durable what a file or a directory is now; EIO when a failure is due. After a failure the pending
-    /// operations stay as they are: the bytes may or may not be on the disk.
+    /// Makes the current state of a file or directory durable, or fails with EIO if a failure is due. After a failure
+    /// the pending operations remain: the bytes may or may not be on the disk.
     pub fn sync(&mut self, inode: Inode) -> Result<()> {
         match self.nodes.get_mut(&inode).ok_or(libc::ENOENT)? {
             Node::Directory(directory) => directory.sync(),
@@ -460,7 +460,8 @@ impl Disk {
         Ok(())
     }
 
-    /// Loses power: every file and directory goes back to what was durable plus what `seed` lets survive.
+    /// Simulates a power failure: every file and directory returns to its durable state plus the operations that `seed`
+    /// lets survive.
     pub fn crash(&mut self, seed: u64) {
         self.record(Operation::Crash { seed });
         let mut random = StdRng::seed_from_u64(seed);
@@ -476,7 +477,7 @@ impl Disk {
         self.collect();
     }
 
-    /// Forgets the inodes that no name can reach any more, now or after a crash.
+    /// Discards inodes that no name can reach, now or after a crash.
     pub fn collect(&mut self) {
         let mut reached = std::collections::HashSet::from([ROOT]);
         for node in self.nodes.values() {
@@ -504,10 +505,10 @@ impl Disk {
             .sum();
     }
 
-    /// Writes everything under a directory into a directory of the machine, which is made.
+    /// Copies everything in a directory into a directory of the host, which is created.
     ///
     /// # Errors
-    /// Those of the machine's file system.
+    /// Errors of the host's file system.
     pub fn export(&self, from: Inode, to: &Path) -> io::Result<()> {
         std::fs::create_dir_all(to)?;
         let directory = self.directory(from).map_err(io::Error::from_raw_os_error)?;
@@ -518,7 +519,7 @@ impl Disk {
                 Node::File(file) => {
                     let made = File::create(&target)?;
                     made.set_len(file.bytes.len() as u64)?;
-                    // Prepared zeros are left as a hole.
+                    // Blocks of zeros (preallocated space) become holes.
                     for (number, block) in file.bytes.chunks(EXPORT_BLOCK_BYTES).enumerate() {
                         if block.iter().any(|byte| *byte != 0) {
                             made.write_all_at(block, (number * EXPORT_BLOCK_BYTES) as u64)?;
@@ -530,12 +531,12 @@ impl Disk {
         Ok(())
     }
 
-    /// Bytes that files hold together.
+    /// Returns the total bytes of all files.
     pub fn used(&self) -> u64 {
         self.used
     }
 
-    /// Bytes that may still be written.
+    /// Returns the number of bytes that can still be written.
     pub fn free(&self) -> u64 {
         self.capacity.saturating_sub(self.used)
     }
@@ -557,7 +558,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_synced_survives_every_seed() {
+    fn synced_bytes_survive_a_crash_with_any_seed() {
         for seed in 0..200 {
             let mut disk = Disk::default();
             let file = disk.create_file(ROOT, name("a")).unwrap();
@@ -574,7 +575,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_not_synced_is_lost_kept_and_torn() {
+    fn unsynced_bytes_are_lost_kept_or_torn() {
         let mut seen = std::collections::BTreeSet::new();
         for seed in 0..400 {
             let mut disk = Disk::default();
@@ -590,7 +591,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_was_not_synced_may_vanish_and_a_rename_is_whole() {
+    fn an_unsynced_name_may_vanish_and_a_rename_is_atomic() {
         let mut seen = std::collections::BTreeSet::new();
         for seed in 0..200 {
             let mut disk = Disk::default();
@@ -610,7 +611,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_disk_and_a_failing_sync() {
+    fn a_full_disk_refuses_writes_and_one_sync_fails_when_asked() {
         let mut disk = Disk {
             capacity: 10,
             ..Disk::default()

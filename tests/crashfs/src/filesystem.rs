@@ -1,5 +1,5 @@
-//! The model as a FUSE file system. Nothing is cached by the kernel (direct I/O, lifetimes of zero), so that a crash of
-//! the model is what the next process sees.
+//! Exposes the disk model as a FUSE file system. The kernel caches nothing (direct I/O, lifetimes of zero), so the next
+//! process sees exactly what a crash of the model leaves.
 
 use std::ffi::OsStr;
 use std::io;
@@ -17,7 +17,7 @@ use crate::disk::{Disk, Inode, Node, Result};
 const LIFETIME: Duration = Duration::ZERO;
 const BLOCK_BYTES: u64 = 4096;
 
-/// Serves a [`Disk`] that the control channel shares.
+/// File system on a [`Disk`] that it shares with the control channel.
 pub struct CrashFs(pub Arc<Mutex<Disk>>);
 
 fn errno(number: i32) -> Errno {
@@ -55,7 +55,7 @@ fn attributes(disk: &Disk, inode: Inode) -> Result<FileAttr> {
     })
 }
 
-/// Answers a request whose result is a file's attributes.
+/// Replies with the attributes of an inode, or with the error.
 fn entry(disk: &Disk, found: Result<Inode>, reply: ReplyEntry) {
     match found.and_then(|inode| attributes(disk, inode)) {
         Ok(attr) => reply.entry(&LIFETIME, &attr, Generation(0)),

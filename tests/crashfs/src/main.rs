@@ -1,23 +1,23 @@
-//! `crashfs MOUNTPOINT`: a file system in memory that can lose power, for tests that crash a whole machine.
+//! `crashfs MOUNTPOINT`: an in-memory file system that can lose power, for tests that crash a whole machine.
 //!
-//! It mounts, prints `mounted`, and then reads commands from standard input, answering each with one line:
+//! It mounts, prints `mounted`, then reads commands from standard input and answers each with one line:
 //!
 //! ```text
-//! crash SEED       lose power: what was not synced is kept, dropped, torn or reordered by SEED (kill the processes first)
-//! fail-sync N      the Nth sync of a file from now fails with EIO (0: the next one)
-//! capacity BYTES   writes that would take more get ENOSPC
-//! used             how many bytes files hold together
-//! syncs            how many syncs of files there were
-//! mark TEXT        writes TEXT into the recording, behind everything that was done so far
+//! crash SEED       lose power: SEED decides which unsynced changes are kept, dropped, torn or reordered (kill processes first)
+//! fail-sync N      after N more syncs of files, one fails with EIO (0: the next one)
+//! capacity BYTES   writes that would need more total space get ENOSPC
+//! used             total bytes of all files
+//! syncs            number of file syncs since the start
+//! mark TEXT        record TEXT after all operations so far
 //! ```
-//! At the end of input it unmounts and ends; what it held is gone.
+//! At the end of input it unmounts and exits; its contents are lost.
 //!
-//! With `--record FILE` everything that is done is written down. `crashfs --replay FILE` then reads commands as well, and mounts nothing:
+//! With `--record FILE` every operation is recorded. `crashfs --replay FILE` also reads commands, but mounts nothing:
 //!
 //! ```text
 //! letters               one letter for each operation (see record.rs)
 //! marks                 NUMBER=TEXT of every mark, separated by tabs
-//! crash N SEED DIR      what is left in DIR if the power fails after N operations; N must not go down
+//! crash N SEED DIR      write to DIR what remains if the power fails after N operations; N must not decrease
 //! ```
 
 use std::io::{BufRead, Write};
@@ -59,7 +59,7 @@ fn obey(disk: &Mutex<Disk>, line: &str) -> String {
     "ok".to_owned()
 }
 
-/// Answers questions about a recording, and makes the disks that power failures would have left.
+/// Answers questions about a recording, and exports the disks that power failures would have left.
 fn replay(recording: &Recording) -> std::io::Result<()> {
     let (mut disk, mut done) = (Disk::default(), 0);
     let mut output = std::io::stdout();

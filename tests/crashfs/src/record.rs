@@ -1,10 +1,11 @@
-//! Operations written down in order: from one run under load, every moment at which the power might have failed.
+//! Records operations in order. From one run under load, the state at every possible moment of a power failure can be
+//! derived.
 //!
 //! ```text
 //! record   = { length u32, tag u8, body }      (little endian)
-//! body     = numbers u64 and names u16 length + bytes, in the order of the operation's fields; what is last takes the rest
+//! body     = numbers as u64, names as u16 length + bytes, in the order of the fields; the last field takes the rest
 //! ```
-//! Inodes are numbered in the order of their creation, so that doing the same again gives the same numbers.
+//! Inodes are numbered in the order of their creation, so replaying the same operations assigns the same numbers.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -14,46 +15,46 @@ use std::path::Path;
 
 use crate::disk::Inode;
 
-/// Something that was done to the disk, or said on the control channel.
+/// An operation on the disk, or a mark from the control channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operation<'a> {
-    /// A new file.
+    /// Creates a file.
     CreateFile { parent: Inode, name: &'a OsStr },
-    /// A new directory.
+    /// Creates a directory.
     CreateDirectory { parent: Inode, name: &'a OsStr },
-    /// A second name.
+    /// Adds another name for a file.
     Link {
         inode: Inode,
         parent: Inode,
         name: &'a OsStr,
     },
-    /// A name taken away.
+    /// Removes a name.
     Remove { parent: Inode, name: &'a OsStr },
-    /// A name changed.
+    /// Renames.
     Rename {
         parent: Inode,
         to: Inode,
         name: &'a OsStr,
         to_name: &'a OsStr,
     },
-    /// Bytes written.
+    /// Writes bytes.
     Write {
         inode: Inode,
         offset: u64,
         data: &'a [u8],
     },
-    /// A file made longer or shorter.
+    /// Extends or truncates a file.
     Resize { inode: Inode, length: u64 },
-    /// A file or directory made durable.
+    /// Syncs a file or a directory.
     Sync { inode: Inode },
-    /// A power failure.
+    /// Loses power.
     Crash { seed: u64 },
-    /// A word of the control channel: what a client has been told by now.
+    /// A mark from the control channel, for example what a client has been told so far.
     Mark(&'a [u8]),
 }
 
 impl<'a> Operation<'a> {
-    /// One letter for its kind: what the recording looks like from far away.
+    /// Returns a letter for the kind of operation. The letters give an overview of a recording.
     pub fn letter(&self) -> char {
         match self {
             Operation::CreateFile { .. } => 'c',
@@ -161,7 +162,7 @@ impl<'a> Operation<'a> {
     }
 }
 
-/// A file that operations are written to.
+/// Writes operations to a file.
 pub struct Recorder {
     file: BufWriter<File>,
     bytes: Vec<u8>,
@@ -171,7 +172,7 @@ impl Recorder {
     /// Starts a recording.
     ///
     /// # Errors
-    /// If the file cannot be made.
+    /// Fails if the file cannot be created.
     pub fn create(path: &Path) -> io::Result<Self> {
         Ok(Self {
             file: BufWriter::with_capacity(1 << 20, File::create(path)?),
@@ -179,7 +180,7 @@ impl Recorder {
         })
     }
 
-    /// Writes one down. A recording that lacks one is worth nothing: then the process ends.
+    /// Records an operation. Panics if that fails, because an incomplete recording is useless.
     pub fn write(&mut self, operation: &Operation<'_>) {
         self.bytes.clear();
         operation.encode(&mut self.bytes);
@@ -193,16 +194,16 @@ impl Recorder {
     /// Ends the recording.
     ///
     /// # Errors
-    /// If its end cannot be written.
+    /// Fails if the end of the recording cannot be written.
     pub fn finish(mut self) -> io::Result<()> {
         self.file.flush()
     }
 }
 
-/// A recording that was read.
+/// A recording that was read from a file.
 pub struct Recording {
     bytes: Vec<u8>,
-    /// Where each operation stands.
+    /// Start and end of each operation in `bytes`.
     places: Vec<(usize, usize)>,
 }
 
@@ -210,7 +211,7 @@ impl Recording {
     /// Reads a recording.
     ///
     /// # Errors
-    /// If it cannot be read, or is none.
+    /// Fails if the file cannot be read or is not a recording.
     pub fn open(path: &Path) -> io::Result<Self> {
         let bytes = std::fs::read(path)?;
         let (mut places, mut at) = (Vec::new(), 0);
@@ -226,12 +227,12 @@ impl Recording {
         Ok(Self { bytes, places })
     }
 
-    /// How many operations there are.
+    /// Returns the number of operations.
     pub fn len(&self) -> usize {
         self.places.len()
     }
 
-    /// An operation by its number.
+    /// Returns an operation by its number.
     pub fn get(&self, number: usize) -> Operation<'_> {
         let (start, end) = self.places[number];
         Operation::decode(&self.bytes[start..end]).expect("checked when it was opened")
@@ -244,7 +245,7 @@ mod tests {
     use crate::disk::{Disk, ROOT};
 
     #[test]
-    fn a_recording_gives_the_same_disk_again() {
+    fn replaying_a_recording_reproduces_the_disk() {
         let path = std::env::temp_dir().join(format!("crashfs-recording-{}", std::process::id()));
         let mut disk = Disk::default();
         disk.recorder = Some(Recorder::create(&path).unwrap());

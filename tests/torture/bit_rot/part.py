@@ -1,5 +1,5 @@
-"""Bit rot: bytes of every meaning are flipped, in the log and in the table files. A server that starts on that and is asked for everything gives
-an error or the right answer: never a wrong one."""
+"""Bit rot: flips single bits in every kind of data, in the log and in the table files. A server that starts on such
+data and is asked for everything must return an error or the right answer, never a wrong one."""
 
 import hashlib
 import shutil
@@ -64,7 +64,8 @@ def flip(path, offset, bit):
 
 
 def fill(server, chance, clean):
-    """Tables, indexes, several log files, something flushed and something not. The names of the closed log files."""
+    """Fills a server with tables, indexes and several log files, partly flushed. Returns the names of the closed log
+    files, and `clean`."""
     server.start()
     try:
         workload.create(server)
@@ -80,7 +81,7 @@ def fill(server, chance, clean):
         load = workload.Load(server, 3, chance.random()).start()
         workload.for_a_while(chance, 0.5, 1)
         load.stop()
-        # What is flushed now is in table files; the rest is only in the log if the server is killed.
+        # What is flushed now is in table files. If the server is killed, the rest is only in the log.
         assert server.stop() == 0
         server.start()
         server.query("update rot.t set a = a + 1 where id % 5 = 0", "delete from rot.t where id % 97 = 0", "alter table rot.t add column e int default 3",
@@ -95,7 +96,7 @@ def fill(server, chance, clean):
 
 
 class Answers:
-    """Everything that a server can be asked: its tables, by every index, and its log."""
+    """Answers to all queries on a server: its tables, read through every index, and its log."""
 
     STATEMENTS = [
         "select * from rot.t order by id", "select id, a from rot.t force index (a) where a >= 0 order by a, id",
@@ -113,18 +114,19 @@ class Answers:
 
 
 def read_log(server, name):
-    """A closed log file as a replica would get it. `None` if it cannot be had, which is an answer."""
+    """Returns a hash of a closed log file as a replica would receive it. `None` if the server reports an error, which
+    is allowed."""
     result = subprocess.run(["mariadb-binlog", "--no-defaults", "-uroot", "-S", str(server.socket), "-R", "--verify-binlog-checksum", "--protocol=socket",
                              name], capture_output=True, timeout=120)
     if result.returncode:
         return None
-    # The client's own words about itself.
+    # Lines in which the client speaks of itself.
     lines = [line for line in result.stdout.splitlines() if not line.startswith((b"# at ", b"/*!", b"#Warning"))]
     return hashlib.sha256(b"\n".join(lines)).hexdigest()
 
 
 def look(server, wanted, logs, place, what):
-    """Starts the server on it and asks for everything. What came of it."""
+    """Starts the server on damaged data and queries everything. Returns what happened."""
     mark = len(server.said())
     server.spawn()
     try:
@@ -163,7 +165,7 @@ def is_ready(server, what):
 
 
 def check(server, statement, rows, what):
-    """Whether an error was given; raises for a wrong answer."""
+    """Returns whether the query failed. Raises if it returned a wrong answer."""
     try:
         found = server.query(statement)
     except (pymysql.err.MySQLError, OSError):
@@ -174,7 +176,8 @@ def check(server, statement, rows, what):
 
 
 def check_last(server, rows, place, what, said):
-    """The last group of the active file may be taken for a torn write, which is cut, and said."""
+    """Like `check`, for the last group of the active file: it may be taken for a torn write, which the server cuts and
+    reports."""
     try:
         found = server.query(Answers.LAST)
     except (pymysql.err.MySQLError, OSError):

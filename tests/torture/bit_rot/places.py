@@ -1,4 +1,4 @@
-"""Where bits can rot: the bytes of a data directory, by what they mean."""
+"""Divides the bytes of a data directory into kinds, by their meaning."""
 
 EVENT_HEADER = [("timestamp", 0, 4), ("type", 4, 5), ("server id", 5, 9), ("length", 9, 13), ("end position", 13, 17), ("flags", 17, 19)]
 EVENT_NAMES = {2: "Query", 3: "Stop", 4: "Rotate", 15: "Format description", 16: "Xid", 19: "Table map", 23: "Write rows", 24: "Update rows",
@@ -8,14 +8,14 @@ SST_FOOTER_BYTES = 53
 
 
 class Place:
-    """A range of bytes of one meaning."""
+    """A range of bytes with one meaning."""
 
     def __init__(self, kind, path, start, end, in_last_group=False):
         self.kind, self.path, self.start, self.end, self.in_last_group = kind, path, start, end, in_last_group
 
 
 def events(data):
-    """(offset, type, length) of each event of a log file; ends before prepared zeros."""
+    """Yields (offset, type, length) for each event of a log file, up to the preallocated zeros."""
     offset = 4
     while offset + 19 <= len(data):
         length = int.from_bytes(data[offset + 9:offset + 13], "little")
@@ -29,7 +29,7 @@ def of_log(path, name, is_active):
     data = path.read_bytes()
     found = list(events(data))
     end = found[-1][0] + found[-1][2]
-    # The last group that was written is the one thing that cannot be told from a torn write.
+    # Only the last group can be mistaken for a torn write.
     last_group = max((offset for offset, kind, _ in found if kind == 162), default=end) if is_active else end
     yield Place("log: magic", name, 0, 4)
     for offset, kind, length in found:
@@ -46,7 +46,7 @@ def of_log(path, name, is_active):
 
 def of_tables(path, name):
     size = path.stat().st_size
-    # One that was being made has no bytes yet.
+    # A file that was just created is still empty.
     if size == 0:
         return
     if path.suffix == ".sst":
@@ -58,7 +58,7 @@ def of_tables(path, name):
 
 
 def of_directory(directory):
-    """All places of a data directory."""
+    """Returns all places of a data directory."""
     places = []
     logs = sorted(path for path in directory.iterdir() if path.name.startswith("binlog.0") and path.suffix != ".idx")
     for path in logs:
@@ -70,5 +70,5 @@ def of_directory(directory):
     for path in sorted((directory / "tables").rglob("*")):
         if path.is_file():
             places += of_tables(path, path.relative_to(directory))
-    # A file that was being made has no bytes yet.
+    # A file that was just created is still empty.
     return [place for place in places if place.start < place.end]

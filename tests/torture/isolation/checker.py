@@ -1,25 +1,25 @@
-"""Judges a history: which of Adya's anomalies does it show, and which of them does an isolation level forbid?
+"""Checks a history: finds Adya's anomalies in it, and reports those that the isolation level forbids.
 
-Usage: checker.py HISTORY    (a file that the torture suite kept)
+Usage: checker.py HISTORY    (a file that the torture suite has saved)
 
-From what was read, the order of each object's versions follows, and from that the graph of dependencies (A. Adya, Weak Consistency, 1999;
-inferred as K. Kingsbury and P. Alvaro do it, Elle, 2020):
+The reads determine the order of each object's versions, and these orders determine the graph of dependencies between
+transactions (A. Adya, Weak Consistency, 1999; inferred as by K. Kingsbury and P. Alvaro, Elle, 2020):
 
     ww   overwrote its version         wr   read its version         rw   read the version that this one overwrote
-    rt   began on a server after the other had been told there that it has committed
+    rt   began on a server after that server had acknowledged the other's commit
 
-A cycle is an anomaly, and which edges it needs says which one:
+A cycle is an anomaly. Its kind depends on the edges:
 
     G0       ww only: two transactions' writes interleave
     G1c      ww and wr: two transactions have read each other
     G-single one rw: a read skew, or (both on one object) a lost update
-    G-nonadjacent   rw edges, of which no two follow each other: no snapshot explains it
-    G2       any number of rw: what only SERIALIZABLE forbids
+    G-nonadjacent   rw edges, no two of them adjacent: no snapshot explains it
+    G2       any number of rw: only SERIALIZABLE forbids it
 
-Each may need rt edges as well: then nothing is wrong but the time, which is no excuse for a server that promises that a commit is visible when
-it is told. No graph is needed for the others: G1a (read of what was rolled back), G1b (of what was not a transaction's last version),
-internal (a transaction does not see what it has itself written or read), lost-write (an acknowledged write that is gone), and
-order (two reads that no order of versions explains).
+Each kind may also contain rt edges. Then only the order in time is violated, but that is a fault too: a commit must be
+visible once it is acknowledged. The other anomalies need no graph: G1a (a read of a rolled back write), G1b (a read of
+a write that was not the transaction's last), internal (a transaction does not see its own writes or reads), lost-write
+(an acknowledged write is gone), and order (two reads that no order of versions explains).
 """
 
 import sys
@@ -44,7 +44,7 @@ class Anomaly:
 
 
 class Graph:
-    """Edges between transactions; of several between the same two, each kind once."""
+    """Edges between transactions. Between two transactions there is at most one edge of each kind."""
 
     def __init__(self):
         self.edges = defaultdict(dict)  # from → {(to, kind): why}
@@ -59,13 +59,13 @@ class Checker:
         self.all = {transaction.number: transaction for transaction in transactions}
         self.anomalies = []
         self.writer = {}      # (object, key, element) → number
-        self.undone = set()   # the same, of what no other may ever see
+        self.undone = set()   # the same for undone writes, which no other transaction may see
         self.graph = Graph()
 
     def found(self, kind, text):
         self.anomalies.append(Anomaly(kind, text))
 
-    # What was written, and what became of those who were not told.
+    # Collects the writes, and decides which transactions of unknown outcome have committed.
 
     def collect(self):
         for transaction in self.all.values():
@@ -86,12 +86,12 @@ class Checker:
         self.committed = {number for number, transaction in self.all.items() if transaction.status == Status.COMMITTED
                           or transaction.status == Status.UNKNOWN and number in seen}
 
-    # Reads of what nobody may see, and what a transaction must see of itself.
+    # Reads that must not happen, and reads of a transaction's own writes.
 
     def check_reads(self):
         for transaction in self.all.values():
             own = {}       # object → elements that this transaction wrote, in order
-            expected = {}  # list → what the next read must show, where that is certain
+            expected = {}  # list → required result of the next read, if it is known
             for kind, key, what in transaction.operations:
                 if kind == Kind.UNDONE:
                     expected.pop((what[0], key), None)
@@ -141,7 +141,7 @@ class Checker:
         elif kind == Kind.SCAN and not set(mine) <= set(what):
             self.found("internal", f"T{transaction.number} inserted {mine} into {place} and read {what}")
 
-    # The order of versions, and the edges that follow.
+    # The order of versions, and the edges that follow from it.
 
     def reads(self):
         for number in self.committed:
@@ -208,7 +208,8 @@ class Checker:
                     self.edge(number, writer, RW, f"set {key} without {element!r}")
 
     def add_time(self):
-        """Who began after whom, server by server; edges that follow from others are left out."""
+        """Adds an edge from a transaction to those that began after its end, server by server. Edges that follow from
+        others are omitted."""
         sites = defaultdict(list)
         for number in self.committed:
             transaction = self.all[number]
@@ -231,7 +232,8 @@ class Checker:
             self.graph.add(source, target, kind, why)
 
     def check_final(self, final):
-        """`final` is a transaction that read everything after all others had ended: what was acknowledged must be there."""
+        """Finds lost writes. `final` is a transaction that read everything after all others had ended; it must see
+        every acknowledged write."""
         present = {(OBJECT[kind], key, element) for kind, key, what in final.operations for element in elements_read(kind, what)}
         registers = {key for kind, key, what in final.operations if kind == Kind.READ}
         for number in sorted(self.committed):
@@ -245,7 +247,7 @@ class Checker:
     # Cycles.
 
     def cycles(self, level):
-        """The anomalies that are cycles and that the level forbids, the simplest of each part of the graph."""
+        """Yields the anomalies that are cycles and that the level forbids: the shortest of each component of the graph."""
         edges = self.graph.edges
         for with_time in (False, True):
             suffix = "-realtime" if with_time else ""
@@ -263,7 +265,7 @@ class Checker:
     def describe(self, kind, graph, time):
         for cycle in shortest_cycles(graph):
             kinds = [step[1] for step in cycle]
-            # A cycle without what is looked for is another anomaly, and was told as that.
+            # A cycle that lacks the required edges is a different anomaly, which has been reported.
             if (time and RT not in kinds) or (kind.startswith(("G-single", "G2", "stale")) and RW not in kinds) \
                     or (kind.startswith("G1c") and WR not in kinds):
                 continue
@@ -286,7 +288,8 @@ def elements_read(kind, what):
     return []
 
 
-# Graphs for the search of cycles: node → [(node, kind, why)]. A node is a transaction and a state that says which edge may come next.
+# Graphs for the search of cycles: node → [(node, kind, why)]. A node is a transaction and a state, which restricts the
+# next edge.
 
 def plain(edges, kinds):
     return {(source, 0): [((target, 0), kind, why) for (target, kind), why in found.items() if kind in kinds]
@@ -294,7 +297,7 @@ def plain(edges, kinds):
 
 
 def nonadjacent(edges, kinds):
-    """Every way on which no rw follows an rw: state 1 is where an rw has led."""
+    """Returns the paths on which no rw follows an rw. State 1 is reached by an rw."""
     graph = {}
     for source, found in edges.items():
         others = [((target, 0), kind, why) for (target, kind), why in found.items() if kind in kinds]
@@ -304,7 +307,8 @@ def nonadjacent(edges, kinds):
 
 
 def after_time(edges):
-    """Every way on which an rw follows only an rt (state 1): what began after a commit was told misses it, at any level."""
+    """Returns the paths on which an rw only follows an rt (state 1): a transaction misses a commit that was
+    acknowledged before it began, which no level allows."""
     graph = {}
     for source, found in edges.items():
         others = [((target, int(kind == RT)), kind, why) for (target, kind), why in found.items() if kind != RW]
@@ -314,7 +318,7 @@ def after_time(edges):
 
 
 def components(graph):
-    """Strongly connected components with more than one node (R. Tarjan, 1972, without recursion)."""
+    """Yields the strongly connected components with more than one node (R. Tarjan, 1972, without recursion)."""
     index, low, on_stack, stack, number = {}, {}, set(), [], 0
     for root in graph:
         if root in index:
@@ -353,7 +357,7 @@ def components(graph):
 
 
 def shortest_cycles(graph):
-    """One short cycle of each component, as steps (source, kind, target, why)."""
+    """Yields one short cycle of each component, as steps (source, kind, target, why)."""
     for component in components(graph):
         best = None
         for start in sorted(component)[:200]:
@@ -382,7 +386,8 @@ def shortest_cycles(graph):
 
 
 def check(transactions, level, final=None):
-    """The anomalies in a history that `level` forbids. `final` is the number of the transaction that read everything at the end."""
+    """Returns the anomalies of a history that `level` forbids. `final` is the number of the transaction that read
+    everything at the end."""
     checker = Checker(transactions)
     checker.collect()
     checker.check_reads()

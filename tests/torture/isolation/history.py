@@ -1,12 +1,13 @@
-"""What clients did and what they were told: the material that the checker judges.
+"""Histories: the operations of clients and the answers that they got. The checker judges them.
 
-A history is a list of transactions. Each has its operations in order, on three kinds of objects whose versions tell where they come from:
+A history is a list of transactions. Each has its operations in order. There are three kinds of objects, and every
+version of an object shows its origin:
 
-    list      a text to which each write appends one element that no other write uses: a read shows all versions before it
+    list      a text to which each write appends an element that no other write uses: a read shows all earlier versions
     register  a value and the value that it replaced: a read shows one version and the one before
-    set       rows that are only ever inserted, read by a range: a read shows whose inserts it has seen and whose it has not
+    set       rows that are only inserted, and read by a range: a read shows which inserts it has seen
 
-Elements and values are written once in a history, so whoever reads one knows its writer.
+Every element and value is written only once in a history, so it identifies its writer.
 """
 
 import json
@@ -15,22 +16,22 @@ from enum import Enum
 
 
 class Status(str, Enum):
-    COMMITTED = "committed"  # the client was told so
+    COMMITTED = "committed"  # the client got OK for its commit
     ABORTED = "aborted"      # rolled back, by the client or by an error
-    UNKNOWN = "unknown"      # the server went away while it committed
+    UNKNOWN = "unknown"      # the connection was lost during the commit
 
 
 class Kind(str, Enum):
     APPEND = "append"  # key, element
     LIST = "list"      # key, elements read in order
     WRITE = "write"    # key, value
-    READ = "read"      # key, [value, the one it replaced]; None for a register that is not there
+    READ = "read"      # key, [value, the value that it replaced]; None if the register does not exist
     INSERT = "insert"  # key, element
     SCAN = "scan"      # key, elements read, sorted
-    UNDONE = "undone"  # key, element: a write that failed, or that a savepoint took back
+    UNDONE = "undone"  # key, element: a write that failed, or that a rollback to a savepoint has undone
 
 
-# The kind of object that an operation is about: keys of different kinds are different objects.
+# The kind of object of an operation. Keys of different kinds are different objects.
 OBJECT = {Kind.APPEND: "list", Kind.LIST: "list", Kind.WRITE: "register", Kind.READ: "register", Kind.INSERT: "set", Kind.SCAN: "set"}
 
 
@@ -39,7 +40,7 @@ class Transaction:
     number: int
     site: str      # the server that it ran on
     begin: float   # before its first statement was sent
-    end: float = float("inf")  # after it was told that it had committed
+    end: float = float("inf")  # after the commit was acknowledged
     status: Status = Status.ABORTED
     operations: list = field(default_factory=list)
 
@@ -55,7 +56,7 @@ def save(path, level, transactions):
 
 
 def load(path):
-    """The isolation level and the transactions of a file that `save` wrote."""
+    """Reads a file that `save` wrote. Returns the isolation level and the transactions."""
     with open(path) as file:
         level = json.loads(file.readline())["level"]
         transactions = []

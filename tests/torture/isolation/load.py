@@ -1,4 +1,4 @@
-"""Clients that make a history: random transactions on lists, registers and sets, whose every step is written down."""
+"""Clients that produce a history: random transactions on lists, registers and sets, with every step recorded."""
 
 import threading
 import time
@@ -10,13 +10,14 @@ from torture.servers import CLIENT
 from .checker import REPEATABLE_READ
 from .history import Kind, Status, Transaction
 
-# Errors that roll back: deadlock, changed since the snapshot; and of a statement only: lock wait timeout.
+# Errors that roll back the transaction (deadlock, changed since the snapshot), or only the statement (lock wait
+# timeout).
 ROLLED_BACK = {1213, 1020}
 STATEMENT_ONLY = {1205}
-# A server that has become a replica, or stops.
+# Errors of a server that has become a replica or is stopping.
 TURNED_AWAY = {1290, 1053, 1927, 1317}
 GONE = {0, 2003, 2006, 2013, 2014, 2002, 1053, 1927}
-# So many writes an object gets before a new one takes its place: reads stay short.
+# After this many writes an object is replaced by a new one, so that reads stay short.
 WRITES_MAX = 30
 
 TABLES = [
@@ -28,7 +29,7 @@ TABLES = [
 
 
 class Objects:
-    """The keys in use. A few at a time, so that transactions meet."""
+    """The keys in use: few at a time, so that transactions conflict."""
 
     def __init__(self, width):
         self.width = width
@@ -39,7 +40,7 @@ class Objects:
         self.lock = threading.Lock()
 
     def pick(self, object, chance):
-        # Most look at the same object: that is where it gets tight.
+        # Many choose the same object, so that conflicts are frequent.
         step = 0 if chance.random() < 0.4 else chance.randrange(self.width)
         return self.first[object] + step
 
@@ -50,7 +51,7 @@ class Objects:
             writes = self.writes[object, key] = self.writes.get((object, key), 0) + 1
             if writes == WRITES_MAX:
                 self.first[object] = max(self.first[object], key - self.width + 2)
-                # A wide step now and then, or one busy key would hold all others back.
+                # Moves on even if only one key is busy. Otherwise this key would hold back all others.
                 if key == self.first[object]:
                     self.first[object] += 1
             return element
@@ -65,11 +66,11 @@ class Objects:
 
 
 class Client:
-    """One session. Its transactions go to `history`."""
+    """One session. It appends its transactions to `history`."""
 
     def __init__(self, run, chance, level, read_only_site=None):
         self.run, self.chance, self.level = run, chance, level
-        self.site = read_only_site  # a replica to read from; None: wherever the primary is
+        self.site = read_only_site  # a replica to read from; None: the current primary
         self.connection = None
         self.history = []
         self.errors = []
@@ -148,7 +149,7 @@ class Client:
         number = error.args[0]
         if number in GONE or not isinstance(error, (pymysql.err.OperationalError, pymysql.err.InternalError)):
             raise error
-        # An error that the server tells is an answer: it did not commit.
+        # An error reported by the server is an answer: the transaction did not commit.
         self.open.status = Status.ABORTED
         if number not in ROLLED_BACK | STATEMENT_ONLY | TURNED_AWAY:
             raise error
@@ -164,7 +165,7 @@ class Client:
             self.failed(error)
 
     def savepoint(self):
-        """A few steps that are taken back."""
+        """Executes a few steps, and often undoes them by a rollback to a savepoint."""
         mark = len(self.open.operations)
         self.ask("savepoint s")
         for _ in range(self.chance.randrange(1, 3)):
@@ -174,7 +175,7 @@ class Client:
             self.take_back(mark)
 
     def take_back(self, mark):
-        """What was done since is undone; what was read of it goes as well."""
+        """Marks the writes since `mark` as undone, and removes what was read of them."""
         names = {Kind.APPEND: "list", Kind.WRITE: "register", Kind.INSERT: "set"}
         since, self.open.operations[mark:] = self.open.operations[mark:], []
         gone = {(names[kind], key, what) for kind, key, what in since if kind in names}
@@ -202,7 +203,8 @@ class Client:
             self.scan(self.run.objects.pick("set", chance))
 
     def for_lock(self, writes):
-        """Locking reads see the newest version, as writes do. In a READ ONLY transaction and on a replica there are none."""
+        """Returns a locking clause. Locking reads see the newest version, as writes do. Read-only transactions and
+        replicas use none."""
         if writes and self.chance.random() < 0.15:
             return self.chance.choice([" for update", " lock in share mode"])
         return ""
@@ -212,11 +214,11 @@ class Client:
         object = {Kind.APPEND: "list", Kind.WRITE: "register", Kind.INSERT: "set"}[kind]
         key = objects.pick(object, chance)
         if kind == Kind.WRITE and not alone and chance.random() < 0.5:
-            # Read, then write: who is overtaken in between must be told, or an update is lost.
+            # Read, then write: if another write comes in between, the server must report it, or an update is lost.
             self.read_register(key, lock="")
         element = objects.element(object, key)
         index = len(self.open.operations)
-        # Noted first: if the answer never comes it may have happened.
+        # Recorded first: without an answer, the write may have happened.
         self.open.did(kind, key, element)
         try:
             if kind == Kind.APPEND:
@@ -232,7 +234,7 @@ class Client:
         except pymysql.err.MySQLError as error:
             if error.args[0] not in STATEMENT_ONLY or alone:
                 raise
-            # Only the statement is gone. The transaction goes on, or not.
+            # Only the statement has failed. The transaction continues, or not.
             self.open.operations[index] = (Kind.UNDONE, key, [object, element])
             self.run.refused[error.args[0]] = self.run.refused.get(error.args[0], 0) + 1
             if chance.random() < 0.5:
@@ -249,7 +251,7 @@ class Client:
         some = ", ".join(map(str, keys))
         ways = [f"id in ({some})", f"sk in ({', '.join(str(key * 10) for key in keys)})", f"id between {keys[0]} and {keys[-1]}"]
         if lock and self.level == REPEATABLE_READ:
-            # It locks keys, also of a row that is not there, but no ranges.
+            # It locks keys, even of missing rows, but no ranges.
             keys, where = keys[:1], f"id={keys[0]}"
         else:
             where = chance.choice(ways)
@@ -267,7 +269,7 @@ class Client:
 
 
 class Run:
-    """Clients on a primary and on replicas, until `stop`."""
+    """Clients on a primary and on replicas, running until `stop`."""
 
     def __init__(self, primary, level, chance, clients, replicas=(), readers=0, width=3):
         self.primary, self.level = primary, level
@@ -296,7 +298,7 @@ class Run:
         return sorted((transaction for client in self.clients for transaction in client.history), key=lambda each: each.begin)
 
     def read_everything(self, server):
-        """A transaction that reads every object, and how often each register was written."""
+        """Reads every object in one transaction. Returns the transaction, and the number of writes of each register."""
         final = Transaction(self.objects.number(), server.name, time.monotonic(), status=Status.COMMITTED)
         with server.connect(database="iso") as connection, connection.cursor() as cursor:
             cursor.execute("start transaction with consistent snapshot")

@@ -1,4 +1,5 @@
-"""Histories of concurrent transactions, judged: on one server, with readers on a replica, through crashes and switch-overs."""
+"""Histories of concurrent transactions, checked for anomalies: on one server, with readers on a replica, during crashes
+and switch-overs."""
 
 import time
 
@@ -18,7 +19,7 @@ def run(part):
 
 def one_round(part, round, directory):
     chance = part.chance(round)
-    # A short form sees every scenario and every level, if not each with each.
+    # The short form covers every scenario and every level, but not all combinations.
     scenario = SCENARIOS[round % len(SCENARIOS)]
     level = checker.LEVELS[(round + round // 3) % 3] if not part.short else checker.LEVELS[round % 3]
     seconds = chance.uniform(1.5, 2.5) if part.short else chance.uniform(2, 5)
@@ -69,7 +70,7 @@ def judge(part, scenario, level, running, directory):
     final, counts = running.read_everything(primary)
     for replica in {client.site for client in running.clients if client.site}:
         if not slave_status(replica):
-            continue  # it is the primary now
+            continue  # it has become the primary
         catch_up(replica, primary)
         there, _ = running.read_everything(replica)
         if there.operations != final.operations:
@@ -92,7 +93,7 @@ def judge(part, scenario, level, running, directory):
 
 
 def register_counts(transactions, counts):
-    """Each write of a register counts itself; what was acknowledged must have been counted."""
+    """Checks that each register has counted all acknowledged writes."""
     least, most = {}, {}
     for transaction in transactions:
         for kind, key, _ in transaction.operations:

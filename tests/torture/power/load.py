@@ -1,7 +1,8 @@
-"""The load under a power failure: numbered transactions and definitions whose every acknowledgement is a mark in the recording.
+"""The load before a power failure: numbered transactions and DDL. Each acknowledgement becomes a mark in the recording.
 
-Each client asks for the GTID of what it has committed. So it can be said afterwards, of any state of the server, which transactions it must
-hold: exactly those up to the last GTID of its log, and among them all that were acknowledged before the power failed.
+Every client asks for the GTID of its committed transaction. So for any state of the server it is known which
+transactions it must hold: exactly those up to the last GTID in its log, and these must include all that were
+acknowledged before the power failed.
 """
 
 import random
@@ -17,7 +18,7 @@ DEFINITIONS = "defined"
 
 
 class Recording(CrashFs):
-    """A disk whose operations are written down."""
+    """A disk that records its operations."""
 
     def __init__(self, mount_point, file):
         super().__init__(mount_point, "--record", file)
@@ -29,21 +30,21 @@ class Recording(CrashFs):
 
 
 def sequence(cursor):
-    """The sequence number of the session's last transaction."""
+    """Returns the sequence number of the session's last transaction."""
     cursor.execute("select @@last_gtid")
     return int(cursor.fetchone()[0].split("-")[2])
 
 
 class Load(workload.Load):
-    """As the load of the crash tests, with the GTID of everything."""
+    """The load of the crash tests, with the GTIDs of all transactions."""
 
     def __init__(self, server, workers, seed, recording):
         super().__init__(server, workers, seed)
         self.recording = recording
         self.sequences = {worker: {} for worker in range(workers)}  # worker → number → sequence number
         self.threads.append(threading.Thread(target=self.define, args=(seed,), daemon=True))
-        self.states = []        # sequence number, what the definitions' database looks like behind it
-        self.undecided = None   # a definition that was sent and not answered
+        self.states = []        # sequence number of a definition, state of its database after it
+        self.undecided = None   # a definition that was sent but not answered
 
     def run(self, worker, chance):
         try:
@@ -73,7 +74,7 @@ class Load(workload.Load):
             self.errors.append((worker, error))
 
     def define(self, seed):
-        """Definitions of all kinds, one after the other."""
+        """Runs definitions of all kinds, one after the other."""
         chance = random.Random(f"{seed}-definitions")
         try:
             with self.server.connect() as connection, connection.cursor() as cursor:
@@ -104,7 +105,7 @@ class Load(workload.Load):
 
 
 def definitions(number, chance):
-    """A table's life. What one statement needs the one before has made."""
+    """Yields the statements of a table's life. Each may need the ones before."""
     name = f"{DEFINITIONS}.t{number}"
     yield f"create table {name} (id int primary key, a int, b varchar(200)) character set utf8mb4"
     rows = ", ".join(f"({id}, {id * 7 % 100}, repeat('{number}', {id % 60 + 1}))" for id in range(chance.randrange(2, 300)))
@@ -124,7 +125,7 @@ def definitions(number, chance):
 
 
 def fingerprint(cursor):
-    """Everything about the tables that definitions have made."""
+    """Returns the definitions and rows of the tables in the definitions' database."""
     cursor.execute(f"show tables from {DEFINITIONS}")
     found = []
     for (name,) in sorted(cursor.fetchall()):

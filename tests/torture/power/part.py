@@ -1,8 +1,10 @@
-"""Power failures by the thousand: one load is recorded below the server, operation by operation, and from the recording any moment is made
-again at which the power might have failed, with what was not synced kept, dropped, torn or reordered by seed. A server starts on each.
+"""Thousands of power failures: one load is recorded below the server, operation by operation. From the recording, the
+disk is reconstructed for any moment at which the power might have failed, with unsynced changes kept, dropped, torn or
+reordered by a seed. A server starts on each of these disks.
 
-Checked is, for each: it starts; it holds exactly the transactions up to the last GTID of its log (a prefix, whole ones, no others); what was
-acknowledged is among them; definitions and their rows are as they were behind that GTID; it goes on from there.
+Each time the following is checked: the server starts; it holds exactly the transactions up to the last GTID in its log
+(a prefix of complete transactions); these include all acknowledged ones; tables made by DDL have the state that they
+had at that GTID; the server accepts writes.
 """
 
 import shutil
@@ -16,7 +18,7 @@ from torture.harness import Finding
 
 from . import load
 
-# Kinds of operations at which a failure is most likely to hurt: names and syncs.
+# Kinds of operations at which a failure is most likely to do harm: those on names, and syncs.
 SHARP = set("cdlurst")
 
 
@@ -37,7 +39,7 @@ def one_round(part, round, directory):
         server.start()
         load.create(server)
         running = load.Load(server, chance.choice([2, 4, 8]), f"{part.seed}-{round}", recording)
-        # With sync_binlog=0 what was created is durable a moment later.
+        # With sync_binlog=0, the new tables are durable only after a moment.
         workload.for_a_while(chance, 0.5, 0.5)
         recording.mark("begin")
         running.start()
@@ -57,7 +59,7 @@ def one_round(part, round, directory):
 
 
 class Replay:
-    """The program that makes the states; its answers come line by line."""
+    """The process that reconstructs disks. It answers each command with one line."""
 
     def __init__(self, file):
         self.process = subprocess.Popen([CRASHFS, "--replay", file], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
@@ -107,13 +109,13 @@ def crash_many(part, round, directory, running, chance, states, options, unsynce
     finally:
         replay.close()
     if failures:
-        # The first few stay as they are, for whoever looks for the cause.
+        # The first few directories are kept for the analysis.
         raise Finding("; ".join(f"power fails after operation {moment} with seed {seed} ({place.name}; crashfs --replay recording): {error}"
                                 for moment, seed, place, error in failures[:3]))
 
 
 def told_before(marks, moment):
-    """What clients had been told: worker → highest number; "d" → highest definition."""
+    """Returns what clients had been told before `moment`: worker → highest number; "d" → highest definition."""
     told = {}
     for number, text in marks:
         if number >= moment:
@@ -146,7 +148,7 @@ def check(place, running, told, options, unsynced, goes_on):
 
 
 class _Held:
-    """What the tables say, in the form that the load's own check asks for."""
+    """The contents of the tables in the form that the load's own check expects."""
 
     def __init__(self, found, running):
         self.acknowledged = {worker: found.get(worker, 0) for worker in running.sequences}
@@ -159,7 +161,7 @@ def check_transactions(running, told, unsynced, last, found):
         acknowledged = told.get(str(worker), 0)
         if not unsynced and value < acknowledged:
             raise Finding(f"worker {worker} was told of {acknowledged}, {value} is there (the log ends at {last})")
-        # Exactly what the log holds: the tables are neither ahead of it nor behind.
+        # Exactly what the log holds: the tables are neither ahead of it nor behind it.
         expected = max((number for number, sequence in sequences.items() if sequence <= last), default=0)
         undecided = running.tried[worker] if running.tried[worker] not in sequences else None
         if value != expected and value != undecided:
@@ -168,7 +170,7 @@ def check_transactions(running, told, unsynced, last, found):
 
 def check_definitions(running, told, unsynced, last, found):
     acknowledged = told.get("d", -1)
-    # The last one may be acknowledged when the load ends, and what it left never looked at.
+    # The load may end between the acknowledgement of the last definition and the reading of its tables.
     unread = acknowledged >= len(running.states)
     acknowledged = min(acknowledged, len(running.states) - 1)
     if not unsynced and acknowledged >= 0 and running.states[acknowledged][0] > last:

@@ -1,5 +1,5 @@
-/* A clock that jumps: preloaded, it adds to the time of day the seconds that stand in the file CLOCK_OFFSET_FILE, mapped into memory so that
-   the test can change them while the server runs. Clocks that only measure durations stay as they are. */
+/* A clock that jumps. When preloaded, this library adds the seconds in the file CLOCK_OFFSET_FILE to the time of day. The file is mapped
+   into memory, so the test can change it while the server runs. Clocks that only measure durations are unchanged. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>

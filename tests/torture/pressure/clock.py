@@ -1,4 +1,5 @@
-"""A clock that jumps, years forward and back, while transactions commit and a replica follows: nothing waits for it, nothing is lost by it."""
+"""The clock jumps years forward and back while transactions commit and a replica follows. Nothing may hang because of
+it, and nothing may be lost."""
 
 import mmap
 import os
@@ -18,7 +19,7 @@ def run(part, chance, directory):
     offset_file.write_bytes(struct.pack("<q", 0))
     environment = {"LD_PRELOAD": str(library), "CLOCK_OFFSET_FILE": str(offset_file)}
     cluster = Cluster(directory, chance)
-    # The servers inherit it; this process has read its own environment long ago.
+    # The servers inherit the variables. They have no effect on this process, which is already running.
     os.environ.update(environment)
     try:
         primary = cluster.start()

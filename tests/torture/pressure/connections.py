@@ -1,4 +1,4 @@
-"""Thousands of connections, all in transactions of their own."""
+"""Thousands of connections, each in a transaction of its own."""
 
 import resource
 from concurrent.futures import ThreadPoolExecutor
@@ -24,7 +24,7 @@ def run(part, chance, directory):
             sessions = list(pool.map(lambda _: server.connect(autocommit=False), range(count)))
             keys = [chance.randrange(200) for _ in range(count)]
             done = sum(pool.map(lambda pair: several(*pair), zip(sessions, keys)))
-            # All are in an open transaction at once, each with a row of its own to insert.
+            # All sessions have a transaction open at the same time, each with a row of its own to insert.
             list(pool.map(lambda pair: insert(*pair), enumerate(sessions)))
             list(pool.map(lambda session: session.commit(), sessions))
         assert server.query("select sum(v) from pressure.t") == ((done,),)

@@ -1,5 +1,5 @@
-"""A disk that fills under load: commits get an error, or wait where the log had room and the tables have not; reads go on, and when there is room
-again so does everything. Then the power fails."""
+"""The disk becomes full under load. Commits get an error, or wait if there was space for the log but not for the
+tables. Reads continue. When there is space again, everything continues. Then the power fails."""
 
 import subprocess
 import time
@@ -13,7 +13,7 @@ FULL = {3, 1021, 1026, 1030, 28, 1114}
 
 
 class Load(workload.Load):
-    """Goes on through a full disk."""
+    """A load that continues while the disk is full."""
 
     refused = 0
 
@@ -28,7 +28,7 @@ class Load(workload.Load):
             raise
 
     def run(self, worker, chance):
-        # A commit that is refused was rolled back: it is tried again under the same number.
+        # A refused commit was rolled back. It is retried with the same number.
         while not self.stopping.is_set():
             before = len(self.errors)
             super().run(worker, chance)
@@ -53,7 +53,7 @@ def run(part, chance, directory):
             workload.for_a_while(chance, 0.3, 0.8)
             assert disk.say(f"capacity {int(disk.say('used')) + (3 << 20)}") == "ok"
             fill(server)
-            # Reads and sessions go on.
+            # Reads and sessions must continue.
             server.query("select count(*) from load_test.history", "select sum(amount) from load_test.account")
             assert server.process.poll() is None, "a full disk ended the server"
             assert disk.say(f"capacity {1 << 40}") == "ok"
@@ -75,7 +75,8 @@ def run(part, chance, directory):
 
 
 def goes_on(server):
-    """Waits until the server writes again, or has stopped by itself and said why: the tables could not go on, and the next start replays the log."""
+    """Waits until the server writes again, or has stopped by itself and logged the reason: the tables could not be
+    written, and the next start replays the log. Returns whether it writes."""
     deadline = time.monotonic() + 120
     while True:
         try:
@@ -91,7 +92,7 @@ def goes_on(server):
 
 
 def fill(server):
-    """Writes until there is no room: a write is refused, or waits."""
+    """Writes until there is no space: a write is refused, or waits."""
     for _ in range(400):
         try:
             server.query("insert into load_test.filler (pad) values (repeat('x', 100000))", read_timeout=3)

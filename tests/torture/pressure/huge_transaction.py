@@ -1,4 +1,4 @@
-"""One transaction so large that others would wait for it: they must not, and its rows are all there or none."""
+"""One huge transaction. Other transactions must not wait for it, and after a crash all or none of its rows exist."""
 
 import time
 
@@ -10,7 +10,7 @@ from torture.servers import Cluster, complaints
 from .observe import Committer
 
 ROW_BYTES = 100_000
-# A stall is told as a finding where it cannot be the machine's: beyond what others' work costs, and many times the longest before.
+# A stall is a finding if the machine's load cannot explain it: it is long, and much longer than the longest before.
 STALL_MS_MAX, TIMES_BEFORE_MAX = 1000, 4
 REFUSALS = {1197, 1026, 1021, 3}
 
@@ -38,7 +38,7 @@ def run(part, chance, directory):
                     raise
                 before = committer.longest_ms()
                 connection.rollback()
-        # A commit that has stood still meanwhile is told when it has ended.
+        # A commit that is still stalled is counted when it ends.
         time.sleep(1)
         stall = committer.longest_ms()
         committer.stop()
@@ -50,7 +50,7 @@ def run(part, chance, directory):
         part.numbers["longest stall beside one (ms)"] = max(part.numbers["longest stall beside one (ms)"], round(stall))
         if stall > STALL_MS_MAX and stall > TIMES_BEFORE_MAX * before:
             raise Finding(f"commits beside a transaction of {rows * ROW_BYTES >> 20} MB waited {stall:.0f} ms while it committed, {before:.0f} ms before")
-        # A crash does not make a part of it.
+        # After a crash the transaction must not exist in part.
         server.kill()
         server.start()
         assert server.query("select count(*), coalesce(sum(length(pad)), 0) from pressure.huge") == (expected,)

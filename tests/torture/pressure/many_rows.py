@@ -1,7 +1,9 @@
-"""More rows than memory: the process keeps its limit, and every row is there, through loading, sorting, grouping, a new index, and recovery.
+"""More rows than fit in memory: the process must stay below its memory limit, and every row must exist, through
+loading, sorting, grouping, building an index, and recovery.
 
-`ROWS` in the environment sets how many: 100000000 for the full case, which takes the better part of an hour and 20 GB of disk. It is then under
-`TMPDIR` and not in memory. The kernel gives the server no more memory of its own than the limit: what asks for more fails at once."""
+`ROWS` in the environment sets the number of rows: 100000000 for the full case, which takes almost an hour and 20 GB of
+disk. The data is then below `TMPDIR` instead of in memory. The kernel enforces the limit: an allocation beyond it
+fails."""
 
 import os
 import resource
@@ -16,9 +18,9 @@ from torture.servers import Cluster, complaints
 from .observe import memory_peak_bytes
 
 MEMORY_BYTES_MAX = 2 << 30
-# Rows of one LOAD DATA.
+# Rows per LOAD DATA statement.
 BATCH = 100_000
-# Values of v go round; so a prime.
+# Number of different values of v. It is a prime, so that the values of successive rows are spread over all of them.
 VALUES = 1_000_003
 
 
@@ -46,7 +48,7 @@ def rows_in(part, chance, directory, rows):
         took("loaded", done)
         ask(server, done)
         took("asked", done)
-        # All rows are sorted, grouped, and read into a new index.
+        # All rows are sorted, grouped, and put into a new index.
         assert server.query("select id from pressure.many order by pad desc, id limit 2", read_timeout=3600) == ((0,), (1,))
         took("sorted", done)
         expected = (done + VALUES - 1) // VALUES
@@ -57,7 +59,7 @@ def rows_in(part, chance, directory, rows):
         [(found,)] = server.query("select count(*) from pressure.many force index (pad) where pad = 'x' and v < 1000", read_timeout=3600)
         assert found == small_values(done, 0, 999), found
         took("indexed", done)
-        # A change of many rows, and the process dies behind it.
+        # Many rows are changed, and then the process is killed.
         changed = min(done // 4, 1_000_000)
         server.query(f"update pressure.many set pad='y' where id < {changed}", read_timeout=3600)
         peak = memory_peak_bytes(server)
@@ -79,7 +81,7 @@ def rows_in(part, chance, directory, rows):
 
 
 def limit(server):
-    """Private memory that can be written, wherever it comes from; not mapped files and the page cache."""
+    """Limits the writable private memory of the process, whatever its origin; not mapped files and the page cache."""
     resource.prlimit(server.process.pid, resource.RLIMIT_DATA, (MEMORY_BYTES_MAX, MEMORY_BYTES_MAX))
 
 
@@ -90,7 +92,7 @@ def load(server, directory, start):
 
 
 def small_values(rows, first, last):
-    """How many of so many rows have a value between these."""
+    """Returns how many of the first `rows` rows have a value from `first` to `last`."""
     whole, rest = divmod(rows, VALUES)
     return whole * (last - first + 1) + sum(first <= id * 7919 % VALUES <= last for id in range(rest))
 
@@ -104,7 +106,7 @@ def ask(server, rows):
 
 
 def took(what, rows):
-    """The full case says how far it is."""
+    """Prints the progress of the full case."""
     if "ROWS" in os.environ:
         print(f"{time.strftime('%H:%M:%S')} {rows} rows {what}", flush=True)
 

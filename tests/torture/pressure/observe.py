@@ -1,4 +1,4 @@
-"""What is watched while a server is under pressure: its memory, and how long commits take."""
+"""Observations of a server under pressure: its memory, and the durations of commits."""
 
 import threading
 import time
@@ -7,7 +7,7 @@ import pymysql
 
 
 def memory_peak_bytes(server):
-    """The most memory that the process has ever had."""
+    """Returns the highest memory use of the process since its start."""
     with open(f"/proc/{server.process.pid}/status") as status:
         for line in status:
             if line.startswith("VmHWM:"):
@@ -16,7 +16,7 @@ def memory_peak_bytes(server):
 
 
 class Committer:
-    """A client that commits one row after the other and remembers how long each took."""
+    """A client that commits one row after the other and measures each commit."""
 
     def __init__(self, server, table="pressure.beat"):
         self.server, self.table = server, table
@@ -39,7 +39,7 @@ class Committer:
             self.error = error
 
     def longest_ms(self):
-        """The longest since it was asked last."""
+        """Returns the longest duration since the last call."""
         durations, self.durations = self.durations, []
         return max(durations, default=0) * 1000
 

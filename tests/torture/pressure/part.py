@@ -1,5 +1,6 @@
-"""A server under pressure: thousands of connections, clients that do not read, huge transactions, more rows than memory, a full disk, a clock that
-jumps. Nothing acknowledged is lost, nobody waits for ever, and memory keeps its limit."""
+"""A server under pressure: thousands of connections, clients that do not read, huge transactions, more rows than
+memory, a full disk, a clock that jumps. Nothing acknowledged may be lost, no session may wait forever, and memory must
+stay below its limit."""
 
 from . import clock, connections, full_disk, huge_transaction, many_rows, slow_reader
 
@@ -8,6 +9,6 @@ SCENARIOS = [connections, slow_reader, huge_transaction, full_disk, clock, many_
 
 def run(part):
     for round in part.rounds(least=len(SCENARIOS) if not part.short else 3):
-        # The short form takes half of them, by its seed.
+        # The short form runs half of the scenarios, chosen by the seed.
         scenario = SCENARIOS[(round * 2 + part.seed) % len(SCENARIOS)] if part.short else SCENARIOS[round % len(SCENARIOS)]
         part.attempt(round, lambda directory, scenario=scenario, round=round: scenario.run(part, part.chance(round), directory))

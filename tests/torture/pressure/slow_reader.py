@@ -1,4 +1,5 @@
-"""Clients that ask for much and do not read: the others go on, and the server does not buffer without end."""
+"""Clients that request large results and do not read them: other clients must continue, and the server must not buffer
+without limit."""
 
 import time
 
@@ -22,7 +23,7 @@ def run(part, chance, directory):
         for start in range(0, rows, 500):
             server.query("insert into pressure.wide values " + ", ".join(f"({id}, repeat('x', {ROW_BYTES}))" for id in range(start, start + 500)))
         committer = Committer(server)
-        # Once read as others do: what that takes is not the slow ones' doing.
+        # Reads everything once normally, so that the memory needed for that is not attributed to the slow readers.
         server.query("select id, length(pad) from pressure.wide")
         with server.connect(cursorclass=pymysql.cursors.SSCursor) as warm, warm.cursor() as cursor:
             cursor.execute("select * from pressure.wide")
@@ -40,12 +41,12 @@ def run(part, chance, directory):
             time.sleep(0.05)
             for cursor in cursors:
                 cursor.fetchone()
-        # A definition must wait for them, and everybody else not.
+        # A definition must wait for the readers. Other statements must not.
         assert committer.count > counted, "nobody commits while results are read slowly"
         grown = memory_peak_bytes(server) - before
         if grown > GROWTH_BYTES_MAX:
             raise Finding(f"the server took {grown >> 20} MB more for {len(readers)} results of {rows * ROW_BYTES >> 20} MB that nobody read")
-        # One that reads all of it gets all of it, in the snapshot of its statement.
+        # A client that reads the whole result gets all rows of its statement's snapshot.
         server.query("delete from pressure.wide where id % 2 = 0")
         seen = 10 if part.short else 40
         while cursors[0].fetchone() is not None:
@@ -53,7 +54,7 @@ def run(part, chance, directory):
         assert seen == rows, f"{seen} of {rows} rows came"
         committer.stop()
         for reader in readers:
-            # Otherwise the driver goes on reading what is gone, and says so at length.
+            # Otherwise the driver continues to read the unread rows, and prints long messages.
             if reader._result is not None:
                 reader._result.unbuffered_active = False
             reader._force_close()

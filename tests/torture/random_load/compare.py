@@ -1,4 +1,4 @@
-"""Servers that must hold the same: table by table, row by row, and on each server index by index."""
+"""Compares servers that must hold the same data: table by table, row by row, and on each server index by index."""
 
 from torture.harness import Finding
 
@@ -7,7 +7,7 @@ DIFFERENCES_SHOWN = 4
 
 
 def connect(server):
-    # Bytes as they come: no client's idea of a type stands between.
+    # Compares the bytes as received, without the client's conversions of types.
     return server.connect(database=DATABASE, conv={}, use_unicode=False)
 
 
@@ -29,19 +29,21 @@ def without_plain_keys(described):
 
 
 def described_alike(one, other, table):
-    """Whether the columns are the same. A server whose tables were made anew may have kept plain keys that the other has dropped, and lacks none."""
+    """Returns whether the columns are the same. A server whose tables were created from another server's definitions
+    may have plain keys that the other has dropped, but lacks none."""
     ours, theirs = columns(one, table), columns(other, table)
     if ours == theirs or not (one.is_remade or other.is_remade):
         return ours == theirs
     if without_plain_keys(ours) != without_plain_keys(theirs):
         return False
-    # Two such servers may each have kept others.
+    # If both are such servers, each may have different plain keys.
     plain, remade = (theirs, ours) if one.is_remade else (ours, theirs)
     return one.is_remade and other.is_remade or all(has[3] != b"" for has, wanted in zip(remade, plain, strict=True) if wanted[3] == b"MUL")
 
 
 def foreign_keys(server):
-    """Every foreign key: its table, name, columns, what they refer to, its actions. NO ACTION is RESTRICT, which a MariaDB may make of it and back."""
+    """Returns every foreign key: table, name, columns, referenced table and columns, actions. NO ACTION counts as
+    RESTRICT, because MariaDB may convert one to the other."""
     with connect(server) as connection, connection.cursor() as cursor:
         cursor.execute("select c.table_name, c.constraint_name, u.column_name, c.referenced_table_name, u.referenced_column_name, c.update_rule, "
                        "c.delete_rule from information_schema.referential_constraints c join information_schema.key_column_usage u "
@@ -58,7 +60,7 @@ def rows(server, table):
 
 
 def same(one, other, without=()):
-    """Raises where `other` holds something else than `one`. The number of rows compared."""
+    """Raises if `other` differs from `one`. Returns the number of compared rows."""
     ours, theirs = tables(one), tables(other)
     if ours != theirs:
         raise Finding(f"{one.name} has the tables {ours}, {other.name} has {theirs}")
@@ -81,7 +83,7 @@ def same(one, other, without=()):
 
 
 def indexes_agree(server):
-    """Every index of every table tells of the same rows. The number of indexes looked at."""
+    """Checks that every index of every table finds the same rows as the table. Returns the number of checked indexes."""
     looked = 0
     with connect(server) as connection, connection.cursor() as cursor:
         for table in tables(server):

@@ -1,7 +1,7 @@
-"""Random statements: rows, queries and definitions over tables of all types.
+"""Random statements: rows, queries and definitions on tables with columns of all types.
 
-A `World` knows the tables as they were last defined; sessions that run beside a definition may be wrong about them, and get an error for it, as
-users do.
+A `World` knows the tables as last defined. Sessions that run at the same time as a definition may have outdated
+knowledge of a table and get an error, as users do.
 """
 
 import threading
@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from .values import KINDS, Kind
 
 TABLES_MAX = 7
-KEYS = 40  # so few that transactions meet
+KEYS = 40  # few, so that transactions conflict
 
-# What a foreign key's column is filled with: keys of rows that may be there.
+# Values of a foreign key's column: keys of rows that may exist.
 REFERENCE = Kind("int", lambda chance: str(chance.randrange(1, KEYS)), group="number")
 ACTIONS = ["", "", " on delete cascade", " on delete cascade", " on delete set null", " on delete restrict", " on delete no action"]
 
@@ -28,7 +28,7 @@ class Column:
 class Table:
     name: str
     columns: list
-    key: list            # names of the primary key's columns; none: no primary key
+    key: list            # names of the primary key's columns; empty: no primary key
     indexes: list = field(default_factory=list)
     engine: str = "InnoDB"
     generated: str = ""
@@ -53,7 +53,7 @@ class World:
 
 
 class Statements:
-    """Statements of one session by its chance. Each method gives (text, what to note when it has succeeded)."""
+    """Random statements of one session. Each method returns (text, function to call after success or None)."""
 
     def __init__(self, world, chance):
         self.world, self.chance = world, chance
@@ -89,7 +89,7 @@ class Statements:
         return f"{unique}key {name} ({', '.join(parts)})"
 
     def reference(self, table, prefix):
-        """What defines a foreign key on columns of its own, which are named after `prefix`: its columns and the constraint."""
+        """Returns the clauses that define a foreign key with new columns of its own, which are named after `prefix`."""
         chance = self.chance
         parents = [parent for parent in self.world.tables.values() if parent.key and parent.engine == "InnoDB"] + [table] * bool(table.key)
         if not parents:
@@ -106,7 +106,7 @@ class Statements:
             f"({', '.join(parent.key[:width])}){deleting}{updating}"]
 
     def alter_references(self, table):
-        """A foreign key comes, with its columns, or goes."""
+        """Adds a foreign key with its columns, or drops one."""
         if table.constraints and self.chance.random() < 0.4:
             name = self.chance.choice(table.constraints)
             return f"alter table {table.name} drop foreign key {name}", lambda: name in table.constraints and table.constraints.remove(name)
@@ -128,7 +128,8 @@ class Statements:
             column = Column(self.world.name("n"), chance.choice(KINDS), chance.random() < 0.8)
             default = f" default {column.kind.literal(chance)}" if chance.random() < 0.3 and not column.kind.prefix else ""
             place = chance.choice(["", " first", f" after {chance.choice(table.columns).name}"]) if table.columns else ""
-            # The default of a JSON column is no JSON: MariaDB refuses that for a table with rows, and takes it for one without.
+            # The implicit default of a JSON column is not valid JSON: MariaDB refuses it if the table has rows, and
+            # accepts it otherwise.
             column.nullable = column.nullable or column.kind.name == "json"
             null = "" if column.nullable else " not null"
             return (f"alter table {table.name} add column {column.name} {column.kind.name}{null}{default}{place}",
@@ -280,7 +281,7 @@ class Statements:
         return f"select * from {table.name} where {self.condition(table)}{tail}{lock}", None
 
     def statement(self):
-        """A statement that reads or writes rows."""
+        """Returns a statement that reads or writes rows."""
         make = self.chance.choices([self.insert, self.update, self.delete, self.select, self.insert_select, self.several_tables],
                                    [30, 30, 12, 16, 6, 6])[0]
         return make()

@@ -1,9 +1,10 @@
-"""Random concurrent transactions and definitions; in mid-run, at full speed, a kill, a switch-over, a primary that dies and comes back as a replica, replicas
-from the beginning of the log, a backup with a replica from it, a replica that `paceline join` makes, an archive that commits wait for, and a replica that it feeds. At the end all
-servers, a MariaDB replica among them, hold the same rows.
+"""Random concurrent transactions and definitions. During the run, at full load: a kill, a switch-over, a primary that
+dies and returns as a replica, replicas that start at the beginning of the log, a backup and a replica made from it, a
+replica made by `paceline join`, an archive that commits wait for, and a replica of that archive. At the end all
+servers, including a MariaDB replica, must hold the same rows.
 
-Where they do not, the diagnosis begins with what a backup gives by itself, held against a replica that ran from the beginning of the log UNTIL the
-backup's position: that tells a wrong backup from a wrong replication."""
+If they do not, the diagnosis compares the restored backup with a replica that ran from the beginning of the log UNTIL
+the backup's position. That distinguishes a wrong backup from wrong replication."""
 
 import time
 
@@ -41,7 +42,7 @@ def one_round(part, round, directory):
         for replica in (theirs, ours):
             catch_up(replica, primary)
         world = World()
-        # A replica that restarts has empty MEMORY tables, and its primary has not.
+        # After a restart a replica's MEMORY tables are empty, but not those of its primary.
         world.has_memory_tables = not {KILL_REPLICA, BACKUP, JOIN, FAIL_OVER} & set(events)
         running = Run(primary, world, chance, chance.choice([3, 5, 8])).start()
         try:
@@ -64,15 +65,16 @@ def happen(part, event, cluster, running, events, chance):
     primary = running.primary
     followers = [server for server in cluster.servers if server is not primary and isinstance(server, Paceline)]
     if event in (SWITCH_OVER, FAIL_OVER):
-        # What was made of a copy has no log from before it, and serves nobody who begins there.
+        # A server made from a copy has no log from before the copy, and cannot serve replicas that need it.
         needs_all = {LATE_REPLICA, ARCHIVE} & set(events)
         candidates = [server for server in followers if not server.is_archives and not (needs_all and server.is_copy)]
         if not candidates:
-            # A primary that could not come back has left nobody else.
+            # No other server is left because a primary could not return.
             return
         candidate = chance.choice(candidates)
     if event == FAIL_OVER:
-        # The replicas go on with what they and the archive have; what only the old primary had is lost to all.
+        # The replicas continue with what they and the archive have. Transactions that only the old primary had are
+        # lost.
         others = [server for server in cluster.servers if server not in (candidate, primary) and not server.is_archives]
         for replica in [candidate, *others]:
             replica.query("stop slave io_thread")
@@ -94,11 +96,11 @@ def happen(part, event, cluster, running, events, chance):
             wait_for_archive(candidate)
         part.numbers["switch-overs"] += 1
     elif event == LATE_REPLICA:
-        # From the first event of the log, at full speed.
+        # It starts at the first event of the log while the load runs.
         cluster.replica_of(primary)
         part.numbers["replicas from the beginning"] += 1
     elif event == BACKUP:
-        # Kept as it was: what runs from it is restored aside.
+        # The backup stays unchanged: the replica runs on a restored copy.
         cluster.back_up(primary, cluster.directory / "backup")
         cluster.follow(cluster.restored(cluster.directory / "backup"), primary)
         part.numbers["replicas from a backup"] += 1
@@ -123,7 +125,7 @@ def happen(part, event, cluster, running, events, chance):
 
 
 def finish(part, cluster, primary):
-    """Everybody has everything, and the same."""
+    """Waits until all servers and archives have everything, and checks that they hold the same."""
     for archive in cluster.archives:
         archive.wait_for(primary, WAIT_SECONDS_MAX)
         part.numbers["acknowledgements of archives"] += int(archive.status("Rpl_semi_sync_slave_send_ack"))
@@ -136,7 +138,7 @@ def finish(part, cluster, primary):
             part.numbers["comparisons"] += 1
         if isinstance(server, Paceline):
             part.numbers["indexes compared"] += compare.indexes_agree(server)
-    # What recovery makes of the log is the same once more.
+    # Recovery from the log must produce the same again.
     primary.kill()
     primary.start()
     for server in cluster.servers:
@@ -144,7 +146,7 @@ def finish(part, cluster, primary):
             part.numbers["rows compared"] += compare.same(primary, server, without=memory_tables(primary))
             part.numbers["comparisons"] += 1
             break
-    # What an archive has is whole, wherever it is.
+    # An archive's files must be complete, wherever they are.
     for archive in cluster.archives:
         archive.stop()
         cluster.command("binlog", "--verify", "--storage", archive.directory / "storage", archive.datadir)
@@ -153,14 +155,14 @@ def finish(part, cluster, primary):
 
 
 def diagnosis(cluster, primary, directory):
-    """What the backup holds, against a replica from the beginning that stops at the backup's position."""
+    """Compares the backup with a replica that starts at the beginning of the log and stops at the backup's position."""
     if not (directory / "backup").exists():
         return "there is no backup to compare with"
     try:
         backup = cluster.restored(directory / "backup")
         position = logged(backup)
         until = cluster.start()
-        # The first server has all of the log.
+        # The first server has the whole log.
         cluster.follow_until(until, cluster.servers[0], position)
         return f"the backup and a replica UNTIL its position {position} hold the same {compare.same(until, backup)} rows"
     except Exception as error:  # noqa: BLE001 - whatever it is belongs to the finding

@@ -1,4 +1,4 @@
-"""Sessions that send random statements in random transactions to whoever is the primary, through kills and switch-overs."""
+"""Sessions that send random statements in random transactions to the current primary, through kills and switch-overs."""
 
 import threading
 import time
@@ -11,7 +11,8 @@ from torture.servers import CLIENT
 from .grammar import Statements
 
 GONE = {0, 2002, 2003, 2006, 2013, 2014, 1053, 1927, 1184}
-# What no statement may be told: the server's own errors, rows that it cannot find, files that it cannot read, "unknown error".
+# Errors that no statement may get: internal errors, rows that cannot be found, files that cannot be read, "unknown
+# error".
 NEVER = {1030, 1032, 1034, 1033, 1105, 1194, 1195, 1296, 1712, 1815, 1835, 1977, 4031}
 
 
@@ -19,7 +20,7 @@ class Session:
     def __init__(self, run, chance, definitions):
         self.run, self.chance = run, chance
         self.grammar = Statements(run.world, chance)
-        self.definitions = definitions  # the share of statements that define
+        self.definitions = definitions  # the proportion of definitions among the statements
         self.counts, self.refused, self.errors = Counter(), Counter(), []
         self.thread = threading.Thread(target=self.work, daemon=True)
 
@@ -54,7 +55,7 @@ class Session:
             self.cursor.execute("set session foreign_key_checks=0")
 
     def send(self, statement, note=None):
-        """Sends a statement; whether it was done."""
+        """Sends a statement. Returns whether it succeeded."""
         self.last = statement
         self.counts["statements"] += 1
         try:
@@ -65,7 +66,7 @@ class Session:
             if number in GONE:
                 raise
             self.refused[number] += 1
-            # Error 193 is a chain of actions that is too long.
+            # Error 193 means that a chain of foreign key actions is too long.
             if number in NEVER and "Got error 193 " not in str(error.args[1]):
                 self.errors.append(f"{error!r} after {statement[:300]}")
             return False
@@ -109,7 +110,7 @@ class Run:
         self.sessions = [new(0.5)] + [new(0.01) for _ in range(sessions - 1)]
 
     def is_moving(self, error):
-        """Whether an error only says that this server is no primary any more."""
+        """Returns whether an error only means that the server is no longer the primary."""
         return error.args[0] in (1290, 1049)
 
     def start(self):

@@ -1,4 +1,4 @@
-"""Column types, and values for them: ordinary ones, the ends of their ranges, NULL."""
+"""Column types and values for them: typical values, the limits of their ranges, NULL."""
 
 from dataclasses import dataclass
 from typing import Callable
@@ -6,7 +6,8 @@ from typing import Callable
 
 @dataclass(frozen=True)
 class Kind:
-    """A column type: its name, a value's literal by chance, whether an index on it needs a prefix length, what it may be changed into."""
+    """A column type: its name, a function that returns a random literal, the prefix length that an index needs (0:
+    none), and the group of types that it may be changed into."""
 
     name: str
     literal: Callable
@@ -43,7 +44,7 @@ def text(length, alphabets=None):
         size = chance.choice([0, 1, length, chance.randrange(length + 1), chance.randrange(min(length, 12) + 1)])
         alphabet = chance.choice(alphabets or ALPHABETS)
         if chance.random() < 0.5:
-            # Few different ones, so that unique keys collide.
+            # Few different values, so that unique keys collide.
             return quoted(chance.choice(alphabet) * min(size, 2))
         return quoted("".join(chance.choice(alphabet) for _ in range(min(size, 400))))
     return literal

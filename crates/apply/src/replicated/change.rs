@@ -1,7 +1,7 @@
-//! A row's change, with images in our own layout: what every way of applying rows comes to.
+//! Changes a row, with images in our own layout. Every way of applying rows ends here.
 //!
 //! ```text
-//!   row key: lock, read, compare ─▶ unique keys: lock, look ─▶ write set ─▶ lock what was written ─▶ our own event
+//!   row key: lock, read, compare ─▶ unique keys: lock, look up ─▶ write set ─▶ lock the written keys ─▶ our own event
 //! ```
 
 use super::ExecMode;
@@ -14,36 +14,38 @@ use paceline_txn::{LockMode, LockWait, RowChange, Transaction, WriteMark};
 use paceline_types::error_code::{ER_DUP_ENTRY, ER_KEY_NOT_FOUND};
 use paceline_types::{TimeZone, Value, ValueRef};
 
-/// Changes rows. Keeps memory from one to the next.
+/// Changes rows. Reuses its buffers from one row to the next.
 #[derive(Default)]
 pub(super) struct RowChanger {
-    /// The key of the row that is being changed.
+    /// Key of the row that is being changed.
     key: Vec<u8>,
     /// A unique key.
     unique: Vec<u8>,
-    /// The same one before the change.
+    /// The same unique key before the change.
     unique_before: Vec<u8>,
-    /// Whether actions of foreign keys are done here: the events say nothing of the rows that they changed on the primary.
+    /// True if foreign key actions are performed here: the primary's events do not contain the rows that they changed
+    /// there.
     does_actions: bool,
 }
 
-/// Where the row of an image is.
+/// Result of searching for the row of an image.
 enum Located {
-    /// Under [`RowChanger::key`], locked, and it is that image.
+    /// The row is at [`RowChanger::key`], locked, and equals the image.
     Same,
-    /// Under [`RowChanger::key`], locked, and it is this one.
+    /// The row at [`RowChanger::key`], locked, differs from the image: this is its own image.
     Other(Vec<u8>),
-    /// Nowhere.
+    /// No row was found.
     Missing(HandlerError),
 }
 
 impl RowChanger {
-    /// Says whether the events that come have the rows that actions of foreign keys changed.
+    /// Sets whether foreign key actions are performed here. They are not if the next events contain the rows that the
+    /// actions changed on the primary.
     pub(super) fn set_does_actions(&mut self, does_actions: bool) {
         self.does_actions = does_actions;
     }
 
-    /// Does what foreign keys ask for of a row that was changed. Nothing is refused: the primary has checked it.
+    /// Performs the foreign key actions of a row change. Refuses nothing: the primary has checked the keys.
     fn follow(
         &self,
         table: &MappedTable,
@@ -62,7 +64,7 @@ impl RowChanger {
         Ok(())
     }
 
-    /// Inserts a row. Whether anything was changed.
+    /// Inserts a row. Returns whether anything was changed.
     pub(super) fn insert(
         &mut self,
         table: &MappedTable,
@@ -89,7 +91,8 @@ impl RowChanger {
         Ok(true)
     }
 
-    /// Locks `self.unique` for the row that is to have it. Whoever has it already is a duplicate, or makes way.
+    /// Locks `self.unique` for the new row. If another row holds it, that row is a duplicate or is deleted, depending
+    /// on the mode.
     fn claim(
         &mut self,
         table: &MappedTable,
@@ -119,7 +122,7 @@ impl RowChanger {
         Ok(())
     }
 
-    /// Deletes a row. Whether anything was changed.
+    /// Deletes a row. Returns whether anything was changed.
     pub(super) fn delete(
         &mut self,
         table: &MappedTable,
@@ -138,7 +141,7 @@ impl RowChanger {
         Ok(true)
     }
 
-    /// Updates a row. Whether anything was changed.
+    /// Updates a row. Returns whether anything was changed.
     pub(super) fn update(
         &mut self,
         table: &MappedTable,
@@ -157,13 +160,13 @@ impl RowChanger {
         }
     }
 
-    /// Says which row the next change is of: the one under `key`, which is locked.
+    /// Selects the row for the next change: the one at `key`, which must be locked.
     pub(super) fn stand_at(&mut self, key: &[u8]) {
         self.key.clear();
         self.key.extend_from_slice(key);
     }
 
-    /// Deletes the row under [`Self::stand_at`]'s key, whose image is `before`.
+    /// Deletes the row selected with [`Self::stand_at`]. `before` is its image.
     pub(super) fn delete_here(
         &mut self,
         table: &MappedTable,
@@ -183,7 +186,7 @@ impl RowChanger {
         self.follow(table, before, None, transaction)
     }
 
-    /// Updates the row under [`Self::stand_at`]'s key, whose image is `before`. Whether anything was changed.
+    /// Updates the row selected with [`Self::stand_at`]. `before` is its image. Returns whether anything was changed.
     pub(super) fn update_here(
         &mut self,
         table: &MappedTable,
@@ -223,8 +226,8 @@ impl RowChanger {
         Ok(true)
     }
 
-    /// Locks what came into the write set since the mark: entries of secondary indexes, so that they respect the ranges that SERIALIZABLE readers hold.
-    /// The row's own key, which most changes write alone, is locked already.
+    /// Locks the keys added to the write set since the mark: entries of secondary indexes, which must respect the
+    /// ranges that SERIALIZABLE readers hold. Most changes write only the row's own key, which is locked already.
     fn lock_entries(
         &mut self,
         table: &MappedTable,
@@ -240,7 +243,8 @@ impl RowChanger {
         Ok(())
     }
 
-    /// Locks `self.unique` for a row that changes to it. False: it is taken, and the update is passed over.
+    /// Locks `self.unique` for a row whose key changes to it. Returns false if another row holds it and the update is
+    /// skipped.
     fn take(
         &mut self,
         table: &MappedTable,
@@ -284,18 +288,18 @@ impl RowChanger {
     }
 }
 
-/// Whether a row that is not there is passed over.
+/// Returns whether missing rows are skipped.
 pub(super) fn passes_over_missing(table: &MappedTable) -> bool {
     table.exec_mode() == ExecMode::Idempotent || table.may_miss_rows()
 }
 
-/// 1032.
+/// Returns error 1032 for a missing row.
 pub(super) fn missing(table: &MappedTable, error: HandlerError) -> Failure {
     let message = ER_KEY_NOT_FOUND.message(&[&table.definition().name()]);
     Failure::met(ER_KEY_NOT_FOUND, message, error)
 }
 
-/// 1062.
+/// Returns error 1062 for a unique key that is taken.
 fn duplicate(definition: &TableDefinition, index: usize, image: &[u8]) -> Failure {
     let image = definition.schema().image(image);
     let entry = duplicate_entry(definition.description(), index, &TimeZone::UTC, |column| {
@@ -308,13 +312,13 @@ fn duplicate(definition: &TableDefinition, index: usize, image: &[u8]) -> Failur
     Failure::met(ER_DUP_ENTRY, message, HandlerError::DuplicateKey)
 }
 
-/// What a row was given counts for the values that are given out here.
+/// Makes the counter of generated values account for the row's AUTO_INCREMENT value.
 fn observe_auto_increment(definition: &TableDefinition, image: &[u8]) {
     let Some(column) = definition.auto_increment_column() else {
         return;
     };
     if definition.auto_increment().known().is_none() {
-        return; // It will be found in the data.
+        return; // The counter will be initialized from the data.
     }
     if let Ok(value) = definition.schema().image(image).column(column) {
         match value.into_owned() {

@@ -1,17 +1,18 @@
-//! A primary's columns that are not ours: what can be made of them.
+//! Conversion of a primary's columns to ours, where they differ.
 //!
-//! Columns go by their place, as MariaDB 10.11's do: the primary's first is our first. What the primary has more is passed over, what we have more
-//! gets its default. Where types differ, `slave_type_conversions` says what is allowed (MariaDB's `Field::rpl_conv_type_from`):
+//! Columns correspond by position, as in MariaDB 10.11: the primary's first is our first. Surplus columns of the
+//! primary are skipped; surplus columns of ours get their defaults. Where types differ, `slave_type_conversions`
+//! decides what is allowed (MariaDB's `Field::rpl_conv_type_from`):
 //!
 //! | conversion | allowed |
 //! |---|---|
 //! | to the same type | always |
-//! | into a type that holds all values of the other | `ALL_NON_LOSSY` |
+//! | into a type that holds all values of the source type | `ALL_NON_LOSSY` |
 //! | into a type that does not | `ALL_LOSSY` |
-//! | between kinds that have nothing in common | never: 1677 |
+//! | between unrelated kinds of types | never: 1677 |
 //!
-//! A table map tells neither signs nor character sets nor labels (unless `binlog_row_metadata` says so, which MariaDB does not look at here): those
-//! are taken to be ours.
+//! A table map does not contain signs, character sets or labels. (`binlog_row_metadata` may add them, but MariaDB does
+//! not look at them here.) They are taken from our columns.
 
 use super::failure::Failure;
 use super::older::{Older, StandIns};
@@ -24,24 +25,24 @@ use paceline_types::temporal::DateModes;
 use paceline_types::{DataType, DateTime, IntegerType, Sign, TimeZone, Value};
 use std::cmp::Ordering;
 
-/// `slave_type_conversions`.
+/// Conversions that `slave_type_conversions` allows.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct TypeConversions(pub u8);
 
 impl TypeConversions {
-    /// None: types must be the same.
+    /// No conversion: types must be the same.
     pub const NONE: Self = Self(0);
-    /// Into types that do not hold all values.
+    /// Conversions into types that do not hold all values.
     pub const ALL_LOSSY: Self = Self(1);
-    /// Into types that hold all values.
+    /// Conversions into types that hold all values.
     pub const ALL_NON_LOSSY: Self = Self(2);
 
-    /// Both sets together.
+    /// Returns the union of both sets.
     pub const fn with(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
 
-    /// The set that the variable's value is: a bit for each of its words, in their order here.
+    /// Returns the set for the variable's value: one bit for each word, in the order of the constants.
     pub const fn from_bits(bits: u64) -> Self {
         Self((bits & 3) as u8)
     }
@@ -56,7 +57,7 @@ impl TypeConversions {
     }
 }
 
-/// What it takes to get from a primary's type to ours.
+/// Kind of conversion from a primary's type to ours.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Conversion {
     Same,
@@ -66,7 +67,7 @@ enum Conversion {
 }
 
 impl From<Ordering> for Conversion {
-    /// Of the primary's size to ours.
+    /// `order` compares the size of the primary's type with ours.
     fn from(order: Ordering) -> Self {
         match order {
             Ordering::Less => Conversion::Wider,
@@ -76,21 +77,21 @@ impl From<Ordering> for Conversion {
     }
 }
 
-/// What becomes of one of the primary's columns.
+/// Treatment of one of the primary's columns.
 #[derive(Debug)]
 enum Column {
-    /// It is the same here, or becomes it.
+    /// Used, converted if necessary.
     Taken,
-    /// There is none here.
+    /// Skipped: our table has no such column.
     Dropped,
-    /// It cannot be had: 1677 when an event holds it.
+    /// Not convertible: an event that contains the column fails with 1677 and this message.
     Refused(String),
 }
 
-/// The columns of a table that are not ours.
+/// The columns of a primary's table, where they differ from ours.
 #[derive(Debug)]
 pub(super) struct ForeignColumns {
-    /// The primary's types, as far as the table map and our own types tell; stand-ins where we have no such type.
+    /// The primary's types, derived from the table map and our own types; stand-ins for types that we do not have.
     types: Vec<DataType>,
     columns: Vec<Column>,
     older: Vec<Option<Older>>,
@@ -149,10 +150,11 @@ impl ForeignColumns {
         })
     }
 
-    /// The value of a column, given what its type in [`ForeignColumns::types`] makes of it.
+    /// Returns the value of a column. `value` is the result of decoding with the column's type in
+    /// [`ForeignColumns::types`].
     ///
     /// # Errors
-    /// 1610 for what no server writes.
+    /// 1610 for bytes that no server writes.
     pub(super) fn read(&self, column: usize, value: Value) -> Result<Value, Failure> {
         match self.older.get(column) {
             Some(Some(older)) => older.read(value),
@@ -160,15 +162,15 @@ impl ForeignColumns {
         }
     }
 
-    /// The primary's types.
+    /// Returns the primary's types.
     pub(super) fn types(&self) -> &[DataType] {
         &self.types
     }
 
-    /// Whether a column of the primary is one of ours.
+    /// Returns whether a column of the primary exists in our table.
     ///
     /// # Errors
-    /// 1677 if it is not allowed to be.
+    /// 1677 if the conversion is not allowed.
     pub(super) fn is_taken(&self, column: usize) -> Result<bool, Failure> {
         match self.columns.get(column) {
             Some(Column::Taken) => Ok(true),
@@ -178,7 +180,8 @@ impl ForeignColumns {
     }
 }
 
-/// Takes from our type what a table map does not tell of the primary's, without changing how long its values are.
+/// Completes a primary's type with properties of our type that a table map does not contain. Does not change the length
+/// of its values.
 fn adapt(source: &mut DataType, target: &DataType) {
     match (&mut *source, target) {
         (DataType::Integer(source), DataType::Integer(target)) => {
@@ -190,7 +193,7 @@ fn adapt(source: &mut DataType, target: &DataType) {
         {
             *labels = ours.clone();
         }
-        // Not filled up with zeros: it may be text.
+        // Not padded with zeros: the bytes may be text.
         (DataType::Binary { length }, target) if !target.is_binary_string() => {
             *source = DataType::VarBinary {
                 length: u32::from(*length),
@@ -200,7 +203,7 @@ fn adapt(source: &mut DataType, target: &DataType) {
     }
 }
 
-/// The most bytes that a string takes.
+/// Returns the maximum length of a string type in bytes; `None` for other types.
 fn string_bytes(data_type: &DataType) -> Option<u64> {
     Some(match data_type {
         DataType::Char { .. } | DataType::VarChar { .. } => {
@@ -214,7 +217,7 @@ fn string_bytes(data_type: &DataType) -> Option<u64> {
     })
 }
 
-/// Which of MariaDB's string types it is: what a table map can tell apart.
+/// Returns a number for the MariaDB string type, as far as a table map distinguishes them.
 fn string_kind(data_type: &DataType) -> u8 {
     match data_type {
         DataType::Char { .. } | DataType::Binary { .. } => 0,
@@ -229,7 +232,7 @@ fn conversion(source: &DataType, target: &DataType) -> Conversion {
         let order = source_bytes.cmp(&target_bytes);
         return match string_kind(source) == string_kind(target) {
             true => order.into(),
-            // Another type of the same length is a conversion too.
+            // Between different string types of the same length, a conversion is needed too.
             false if order == Ordering::Equal => Conversion::Wider,
             false => order.into(),
         };
@@ -267,7 +270,7 @@ fn conversion(source: &DataType, target: &DataType) -> Conversion {
     }
 }
 
-/// Bytes of a SET's bits.
+/// Returns the number of bytes of a SET value.
 fn set_bytes(labels: usize) -> usize {
     match labels.div_ceil(8) {
         0 => 1,
@@ -276,7 +279,7 @@ fn set_bytes(labels: usize) -> usize {
     }
 }
 
-/// What a primary's value becomes in a column of ours.
+/// Converts a primary's value for a column of ours.
 pub(super) fn convert(value: Value, target: &DataType) -> Value {
     let value = match value {
         Value::Bytes(bytes) if target.is_text() || matches!(target, DataType::Json) => {
@@ -292,7 +295,7 @@ pub(super) fn convert(value: Value, target: &DataType) -> Value {
     convert::assign(value, target, &context).value
 }
 
-/// A primary's type as MariaDB's messages show it.
+/// Returns a primary's type as MariaDB's messages show it.
 fn source_name(source: &DataType, target: &DataType) -> String {
     let is_binary = target.is_binary_string();
     match source {
@@ -316,7 +319,7 @@ fn source_name(source: &DataType, target: &DataType) -> String {
     }
 }
 
-/// Our type as MariaDB's messages show it.
+/// Returns our type as MariaDB's messages show it.
 fn target_name(target: &DataType) -> String {
     match target {
         DataType::Char { collation, .. } => format!(
@@ -358,7 +361,7 @@ mod tests {
     }
 
     #[test]
-    fn which_conversions_there_are() {
+    fn conversions_are_the_same_wider_narrower_or_impossible() {
         let binary = |length| DataType::VarBinary { length };
         let cases = [
             (
@@ -403,7 +406,7 @@ mod tests {
     }
 
     #[test]
-    fn the_variable_names_what_is_allowed() {
+    fn the_bits_of_the_variable_allow_conversions() {
         let both = TypeConversions::ALL_LOSSY.with(TypeConversions::ALL_NON_LOSSY);
         let sets = [
             TypeConversions::NONE,

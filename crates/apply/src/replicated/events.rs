@@ -1,4 +1,4 @@
-//! The rows events of a transaction: of which tables they are, and what their images hold.
+//! The rows events of a transaction: the tables they refer to, and the contents of their images.
 
 use super::failure::Failure;
 use super::table::MappedTable;
@@ -8,22 +8,22 @@ use paceline_binlog::mysql::PartialUpdateRowsEvent;
 use smallvec::SmallVec;
 use std::sync::Arc;
 
-/// The tables that a transaction's table maps name; `None` for those whose rows are passed over.
+/// Tables that the table maps of a transaction name; `None` for tables whose rows are skipped.
 pub type MappedTables = SmallVec<[(TableId, Option<Arc<MappedTable>>); 2]>;
 
-/// A transaction that consists of rows.
+/// A transaction that consists of row changes.
 #[derive(Clone, Copy)]
 pub struct ReplicatedRows<'a> {
-    /// Its events.
+    /// Events of the transaction.
     pub group: &'a EventGroup,
-    /// The format of the file that it stood in.
+    /// Format of the file that contained the events.
     pub format: &'a FormatDescription,
-    /// Its tables.
+    /// Tables that its table maps name.
     pub tables: &'a MappedTables,
 }
 
 impl<'a> ReplicatedRows<'a> {
-    /// How its events are to be read.
+    /// Returns the information needed to read its events.
     pub fn mapping(&self) -> RowMapping<'a> {
         RowMapping {
             format: self.format,
@@ -32,17 +32,17 @@ impl<'a> ReplicatedRows<'a> {
     }
 }
 
-/// How events with rows are to be read, and for which tables.
+/// Information needed to read rows events: format and tables.
 #[derive(Clone, Copy)]
 pub struct RowMapping<'a> {
-    /// The format of the file that they stood in.
+    /// Format of the file that contained the events.
     pub format: &'a FormatDescription,
-    /// Their tables.
+    /// Tables that the table maps name.
     pub tables: &'a MappedTables,
 }
 
 impl<'a> RowMapping<'a> {
-    /// The table of a number. `None`: its rows are passed over.
+    /// Returns the table with a number; `None` if its rows are skipped.
     pub(super) fn table(&self, id: TableId) -> Result<Option<&'a MappedTable>, Failure> {
         let found = self.tables.iter().find(|(known, _)| *known == id);
         match found {
@@ -55,7 +55,7 @@ impl<'a> RowMapping<'a> {
     }
 }
 
-/// Whether the images hold all columns. What is behind the last column in the bitmap does not matter.
+/// Returns whether the images contain all columns. Bits after the last column are ignored.
 pub(super) fn all_columns(event: &RowsEvent<'_>) -> bool {
     let holds_all = |present: &[u8]| {
         present.iter().enumerate().all(|(at, byte)| {
@@ -68,16 +68,16 @@ pub(super) fn all_columns(event: &RowsEvent<'_>) -> bool {
         && (event.kind != RowsKind::Update || holds_all(event.columns_present_after))
 }
 
-/// What stands in the after images of an update.
+/// Contents of the after images of an update.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum AfterImages {
     /// Values.
     Values,
-    /// For some columns changes of what the row has: [`PartialUpdateRowsEvent`], as a receiver hands it on.
+    /// Changes of the present value for some columns: a [`PartialUpdateRowsEvent`], as a receiver passes it on.
     Changes,
 }
 
-/// Calls `visit` with every rows event that has rows for a table of ours.
+/// Calls `visit` for every rows event that contains rows of one of our tables.
 pub(super) fn each_rows_event(
     rows: &ReplicatedRows<'_>,
     mut visit: impl FnMut(&RowsEvent<'_>, AfterImages, &MappedTable) -> Result<(), Failure>,

@@ -1,4 +1,4 @@
-//! Why a transaction of a primary cannot be applied, as `SHOW SLAVE STATUS` tells it.
+//! Errors of applying a primary's transaction, as `SHOW SLAVE STATUS` shows them.
 
 use paceline_types::ErrorCode;
 use paceline_types::error_code::{
@@ -6,21 +6,21 @@ use paceline_types::error_code::{
 };
 use std::fmt;
 
-/// What the storage engine would have said, for MariaDB's message.
+/// Error code of MariaDB's storage engine interface that corresponds to the failure. It is part of MariaDB's message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HandlerError {
-    /// The row is not there.
+    /// The row does not exist.
     KeyNotFound,
-    /// The row is not there, and was looked for in the whole table.
+    /// The row does not exist, and the whole table was searched for it.
     EndOfFile,
-    /// The row is there, and is not what the primary had.
+    /// The row exists, but differs from the primary's row before the change.
     RecordChanged,
-    /// A unique key is taken.
+    /// Another row holds the unique key.
     DuplicateKey,
 }
 
 impl HandlerError {
-    /// MariaDB's name for it.
+    /// Returns MariaDB's name of the error.
     pub const fn name(self) -> &'static str {
         match self {
             HandlerError::KeyNotFound => "HA_ERR_KEY_NOT_FOUND",
@@ -31,25 +31,25 @@ impl HandlerError {
     }
 }
 
-/// An event that could not be applied.
+/// A failure to apply an event.
 #[derive(Clone, Debug)]
 pub struct Failure {
-    /// MariaDB's number.
+    /// MariaDB's error number.
     pub code: ErrorCode,
-    /// The message of that number alone.
+    /// Message of that error number alone.
     pub message: String,
-    /// The kind of the event, as MariaDB names it; `None` where the message says everything.
+    /// Name of the event type in MariaDB's words; `None` if the message needs no context.
     pub event: Option<&'static str>,
-    /// The table of a rows event: database and name.
+    /// Database and name of the table of a rows event.
     pub table: Option<(String, String)>,
-    /// What a rows event met.
+    /// Error met by a rows event.
     pub handler_error: Option<HandlerError>,
-    /// Where the event ends in the primary's file, as its header says (modulo 2^32).
+    /// End of the event in the primary's file, from its header (modulo 2^32).
     pub end_log_pos: u32,
 }
 
 impl Failure {
-    /// One that its message says everything of.
+    /// Creates a failure whose message needs no context.
     pub fn new(code: ErrorCode, message: impl Into<String>) -> Self {
         Failure {
             code,
@@ -61,12 +61,12 @@ impl Failure {
         }
     }
 
-    /// 1593, with what happened.
+    /// Creates error 1593 with a description of what happened.
     pub fn fatal(what: impl fmt::Display) -> Self {
         Failure::new(ER_SLAVE_FATAL_ERROR, ER_SLAVE_FATAL_ERROR.message(&[&what]))
     }
 
-    /// What a rows event met.
+    /// Creates a failure of a rows event.
     pub(super) fn met(code: ErrorCode, message: impl Into<String>, handler_error: HandlerError) -> Self {
         Failure {
             handler_error: Some(handler_error),
@@ -74,7 +74,7 @@ impl Failure {
         }
     }
 
-    /// The text of `Last_SQL_Error`. `file` is the primary's log file.
+    /// Returns the text of `Last_SQL_Error`. `file` is the primary's log file.
     pub fn text(&self, file: &str) -> String {
         match (self.event, &self.table, self.handler_error) {
             (Some(event), Some((database, table)), Some(error)) => format!(
@@ -85,7 +85,7 @@ impl Failure {
                 error.name(),
                 self.end_log_pos
             ),
-            // What does not fit a document says where it stands, too.
+            // Errors of changes to a JSON document also show their position.
             (Some(event), Some((database, table)), None) if is_about_changes(self.code) => format!(
                 "Could not execute {event} event on table {database}.{table}; {}, Error_code: {}; the event's master log {file}, \
                  end_log_pos {}",

@@ -1,12 +1,14 @@
-//! Rows whose images are not laid out as ours: without all columns (`binlog_row_image`), with fewer or more, or of other types.
+//! Rows whose images are not laid out as ours: images that lack columns (`binlog_row_image`), have fewer or more
+//! columns, or columns of other types.
 //!
-//! What the image before holds finds the row; what the image after holds is put into that row; the rest is what the row had already. From then on it
-//! is a row in our own form.
+//! The image before identifies the row. The values of the image after are put into that row; its other values remain.
+//! From then on it is a row in our own layout.
 //!
-//! Where a row is looked for: under the key it lives under, if the image holds all of that; else in the index, among those whose columns the image holds,
-//! in which fewest rows share a value; else in the whole table.
+//! A row is searched by the key that it is stored under, if the image contains the whole key. Otherwise it is searched
+//! in an index whose columns the image contains: the one in which the fewest rows share a value. If there is none, the
+//! whole table is searched.
 //!
-//! Where an image after a change has changes of a JSON document (from MySQL), they are made in what the row has.
+//! If an image after contains changes of a JSON document (from MySQL), they are applied to the row's present document.
 
 use super::change::{RowChanger, missing, passes_over_missing};
 use super::convert::convert;
@@ -25,31 +27,31 @@ use paceline_types::{Value, ValueRef};
 use smallvec::SmallVec;
 use std::sync::Arc;
 
-/// Values of our columns; `None` where an image does not hold the column.
+/// Values of our columns; `None` for columns that an image does not contain.
 pub(super) type PartialRow = Vec<Option<Value>>;
 
-/// Changes of JSON documents, by the columns of the table.
+/// Changes of JSON documents, with the number of the column.
 pub(super) type DocumentChanges<'r> = SmallVec<[(usize, &'r [u8]); 2]>;
 
-/// The key and the image of a row of ours.
+/// Key and image of a row of ours.
 type LocatedRow = (Vec<u8>, Vec<u8>);
 
-/// Applies foreign rows.
+/// Applies rows in foreign layouts.
 pub(super) struct ForeignRows {
     statistics: Option<Arc<Statistics>>,
 }
 
-/// The columns that the images of an event hold.
+/// The columns that the images of an event contain.
 pub(super) struct HeldColumns {
-    /// Their numbers on the primary.
+    /// Column numbers on the primary.
     numbers: Vec<usize>,
     layout: RowLayout,
-    /// What stands in the images.
+    /// Contents of the images.
     values: AfterImages,
 }
 
 impl HeldColumns {
-    /// The columns that the images after an update hold.
+    /// Returns the columns that the after images of an update contain.
     pub(super) fn of_after(
         event: &RowsEvent<'_>,
         values: AfterImages,
@@ -90,13 +92,13 @@ impl HeldColumns {
         })
     }
 
-    /// Whether all columns of a key are held.
+    /// Returns whether all columns of a key are present.
     pub(super) fn holds_all(&self, parts: &[KeyPart]) -> bool {
         parts.iter().all(|part| self.numbers.contains(&part.column))
     }
 
-    /// Whether a generated column is not held: with `binlog_row_image=MINIMAL` MariaDB leaves out those that it does not store, and the replica may have some
-    /// of its own.
+    /// Returns whether a generated column is absent. With `binlog_row_image=MINIMAL` MariaDB leaves out generated
+    /// columns that it does not store, and the replica may have generated columns of its own.
     fn lacks_generated(&self, table: &MappedTable) -> bool {
         let columns = table.definition().columns().iter().enumerate();
         columns
@@ -104,17 +106,17 @@ impl HeldColumns {
             .any(|(number, column)| column.generated.is_some() && !self.numbers.contains(&number))
     }
 
-    /// Whether any column of a key is held.
+    /// Returns whether any column of a key is present.
     pub(super) fn holds_any(&self, parts: &[KeyPart]) -> bool {
         parts.iter().any(|part| self.numbers.contains(&part.column))
     }
 
-    /// Takes an image off the front.
+    /// Removes an image from the front of `rest` and decodes it.
     pub(super) fn take(&self, rest: &mut &[u8], table: &MappedTable) -> Result<PartialRow, Failure> {
         self.take_image(rest, &[], table).map(|(row, _)| row)
     }
 
-    /// Takes an image after a change off the front, and the changes of documents in it.
+    /// Removes an after image from the front of `rest` and decodes it, with the document changes in it.
     pub(super) fn take_after<'c, 'r: 'c>(
         &'c self,
         rest: &mut &'r [u8],
@@ -131,7 +133,8 @@ impl HeldColumns {
         self.take_image(rest, changed, table)
     }
 
-    /// `changed`: a bit for each column held, which has changes in place of a value; as many as there are.
+    /// Decodes an image. `changed` has one bit for each column in the image; a set bit marks changes in place of a
+    /// value. Missing bits count as 0.
     fn take_image<'c, 'r: 'c>(
         &'c self,
         rest: &mut &'r [u8],
@@ -233,7 +236,7 @@ impl ForeignRows {
         Ok(())
     }
 
-    /// The key and the image of the row that a partial image is of, locked.
+    /// Finds and locks the row of a partial image. Returns its key and its image.
     fn locate(
         &self,
         table: &MappedTable,
@@ -289,7 +292,7 @@ impl ForeignRows {
         Ok(None)
     }
 
-    /// The index, with the key's start, in which the image finds fewest rows.
+    /// Returns the index in which the image matches the fewest rows, with the start of the key.
     fn best_index(&self, table: &MappedTable, row: &PartialRow) -> Result<Option<(usize, Vec<u8>)>, Failure> {
         let mut best: Option<(f64, usize, Vec<u8>)> = None;
         for (number, index) in table.definition().indexes().iter().enumerate() {
@@ -313,7 +316,7 @@ impl ForeignRows {
     }
 }
 
-/// The whole key of a row in an index, if the image holds all its columns.
+/// Returns a row's key in an index, or `None` if the image does not contain all columns of the key.
 pub(super) fn key_of(
     table: &MappedTable,
     index: usize,
@@ -330,7 +333,7 @@ pub(super) fn key_of(
     Ok(Some(key))
 }
 
-/// Whether an image of ours has the values of a partial row.
+/// Returns whether one of our images has the values of a partial row.
 fn is_row(table: &MappedTable, row: &PartialRow, image: &[u8]) -> Result<bool, Failure> {
     for (value, wanted) in table.schema().image(image).columns().zip(row) {
         if let Some(wanted) = wanted
@@ -342,7 +345,7 @@ fn is_row(table: &MappedTable, row: &PartialRow, image: &[u8]) -> Result<bool, F
     Ok(true)
 }
 
-/// Puts what changes make of a row's documents into `after`.
+/// Applies changes to a row's JSON documents and stores the results in `after`.
 ///
 /// # Errors
 /// 3648 and 3649, in MySQL's words.
@@ -362,7 +365,7 @@ fn change_documents(
             ValueRef::Bytes(document) => {
                 append_changed_json(&document, change, &mut text).map(|()| Value::Bytes(text))
             }
-            // NULL above all.
+            // This is NULL most of the time.
             _ => Err(paceline_types::Error::JsonDiffNotApplied),
         };
         let value = changed.map_err(|error| {
@@ -377,7 +380,8 @@ fn change_documents(
     Ok(())
 }
 
-/// Appends the image of a row: what is held, else what is generated, else what the row had before, else the column's default.
+/// Appends the image of a row. The value of a column is the one in `row`, else the generated value, else the row's
+/// former value, else the column's default.
 fn own_image(
     table: &MappedTable,
     row: PartialRow,

@@ -1,4 +1,4 @@
-//! A whole transaction of a primary, applied to one of ours.
+//! Applies a whole transaction of a primary to a transaction of ours.
 
 use super::change::RowChanger;
 use super::events::{AfterImages, ReplicatedRows, RowMapping, all_columns};
@@ -19,19 +19,19 @@ use paceline_txn::Transaction;
 use smallvec::SmallVec;
 use std::sync::Arc;
 
-/// What has to be done for an event group.
+/// The work that an event group requires.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum GroupKind {
-    /// Rows alone, or nothing: it can be prepared beside others.
+    /// Only rows, or nothing. It can be prepared in parallel with other groups.
     Rows,
-    /// Statements: they run through SQL, one group at a time.
+    /// Statements. They run through SQL, one group at a time.
     Statements,
 }
 
-/// Looks which kind a group is of.
+/// Returns the kind of a group.
 ///
 /// # Errors
-/// If an event cannot be decoded.
+/// Fails if an event cannot be decoded.
 pub fn group_kind(group: &EventGroup, format: &FormatDescription) -> Result<GroupKind, Failure> {
     for event in group.events().skip(1) {
         let event_type = event.event_type();
@@ -51,20 +51,20 @@ pub fn group_kind(group: &EventGroup, format: &FormatDescription) -> Result<Grou
     Ok(GroupKind::Rows)
 }
 
-/// A statement that only frames rows.
+/// A statement that delimits row changes without changing rows.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Frame {
-    /// BEGIN, COMMIT.
+    /// BEGIN or COMMIT.
     Edge,
-    /// ROLLBACK: what is before was undone on the primary.
+    /// ROLLBACK: the primary undid everything before it.
     Rollback,
-    /// SAVEPOINT.
+    /// SAVEPOINT, with its name.
     Savepoint(String),
-    /// ROLLBACK TO.
+    /// ROLLBACK TO, with the savepoint's name.
     RollbackTo(String),
 }
 
-/// The frame that a Query event is; `None` for a statement that does something.
+/// Returns the frame that a Query event is; `None` for a statement with an effect of its own.
 pub(crate) fn frame(query: &QueryEvent<'_>) -> Option<Frame> {
     let sql = query.sql.trim_ascii();
     let behind = |words: &[u8]| {
@@ -90,28 +90,28 @@ pub(crate) fn frame(query: &QueryEvent<'_>) -> Option<Frame> {
     }
 }
 
-/// What became of a transaction's rows.
+/// Result of applying a transaction's rows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum RowsOutcome {
-    /// So many rows were changed.
+    /// Number of changed rows.
     Changed(u64),
-    /// The primary rolled everything back in the end: nothing of it may be kept but its GTID.
+    /// The primary rolled everything back at the end. Only the GTID may be kept.
     RolledBack,
 }
 
-/// Applies transactions one after the other. Keeps memory from one to the next.
+/// Applies transactions one after the other. Reuses its buffers from one to the next.
 pub struct RowApplier {
     changer: RowChanger,
     foreign: foreign::ForeignRows,
     skipped_errors: SkippedErrors,
-    /// The text of the statement whose rows come next.
+    /// Text of the statement to which the next rows belong.
     annotation: Option<Vec<u8>>,
-    /// The tables of the statement whose rows come next.
+    /// Tables of the statement to which the next rows belong.
     maps: SmallVec<[TableId; 4]>,
 }
 
 impl RowApplier {
-    /// One with these options.
+    /// Creates an applier. `statistics` help to choose an index for partial images.
     pub fn new(options: &RowOptions, statistics: Option<Arc<Statistics>>) -> Self {
         RowApplier {
             changer: RowChanger::default(),
@@ -122,16 +122,16 @@ impl RowApplier {
         }
     }
 
-    /// A transaction begins.
+    /// Starts a new transaction: forgets the state of the one before.
     pub fn begin(&mut self) {
         self.annotation = None;
         self.maps.clear();
     }
 
-    /// Applies a transaction's rows to one of ours, which has changed nothing so far.
+    /// Applies a transaction's rows to a transaction of ours that has changed nothing so far.
     ///
     /// # Errors
-    /// Why it cannot be: nothing of it may be committed then.
+    /// The reason why it cannot be applied. Then nothing of it may be committed.
     pub fn apply(
         &mut self,
         rows: &ReplicatedRows<'_>,
@@ -154,10 +154,11 @@ impl RowApplier {
         Ok(RowsOutcome::Changed(changed))
     }
 
-    /// Applies one event of a transaction: annotations, table maps, rows, savepoints. How many rows were changed.
+    /// Applies one event of a transaction: an annotation, table map, rows event or savepoint. Returns the number of
+    /// changed rows.
     ///
     /// # Errors
-    /// Why it cannot be.
+    /// The reason why it cannot be applied.
     pub fn event(
         &mut self,
         event: &RawEvent<'_>,
@@ -224,7 +225,8 @@ impl RowApplier {
         Ok(0)
     }
 
-    /// Another statement begins: the event that ended the one before was of a table that is not for us.
+    /// Ends our statement if it is still open, because the next one begins. It is open if the last event of the
+    /// primary's statement was for a table that is not replicated.
     fn end_statement(&mut self, transaction: &mut Transaction) -> Result<(), Failure> {
         if transaction.is_in_statement() {
             transaction.end_statement()?;
@@ -233,7 +235,7 @@ impl RowApplier {
         Ok(())
     }
 
-    /// A rows event: the first one of a statement begins ours.
+    /// Applies a rows event. The first one of a statement begins ours.
     fn rows(
         &mut self,
         event: &RawEvent<'_>,
@@ -262,7 +264,7 @@ impl RowApplier {
             }
             for table in acting {
                 if let Some(keys) = table.foreign_keys() {
-                    // Our events have the rows that actions change.
+                    // Our events contain the rows that the actions change.
                     transaction.set_no_foreign_key_checks();
                     ForeignKeyRun::new(keys, RunMode::ActionsOnly, table.metadata()).announce(transaction);
                 }
@@ -290,7 +292,7 @@ impl RowApplier {
         Ok(changed)
     }
 
-    /// Applies the rows of one event. How many were changed.
+    /// Applies the rows of one event. Returns the number of changed rows.
     fn rows_event(
         &mut self,
         event: &RowsEvent<'_>,
@@ -322,12 +324,12 @@ impl RowApplier {
     }
 }
 
-/// Whether an error concerns one row, so that what was done before it is whole.
+/// Returns whether an error concerns a single row. Then the rows before it are completely applied.
 fn is_of_row(failure: &Failure) -> bool {
     failure.handler_error.is_some()
 }
 
-/// Rows whose images are laid out as ours.
+/// Applies rows whose images are laid out as ours.
 fn own_rows(
     event: &RowsEvent<'_>,
     table: &MappedTable,

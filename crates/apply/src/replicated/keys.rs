@@ -1,13 +1,16 @@
-//! What a transaction's rows touch: one number for each unique key, before and after.
+//! The keys that a transaction touches: one number for each unique key, before and after each change.
 //!
-//! Two transactions that have no number in common touch no row and no unique value in common, so that it does not matter which of them is
-//! prepared first. (The other way round does not hold, as numbers are hashes: then one waits without need.) A key with a NULL excludes nothing and
-//! has no number. A table without a key to live under finds its rows by their images; those are what its rows touch.
+//! Two transactions with no number in common have no row and no unique value in common. So it does not matter which of
+//! them is prepared first. (The converse is not true: numbers are hashes, and a collision makes a transaction wait
+//! needlessly.) A key with a NULL conflicts with nothing and has no number. A table without a primary key finds its
+//! rows by their images; the images are the keys that its rows touch.
 //!
-//! Where a primary's event leaves out what actions of foreign keys have changed with its rows, nobody can tell them either: such a transaction is alone.
+//! If the primary's events leave out the rows changed by foreign key actions, the keys of those rows are unknown: such
+//! a transaction runs alone.
 //!
-//! Where an event does not tell all keys (images without all columns that may change several unique keys, columns that are not ours, `IDEMPOTENT`, which
-//! overwrites what it finds), the transaction touches [`TouchedKeys::Everything`].
+//! Some events do not show all keys: images that lack columns and may change several unique keys, columns that differ
+//! from ours, and the mode `IDEMPOTENT`, which overwrites existing rows. Then the transaction touches
+//! [`TouchedKeys::Everything`].
 
 use super::ExecMode;
 use super::events::{AfterImages, ReplicatedRows, all_columns, each_rows_event};
@@ -19,19 +22,19 @@ use paceline_sql::foreign_key::Changed;
 use paceline_storage::Clustered;
 use xxhash_rust::xxh3::xxh3_64;
 
-/// What the rows of a transaction touch.
+/// The keys that a transaction touches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TouchedKeys {
-    /// The keys whose numbers were added.
+    /// The keys whose numbers were added to the list.
     Listed,
-    /// Perhaps any: nothing may run beside it.
+    /// Possibly any key: nothing may run in parallel.
     Everything,
 }
 
-/// Adds the numbers of all keys that a transaction touches to `keys`.
+/// Appends the numbers of all keys that a transaction touches to `keys`.
 ///
 /// # Errors
-/// If an event cannot be decoded.
+/// Fails if an event cannot be decoded.
 pub fn touched_keys(rows: &ReplicatedRows<'_>, keys: &mut Vec<u64>) -> Result<TouchedKeys, Failure> {
     let mut key = Vec::with_capacity(64);
     let mut touched = TouchedKeys::Listed;
@@ -75,8 +78,8 @@ fn of_event(
     Ok(TouchedKeys::Listed)
 }
 
-/// Whether actions of foreign keys are to be done for an event. Most updates leave the columns alone that others refer to, but whether one does is not
-/// worth a second look at every row.
+/// Returns whether an event may require foreign key actions. Most updates do not change referenced columns, but
+/// checking that for every row is not worth its cost.
 fn may_trigger(event: &RowsEvent<'_>, table: &MappedTable) -> bool {
     let Some(foreign_keys) = table.foreign_keys() else {
         return false;
@@ -90,7 +93,8 @@ fn may_trigger(event: &RowsEvent<'_>, table: &MappedTable) -> bool {
     }
 }
 
-/// Images without all columns (`binlog_row_image`): the key that the rows live under tells everything where no other unique key changes.
+/// Handles images that lack columns (`binlog_row_image`). If no other unique key changes, the key that the rows are
+/// stored under is sufficient.
 fn of_partial_event(
     event: &RowsEvent<'_>,
     after: AfterImages,
@@ -107,7 +111,7 @@ fn of_partial_event(
     };
     let indexes = table.schema().indexes();
     let is_told = match &held_after {
-        // What an update does not name stays.
+        // Columns that the after image does not contain are unchanged.
         Some(after) => !table
             .other_unique()
             .iter()
@@ -115,7 +119,7 @@ fn of_partial_event(
         None => table.other_unique().is_empty(),
     };
     let changes_key = |held_after: &HeldColumns| held_after.holds_any(&indexes[index].parts);
-    // What a change makes of a column nobody knows who has not got the row.
+    // The result of changing a document depends on the row, which is not read here.
     let is_hidden = after == AfterImages::Changes && held_after.as_ref().is_some_and(changes_key);
     if !is_told || is_hidden || !held.holds_all(&indexes[index].parts) {
         return Ok(TouchedKeys::Everything);
@@ -143,7 +147,7 @@ fn of_partial_event(
     Ok(TouchedKeys::Listed)
 }
 
-/// The keys of an image, those aside that `before` has as well.
+/// Adds the keys of an image, except those that `before` contains too.
 fn of_image(
     table: &MappedTable,
     image: &[u8],
@@ -155,7 +159,7 @@ fn of_image(
     let known = keys.len();
     let mut add = |key: &[u8]| {
         let number = xxh3_64(key);
-        // Most updates leave their keys as they are.
+        // Most updates do not change their keys.
         let is_repeated =
             before.is_some() && keys[..known].iter().rev().take(8).any(|before| *before == number);
         if !is_repeated {

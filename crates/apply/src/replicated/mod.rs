@@ -1,22 +1,25 @@
-//! A primary's row events against our tables: found, compared, changed and logged again.
+//! Applies a primary's row events to our tables: rows are found, compared, changed and logged again.
 //!
 //! ```text
-//!   table map ──MappedTable──▶ which of our tables, and how its columns differ
-//!   rows event ──keys──▶ what the transaction touches, for the scheduler
+//!   table map ──MappedTable──▶ the table of ours, and how its columns differ
+//!   rows event ──keys──▶ the keys that the transaction touches, for the scheduler
 //!              ──RowApplier──▶ find the row ▸ lock ▸ compare the image before ▸ unique keys ▸ write set and our own event
 //! ```
 //!
-//! Recovery replays our own log blindly, because what stands there was checked when it was written ([`crate::GroupApplier`]). What another server
-//! sends is checked here, once, before it gets into our log:
+//! Recovery replays our own log blindly, because its contents were checked when they were written
+//! ([`crate::GroupApplier`]). Events from another server are checked here, once, before they reach our log:
 //!
-//! - **Found.** By the key that the rows live under; without one by the hidden index on the hash of the image; where the event does not hold all of
-//!   our columns, by the index that finds fewest rows.
-//! - **Compared.** The row must be what the primary had before the change, in every column that the event holds. Divergence is 1032 or 1062
-//!   and stops the connection, or is passed over as `slave_exec_mode=IDEMPOTENT` says.
-//! - **Logged whole.** Whatever came (minimal images, fewer columns, compressed events), our log holds our own table map and whole images.
+//! - **Found.** By the key that the rows are stored under. Without a primary key, by the hidden index on the hash of
+//!   the image. If the event does not contain all of our columns, by the index that matches the fewest rows.
+//! - **Compared.** The row must equal the primary's row before the change, in every column that the event contains. A
+//!   divergence is error 1032 or 1062. It stops the connection, or is ignored if `slave_exec_mode=IDEMPOTENT`.
+//! - **Logged whole.** Whatever the primary sent (minimal images, fewer columns, compressed events), our log contains
+//!   our own table map and whole images.
 //!
-//! [`table`]: which table, and whether its columns are ours. [`keys`]: what a row touches. [`change`]: rows in our own form. [`foreign`]: rows in
-//! another form, made ours. [`convert`]: which type becomes which. [`events`]: its events. [`group`]: a whole transaction. [`failure`]: what went wrong, in MariaDB's words.
+//! [`table`]: finds the table, and compares its columns with ours. [`keys`]: the keys that a row touches. [`change`]:
+//! rows in our own layout. [`foreign`]: rows in other layouts, converted to ours. [`convert`]: type conversions.
+//! [`older`]: column formats that our tables do not use. [`events`]: the rows events of a transaction. [`group`]: a
+//! whole transaction. [`failure`]: errors, in MariaDB's words.
 
 mod change;
 mod convert;
@@ -39,13 +42,13 @@ use paceline_types::ErrorCode;
 use paceline_types::table_map_metadata::RowMetadata;
 use std::collections::BTreeSet;
 
-/// `slave_exec_mode`.
+/// Values of `slave_exec_mode`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum ExecMode {
-    /// A row that is missing or in the way stops the connection.
+    /// A missing row or a duplicate key stops the connection.
     #[default]
     Strict,
-    /// What is missing is passed over, what is in the way is overwritten.
+    /// Missing rows are skipped, conflicting rows are overwritten.
     Idempotent,
 }
 
@@ -57,12 +60,12 @@ pub enum SkippedErrors {
     None,
     /// `ALL`.
     All,
-    /// These.
+    /// Only these error numbers.
     These(BTreeSet<u16>),
 }
 
 impl SkippedErrors {
-    /// Whether this error is passed over.
+    /// Returns whether the error is ignored.
     pub fn contains(&self, code: ErrorCode) -> bool {
         match self {
             SkippedErrors::None => false,
@@ -72,7 +75,7 @@ impl SkippedErrors {
     }
 }
 
-/// How a replica's rows are applied.
+/// Options for applying a primary's rows.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct RowOptions {
     /// `slave_exec_mode`.
@@ -81,6 +84,6 @@ pub struct RowOptions {
     pub conversions: TypeConversions,
     /// `slave_skip_errors`.
     pub skipped_errors: SkippedErrors,
-    /// `binlog_row_metadata`: of our own table maps.
+    /// `binlog_row_metadata`, for our own table maps.
     pub row_metadata: RowMetadata,
 }

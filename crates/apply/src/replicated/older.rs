@@ -1,16 +1,19 @@
-//! A primary's columns in forms that no table of ours has: they are read, and become values of today's types.
+//! A primary's columns in formats that our tables never use. They are read, and their values converted to today's
+//! types.
 //!
-//! | code | column of MariaDB | packed |
+//! | code | MariaDB column | encoding |
 //! |---|---|---|
-//! | 7 TIMESTAMP | made with `mysql56_temporal_format=OFF` | 4 bytes little-endian; with decimals: 4 big-endian and 1 to 3 of fraction |
-//! | 11 TIME | the same | 3 bytes little-endian, the number HHMMSS; with decimals: 4 to 6 big-endian, from the least time on |
-//! | 12 DATETIME | the same | 8 bytes little-endian, the number YYYYMMDDHHMMSS; with decimals: 6 to 8 big-endian, mixed radix |
-//! | 140, 141 | `BLOB COMPRESSED`, `VARCHAR COMPRESSED` | as BLOB or VARCHAR: one byte of method, then the value; or its length big-endian and a zlib stream |
+//! | 7 TIMESTAMP | created with `mysql56_temporal_format=OFF` | 4 bytes little-endian; with decimals: 4 bytes big-endian and 1 to 3 of fraction |
+//! | 11 TIME | the same | 3 bytes little-endian, the number HHMMSS; with decimals: 4 to 6 bytes big-endian, counted from the smallest TIME |
+//! | 12 DATETIME | the same | 8 bytes little-endian, the number YYYYMMDDHHMMSS; with decimals: 6 to 8 bytes big-endian, mixed radix |
+//! | 140, 141 | BLOB or VARCHAR `COMPRESSED` | as BLOB or VARCHAR: a byte for the method, then the value, or its length big-endian and a zlib stream |
 //!
-//! A table map does not tell the decimals of the old temporal types. MariaDB takes its own column's; so do we.
+//! A table map does not contain the decimals of the old temporal types. MariaDB uses those of its own column; so does
+//! this code.
 //!
-//! While a row is taken apart, a *stand-in* takes the column's place: a type of today whose values are packed in as many bytes. The sources are
-//! MariaDB's `sql/field.cc` (`Field_timestamp0`, `Field_time_hires` and their like) and `sql/field_comp.cc`.
+//! To decode a row, a *stand-in* replaces the column's type: a type of today whose values take the same number of
+//! bytes. Sources: MariaDB's `sql/field.cc` (`Field_timestamp0`, `Field_time_hires` and similar) and
+//! `sql/field_comp.cc`.
 
 use super::failure::Failure;
 use flate2::{Decompress, FlushDecompress, Status};
@@ -20,20 +23,20 @@ use paceline_types::data_type::FieldType;
 use paceline_types::error_code::ER_SLAVE_CORRUPT_EVENT;
 use paceline_types::{DataType, Date, DateTime, Time, Timestamp, Value};
 
-/// The seconds behind the largest TIME: old times with decimals are counted from its negative.
+/// One second more than the largest TIME. Old TIME values with decimals are counted from the negative of this.
 const TIME_ZERO_POINT_SECONDS: i64 = 838 * 3600 + 59 * 60 + 59 + 1;
 
-/// Bytes of a TIME and of a DATETIME, by decimals (`Type_handler_time::hires_bytes` and its like).
+/// Encoded bytes of a TIME and a DATETIME, by number of decimals (`Type_handler_time::hires_bytes` and similar).
 const TIME_BYTES: [u8; 7] = [3, 4, 4, 5, 5, 5, 6];
 const DATETIME_BYTES: [u8; 7] = [8, 6, 6, 7, 7, 7, 8];
 
-/// The highest nibble of a compressed value's first byte: which method.
+/// Compression methods: the high nibble of a compressed value's first byte.
 const METHOD_STORED: u8 = 0;
 const METHOD_ZLIB: u8 = 8;
-/// In the first byte: the stream has no zlib header.
+/// Flag in the first byte: the stream has no zlib header.
 const RAW_STREAM: u8 = 8;
 
-/// How a column is read whose form is none of ours.
+/// A column format that our tables never use.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Older {
     Timestamp { decimals: u8 },
@@ -42,17 +45,17 @@ pub(super) enum Older {
     Compressed,
 }
 
-/// A table map's columns with stand-ins.
+/// A table map's columns with stand-ins for old formats.
 pub(super) struct StandIns {
-    /// Type codes and metadata in which nothing is older.
+    /// Type codes, and metadata below, without any old format.
     pub codes: Vec<u8>,
     pub metadata: Vec<u8>,
-    /// Which columns stand in, and for what.
+    /// The old format of each column that has one.
     pub older: Vec<Option<Older>>,
 }
 
 impl StandIns {
-    /// For a primary's table that is this one here.
+    /// Replaces old formats in a table map. `definition` is our table for it.
     pub(super) fn of(map: &TableMapEvent<'_>, definition: &TableDefinition) -> StandIns {
         let mut stand_ins = StandIns {
             codes: Vec::with_capacity(map.columns()),
@@ -86,7 +89,7 @@ impl StandIns {
     }
 }
 
-/// How many bytes of metadata a column of a type has.
+/// Returns the number of metadata bytes of a column type.
 fn metadata_bytes(code: u8) -> usize {
     use FieldType::*;
     match FieldType::from_code(code) {
@@ -97,7 +100,7 @@ fn metadata_bytes(code: u8) -> usize {
 }
 
 impl Older {
-    /// What a column of that type is, where ours has this one.
+    /// Returns the old format of a type code; `None` if it is not old. `here` is the type of our column.
     fn of(code: u8, here: Option<&DataType>) -> Option<Older> {
         let decimals = |here: Option<&DataType>| match here {
             Some(
@@ -122,7 +125,7 @@ impl Older {
         })
     }
 
-    /// The code of the type that stands in, and its bytes if it is a BIT.
+    /// Returns the type code of the stand-in, and its length in bytes if it is a BIT.
     fn stand_in(self, code: u8) -> (u8, Option<u8>) {
         let (whole, bytes) = match self {
             Older::Timestamp { decimals } => (FieldType::Long, 4 + decimals.div_ceil(2)),
@@ -150,14 +153,14 @@ impl Older {
         }
     }
 
-    /// The type of today that it is, for what `slave_type_conversions` allows.
+    /// Returns the corresponding type of today. `slave_type_conversions` is applied to it.
     pub(super) fn data_type(self, stand_in: &DataType) -> DataType {
         match self {
             Older::Timestamp { decimals } => DataType::Timestamp { decimals },
             Older::Time { decimals } => DataType::Time { decimals },
             Older::DateTime { decimals } => DataType::DateTime { decimals },
             Older::Compressed => match stand_in {
-                // One byte is that of the method.
+                // One byte is the method.
                 DataType::VarBinary { length } => DataType::VarBinary {
                     length: length.saturating_sub(1),
                 },
@@ -166,10 +169,10 @@ impl Older {
         }
     }
 
-    /// The value of which the stand-in has the bytes.
+    /// Converts a value decoded with the stand-in's type.
     ///
     /// # Errors
-    /// 1610 for what MariaDB does not write.
+    /// 1610 for values that MariaDB never writes.
     pub(super) fn read(self, stand_in: Value) -> Result<Value, Failure> {
         let number = match stand_in {
             Value::Null => return Ok(Value::Null),
@@ -180,7 +183,7 @@ impl Older {
             _ => return Err(damaged(format_args!("a value of another type than its column"))),
         };
         let decimals = self.decimals();
-        // Microseconds in the last digit.
+        // Microseconds per unit of the last digit.
         let unit = 10_i64.pow(6 - u32::from(decimals));
         Ok(match self {
             Older::Timestamp { decimals: 0 } => Value::Timestamp(Timestamp::new(number as u32, 0, 0)),
@@ -229,7 +232,7 @@ fn date_of(year: i64, month: i64, day: i64) -> Result<Date, Failure> {
     }
 }
 
-/// A compressed value in full.
+/// Returns a compressed value decompressed.
 fn decompressed(packed: &[u8]) -> Result<Vec<u8>, Failure> {
     let Some((&head, rest)) = packed.split_first() else {
         return Ok(vec![]);
@@ -243,7 +246,7 @@ fn decompressed(packed: &[u8]) -> Result<Vec<u8>, Failure> {
             let length = length.iter().fold(0_usize, |length, byte| {
                 length.saturating_mul(256) + usize::from(*byte)
             });
-            // zlib makes at most a thousand bytes of one.
+            // zlib compresses by at most a factor of about a thousand.
             if length > stream.len().saturating_mul(1032).saturating_add(64) {
                 return Err(damaged(format_args!("a compressed value of {length} bytes")));
             }
@@ -275,7 +278,7 @@ mod tests {
     use std::io::Write;
 
     #[test]
-    fn compressed_values() {
+    fn compressed_values_are_decompressed_and_damaged_ones_refused() {
         let text = b"one two one two one two one two".repeat(20);
         let mut zlib = ZlibEncoder::new(vec![0x82, 0x02, 0x6c], flate2::Compression::default());
         zlib.write_all(&text).unwrap();
@@ -297,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn old_times() {
+    fn values_of_old_temporal_formats_are_read() {
         let read = |older: Older, number: i64| older.read(Value::Int(number)).unwrap();
         let shown = |value: Value| {
             let mut out = vec![];

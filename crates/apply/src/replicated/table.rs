@@ -1,4 +1,4 @@
-//! Which of our tables a table map means, and how its columns compare with ours.
+//! Finds our table for a table map, and compares its columns with ours.
 
 use super::convert::ForeignColumns;
 use super::failure::Failure;
@@ -12,26 +12,26 @@ use paceline_types::table_map_metadata::{RowMetadata, append_metadata, type_code
 use std::borrow::Cow;
 use std::sync::Arc;
 
-/// `replicate_*` for tables: what becomes of a primary's table.
+/// Result of the `replicate_*` filters for a primary's table.
 pub enum TableTarget<'a> {
-    /// Its rows are for this table of ours.
+    /// Its rows are applied to this table of ours.
     Table {
-        /// Its database.
+        /// Database of our table.
         database: Cow<'a, str>,
-        /// Its name.
+        /// Name of our table.
         table: Cow<'a, str>,
     },
-    /// Its rows are passed over.
+    /// Its rows are skipped.
     Ignored,
 }
 
-/// Which tables a connection replicates, and under which names.
+/// Decides which tables a connection replicates, and under which names.
 pub trait TableFilter: Send + Sync {
-    /// What becomes of a table of the primary.
+    /// Returns the target of a primary's table.
     fn target<'a>(&self, database: &'a str, table: &'a str) -> TableTarget<'a>;
 }
 
-/// All tables, under their own names.
+/// The filter that replicates all tables under their own names.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Unfiltered;
 
@@ -44,24 +44,25 @@ impl TableFilter for Unfiltered {
     }
 }
 
-/// A table of ours that row events of a primary are for.
+/// A table of ours to which a primary's row events apply.
 pub struct MappedTable {
     definition: Arc<TableDefinition>,
-    /// Its unique indexes but for the one that rows live in.
+    /// Unique indexes other than the one that rows are stored in.
     other_unique: Vec<usize>,
-    /// `None`: the primary's images are laid out as ours.
+    /// `None` if the primary's images are laid out as ours.
     foreign: Option<ForeignColumns>,
-    /// The foreign keys whose actions a change of its rows may trigger, if there are any.
+    /// Foreign keys whose actions a change of its rows may require; `None` without any.
     foreign_keys: Option<Arc<ForeignKeys>>,
     metadata: RowMetadata,
     exec_mode: ExecMode,
 }
 
 impl MappedTable {
-    /// Compares a table map with our definition of the table. Columns that cannot be had are told when an event holds them.
+    /// Compares a table map with our definition of the table. A column that cannot be converted is reported only when
+    /// an event contains it.
     ///
     /// # Errors
-    /// 1610 for column types that nobody knows.
+    /// 1610 for unknown column types.
     pub fn new(
         map: &TableMapEvent<'_>,
         definition: Arc<TableDefinition>,
@@ -88,7 +89,8 @@ impl MappedTable {
         })
     }
 
-    /// With the actions of foreign keys that a change of its rows may trigger. `catalog` is the one that the definition is of.
+    /// Adds the foreign keys whose actions a change of its rows may require. `catalog` must be the one that contains
+    /// the definition.
     #[must_use]
     pub fn with_foreign_keys(self, catalog: &Catalog) -> Self {
         let changes = Changes {
@@ -102,12 +104,13 @@ impl MappedTable {
         }
     }
 
-    /// The foreign keys whose actions a change of its rows may trigger. Their tables are to be locked as it is itself.
+    /// Returns the foreign keys whose actions a change of its rows may require. Their tables must be locked like this
+    /// table.
     pub fn foreign_keys(&self) -> Option<&Arc<ForeignKeys>> {
         self.foreign_keys.as_ref()
     }
 
-    /// Whether they are so still. Must be asked under the locks of their tables.
+    /// Returns whether the foreign keys are still current. The caller must hold the locks of their tables.
     pub fn has_current_keys(&self, catalog: &Catalog) -> bool {
         match &self.foreign_keys {
             Some(keys) => keys.is_current(catalog),
@@ -122,7 +125,7 @@ impl MappedTable {
         self.metadata
     }
 
-    /// Our table.
+    /// Returns our table.
     pub fn definition(&self) -> &Arc<TableDefinition> {
         &self.definition
     }
@@ -147,13 +150,14 @@ impl MappedTable {
         self.exec_mode
     }
 
-    /// Whether a missing row is none of the primary's doing: MEMORY tables are empty after a restart.
+    /// Returns whether rows may be missing for a reason other than divergence: MEMORY tables are empty after a restart.
     pub(super) fn may_miss_rows(&self) -> bool {
         self.schema().clustered_id().engine() == EngineKind::Memory
     }
 }
 
-/// Whether the columns are as many, of the same types and the same metadata, so that an image means the same here and there.
+/// Returns whether the columns have the same number, types and metadata on both sides. Then an image has the same
+/// meaning on both.
 fn is_ours(map: &TableMapEvent<'_>, definition: &TableDefinition) -> bool {
     let columns = definition.columns();
     if columns.len() != map.columns() {

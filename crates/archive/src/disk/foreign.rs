@@ -1,4 +1,5 @@
-//! A directory that another server has left: nothing is ever written to it. What the log keeps beside its files (GTID indexes) is kept in memory.
+//! Disk for a directory that another server has left. Nothing is written to it: the GTID indexes, which the log stores
+//! beside its files, are kept in memory.
 
 use super::ArchiveDisk;
 use paceline_binlog::log::{Disk, DiskFile};
@@ -9,10 +10,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
 
-/// What the name of a GTID index ends with.
+/// Extension of GTID index files.
 const INDEX: &str = "idx";
 
-/// See the module's head.
+/// A read-only disk with GTID indexes in memory.
 #[derive(Debug, Default)]
 pub struct ForeignDisk {
     files: ArchiveDisk,
@@ -90,7 +91,7 @@ impl DiskFile for MemoryFile {
 
     fn write_at(&self, pieces: &[IoSlice<'_>], offset: u64) -> io::Result<()> {
         let mut content = self.0.lock();
-        // Indexes are written at once, from the beginning.
+        // The log writes an index from its beginning in one piece.
         content.truncate(usize::try_from(offset).unwrap_or(usize::MAX));
         pieces.iter().for_each(|piece| content.extend_from_slice(piece));
         Ok(())
@@ -113,7 +114,7 @@ impl DiskFile for MemoryFile {
     }
 }
 
-/// A file of this disk that is only read: it may belong to another user, and its disk may be mounted read only.
+/// A read-only file of the local disk. It may belong to another user, and its file system may be mounted read-only.
 #[derive(Debug)]
 pub(super) struct ReadOnlyFile(pub std::fs::File);
 

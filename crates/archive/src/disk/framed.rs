@@ -1,4 +1,4 @@
-//! Reading a compressed file as if it were not.
+//! Reads a compressed file as if it were not compressed.
 
 use super::seekable::{Frame, SeekTable, decompress};
 use paceline_binlog::log::DiskFile;
@@ -9,13 +9,13 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Where the frames' bytes come from.
+/// Source of compressed frames.
 pub trait Frames: Send + Sync + std::fmt::Debug {
-    /// A frame's bytes, compressed.
+    /// Returns the compressed bytes of a frame.
     fn read(&self, frame: &Frame) -> io::Result<Vec<u8>>;
 }
 
-/// Frames of a file on this disk.
+/// Frames of a local file.
 #[derive(Debug)]
 pub struct LocalFrames(File);
 
@@ -23,7 +23,7 @@ impl LocalFrames {
     /// Opens a compressed file.
     ///
     /// # Errors
-    /// If it is not there, or does not end with a table.
+    /// Fails if the file does not exist or does not end with a table.
     pub fn open(path: &Path) -> io::Result<(Self, SeekTable)> {
         let file = File::open(path)?;
         let length = file.metadata()?.len();
@@ -46,7 +46,7 @@ impl Frames for LocalFrames {
     }
 }
 
-/// A compressed file, read only. It keeps what the frame that was read last holds.
+/// A compressed file, read-only. Caches the content of the frame that was read last.
 #[derive(Debug)]
 pub struct FramedFile<F> {
     frames: F,
@@ -55,7 +55,7 @@ pub struct FramedFile<F> {
 }
 
 impl<F: Frames> FramedFile<F> {
-    /// Of these frames.
+    /// Creates the file from its frames and their table.
     pub fn new(frames: F, table: SeekTable) -> Self {
         FramedFile {
             frames,
@@ -100,7 +100,7 @@ impl<F: Frames> DiskFile for FramedFile<F> {
         read_only()
     }
 
-    /// It was synced before it got its name.
+    /// Nothing to do: the file was synced before it got its name.
     fn sync(&self) -> io::Result<()> {
         Ok(())
     }

@@ -1,16 +1,17 @@
-//! Where the archive's log is: closed files are compressed, and old ones may be in object storage alone.
+//! The archive's disk: closed files are compressed, and old ones may exist only in object storage.
 //!
 //! ```text
-//!   archive.000012        as it is written: the active file, and one that was just closed
-//!   archive.000011.zst    compressed (zstd, in frames that can be read one by one)
-//!   archive.000010.stub   the first frame and the table of the others, which are read from object storage when they are needed
+//!   archive.000012        as written: the active file, and a file that was closed just now
+//!   archive.000011.zst    compressed (zstd, in frames that can be read separately)
+//!   archive.000010.stub   the first frame and the table of frames; other frames are read from object storage when needed
 //! ```
 //!
-//! To the log there is one file of one name, whatever form it has: [`ArchiveDisk`] opens the first of the three that is there. A file changes
-//! its form by writing the next one aside, syncing and renaming it, and then removing the one before: at every moment one of them is whole.
-//! Readers that have the old one open go on with it.
+//! The log sees one file under one name in all forms: [`ArchiveDisk`] opens the first of the three that exists. To
+//! change a file's form, the next form is written to a temporary file, synced and renamed, and then the previous one is
+//! removed. So at least one complete form exists at any time. Readers that have opened the old form continue with it.
 //!
-//! - [`names`]: which files there are. [`seekable`]: the compressed form. [`framed`]: reading it. [`remote`]: reading it from elsewhere.
+//! - [`names`]: names of the files. [`seekable`]: the compressed form. [`framed`]: reads it. [`remote`]: reads it from
+//!   object storage. [`foreign`]: another server's files.
 
 pub mod foreign;
 pub mod framed;
@@ -28,31 +29,31 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
 
-/// What the name of a compressed file ends with.
+/// Suffix of compressed files.
 pub const COMPRESSED: &str = ".zst";
-/// What the name of a stub ends with.
+/// Suffix of stubs.
 pub const STUB: &str = ".stub";
-/// What the name of a file ends with that is being made.
+/// Suffix of files that are being written.
 pub const UNFINISHED: &str = ".tmp";
 
-/// The form in which a file is here.
+/// Form of a file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Form {
     /// As the log has written it.
     Plain,
     /// Compressed.
     Compressed,
-    /// In object storage.
+    /// A stub: the file is in object storage.
     Stub,
 }
 
-/// See the module's head.
+/// A disk on which files may have any form.
 #[derive(Clone, Debug, Default)]
 pub struct ArchiveDisk {
     fetcher: Option<Fetcher>,
 }
 
-/// A path with more at its end.
+/// Appends a suffix to a path.
 pub fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);
@@ -60,15 +61,15 @@ pub fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
 }
 
 impl ArchiveDisk {
-    /// `fetcher` reads from object storage, where there is one.
+    /// `fetcher` reads from object storage; without it, stubs cannot be opened.
     pub fn new(fetcher: Option<Fetcher>) -> Self {
         ArchiveDisk { fetcher }
     }
 
-    /// In which form a file is here, and how many bytes that takes.
+    /// Returns the form of a file and its length in bytes in that form; `None` if the file does not exist.
     ///
     /// # Errors
-    /// If the directory cannot be read.
+    /// Fails if the directory cannot be read.
     pub fn form(&self, path: &Path) -> io::Result<Option<(Form, u64)>> {
         for (form, path) in forms(path) {
             match fs::metadata(path) {
@@ -80,10 +81,10 @@ impl ArchiveDisk {
         Ok(None)
     }
 
-    /// Opens a file that is never written to.
+    /// Opens a file for reading only.
     ///
     /// # Errors
-    /// If it is not there, or damaged.
+    /// Fails if the file does not exist or is damaged.
     pub fn open_to_read(&self, path: &Path) -> io::Result<Arc<dyn DiskFile>> {
         self.open_as(path, |path| {
             let file = File::open(path)?;
@@ -96,7 +97,7 @@ impl ArchiveDisk {
         path: &Path,
         open_plain: impl Fn(&Path) -> io::Result<Arc<dyn DiskFile>>,
     ) -> io::Result<Arc<dyn DiskFile>> {
-        // A file may change its form meanwhile: the next one is there before the one before goes.
+        // The file may change its form meanwhile: the next form exists before the previous one is removed.
         for (form, path) in forms(path) {
             let opened = match form {
                 Form::Plain => open_plain(&path),
@@ -133,7 +134,7 @@ impl ArchiveDisk {
     }
 }
 
-/// The paths of a file in its three forms, in the order in which they count.
+/// Returns the paths of a file in its three forms, in the order of preference.
 fn forms(path: &Path) -> [(Form, PathBuf); 3] {
     [
         (Form::Plain, path.to_owned()),
@@ -196,10 +197,10 @@ impl Disk for ArchiveDisk {
     }
 }
 
-/// Puts a finished file in its place, durably: synced, of that time, renamed.
+/// Moves a finished file to its place durably: sets its time, syncs it and renames it.
 ///
 /// # Errors
-/// Those of the file system.
+/// Errors of the file system.
 pub fn put_in_place(file: &File, from: &Path, to: &Path, modified: SystemTime) -> io::Result<()> {
     file.set_modified(modified)?;
     file.sync_all()?;
@@ -207,10 +208,10 @@ pub fn put_in_place(file: &File, from: &Path, to: &Path, modified: SystemTime) -
     sync_directory_of(to)
 }
 
-/// Makes durable which names are in the directory of a path.
+/// Syncs the directory that contains `path`.
 ///
 /// # Errors
-/// Those of the file system.
+/// Errors of the file system.
 pub fn sync_directory_of(path: &Path) -> io::Result<()> {
     match path.parent() {
         Some(directory) => RealDisk.sync_directory(directory),
@@ -224,7 +225,7 @@ mod tests {
     use std::io::IoSlice;
 
     #[test]
-    fn a_file_is_one_file_in_all_its_forms() {
+    fn a_plain_and_a_compressed_file_look_the_same_to_the_log() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("archive.000001");
         let disk = ArchiveDisk::default();
@@ -262,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn damage_is_found_and_nothing_of_it_returned() {
+    fn damaged_frames_are_detected_and_not_returned() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("archive.000001");
         fs::write(&path, vec![b'x'; 2_000_000]).unwrap();
@@ -289,7 +290,7 @@ mod tests {
             damaged[at] ^= 0x20;
             match read(&damaged) {
                 Err(_) => {}
-                // What nobody needs to read (the size in a skippable frame's head) may be anything.
+                // Bytes that are never read (the size in a skippable frame's header) may have any value.
                 Ok(content) => assert_eq!(content, vec![b'x'; 2_000_000], "byte {at}"),
             }
         }

@@ -1,4 +1,4 @@
-//! The names of a log's files in a directory or in object storage.
+//! Names of a log's files in a directory or in object storage.
 
 use super::{COMPRESSED, STUB};
 use crate::error::{Error, Result};
@@ -6,23 +6,23 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
-/// A number has at least so many digits.
+/// Minimum number of digits in a file name.
 const DIGITS_MIN: usize = 6;
 
-/// What the files of another log begin with that a MariaDB has in its data directory: Aria's own.
+/// Base name of Aria's log files, which MariaDB has in its data directory.
 const ARIA_LOG: &str = "aria_log";
 
 /// The files of one log.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LogNames {
-    /// What their names begin with: `archive` for `archive.000001`.
+    /// Base name: `archive` for `archive.000001`.
     pub base_name: String,
-    /// Their names, oldest first, without what tells their form.
+    /// Names without the suffix of their form, oldest first.
     pub names: Vec<String>,
 }
 
 impl LogNames {
-    /// Those among `names`, in any form. `place` is for messages.
+    /// Finds the log files in `names`, in any form. `place` is for messages.
     ///
     /// # Errors
     /// [`Error::Option`] if there are none, or those of several logs.
@@ -55,10 +55,11 @@ impl LogNames {
         }
     }
 
-    /// Those in a directory: as its index has them where there is one, since a server keeps room for the next file beside them.
+    /// Finds the log files in a directory. If the log has an index, only files named there count: a server also
+    /// prepares the next file in the directory.
     ///
     /// # Errors
-    /// As for [`Self::among`]; if the directory cannot be read.
+    /// Those of [`Self::among`]; fails if the directory cannot be read.
     pub fn in_directory(directory: &Path) -> Result<Self> {
         let shown = directory.display().to_string();
         let listed = fs::read_dir(directory).map_err(Error::system(format!("list {shown}")))?;
@@ -78,7 +79,7 @@ impl LogNames {
     }
 }
 
-/// A file's name without what tells its form.
+/// Returns a file name without the suffix of its form.
 pub fn without_form(name: &str) -> &str {
     name.strip_suffix(COMPRESSED)
         .or_else(|| name.strip_suffix(STUB))
@@ -90,7 +91,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn files_of_one_log() {
+    fn the_files_of_one_log_are_found_in_any_form_and_sorted_by_number() {
         let among = |names: &[&str]| LogNames::among(names.iter().map(|name| (*name).to_owned()), "there");
         let found = among(&[
             "a.index",
@@ -111,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn an_index_says_which_of_them_count() {
+    fn only_files_named_in_the_index_count() {
         let directory = tempfile::tempdir().unwrap();
         for name in ["a.000001.zst", "a.000002", "a.000003"] {
             fs::write(directory.path().join(name), "").unwrap();

@@ -1,7 +1,7 @@
-//! Files that are in object storage, read frame by frame when they are needed.
+//! Files in object storage, of which frames are read when needed.
 //!
-//! A stub stays here: the compressed file without its middle, that is its first frame and its table. What the log asks of most files is in the
-//! first frame, so opening an archive of ten thousand files asks the storage for nothing.
+//! A stub remains in the directory: the first frame and the table of the compressed file. Most reads of the log concern
+//! the first frame. So opening an archive of ten thousand files requires no request to the storage.
 
 use super::framed::Frames;
 use super::seekable::{Frame, SeekTable};
@@ -17,9 +17,9 @@ use std::thread;
 use std::time::{Duration, SystemTime};
 use tokio::sync::mpsc;
 
-/// How much is read ahead from storage, in compressed bytes: a request costs tens of milliseconds, whatever it brings.
+/// Compressed bytes that one request reads ahead. A request takes tens of milliseconds, regardless of its size.
 const READ_AHEAD: u64 = 2 << 20;
-/// How often a read is tried, and the first pause in between.
+/// Number of attempts for a read, and the pause after the first one. The pause doubles each time.
 const ATTEMPTS: u32 = 4;
 const FIRST_PAUSE: Duration = Duration::from_millis(200);
 
@@ -29,17 +29,17 @@ struct Request {
     reply: std::sync::mpsc::SyncSender<io::Result<Bytes>>,
 }
 
-/// Reads from storage for whoever asks, from any thread: it has a thread and a runtime of its own.
+/// Reads from object storage for any thread. Uses a thread and a runtime of its own.
 #[derive(Clone, Debug)]
 pub struct Fetcher {
     requests: mpsc::UnboundedSender<Request>,
 }
 
 impl Fetcher {
-    /// Starts it for a place.
+    /// Starts the thread for a place.
     ///
     /// # Errors
-    /// If the place cannot be opened, or no thread started.
+    /// Fails if the place cannot be opened or the thread cannot be started.
     pub fn start(place: &str) -> io::Result<Self> {
         let (requests, mut received) = mpsc::unbounded_channel::<Request>();
         let runtime = tokio::runtime::Builder::new_current_thread()
@@ -56,7 +56,7 @@ impl Fetcher {
                         let storage = storage.clone();
                         tokio::spawn(async move {
                             let read = fetch(&storage, &request).await;
-                            // Whoever asked may have gone.
+                            // The requester may be gone.
                             let _ = request.reply.send(read);
                         });
                     }
@@ -81,32 +81,31 @@ impl Fetcher {
 
 async fn fetch(storage: &ObjectStorage, request: &Request) -> io::Result<Bytes> {
     let mut pause = FIRST_PAUSE;
-    for _ in 1..ATTEMPTS {
+    let mut attempt = 1;
+    loop {
         match storage.read(&request.object, request.range.clone()).await {
             Ok(bytes) => return Ok(bytes),
             Err(error @ paceline_object_storage::Error::NotFound { .. }) => {
                 return Err(io::Error::new(io::ErrorKind::NotFound, error));
             }
+            Err(error) if attempt == ATTEMPTS => return Err(io::Error::other(error)),
             Err(error) => tracing::warn!("{error}"),
         }
+        attempt += 1;
         tokio::time::sleep(pause).await;
         pause *= 2;
     }
-    storage
-        .read(&request.object, request.range.clone())
-        .await
-        .map_err(io::Error::other)
 }
 
-/// Frames of an object, the first one from its stub.
+/// Frames of an object. The first one is in memory.
 #[derive(Debug)]
 pub struct RemoteFrames {
     object: String,
     fetcher: Fetcher,
     first: Vec<u8>,
-    /// Where the frames end and the table begins.
+    /// End of the frames and start of the table.
     frames_end: u64,
-    /// What was read ahead, and where it begins.
+    /// The bytes read ahead, with their offset.
     ahead: Mutex<(u64, Bytes)>,
 }
 
@@ -114,7 +113,7 @@ impl RemoteFrames {
     /// Opens a stub.
     ///
     /// # Errors
-    /// If it is not there or damaged.
+    /// Fails if the stub does not exist or is damaged.
     pub fn open(stub: &Path, object: String, fetcher: Fetcher) -> io::Result<(Self, SeekTable)> {
         let bytes = fs::read(stub)?;
         let damaged = || {
@@ -142,10 +141,10 @@ impl RemoteFrames {
 }
 
 impl RemoteFrames {
-    /// Opens an object of which nothing is here, and which is so many bytes long. Blocks.
+    /// Opens an object without a local stub. `length` is its length in bytes. Blocks.
     ///
     /// # Errors
-    /// If it is not there, or not a compressed file.
+    /// Fails if the object does not exist or is not a compressed file.
     pub fn of_object(object: String, length: u64, fetcher: Fetcher) -> io::Result<(Self, SeekTable)> {
         let of_it = |error: io::Error| io::Error::new(error.kind(), format!("'{object}': {error}"));
         let table = SeekTable::read(length, |range| fetcher.read(&object, range)).map_err(of_it)?;
@@ -163,7 +162,7 @@ impl RemoteFrames {
         Ok((frames, table))
     }
 
-    /// The first frame, compressed.
+    /// Returns the first frame, compressed.
     pub fn first(&self) -> &[u8] {
         &self.first
     }
@@ -187,10 +186,11 @@ impl Frames for RemoteFrames {
     }
 }
 
-/// Writes the stub of a compressed file, of the same age; it is there as a whole or not at all. `first` is its first frame.
+/// Writes the stub of a compressed file, with the same modification time. It exists as a whole or not at all. `first`
+/// is the first frame, compressed.
 ///
 /// # Errors
-/// Those of the file system.
+/// Errors of the file system.
 pub fn write_stub(stub: &Path, first: &[u8], table: &SeekTable, modified: SystemTime) -> io::Result<()> {
     let unfinished = with_suffix(stub, UNFINISHED);
     let mut out = File::create(&unfinished)?;

@@ -1,11 +1,12 @@
-//! The compressed form of a file: zstd's seekable format (contrib/seekable_format in facebook/zstd), which any `zstd -d` reads.
+//! The compressed form of a file: zstd's seekable format (contrib/seekable_format in facebook/zstd). Any `zstd -d` can
+//! read it.
 //!
 //! ```text
 //!   frame of 320 KiB | frame of 1 MiB | … | last frame | skippable frame: the table (length of each frame, compressed and not), footer
 //! ```
 //!
-//! Each frame is compressed by itself and has a checksum. The first one is short: it holds the head of a log file and what a reader of the log
-//! takes with it at once, which is all that is needed of most files.
+//! Each frame is compressed independently and has a checksum. The first frame is short: it contains the header of a log
+//! file and what a reader of the log fetches with it. For most files nothing else is needed.
 
 use super::put_in_place;
 use std::fs::{self, File};
@@ -13,39 +14,40 @@ use std::io::{self, ErrorKind, Read, Write};
 use std::ops::Range;
 use std::path::Path;
 
-/// How much of a file is in the first frame, in bytes: more than the log reads at a time (256 KiB), so that looking at a head reads nothing else.
+/// Uncompressed length of the first frame in bytes. It is larger than one read of the log (256 KiB), so reading a
+/// header reads no other frame.
 pub const FIRST_FRAME_LENGTH: usize = 320 << 10;
-/// How much is in each of the others.
+/// Uncompressed length of each other frame in bytes, except the last.
 pub const FRAME_LENGTH: usize = 1 << 20;
-/// zstd's own default.
+/// Compression level: zstd's default.
 const LEVEL: i32 = 3;
-/// The magic of the frame that holds the table, and the one at the end of it.
+/// Magic numbers of the frame that contains the table, and of the table's footer.
 const SKIPPABLE_MAGIC: u32 = 0x184D_2A5E;
 const TABLE_MAGIC: u32 = 0x8F92_EAB1;
-/// Number of frames (4), descriptor (1), magic (4).
+/// Footer: number of frames (4), descriptor (1), magic number (4).
 const FOOTER_LENGTH: usize = 9;
-/// Magic and length.
+/// Magic number and length.
 const SKIPPABLE_HEAD_LENGTH: usize = 8;
-/// Two lengths.
+/// Compressed and uncompressed length.
 const ENTRY_LENGTH: usize = 8;
-/// The last bytes of a compressed file that are read at once to find its table: enough for the table of 256 MiB.
+/// Bytes read from the end of a compressed file to find its table. They contain the whole table of a 256 MiB file.
 const TABLE_GUESS: u64 = 4096;
 
-/// Where the frames of a file are.
+/// Positions of a file's frames.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct SeekTable {
-    /// Where each frame ends: in the compressed file, and in what it holds.
+    /// End of each frame: in the compressed file, and in the content.
     ends: Vec<(u64, u64)>,
 }
 
-/// One frame.
+/// A frame.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Frame {
-    /// Its number.
+    /// Number of the frame, from 0.
     pub number: usize,
-    /// Where it is in the compressed file.
+    /// Range in the compressed file.
     pub compressed: Range<u64>,
-    /// What it holds.
+    /// Range in the content.
     pub content: Range<u64>,
 }
 
@@ -63,24 +65,24 @@ impl SeekTable {
             .push((end + compressed as u64, content_end + length as u64));
     }
 
-    /// How long the file is that the frames hold.
+    /// Returns the length of the content in bytes.
     pub fn content_length(&self) -> u64 {
         self.ends.last().map_or(0, |(_, end)| *end)
     }
 
-    /// How long the compressed file is, with its table.
+    /// Returns the length of the compressed file with its table in bytes.
     pub fn file_length(&self) -> u64 {
         let table = SKIPPABLE_HEAD_LENGTH + self.ends.len() * ENTRY_LENGTH + FOOTER_LENGTH;
         self.ends.last().map_or(0, |(end, _)| *end) + table as u64
     }
 
-    /// The frame that holds a byte of the file.
+    /// Returns the frame that contains an offset of the content.
     pub fn frame_at(&self, offset: u64) -> Option<Frame> {
         let number = self.ends.partition_point(|(_, end)| *end <= offset);
         self.frame(number)
     }
 
-    /// A frame by its number.
+    /// Returns a frame by its number.
     pub fn frame(&self, number: usize) -> Option<Frame> {
         let (end, content_end) = *self.ends.get(number)?;
         let (start, content_start) = match number {
@@ -94,7 +96,7 @@ impl SeekTable {
         })
     }
 
-    /// The bytes that stand behind the frames.
+    /// Encodes the table as it is stored after the frames.
     pub fn encode(&self) -> Vec<u8> {
         let mut out = Vec::new();
         let length = self.ends.len() * ENTRY_LENGTH + FOOTER_LENGTH;
@@ -113,10 +115,10 @@ impl SeekTable {
         out
     }
 
-    /// Reads the table of a compressed file that is so many bytes long; `read` reads of it.
+    /// Reads the table of a compressed file. `file_length` is the file's length in bytes; `read` returns a range of it.
     ///
     /// # Errors
-    /// Those of reading; if the file does not end with a table, or is not as long as that says.
+    /// Those of `read`; fails if the file does not end with a table or has another length than the table says.
     pub fn read<B: AsRef<[u8]>>(
         file_length: u64,
         mut read: impl FnMut(Range<u64>) -> io::Result<B>,
@@ -138,10 +140,10 @@ impl SeekTable {
         }
     }
 
-    /// How many bytes at the end of a compressed file hold the table, as its last bytes say.
+    /// Returns the length of the table in bytes. `last` are the last bytes of a compressed file.
     ///
     /// # Errors
-    /// If they are not the end of one.
+    /// Fails if they are not the end of a table.
     pub fn length_at_end(last: &[u8]) -> io::Result<usize> {
         let footer = last
             .last_chunk::<FOOTER_LENGTH>()
@@ -154,10 +156,10 @@ impl SeekTable {
         Ok(SKIPPABLE_HEAD_LENGTH + number(0) as usize * ENTRY_LENGTH + FOOTER_LENGTH)
     }
 
-    /// Reads the table. `bytes` are the last ones of the file, as many as [`Self::length_at_end`] says.
+    /// Decodes a table. `bytes` are the last bytes of the file, [`Self::length_at_end`] of them.
     ///
     /// # Errors
-    /// If they hold no table.
+    /// Fails if they are not a table.
     pub fn decode(bytes: &[u8]) -> io::Result<Self> {
         if bytes.len() != Self::length_at_end(bytes)? || bytes[..4] != SKIPPABLE_MAGIC.to_le_bytes() {
             return Err(damaged("its table of frames has another length"));
@@ -177,10 +179,10 @@ impl SeekTable {
     }
 }
 
-/// What a frame holds.
+/// Decompresses a frame.
 ///
 /// # Errors
-/// If it is damaged.
+/// Fails if the frame is damaged.
 pub fn decompress(compressed: &[u8], frame: &Frame) -> io::Result<Vec<u8>> {
     let length = (frame.content.end - frame.content.start) as usize;
     let content = zstd::bulk::decompress(compressed, length)?;
@@ -190,16 +192,16 @@ pub fn decompress(compressed: &[u8], frame: &Frame) -> io::Result<Vec<u8>> {
     }
 }
 
-/// Makes the compressed form of a file, of the same age, under another name; it is there as a whole or not at all. It is read back before it is
-/// put in place.
+/// Writes the compressed form of a file under another name, with the same modification time. It exists as a whole or
+/// not at all. Every frame is decompressed and compared before the file is put in place.
 ///
 /// # Errors
-/// Those of the file system.
+/// Errors of the file system.
 pub fn compress(from: &Path, to: &Path) -> io::Result<()> {
     let unfinished = super::with_suffix(to, super::UNFINISHED);
     let made = try_compress(from, &unfinished, to);
     if made.is_err() {
-        // What is left of it is removed at the next start as well.
+        // Otherwise the next start removes the remains.
         let _ = fs::remove_file(&unfinished);
     }
     made
@@ -251,7 +253,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tables_return() {
+    fn an_encoded_table_decodes_to_the_same_table() {
         let mut table = SeekTable::default();
         assert_eq!(SeekTable::decode(&table.encode()).unwrap(), table);
         for length in [FIRST_FRAME_LENGTH, FRAME_LENGTH, 17] {
@@ -271,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn zstd_itself_reads_it() {
+    fn zstd_decompresses_the_whole_file() {
         let directory = tempfile::tempdir().unwrap();
         let (from, to) = (directory.path().join("a"), directory.path().join("a.zst"));
         let content: Vec<u8> = (0..700_000u32)

@@ -1,4 +1,4 @@
-//! Which of several servers is the primary.
+//! Finds the primary among several candidates.
 
 use crate::options::{Address, Candidates};
 use crate::shared::ArchiveShared;
@@ -10,16 +10,16 @@ use paceline_types::DomainId;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// After so long without an event or a heartbeat a connection is given up.
+/// A connection is given up after this time without an event or a heartbeat.
 const NET_TIMEOUT: Duration = Duration::from_secs(20);
-/// How often a primary without news tells that it lives.
+/// Heartbeat period that is requested from primaries.
 const HEARTBEAT_MS: u64 = 5_000;
-/// What its error messages say of how often it tries: it never gives up.
+/// Number of retries shown in error messages. A follower never gives up.
 const RETRIES_SHOWN: u64 = 100_000;
-/// The longest packet, in bytes: the longest that the protocol's servers allow.
+/// Maximum packet length in bytes: the highest that servers of the protocol allow.
 const PACKET_MAX: usize = 1 << 30;
 
-/// How a candidate is connected to.
+/// Returns the connection settings for a candidate.
 pub fn definition(shared: &ArchiveShared, address: &Address) -> Definition {
     Definition {
         host: address.host.clone(),
@@ -33,7 +33,7 @@ pub fn definition(shared: &ArchiveShared, address: &Address) -> Definition {
     }
 }
 
-/// What the archive is to its primaries: a replica that acknowledges.
+/// Returns the archive's identity and options towards its primaries: those of a replica that may acknowledge.
 pub fn replica_options(shared: &ArchiveShared) -> ReplicaOptions {
     ReplicaOptions {
         server_id: shared.server_id,
@@ -54,18 +54,19 @@ pub fn replica_options(shared: &ArchiveShared) -> ReplicaOptions {
     }
 }
 
-/// A connection to the candidate that is to be followed.
+/// A connection to the chosen candidate.
 pub struct Chosen {
     /// The connection.
     pub source: Source,
-    /// To whom.
+    /// Address of the candidate.
     pub address: Address,
 }
 
-/// Connects to the first candidate that takes writes, or else to the first that answers, those in `unfit` last.
+/// Connects to the first candidate that accepts writes, or else to the first that answers. `unfit` is chosen only if no other
+/// candidate answers.
 ///
 /// # Errors
-/// The first one's error, if none answers.
+/// The error of the first candidate, if none answers.
 pub async fn choose(
     shared: &ArchiveShared,
     candidates: &Candidates,
@@ -74,6 +75,7 @@ pub async fn choose(
     let options = replica_options(shared);
     let only_one = candidates.0.len() == 1;
     let mut replica = None;
+    let mut last_resort = None;
     let mut failure = None;
     for address in &candidates.0 {
         let definition = definition(shared, address);
@@ -91,7 +93,11 @@ pub async fn choose(
                     source,
                     address: address.clone(),
                 };
-                if writable == Writable::Yes && unfit != Some(address) {
+                if unfit == Some(address) {
+                    last_resort.get_or_insert(chosen);
+                    continue;
+                }
+                if writable == Writable::Yes {
                     return Ok(chosen);
                 }
                 replica.get_or_insert(chosen);
@@ -101,7 +107,7 @@ pub async fn choose(
             }
         }
     }
-    match (replica, failure) {
+    match (replica.or(last_resort), failure) {
         (Some(chosen), _) => Ok(chosen),
         (None, Some(failure)) => Err(failure),
         (None, None) => unreachable!("there is at least one candidate"),

@@ -1,18 +1,21 @@
-//! A connection to a primary: what it logs is handed to the writer, and what is durable is acknowledged.
+//! A connection to a primary: passes its event groups to the writer and acknowledges durable ones.
 //!
 //! ```text
-//!   candidates ──▶ choose ──▶ connect ──▶ everything before is written ──▶ dump from the log's position ──▶ groups ──▶ Writer
+//!   candidates ──▶ choose ──▶ connect ──▶ wait until everything is written ──▶ dump from the log's position ──▶ groups ──▶ Writer
 //!        ▲                                                                        │
 //!        └────── lost, refused, or no longer the primary ◀────────────────────────┘
 //! ```
 //!
-//! **Who is the primary.** Of several candidates the one that is not `read_only` is followed; where all are, the first that answers, because a
-//! replica that logs what it applies has the same transactions. A [`scout`] looks every few seconds whether that has changed.
+//! **The primary.** Among several candidates, the one that is not `read_only` is followed. If all are `read_only`, the
+//! first that answers is followed: a replica that logs what it applies has the same transactions. A [`scout`] checks
+//! every few seconds whether this has changed.
 //!
-//! **The primary is replaced.** The new one is asked for what follows the archive's last GTIDs. If it does not have them, it is not taken, and the
-//! error says which; nothing here is ever taken back: what the archive has and the new primary lacks, the new primary can fetch from here.
+//! **A new primary.** It is asked for the transactions after the archive's last GTIDs. If it does not have these GTIDs,
+//! it is not followed, and the error names them. Nothing is ever undone here: if the archive has transactions that the
+//! new primary lacks, the new primary can fetch them from the archive.
 //!
-//! No error ends a follower: an archive that stops following because of one would be worth nothing when it is needed. It tries again.
+//! No error ends a follower: it tries again. An archive that stops following because of an error would be useless when
+//! it is needed.
 
 pub mod candidates;
 pub mod scout;
@@ -30,30 +33,30 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 use tokio::sync::watch;
 
-/// The first pause before connecting again; it doubles up to [`LONGEST_PAUSE`].
+/// First pause before connecting again. It doubles up to [`LONGEST_PAUSE`].
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
-/// The longest one.
+/// Longest pause before connecting again.
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
-/// How often the log tells an error that stays the same.
+/// Interval at which an unchanged error is logged again.
 const TELL_AGAIN: Duration = Duration::from_secs(60);
 
-/// Whether a follower is to follow.
+/// Requested state of a follower.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Wanted {
-    /// It is.
+    /// Following.
     Follow,
-    /// STOP SLAVE.
+    /// Stopped (STOP SLAVE).
     Stop,
 }
 
-/// Why a session with a primary ended.
+/// Reason for the end of a session with a primary.
 #[derive(Debug)]
 pub enum End {
-    /// It failed.
+    /// An error.
     Failed(SourceError),
-    /// Another candidate is the primary now.
+    /// Another candidate has become the primary.
     Replaced,
-    /// The archive takes nothing any more.
+    /// The archive accepts no more transactions.
     Closed,
 }
 
@@ -69,25 +72,26 @@ impl From<crate::writer::Closed> for End {
     }
 }
 
-/// See the module's head.
+/// A connection to one of several candidates that follows the primary.
 #[derive(Debug)]
 pub struct Follower {
     name: String,
     candidates: Mutex<Candidates>,
     wanted: watch::Sender<Wanted>,
-    /// Rung when the candidates have changed.
+    /// Changes when the candidates are replaced.
     changed: watch::Sender<u64>,
     status: Mutex<FollowStatus>,
-    /// The candidate that refused to send what follows our position: it is tried last.
+    /// The candidate that refused to send what follows the archive's position. Others that accept writes are
+    /// preferred.
     unfit: Mutex<Option<Address>>,
-    /// How many groups were handed to the writer, ever.
+    /// Number of groups passed to the writer since the start.
     handed_over: AtomicU64,
-    /// How many of them are durable.
+    /// Number of these groups that are durable.
     progress: Arc<Progress>,
 }
 
 impl Follower {
-    /// One that has not been started.
+    /// Creates a follower that does not run yet.
     pub fn new(name: String, candidates: Candidates) -> Self {
         Follower {
             name,
@@ -101,17 +105,17 @@ impl Follower {
         }
     }
 
-    /// Its name: empty where there is only one, else its number from 1 on.
+    /// Returns the name: empty if there is only one follower, otherwise its number, from 1.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Whom it may follow.
+    /// Returns the servers that it may follow.
     pub fn candidates(&self) -> Candidates {
         self.candidates.lock().clone()
     }
 
-    /// `CHANGE MASTER`: whom it may follow from now on. What was wrong with the others is forgotten.
+    /// `CHANGE MASTER`: replaces the servers that it may follow, and clears the last error.
     pub fn set_candidates(&self, candidates: Candidates) {
         *self.candidates.lock() = candidates;
         *self.unfit.lock() = None;
@@ -122,17 +126,17 @@ impl Follower {
         self.changed.send_modify(|number| *number += 1);
     }
 
-    /// `START SLAVE`, `STOP SLAVE`. Returns what it was before.
+    /// `START SLAVE`, `STOP SLAVE`: requests a state. Returns the one requested before.
     pub fn want(&self, wanted: Wanted) -> Wanted {
         self.wanted.send_replace(wanted)
     }
 
-    /// Whether it is to follow.
+    /// Returns the requested state.
     pub fn wanted(&self) -> Wanted {
         *self.wanted.borrow()
     }
 
-    /// What it shows.
+    /// Returns the status to be shown.
     pub fn status(&self) -> FollowStatus {
         let waiting = self.handed_over().saturating_sub(*self.progress.borrow());
         FollowStatus {
@@ -145,12 +149,12 @@ impl Follower {
         self.handed_over.load(Ordering::Acquire)
     }
 
-    /// The number of a group that is about to be handed over.
+    /// Returns the number of the next group passed to the writer.
     fn next_number(&self) -> u64 {
         self.handed_over.fetch_add(1, Ordering::AcqRel) + 1
     }
 
-    /// Ends when everything that was handed over is durable.
+    /// Waits until everything passed to the writer is durable.
     async fn written(&self) {
         let all = self.handed_over();
         let mut durable = self.progress.subscribe();
@@ -161,7 +165,7 @@ impl Follower {
         change(&mut self.status.lock());
     }
 
-    /// What error messages call it.
+    /// Returns the name of the connection for messages.
     fn shown(&self) -> String {
         match self.name.is_empty() {
             true => "the primary".to_owned(),
@@ -176,7 +180,7 @@ impl Follower {
         let mut wanted = self.wanted.subscribe();
         let mut changed = self.changed.subscribe();
         loop {
-            // Also one that was about to try again is stopped now.
+            // This also stops a follower that was about to try again.
             if *wanted.borrow() == Wanted::Stop {
                 self.update(|status| status.stop());
             }

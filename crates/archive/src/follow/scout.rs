@@ -1,4 +1,4 @@
-//! Looks now and then whether the server that is followed is still the primary.
+//! Checks regularly whether the followed server is still the primary.
 
 use super::candidates::{definition, replica_options};
 use crate::options::{Address, Candidates};
@@ -6,10 +6,11 @@ use crate::shared::ArchiveShared;
 use paceline_replication::replica::source::{Source, Writable};
 use std::time::Duration;
 
-/// How often.
+/// Interval of the checks.
 const EVERY: Duration = Duration::from_secs(5);
 
-/// Ends when `followed` does not take writes and another candidate does. With one candidate, never.
+/// Waits until `followed` does not accept writes and another candidate does. Never returns if there is only one
+/// candidate.
 pub async fn replaced(shared: &ArchiveShared, candidates: &Candidates, followed: &Address) {
     if candidates.0.len() < 2 {
         return std::future::pending().await;
@@ -27,7 +28,7 @@ pub async fn replaced(shared: &ArchiveShared, candidates: &Candidates, followed:
     }
 }
 
-/// `None` for a server that does not answer: the stream itself will find that out.
+/// Returns `None` for a server that does not answer: the stream itself will detect that.
 async fn is_writable(shared: &ArchiveShared, address: &Address) -> Option<Writable> {
     let options = replica_options(shared);
     let connected = Source::connect(&definition(shared, address), &options).await;

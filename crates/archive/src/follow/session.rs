@@ -1,4 +1,4 @@
-//! One session with a primary, from the greeting to its end.
+//! A session with a primary, from the handshake to its end.
 
 use super::candidates::{Chosen, choose, replica_options};
 use super::status::FollowState;
@@ -18,20 +18,21 @@ use std::sync::Arc;
 use std::time::SystemTime;
 use tokio::sync::watch;
 
-/// How many events are taken in a row before looking around.
+/// Number of events processed in a row before acknowledgements are considered.
 const BATCH_EVENTS_MAX: usize = 256;
-/// From so many bytes on a transaction is put together in a temporary file in the archive's directory: an archive is a small process.
+/// A transaction of more bytes is assembled in a temporary file in the archive's directory, so that the archive's
+/// memory remains small.
 const SPILL_FROM_BYTES: u64 = 8 << 20;
-/// How many bytes of a transaction may be in memory where there is no room for such a file.
+/// Maximum bytes of a transaction in memory if there is no space for such a file.
 const MEMORY_BYTES_MAX: usize = 128 << 20;
-/// `Last_IO_Errno` for a disk that is full.
+/// `Last_IO_Errno` for a full disk.
 const EE_DISK_FULL: u16 = 20;
 
-/// What there is no value of.
+/// A type without values.
 enum Never {}
 
-/// Connects, and receives until something goes wrong. Everything that was handed to the writer is durable, or the writer has failed, when this
-/// ends by itself.
+/// Connects, and receives until an error occurs. When this returns, groups passed to the writer may not be durable yet;
+/// the next session waits for them.
 pub async fn run(follower: &Follower, shared: &ArchiveShared) -> End {
     match try_run(follower, shared).await {
         Ok(never) => match never {},
@@ -102,7 +103,7 @@ async fn try_run(follower: &Follower, shared: &ArchiveShared) -> Result<Never, E
     }
 }
 
-/// Sees to it that the archive's log has begun, and that it can take what this primary has.
+/// Makes sure that the archive's log has begun and that it can accept this primary's domains.
 async fn begin(
     follower: &Follower,
     shared: &ArchiveShared,
@@ -140,22 +141,23 @@ async fn begin(
     }
 }
 
-/// What is received of one connection.
+/// The state of receiving from a connection.
 struct Stream<'a> {
     follower: &'a Follower,
     directory: &'a Path,
     writer: Writer,
     progress: Arc<Progress>,
-    /// Acknowledgements that the primary waits for: when this many groups are durable, this place of its log is told.
+    /// Acknowledgements that the primary waits for: when this many groups are durable, this position of its log is
+    /// acknowledged.
     awaited: VecDeque<(u64, SourcePosition)>,
-    /// Counted since the last [`Stream::show`].
+    /// Groups and bytes since the last [`Stream::show`].
     groups: u64,
     bytes: u64,
 }
 
 impl Stream<'_> {
     async fn run(mut self, mut source: Source) -> Result<Never, End> {
-        // The primary has GTIDs of its own for everything.
+        // A MariaDB primary assigns its own GTIDs, so none have to be supplied.
         let supply = GtidSupply {
             domain_id: DomainId(0),
             last: SequenceNumber(0),
@@ -190,11 +192,11 @@ impl Stream<'_> {
             self.follower
                 .update(|status| status.executed_at_seconds = group.timestamp);
             let room = self.writer.room(&group.group).await?;
-            // From here on nothing waits: what has a number is in the queue.
+            // No await from here on: a group that has a number must reach the queue.
             let number = self.follower.next_number();
             self.writer.write(group.group, number, &self.progress, room)?;
         } else if assembler.memory_bytes() > MEMORY_BYTES_MAX {
-            // It is received again when there is room.
+            // The transaction is received again when there is space.
             return Err(SourceError::lost(
                 EE_DISK_FULL,
                 format!(
@@ -212,7 +214,7 @@ impl Stream<'_> {
         Ok(())
     }
 
-    /// Tells the primary what is durable here.
+    /// Acknowledges to the primary what is durable here.
     async fn acknowledge(&mut self, source: &mut Source) -> Result<(), End> {
         let durable = *self.progress.borrow();
         let mut place = None;
@@ -239,11 +241,11 @@ impl Stream<'_> {
     }
 }
 
-/// Ends when what is awaited first is durable; never if nothing is.
+/// Waits until the first awaited group is durable; forever if none is awaited.
 async fn reached(durable: &mut watch::Receiver<u64>, awaited: Option<&(u64, SourcePosition)>) {
     match awaited {
         Some((number, _)) => {
-            // The sender lives as long as the follower.
+            // This cannot fail: the sender lives as long as the follower.
             let _ = durable.wait_for(|durable| *durable >= *number).await;
         }
         None => std::future::pending().await,

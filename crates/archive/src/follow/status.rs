@@ -1,24 +1,24 @@
-//! What a follower shows of itself.
+//! Status of a follower.
 
 use crate::options::Address;
 use paceline_binlog::SourcePosition;
 use paceline_replication::replica::error::SourceError;
 use std::time::SystemTime;
 
-/// `Slave_IO_Running`.
+/// State of the connection (`Slave_IO_Running`).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum FollowState {
-    /// STOP SLAVE, or not started yet.
+    /// Not started yet, or stopped by STOP SLAVE.
     #[default]
     Stopped,
-    /// It tries.
+    /// The follower tries to connect.
     Connecting,
-    /// It receives.
+    /// The follower receives.
     Connected,
 }
 
 impl FollowState {
-    /// What `Slave_IO_Running` says.
+    /// Returns the value of `Slave_IO_Running`.
     pub fn name(self) -> &'static str {
         match self {
             FollowState::Stopped => "No",
@@ -28,40 +28,40 @@ impl FollowState {
     }
 }
 
-/// What a follower has come to.
+/// Status of a follower.
 #[derive(Clone, Debug, Default)]
 pub struct FollowStatus {
-    /// Whether it receives.
+    /// State of the connection.
     pub state: FollowState,
     /// `Slave_IO_State`.
     pub doing: &'static str,
-    /// Whom it follows, or tried last.
+    /// Server that it follows or last tried.
     pub address: Option<Address>,
     /// `Master_Server_Id`.
     pub server_id: u32,
-    /// Where it is in the primary's log.
+    /// Position reached in the primary's log.
     pub read: SourcePosition,
-    /// The last error; forgotten with the next success. Number 0: none.
+    /// Number of the last error; 0 after a success.
     pub error_number: u16,
-    /// Its text.
+    /// Text of the last error.
     pub error: String,
-    /// How often it has connected.
+    /// Number of successful connections.
     pub connects: u64,
-    /// Whether the primary may ask for acknowledgements.
+    /// Whether the primary may request acknowledgements.
     pub semi_sync: bool,
-    /// How many it was given.
+    /// Number of acknowledgements sent.
     pub acknowledgements: u64,
-    /// Groups received.
+    /// Number of groups received.
     pub groups: u64,
-    /// Bytes of them.
+    /// Bytes received.
     pub bytes: u64,
-    /// When something came last, a heartbeat perhaps.
+    /// Time when something was last received, including heartbeats.
     pub heard: Option<SystemTime>,
-    /// When the newest transaction received was executed, in seconds since 1970 by the primary's clock.
+    /// Time when the newest received transaction was executed, in seconds since 1970 by the primary's clock.
     pub executed_at_seconds: u32,
-    /// The primary's clock less ours, in seconds.
+    /// Time of the primary's clock minus our time, in seconds.
     pub clock_difference_seconds: i64,
-    /// Received and not durable yet, in groups.
+    /// Number of groups received but not yet durable.
     pub waiting: u64,
 }
 

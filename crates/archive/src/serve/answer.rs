@@ -1,4 +1,4 @@
-//! What a statement is answered: OK, or rows of text and numbers.
+//! Answer to a statement: OK, or rows of text and numbers.
 
 use paceline_wire::Capabilities;
 use paceline_wire::PacketWriter;
@@ -6,10 +6,10 @@ use paceline_wire::bytes::put_lenenc_bytes;
 use paceline_wire::column::{ColumnDefinition, Metadata, field_type, write_column_count};
 use paceline_wire::response::{Ok as OkPacket, OkKind, Status, write_end_of_columns, write_end_of_rows};
 
-/// utf8mb4_general_ci, and the collation of what is no text.
+/// Collations of text (utf8mb4_general_ci) and of other values.
 const TEXT: u16 = 45;
 const BINARY: u16 = 63;
-/// The packet of a NULL.
+/// First byte of a NULL value.
 const NULL: u8 = 0xFB;
 
 /// A value.
@@ -24,18 +24,18 @@ pub enum Cell {
 }
 
 impl Cell {
-    /// A text.
+    /// Creates a text.
     pub fn text(text: impl Into<String>) -> Self {
         Cell::Text(text.into())
     }
 
-    /// A number, however large.
+    /// Creates a number. Values above `i64::MAX` are capped.
     pub fn count(number: u64) -> Self {
         Cell::Number(i64::try_from(number).unwrap_or(i64::MAX))
     }
 }
 
-/// What a column holds.
+/// Type of a column.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
     /// Numbers.
@@ -44,7 +44,7 @@ pub enum Kind {
     Text,
 }
 
-/// Rows with their columns' names.
+/// Rows and the names of their columns.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Table {
     columns: Vec<(String, Kind)>,
@@ -52,7 +52,7 @@ pub struct Table {
 }
 
 impl Table {
-    /// With these columns.
+    /// Creates an empty table with these columns.
     pub fn new(columns: &[(&str, Kind)]) -> Self {
         Table {
             columns: columns
@@ -63,7 +63,7 @@ impl Table {
         }
     }
 
-    /// Of one row, with a name for each value.
+    /// Creates a table with one row from pairs of name and value.
     pub fn of_row(named: Vec<(String, Cell)>) -> Self {
         let kind = |cell: &Cell| match cell {
             Cell::Number(_) => Kind::Number,
@@ -85,12 +85,12 @@ impl Table {
     }
 }
 
-/// What a statement is answered.
+/// Answer to a statement.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Answer {
-    /// It is done.
+    /// The statement succeeded.
     Ok {
-        /// How many things it has changed.
+        /// Number of changes.
         affected_rows: u64,
     },
     /// Rows.
@@ -98,10 +98,10 @@ pub enum Answer {
 }
 
 impl Answer {
-    /// Done, and nothing to be said.
+    /// OK, without changes.
     pub const DONE: Answer = Answer::Ok { affected_rows: 0 };
 
-    /// Writes its packets.
+    /// Writes the packets of the answer.
     pub fn write(&self, writer: &mut PacketWriter, capabilities: Capabilities) {
         let ok = OkPacket {
             status: Status::AUTOCOMMIT,

@@ -1,4 +1,4 @@
-//! Expressions without tables: literals, variables, and the functions that replicas and operators call.
+//! Expressions without tables: literals, variables, and functions that replicas and operators call.
 
 use super::answer::Cell;
 use super::session::Session;
@@ -15,7 +15,7 @@ use sqlparser::ast::{
 use std::time::Duration;
 
 impl Session {
-    /// The value of an expression. Waits where a function does.
+    /// Evaluates an expression. Functions may wait.
     pub(super) async fn evaluate(&self, expr: &Expr) -> Result<Cell, Error> {
         match expr {
             Expr::Function(function) => self.call(function).await,
@@ -86,11 +86,11 @@ impl Session {
         })
     }
 
-    /// BINLOG_GTID_POS: NULL for a place that is not in the log.
+    /// BINLOG_GTID_POS: returns NULL for a position that is not in the log.
     fn gtids_at(&self, file: &str, offset: i64) -> Cell {
         let log = &self.archive.shared.log;
         let files = log.files();
-        // No name: the first file.
+        // An empty name means the first file.
         let file = match (file, files.first()) {
             ("", Some(first)) => &first.name,
             (file, _) => file,
@@ -102,7 +102,7 @@ impl Session {
         state.map_or(Cell::Null, |state| Cell::text(state.position().to_string()))
     }
 
-    /// MASTER_GTID_WAIT: 0 when everything named is durable here, -1 when the time is over.
+    /// MASTER_GTID_WAIT: returns 0 when all named transactions are durable here, -1 after the timeout.
     async fn wait_for_gtids(&self, position: &Cell, timeout: &[Cell]) -> Result<Cell, Error> {
         let Cell::Text(text) = position else {
             return Ok(Cell::Null);
@@ -154,7 +154,7 @@ fn literal(value: &Literal) -> Result<Cell, Error> {
     })
 }
 
-/// 1235: an archive has no tables, and no expressions on them.
+/// Returns error 1235: an archive has no tables and does not support this.
 pub(super) fn unsupported(what: impl std::fmt::Display) -> Error {
     Error::unsupported(format!("{what} in an archive"))
 }

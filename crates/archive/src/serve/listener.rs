@@ -1,4 +1,4 @@
-//! Begins a session for each client.
+//! Accepts clients and starts a session for each.
 
 use super::registry::Admission;
 use super::session::{Session, refuse};
@@ -7,7 +7,7 @@ use paceline_wire::listener::Listener;
 use paceline_wire::socket::Socket;
 use std::sync::Arc;
 
-/// Accepts clients until the archive is to stop.
+/// Accepts clients until the archive stops.
 pub async fn serve(listener: &Listener, archive: &Arc<Archive>) {
     loop {
         let accepted = tokio::select! {

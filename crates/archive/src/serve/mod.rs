@@ -1,12 +1,13 @@
-//! Clients of an archive: replicas, tools, people.
+//! Clients of an archive: replicas, tools, operators.
 //!
 //! ```text
 //!   listener ──▶ session: login ─▶ commands ──┬── COM_QUERY ──▶ statement ──▶ answer (OK, rows, error)
 //!                                             └── COM_BINLOG_DUMP ──▶ paceline_replication::primary
 //! ```
 //!
-//! A replica asks a handful of questions before it asks for the log, and an operator a few more. Those are answered; everything else is refused
-//! with MariaDB's error. There is one account, the one that the archive itself uses with its primaries.
+//! A replica runs a few statements before it requests the log, and operators use a few more. These are supported; all
+//! others are refused with MariaDB's error. There is only one account, which is the one that the archive uses for its
+//! primaries.
 
 mod answer;
 mod evaluate;

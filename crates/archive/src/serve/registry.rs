@@ -1,4 +1,4 @@
-//! All sessions: to list them, and to end them.
+//! Registry of sessions: lists and ends them.
 
 use paceline_txn::{Interrupt, InterruptReason};
 use paceline_wire::socket::SocketHandle;
@@ -8,22 +8,22 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Instant;
 
-/// How many clients there may be at a time.
+/// Maximum number of sessions.
 const SESSIONS_MAX: usize = 1000;
 
-/// What others see of a session.
+/// The part of a session that other sessions can see.
 #[derive(Debug)]
 pub struct SessionShared {
-    /// The connection's id.
+    /// Connection id.
     pub id: u32,
-    /// Ends its stream.
+    /// Ends the stream of a replica.
     pub interrupt: Interrupt,
     socket: SocketHandle,
-    /// Where it comes from.
+    /// Address of the client.
     pub host: String,
-    /// When it came.
+    /// Time when the client connected.
     pub connected: Instant,
-    /// What it does: command and state.
+    /// Current command and state.
     pub doing: Mutex<(&'static str, &'static str)>,
 }
 
@@ -42,17 +42,17 @@ pub struct Sessions {
     last_id: AtomicU32,
 }
 
-/// Whether there was room for a session.
+/// Result of adding a session.
 #[derive(Debug)]
 pub enum Admission {
-    /// There was.
+    /// The session was added.
     Admitted(Arc<SessionShared>),
-    /// There was not: 1040.
+    /// The limit was reached: the client gets error 1040.
     Full(Arc<SessionShared>),
 }
 
 impl Sessions {
-    /// A client has connected.
+    /// Adds a session for a client that has connected.
     pub fn add(&self, socket: SocketHandle, host: String) -> Admission {
         let id = self.last_id.fetch_add(1, Ordering::Relaxed) + 1;
         let shared = Arc::new(SessionShared {
@@ -71,22 +71,22 @@ impl Sessions {
         Admission::Admitted(shared)
     }
 
-    /// A session has ended.
+    /// Removes a session that has ended.
     pub fn remove(&self, id: u32) {
         self.all.lock().remove(&id);
     }
 
-    /// All that are there.
+    /// Returns all sessions.
     pub fn all(&self) -> Vec<Arc<SessionShared>> {
         self.all.lock().values().cloned().collect()
     }
 
-    /// How many are there.
+    /// Returns the number of sessions.
     pub fn count(&self) -> usize {
         self.all.lock().len()
     }
 
-    /// Ends all.
+    /// Ends all sessions.
     pub fn stop_all(&self) {
         for session in self.all() {
             session.kill(InterruptReason::Shutdown);

@@ -1,4 +1,4 @@
-//! One client: login, commands, and for a replica the stream.
+//! The session of a client: login, commands, and the stream to a replica.
 
 use super::answer::Answer;
 use super::registry::SessionShared;
@@ -21,18 +21,18 @@ use paceline_wire::{Capabilities, PacketReader, PacketWriter, WireError, WireRes
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The longest packet of a client that has not logged in, in bytes.
+/// Maximum packet length before login, in bytes.
 const LOGIN_PACKET_MAX: usize = 1 << 16;
-/// The longest packet of one that has: statements here are short.
+/// Maximum packet length after login, in bytes: statements here are short.
 const PACKET_MAX: usize = 1 << 20;
-/// How long a client may take to log in.
+/// Time limit for the login.
 const LOGIN_SECONDS_MAX: Duration = Duration::from_secs(10);
-/// How long a client may take nothing of what it is sent.
+/// Time after which a client that does not read what it is sent is disconnected.
 const WRITE_TIMEOUT: Duration = Duration::from_secs(60);
 /// utf8mb4_general_ci.
 const COLLATION: u8 = 45;
 
-/// What the client may do next.
+/// State of a session.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Phase {
     Commands,
@@ -51,7 +51,7 @@ pub struct Session {
     phase: Phase,
 }
 
-/// Tells a client that there are too many: 1040.
+/// Refuses a client with error 1040: too many connections.
 pub async fn refuse(mut socket: Socket) {
     let mut writer = PacketWriter::new();
     let code = ER_CON_COUNT_ERROR;
@@ -60,7 +60,7 @@ pub async fn refuse(mut socket: Socket) {
 }
 
 impl Session {
-    /// Of a client that has just connected.
+    /// Creates the session of a client that has just connected.
     pub fn new(archive: Arc<Archive>, shared: Arc<SessionShared>, socket: Socket) -> Self {
         Session {
             archive,
@@ -74,7 +74,7 @@ impl Session {
         }
     }
 
-    /// Runs it to its end.
+    /// Runs the session to its end.
     pub async fn run(mut self) {
         let served = match tokio::time::timeout(LOGIN_SECONDS_MAX, self.login()).await {
             Ok(Ok(())) => self.serve().await,
@@ -173,7 +173,7 @@ impl Session {
         self.flush().await
     }
 
-    /// What shows an encrypted client that whoever has this certificate knows its password.
+    /// Returns a proof for an encrypted client that the owner of this certificate knows the password.
     fn proof(&self, scramble: &Scramble) -> String {
         let password = NativePassword::of(&self.archive.shared.account.password);
         match (self.socket.tls(), &self.archive.tls, password) {
@@ -245,7 +245,7 @@ impl Session {
         Ok(())
     }
 
-    /// COM_BINLOG_DUMP. The connection ends with it, as in MariaDB.
+    /// COM_BINLOG_DUMP. The connection ends with the stream, as in MariaDB.
     async fn binlog_dump(&mut self) -> WireResult<()> {
         self.phase = Phase::Closing;
         *self.shared.doing.lock() = ("Binlog Dump", "");
@@ -263,7 +263,7 @@ impl Session {
             interrupt: &shared.interrupt,
             show: &show,
             server_id: archive.shared.server_id,
-            // Whatever it has is in its log: nothing was replicated past it.
+            // Everything the archive has is in its log: no position has moved beyond it.
             replicated: GtidPosition::new(),
         };
         let link = Link {
@@ -325,7 +325,7 @@ impl Session {
         self.writer.flush_within(&mut self.socket, WRITE_TIMEOUT).await
     }
 
-    /// Reads the answer to a packet of ours in a dialogue.
+    /// Reads the client's answer during the login.
     async fn read_answer(&mut self) -> WireResult<&[u8]> {
         self.reader.set_sequence(self.writer.sequence());
         self.reader.advance(&mut self.socket).await?;

@@ -1,4 +1,4 @@
-//! SHOW: where an archive stands.
+//! SHOW statements.
 
 use super::answer::{Answer, Cell, Kind, Table};
 use super::evaluate::unsupported;
@@ -243,7 +243,7 @@ impl Session {
     }
 }
 
-/// Of SHOW SLAVE STATUS, in MariaDB's order, and two of its own.
+/// Columns of SHOW SLAVE STATUS in MariaDB's order, followed by two of the archive.
 const STATUS_COLUMNS: [(&str, Kind); 21] = [
     ("Slave_IO_State", Kind::Text),
     ("Master_Host", Kind::Text),
@@ -268,7 +268,8 @@ const STATUS_COLUMNS: [(&str, Kind); 21] = [
     ("Waiting_Transactions", Kind::Number),
 ];
 
-/// 0 when everything that the primary has sent is durable; else how long ago it executed the newest that is not.
+/// Returns 0 if everything that the primary has sent is durable; otherwise the age of the newest received transaction,
+/// in seconds.
 fn seconds_behind(status: &FollowStatus) -> Option<i64> {
     if status.state != FollowState::Connected {
         return None;
@@ -280,7 +281,7 @@ fn seconds_behind(status: &FollowStatus) -> Option<i64> {
     Some((i64::from(unix_seconds()) - executed_at).max(0))
 }
 
-/// Names and values, those that a filter lets through.
+/// Returns a table of the names and values that match a filter.
 fn filtered(
     name: &str,
     rows: impl Iterator<Item = (&'static str, Cell)>,

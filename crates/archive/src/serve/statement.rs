@@ -1,4 +1,4 @@
-//! The statements that an archive understands.
+//! Statements that an archive supports.
 
 use super::answer::{Answer, Cell, Table};
 use super::evaluate::unsupported;
@@ -6,6 +6,7 @@ use super::session::Session;
 use super::variables::is_accepted;
 use crate::follow::{Follower, Wanted};
 use crate::options::{Address, Candidates};
+use crate::writer::RotateError;
 use paceline_binlog::log::PurgeTarget;
 use paceline_sql::Error;
 use paceline_sql::expr::ExprType;
@@ -142,16 +143,22 @@ impl Session {
                         return Err(unsupported("FLUSH BINARY LOGS without a primary"));
                     };
                     let rotated = writer.rotate().await;
-                    rotated.map_err(|closed| Error::with_message(ER_SERVER_SHUTDOWN, closed.to_string()))?;
+                    rotated.map_err(|error| {
+                        let code = match &error {
+                            RotateError::Closed(_) => ER_SERVER_SHUTDOWN,
+                            RotateError::NoSpace(_) => ER_ERROR_ON_WRITE,
+                        };
+                        Error::with_message(code, error.to_string())
+                    })?;
                 }
-                FlushTarget::Logs(_) | FlushTarget::Other(_) => {}
-                _ => return Err(unsupported("FLUSH of anything but logs")),
+                _ => return Err(unsupported("FLUSH of anything but the binary log")),
             }
         }
         Ok(Answer::DONE)
     }
 
-    /// PURGE BINARY LOGS TO: by hand, as far as nobody reads there, and nothing that is in no other place yet although it should be.
+    /// PURGE BINARY LOGS TO. Files that a replica reads are not removed, nor files that still have to be copied to
+    /// object storage.
     async fn purge(&self, purge: &Purge) -> Result<Answer, Error> {
         let Purge::To(file) = purge else {
             return Err(unsupported("PURGE BINARY LOGS BEFORE"));
@@ -221,7 +228,7 @@ impl Session {
                                 .parse()
                                 .map_err(|_| Error::new(ER_WRONG_ARGUMENTS, &[&"MASTER_PORT"]))?;
                         }
-                        // It has its own account, and goes by its own log.
+                        // Ignored: the archive has its own account and uses the position of its own log.
                         "MASTER_USER" | "MASTER_PASSWORD" | "MASTER_USE_GTID" | "MASTER_CONNECT_RETRY" => {}
                         other => return Err(unsupported(format!("CHANGE MASTER TO {other}"))),
                     }
@@ -243,7 +250,7 @@ impl Session {
         Ok(Answer::DONE)
     }
 
-    /// The connection of a name; without a name the only one.
+    /// Returns the connection with a name; without a name, the only connection.
     pub(super) fn follower(&self, connection: Option<&str>) -> Result<&Arc<Follower>, Error> {
         let name = connection.unwrap_or("");
         let found = self
@@ -258,7 +265,7 @@ impl Session {
     }
 }
 
-/// From now on, and until the archive is started again, this server is followed, before the others.
+/// Follows this server from now on, in preference to the others, until the archive is restarted.
 fn follow_now(follower: &Follower, address: Address) {
     let mut addresses = vec![address.clone()];
     addresses.extend(

@@ -1,23 +1,23 @@
-//! What a session has set, and the system variables that can be read.
+//! Settings of a session, and system variables.
 
 use super::answer::Cell;
 use crate::archive::{Archive, version};
 use crate::options::SemiSync;
 use paceline_sql::session::UserVariables;
 
-/// What a client has set.
+/// Settings of a client.
 #[derive(Default)]
 pub struct SessionState {
-    /// Who logged in.
+    /// User name from the login.
     pub user: String,
-    /// `@name`.
+    /// User variables (`@name`).
     pub user_variables: UserVariables,
-    /// `skip_replication`: what is marked is not to be sent.
+    /// `skip_replication`: events with that mark are not sent.
     pub skips_marked: bool,
 }
 
 impl SessionState {
-    /// COM_RESET_CONNECTION.
+    /// COM_RESET_CONNECTION: resets everything but the user.
     pub fn reset(&mut self) {
         *self = SessionState {
             user: std::mem::take(&mut self.user),
@@ -26,7 +26,7 @@ impl SessionState {
     }
 }
 
-/// Session variables that clients set at the beginning, and that mean nothing here.
+/// Session variables that clients set when they connect. They have no effect here.
 const ACCEPTED: [&str; 24] = [
     "autocommit",
     "character_set_client",
@@ -54,12 +54,12 @@ const ACCEPTED: [&str; 24] = [
     "wait_timeout",
 ];
 
-/// Whether `SET` takes a session variable and does nothing with it.
+/// Returns whether `SET` accepts a session variable without any effect.
 pub fn is_accepted(name: &str) -> bool {
     ACCEPTED.contains(&name)
 }
 
-/// All system variables that can be read, by name.
+/// Returns all readable system variables, sorted by name.
 pub fn all(archive: &Archive) -> Vec<(&'static str, Cell)> {
     let state = archive.shared.log.state();
     let position = state.position().to_string();
@@ -116,7 +116,7 @@ pub fn all(archive: &Archive) -> Vec<(&'static str, Cell)> {
     ]
 }
 
-/// A variable as `SELECT @@name` shows it: what is ON or OFF is a number.
+/// Returns a variable as `SELECT @@name` shows it: ON and OFF become numbers.
 pub fn selected(archive: &Archive, name: &str) -> Option<Cell> {
     let found = all(archive).into_iter().find(|(known, _)| *known == name);
     found.map(|(_, cell)| match cell {

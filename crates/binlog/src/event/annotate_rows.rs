@@ -1,12 +1,12 @@
-//! Annotate_rows: the text of the statement whose rows follow. The body is the text.
+//! Annotate_rows: the text of the statement that the following rows come from. The body is the text.
 
 use super::EventType;
 use super::body::EventBody;
 
-/// The statement whose rows follow.
+/// The statement that the following rows come from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct AnnotateRowsEvent<'a> {
-    /// The statement, in the session's character set.
+    /// The statement's text, in the session's character set.
     pub sql: &'a [u8],
 }
 

@@ -1,12 +1,12 @@
-//! What every kind of event has in common when it is written.
+//! The interface that all events have in common when they are encoded.
 
 use super::EventType;
 
-/// What a body is that can be put behind a header.
+/// Body of an event, without header and checksum.
 pub trait EventBody {
-    /// The type code for the header.
+    /// Returns the type code for the header.
     fn event_type(&self) -> EventType;
 
-    /// Appends the body, without header and checksum.
+    /// Appends the encoded body.
     fn encode_body(&self, out: &mut Vec<u8>);
 }

@@ -1,9 +1,9 @@
-//! The compressed form that `log_bin_compress` gives to the text of a Query event and to rows.
+//! The compressed form of rows and of a Query event's text (`log_bin_compress`).
 //!
 //! ```text
 //! bit 7: 1, bits 4-6: algorithm (0 = zlib), bits 0-2: n (1) | uncompressed length (n, big endian) | zlib stream
 //! ```
-//! MariaDB's `binlog_buf_compress`.
+//! This is MariaDB's `binlog_buf_compress`.
 
 use crate::error::{Error, Result};
 use flate2::Compression;
@@ -11,10 +11,10 @@ use flate2::read::ZlibDecoder;
 use flate2::write::ZlibEncoder;
 use std::io::{Read, Write};
 
-/// No event holds more than this uncompressed: MariaDB's `MAX_MAX_ALLOWED_PACKET`.
+/// Maximum uncompressed length: MariaDB's `MAX_MAX_ALLOWED_PACKET`.
 const UNCOMPRESSED_LENGTH_MAX: usize = 1 << 30;
 
-/// What the compressed form in `bytes` holds.
+/// Returns the uncompressed content of `bytes`.
 pub(super) fn decompress(event: &'static str, bytes: &[u8]) -> Result<Vec<u8>> {
     let malformed = |problem| Error::Malformed { event, problem };
     let (first, rest) = bytes
@@ -36,7 +36,7 @@ pub(super) fn decompress(event: &'static str, bytes: &[u8]) -> Result<Vec<u8>> {
     if length > UNCOMPRESSED_LENGTH_MAX {
         return Err(malformed("it claims to be longer than any event"));
     }
-    // What the header claims is not allocated before it is there: zlib reaches about 1000 to 1.
+    // The claimed length is not allocated in advance: zlib compresses up to about 1000 to 1.
     let mut out = Vec::with_capacity(length.min(stream.len().saturating_mul(8)));
     let mut decoder = ZlibDecoder::new(stream).take(length as u64 + 1);
     decoder

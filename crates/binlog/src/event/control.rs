@@ -1,16 +1,16 @@
-//! The small events that belong to the log itself: Rotate, Stop, Binlog_checkpoint, Heartbeat, Start_encryption.
+//! The small events that belong to the log itself: Rotate, Stop, Binlog_checkpoint, Heartbeat.
 
 use super::EventType;
 use super::body::EventBody;
 use crate::codec::{Cursor, PutExt};
 use crate::error::Result;
 
-/// Rotate: the log goes on in another file. `position (8) | file name`.
+/// Rotate: the log continues in another file. `position (8) | file name`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RotateEvent<'a> {
-    /// Where in the next file to go on, in bytes; 4, behind the magic, when it stands in a file.
+    /// Offset in the next file where to continue, in bytes. In a file it is always 4, after the magic.
     pub position: u64,
-    /// The next file's name, without a directory.
+    /// The next file's name, without directory.
     pub file_name: &'a [u8],
 }
 
@@ -39,7 +39,7 @@ impl EventBody for RotateEvent<'_> {
     }
 }
 
-/// Stop: the server was shut down. No body.
+/// Stop: the server was shut down. It has no body.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct StopEvent;
 
@@ -54,7 +54,7 @@ impl EventBody for StopEvent {
 /// Binlog_checkpoint: the first file that recovery needs. `name length (4) | name`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct BinlogCheckpointEvent<'a> {
-    /// The file's name, without a directory.
+    /// The file's name, without directory.
     pub file_name: &'a [u8],
 }
 
@@ -83,7 +83,7 @@ impl EventBody for BinlogCheckpointEvent<'_> {
     }
 }
 
-/// Heartbeat: the primary lives, and this is its position. In no file. The position is the header's end position.
+/// Heartbeat: the primary is alive, and this is its position, which is in the header's end position. Never in a file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct HeartbeatEvent<'a> {
     /// The current file's name.

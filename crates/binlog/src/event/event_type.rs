@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// The type code of an event. Codes that this server does not know are carried through.
+/// Type code of an event. Unknown codes are passed through.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct EventType(pub u8);
 
@@ -11,7 +11,7 @@ macro_rules! event_types {
         impl EventType {
             $($(#[$doc])* pub const $constant: EventType = EventType($code);)*
 
-            /// The name that SHOW BINLOG EVENTS gives it.
+            /// Returns the name that SHOW BINLOG EVENTS shows.
             pub fn name(self) -> &'static str {
                 match self.0 {
                     $($code => $name,)*
@@ -28,13 +28,13 @@ event_types! {
     QUERY = 2, "Query";
     /// The server was shut down.
     STOP = 3, "Stop";
-    /// The log goes on in another file.
+    /// The log continues in another file.
     ROTATE = 4, "Rotate";
     /// A value for AUTO_INCREMENT or LAST_INSERT_ID() in the following statement.
     INTVAR = 5, "Intvar";
-    /// LOAD DATA's next block.
+    /// The next block of a LOAD DATA file.
     APPEND_BLOCK = 9, "Append_block";
-    /// LOAD DATA is given up.
+    /// A LOAD DATA file is discarded.
     DELETE_FILE = 11, "Delete_file";
     /// The seeds for RAND() in the following statement.
     RAND = 13, "RAND";
@@ -42,13 +42,13 @@ event_types! {
     USER_VAR = 14, "User var";
     /// The first event of each file.
     FORMAT_DESCRIPTION = 15, "Format_desc";
-    /// A transaction ends, committed.
+    /// A transaction is committed.
     XID = 16, "Xid";
-    /// LOAD DATA's first block.
+    /// The first block of a LOAD DATA file.
     BEGIN_LOAD_QUERY = 17, "Begin_load_query";
-    /// LOAD DATA is executed.
+    /// The LOAD DATA statement of a file.
     EXECUTE_LOAD_QUERY = 18, "Execute_load_query";
-    /// Which table the following rows events change, and its column types.
+    /// The table that the following rows events change, and its column types.
     TABLE_MAP = 19, "Table_map";
     /// Inserted rows.
     WRITE_ROWS_V1 = 23, "Write_rows_v1";
@@ -56,13 +56,13 @@ event_types! {
     UPDATE_ROWS_V1 = 24, "Update_rows_v1";
     /// Deleted rows.
     DELETE_ROWS_V1 = 25, "Delete_rows_v1";
-    /// The primary knows that something is not in its log.
+    /// The primary reports that changes are missing from its log.
     INCIDENT = 26, "Incident";
-    /// The primary lives; never in a file.
+    /// The primary is alive. Never in a file.
     HEARTBEAT = 27, "Heartbeat";
-    /// What a reader that does not know it may step over.
+    /// A reader that does not know the content may skip the event.
     IGNORABLE = 28, "Ignorable";
-    /// MySQL's annotation.
+    /// The statement that the following rows come from (MySQL).
     ROWS_QUERY = 29, "MySQL Rows_query";
     /// Inserted rows, with extra data (MySQL).
     WRITE_ROWS = 30, "Write_rows";
@@ -72,7 +72,7 @@ event_types! {
     DELETE_ROWS = 32, "Delete_rows";
     /// A MySQL GTID.
     MYSQL_GTID = 33, "MySQL Gtid";
-    /// MySQL, without GTIDs.
+    /// A MySQL transaction without GTID.
     MYSQL_ANONYMOUS_GTID = 34, "MySQL Anonymous_Gtid";
     /// MySQL's list of GTIDs at the head of a file.
     MYSQL_PREVIOUS_GTIDS = 35, "MySQL Previous_gtids";
@@ -80,7 +80,7 @@ event_types! {
     MYSQL_TRANSACTION_CONTEXT = 36, "MySQL Transaction_context";
     /// MySQL's group replication.
     MYSQL_VIEW_CHANGE = 37, "MySQL View_change";
-    /// A prepared XA transaction ends here.
+    /// An XA transaction is prepared; the event group ends.
     XA_PREPARE = 38, "XA_prepare";
     /// MySQL's partial JSON updates.
     MYSQL_PARTIAL_UPDATE_ROWS = 39, "MySQL Update_rows_partial";
@@ -90,7 +90,7 @@ event_types! {
     MYSQL_HEARTBEAT_V2 = 41, "MySQL Heartbeat";
     /// A MySQL GTID that may have a tag.
     MYSQL_GTID_TAGGED = 42, "MySQL Gtid_tagged";
-    /// The statement whose rows follow.
+    /// The statement that the following rows come from.
     ANNOTATE_ROWS = 160, "Annotate_rows";
     /// The first file that recovery needs.
     BINLOG_CHECKPOINT = 161, "Binlog_checkpoint";
@@ -117,29 +117,30 @@ event_types! {
 }
 
 impl EventType {
-    /// Whether an event group may begin with it (a MariaDB GTID event).
+    /// Returns whether an event group may begin with this event, a MariaDB Gtid event.
     pub fn begins_group(self) -> bool {
         self == Self::GTID
     }
 
-    /// Whether it is a rows event that a MariaDB server knows, in whatever version.
+    /// Returns whether this is a rows event that a MariaDB server knows, of any version.
     pub fn is_rows(self) -> bool {
         matches!(self.0, 23..=25 | 30..=32 | 166..=171)
     }
 
-    /// Whether it holds rows: one of those, or MySQL's updates of parts of JSON values.
+    /// Returns whether the event contains rows: [`Self::is_rows`], or MySQL's update with partial JSON values.
     pub fn has_rows(self) -> bool {
         self.is_rows() || self == Self::MYSQL_PARTIAL_UPDATE_ROWS
     }
 
-    /// Whether a replica is sent it. Not [`Self::IGNORABLE`]: `mariadb-binlog` passes over it, but a MariaDB replica that uses
-    /// GTIDs takes it for the beginning of an event group without a GTID, and stops (1595; its
-    /// `Log_event::is_group_event` knows no such type). Nor what only a file has.
+    /// Returns whether the event is sent to replicas. [`Self::IGNORABLE`] is not: `mariadb-binlog` skips it, but a
+    /// MariaDB replica that uses GTIDs takes it for the beginning of an event group without GTID and stops (1595; its
+    /// `Log_event::is_group_event` does not know the type). Events that only make sense in a file are not sent
+    /// either.
     pub fn is_sent_to_replicas(self) -> bool {
         !matches!(self, Self::IGNORABLE | Self::START_ENCRYPTION)
     }
 
-    /// Whether it belongs to the log itself and never to an event group.
+    /// Returns whether the event belongs to the log itself and never to an event group.
     pub fn is_control(self) -> bool {
         matches!(
             self,

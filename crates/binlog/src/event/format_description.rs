@@ -1,10 +1,10 @@
-//! Format_description: the first event of each file. It says how all the others are laid out.
+//! Format_description: the first event of each file. It describes the layout of all others.
 //!
 //! ```text
 //! binlog version (2) | server version (50, NUL-padded) | created (4) | header length (1)
 //! | post-header lengths (1 each, by type code from 1) | checksum algorithm (1)
 //! ```
-//! MariaDB's `Format_description_log_event`; the algorithm is there since 5.3.
+//! This is MariaDB's `Format_description_log_event`; the checksum algorithm exists since MariaDB 5.3.
 
 use super::body::EventBody;
 use super::{EventType, HEADER_LENGTH};
@@ -13,35 +13,35 @@ use crate::error::Result;
 
 const SERVER_VERSION_LENGTH: usize = 50;
 
-/// How the events of a file are secured.
+/// Checksums of the events in a file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ChecksumAlgorithm {
     /// No checksums.
     None,
-    /// Four bytes of CRC-32 behind each event.
+    /// Four bytes of CRC-32 after each event.
     Crc32,
 }
 
-/// The layout of a file's events.
+/// Layout of a file's events.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct FormatDescription {
-    /// The version of the format; 4 is the only one that is read.
+    /// Version of the format; only 4 is supported.
     pub binlog_version: u16,
-    /// The version of the server that wrote the file, as it calls itself.
+    /// Version of the server that wrote the file.
     pub server_version: String,
-    /// When the server started, if this is its first file since then; else 0. Seconds since 1970. A replica that sees
-    /// it drops the temporary tables of the server's earlier life.
+    /// Start time of the server if this is its first file since the start; otherwise 0. In seconds since 1970. A
+    /// replica that sees a start time drops the temporary tables from before it.
     pub created: u32,
-    /// The length of each type's post-header, from type code 1 on.
+    /// Length of each type's post-header, from type code 1 on.
     pub post_header_lengths: Vec<u8>,
-    /// Whether there are checksums.
+    /// Checksums of the file's events.
     pub checksum: ChecksumAlgorithm,
 }
 
-/// What MariaDB 10.11 writes as post-header lengths, types 1 to 171.
+/// Post-header lengths that MariaDB 10.11 writes, for types 1 to 171.
 pub const POST_HEADER_LENGTHS: [u8; 171] = {
     let mut lengths = [0; 171];
-    // Types 1 to 41 as MariaDB's log_event_server.cc has them.
+    // Types 1 to 41, from MariaDB's log_event_server.cc.
     let first: [u8; 41] = [
         56, 13, 0, 8, 0, 18, 0, 4, 4, 4, 4, 18, 0, 0, 95, 0, 4, 26, 8, 0, 0, 0, 8, 8, 8, 2, 0, 0, 0, 10, 10,
         10, 0, 0, 0, 0, 0, 0, 10, 10, 10,
@@ -58,13 +58,13 @@ pub const POST_HEADER_LENGTHS: [u8; 171] = {
         lengths[159 + offset] = own[offset];
         offset += 1;
     }
-    // The Format_description's own length holds the table's.
+    // The post-header of the Format_description event itself includes this table.
     lengths[14] = (2 + SERVER_VERSION_LENGTH + 4 + 1 + 171) as u8;
     lengths
 };
 
 impl FormatDescription {
-    /// The first two numbers of the server's version: it says what some flags mean.
+    /// Returns the first two numbers of the server's version, on which the meaning of some flags depends.
     pub fn version(&self) -> (u32, u32) {
         let mut numbers = self
             .server_version
@@ -73,12 +73,13 @@ impl FormatDescription {
         (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0))
     }
 
-    /// Whether Query events say whether `explicit_defaults_for_timestamp` was set: before, it was the replica's own affair.
+    /// Returns whether Query events state the value of `explicit_defaults_for_timestamp`. Before MariaDB 10.10 the
+    /// replica's own value applied.
     pub fn tells_explicit_defaults(&self) -> bool {
         self.version() >= (10, 10) && self.server_version.contains("MariaDB")
     }
 
-    /// What Paceline writes: version 4, CRC-32, MariaDB 10.11's post-header lengths.
+    /// Returns Paceline's format: version 4, CRC-32, MariaDB 10.11's post-header lengths.
     pub fn new(server_version: impl Into<String>, created: u32) -> Self {
         Self {
             binlog_version: 4,
@@ -89,7 +90,7 @@ impl FormatDescription {
         }
     }
 
-    /// The post-header length of a type, where the file says one.
+    /// Returns the post-header length of a type, or `None` if the file does not state one.
     pub fn post_header_length(&self, event_type: EventType) -> Option<usize> {
         let index = usize::from(event_type.0).checked_sub(1)?;
         self.post_header_lengths
@@ -97,10 +98,11 @@ impl FormatDescription {
             .map(|length| usize::from(*length))
     }
 
-    /// Decodes the body, which still includes the checksum algorithm but not the checksum.
+    /// Decodes the body, which includes the checksum algorithm but not the checksum.
     ///
     /// # Errors
-    /// [`crate::Error::Malformed`] for a version other than 4, a header length other than 19, or what is too short.
+    /// [`crate::Error::Malformed`] for a version other than 4, a header length other than 19, or a body that is too
+    /// short.
     pub fn decode(body: &[u8]) -> Result<Self> {
         let mut cursor = Cursor::new("Format_desc", body);
         let binlog_version = cursor.u16()?;

@@ -1,13 +1,13 @@
-//! Gtid: an event group begins.
+//! Gtid: the beginning of an event group.
 //!
 //! ```text
 //! sequence (8) | domain (4) | flags (1)
 //! | commit id (8)                      if FL_GROUP_COMMIT_ID
 //! | format (4), lengths (1, 1), data   if FL_PREPARED_XA or FL_COMPLETED_XA
-//! | extra flags (1), and what they ask for
+//! | extra flags (1) | the fields that they announce
 //! | zeros up to 19 bytes
 //! ```
-//! MariaDB's `Gtid_log_event`. The server id of the GTID is the header's.
+//! This is MariaDB's `Gtid_log_event`. The server id of the GTID is in the event's header.
 
 use super::EventType;
 use super::body::EventBody;
@@ -15,7 +15,7 @@ use crate::codec::{Cursor, PutExt};
 use crate::error::Result;
 use paceline_types::{DomainId, Gtid, LogPosition, SequenceNumber, ServerId};
 
-/// The shortest body of a Gtid event, in bytes.
+/// Minimum length of a Gtid event's body, in bytes.
 pub const GTID_BODY_LENGTH_MIN: usize = 19;
 
 /// The flags of a Gtid event.
@@ -23,60 +23,60 @@ pub const GTID_BODY_LENGTH_MIN: usize = 19;
 pub struct GtidFlags(pub u8);
 
 impl GtidFlags {
-    /// None.
+    /// No flags.
     pub const NONE: Self = Self(0);
-    /// FL_STANDALONE: the group is this event and one other; no COMMIT ends it.
+    /// FL_STANDALONE: the group consists of one statement and has no COMMIT or Xid event at its end.
     pub const STANDALONE: Self = Self(1);
     /// FL_GROUP_COMMIT_ID: a commit id follows.
     pub const GROUP_COMMIT_ID: Self = Self(2);
-    /// FL_TRANSACTIONAL: only tables that can roll back are changed.
+    /// FL_TRANSACTIONAL: only transactional tables are changed.
     pub const TRANSACTIONAL: Self = Self(4);
     /// FL_ALLOW_PARALLEL: `skip_parallel_replication` was off.
     pub const ALLOW_PARALLEL: Self = Self(8);
-    /// FL_WAITED: it waited for a row lock of another transaction.
+    /// FL_WAITED: the transaction waited for a row lock of another transaction.
     pub const WAITED: Self = Self(16);
-    /// FL_DDL: it is DDL.
+    /// FL_DDL: the group is a DDL statement.
     pub const DDL: Self = Self(32);
-    /// FL_PREPARED_XA: it ends with XA PREPARE.
+    /// FL_PREPARED_XA: the group ends with XA PREPARE.
     pub const PREPARED_XA: Self = Self(64);
-    /// FL_COMPLETED_XA: it commits or rolls back a prepared XA transaction.
+    /// FL_COMPLETED_XA: the group commits or rolls back a prepared XA transaction.
     pub const COMPLETED_XA: Self = Self(128);
 
-    /// Whether all of these flags are set.
+    /// Returns whether all of these flags are set.
     pub fn contains(self, flags: GtidFlags) -> bool {
         self.0 & flags.0 == flags.0
     }
 
-    /// Both sets together.
+    /// Returns the union of both sets.
     pub const fn with(self, flags: GtidFlags) -> GtidFlags {
         GtidFlags(self.0 | flags.0)
     }
 
-    /// This set without those.
+    /// Returns this set without the given flags.
     pub const fn without(self, flags: GtidFlags) -> GtidFlags {
         GtidFlags(self.0 & !flags.0)
     }
 }
 
-/// What the transactions of one commit group share. MariaDB only asks that it differs between groups. Ours is the place
-/// where the group starts, which tells recovery what was already durable when the group was written (see
-/// [`crate::log`]).
+/// Id that the transactions of one commit group share. MariaDB requires only that it differs between groups. Paceline
+/// uses the position where the group starts, which proves to recovery that everything before it was durable when the
+/// group was written (see [`crate::log`]).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct CommitId(pub u64);
 
 impl CommitId {
-    /// The id of the group whose first event starts there.
+    /// Returns the id of the group whose first event starts at `start`.
     pub fn of_group_at(start: LogPosition) -> Self {
         Self(start.as_u64())
     }
 
-    /// Where the group starts, if this server wrote it.
+    /// Returns where the group starts. Meaningful only if this server wrote it.
     pub fn start(self) -> LogPosition {
         LogPosition::from_u64(self.0)
     }
 }
 
-/// An XA transaction's name.
+/// Name of an XA transaction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct XaName<'a> {
     /// The format id.
@@ -87,35 +87,36 @@ pub struct XaName<'a> {
     pub branch_qualifier: &'a [u8],
 }
 
-/// Which part of an ALTER TABLE a group is that its primary logs in two (`binlog_alter_two_phase`). Each has the statement's text.
+/// Phase of an ALTER TABLE that its primary logs in two phases (`binlog_alter_two_phase`). Each phase is an event group
+/// that contains the statement's text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum AlterPhase {
-    /// It has begun: nothing is changed.
+    /// The ALTER has begun: nothing is changed yet.
     Start,
-    /// It has succeeded, at this place in the log.
+    /// The ALTER succeeded: its effect has this place in the log.
     Commit,
-    /// It has failed: nothing was changed.
+    /// The ALTER failed: nothing was changed.
     Rollback,
 }
 
-/// The head of an event group.
+/// The beginning of an event group.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct GtidEvent<'a> {
-    /// The transaction's id.
+    /// GTID of the transaction.
     pub gtid: Gtid,
-    /// What kind of group it is. FL_GROUP_COMMIT_ID and the XA flags are derived from the fields below when written.
+    /// Flags of the group. When encoded, FL_GROUP_COMMIT_ID follows from `commit_id`.
     pub flags: GtidFlags,
-    /// The commit group, if it has more than one transaction.
+    /// Id of the commit group, if that has more than one transaction.
     pub commit_id: Option<CommitId>,
-    /// The XA transaction that is prepared or completed.
+    /// Name of the XA transaction that the group prepares or completes.
     pub xa: Option<XaName<'a>>,
-    /// From the extra flags on, with what belongs to them, as it is (MariaDB's FL_EXTRA_…: several engines, the two
-    /// phases of an ALTER TABLE). Empty where there is none.
+    /// The extra flags and the fields that they announce, not decoded (MariaDB's FL_EXTRA_…: several engines, the two
+    /// phases of an ALTER TABLE). Empty if there are none.
     pub extra: &'a [u8],
 }
 
 impl<'a> GtidEvent<'a> {
-    /// A group that is in no commit group with others.
+    /// Creates a Gtid event that shares no commit group with others.
     pub fn new(gtid: Gtid, flags: GtidFlags) -> Self {
         Self {
             gtid,
@@ -126,7 +127,7 @@ impl<'a> GtidEvent<'a> {
         }
     }
 
-    /// Decodes the body. The server id comes from the header.
+    /// Decodes the body. The server id is that of the header.
     ///
     /// # Errors
     /// [`crate::Error::Malformed`].
@@ -169,7 +170,7 @@ impl<'a> GtidEvent<'a> {
         })
     }
 
-    /// What the group is of an ALTER TABLE in two phases; `None` for everything else.
+    /// Returns the phase of a two-phase ALTER TABLE; `None` for all other groups.
     pub fn alter_phase(&self) -> Option<AlterPhase> {
         let flags = self.extra.first().copied().unwrap_or(0);
         [
@@ -181,12 +182,12 @@ impl<'a> GtidEvent<'a> {
         .find_map(|(flag, phase)| (flags & flag != 0).then_some(phase))
     }
 
-    /// Whether a COMMIT or Xid event ends the group.
+    /// Returns whether the group ends with a COMMIT or Xid event.
     pub fn has_terminator(&self) -> bool {
         !self.flags.contains(GtidFlags::STANDALONE)
     }
 
-    /// The length of the body when encoded, in bytes.
+    /// Returns the length of the encoded body, in bytes.
     pub fn body_length(&self) -> usize {
         let commit_id = if self.commit_id.is_some() { 8 } else { 0 };
         let xa = self
@@ -196,18 +197,18 @@ impl<'a> GtidEvent<'a> {
     }
 }
 
-/// FL_EXTRA_MULTI_ENGINE_E1: a byte follows, the number of engines beyond the first.
+/// FL_EXTRA_MULTI_ENGINE_E1: a byte follows with the number of engines beyond the first.
 const EXTRA_MULTI_ENGINE: u8 = 1;
 /// FL_START_ALTER_E1: the first phase of an ALTER TABLE; nothing follows.
 const EXTRA_START_ALTER: u8 = 2;
 /// FL_COMMIT_ALTER_E1: the sequence number of the first phase follows.
 const EXTRA_COMMIT_ALTER: u8 = 4;
-/// FL_ROLLBACK_ALTER_E1: so it does.
+/// FL_ROLLBACK_ALTER_E1: the sequence number of the first phase follows.
 const EXTRA_ROLLBACK_ALTER: u8 = 8;
 const EXTRA_END_ALTER: u8 = EXTRA_COMMIT_ALTER | EXTRA_ROLLBACK_ALTER;
 
-/// The extra flags and what belongs to them, without the zeros that fill the body up. Where there are flags that this
-/// server does not know, everything.
+/// Returns the extra flags and their fields, without the zeros that pad the body. Returns everything if there are
+/// unknown flags.
 fn without_padding(rest: &[u8]) -> &[u8] {
     let flags = rest.first().copied().unwrap_or(0);
     if flags & !(EXTRA_MULTI_ENGINE | EXTRA_START_ALTER | EXTRA_END_ALTER) != 0 {
@@ -258,7 +259,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_alter_table_has_phases() {
+    fn the_phases_of_an_alter_table_are_decoded() {
         let phase = |extra: &[u8]| {
             let gtid = Gtid::new(DomainId(0), ServerId(1), SequenceNumber(7));
             let event = GtidEvent {

@@ -1,9 +1,10 @@
-//! Gtid_list: the GTID state at the head of a file: the last GTID of each domain and server in all files before.
+//! Gtid_list: the GTID state in the head of a file, which is the last GTID of each domain and server in all files
+//! before.
 //!
 //! ```text
 //! count (28 bits) and flags (4 bits) | domain (4), server (4), sequence (8) each
 //! ```
-//! MariaDB's `Gtid_list_log_event`. Within a domain, the GTID that was written last stands last.
+//! This is MariaDB's `Gtid_list_log_event`. The GTID that was written last in a domain is the last one of that domain.
 
 use super::EventType;
 use super::body::EventBody;
@@ -14,17 +15,17 @@ use paceline_types::{DomainId, Gtid, SequenceNumber, ServerId};
 
 const COUNT_BITS: u32 = 28;
 
-/// The GTIDs, and why they are listed.
+/// A list of GTIDs with flags.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct GtidListEvent {
     /// The GTIDs, by domain.
     pub gtids: Vec<Gtid>,
-    /// FLAG_UNTIL_REACHED (1) and FLAG_IGN_GTIDS (2), which a sender sets in lists that it makes up; 4 bits.
+    /// FLAG_UNTIL_REACHED (1) and FLAG_IGN_GTIDS (2), which a sender sets in lists that are in no file; 4 bits.
     pub flags: u8,
 }
 
 impl GtidListEvent {
-    /// The list at the head of a file that follows everything in `state`.
+    /// Returns the list for the head of a file that follows everything in `state`.
     pub fn of_state(state: &BinlogState) -> Self {
         Self {
             gtids: state.iter().collect(),
@@ -32,7 +33,7 @@ impl GtidListEvent {
         }
     }
 
-    /// The state that it stands for.
+    /// Returns the GTID state that the list describes.
     pub fn state(&self) -> BinlogState {
         self.gtids.iter().copied().collect()
     }
@@ -77,7 +78,7 @@ impl EventBody for GtidListEvent {
             out.put_u32(gtid.server_id.0);
             out.put_u64(gtid.sequence.0);
         }
-        // MariaDB pads an empty list, since its readers once took no body for a truncated event.
+        // MariaDB pads an empty list, because its readers once took an event without a body for a truncated one.
         if self.gtids.is_empty() {
             out.extend_from_slice(&[0; 2]);
         }

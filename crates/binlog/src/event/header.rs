@@ -1,4 +1,4 @@
-//! The 19 bytes in front of every event (binlog format version 4).
+//! The 19-byte header of every event (binlog format version 4).
 //!
 //! ```text
 //! offset  0        4      5           9         13           17      19
@@ -10,36 +10,36 @@
 use super::EventType;
 use paceline_types::ServerId;
 
-/// The length of an event's header, in bytes.
+/// Length of an event's header, in bytes.
 pub const HEADER_LENGTH: usize = 19;
-/// The length of the checksum behind every event, in bytes.
+/// Length of the checksum after every event, in bytes.
 pub const CHECKSUM_LENGTH: usize = 4;
-/// Where the end position stands in the header.
+/// Offset of the end position in the header.
 pub const END_POSITION_OFFSET: usize = 13;
-/// Where the flags stand in the header.
+/// Offset of the flags in the header.
 pub const FLAGS_OFFSET: usize = 17;
-/// The bytes that every file begins with.
+/// First bytes of every file.
 pub const MAGIC: [u8; 4] = *b"\xfebin";
 
 /// An event's header.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct EventHeader {
-    /// When the statement started, in seconds since 1970.
+    /// Start time of the statement, in seconds since 1970.
     pub timestamp: u32,
-    /// What kind of event it is.
+    /// Type of the event.
     pub event_type: EventType,
-    /// The server where it was first written.
+    /// The server that first wrote the event.
     pub server_id: ServerId,
-    /// The length of the whole event with header and checksum, in bytes.
+    /// Length of the whole event including header and checksum, in bytes.
     pub length: u32,
-    /// Where the event ends in its file, modulo 2^32; 0 where that is not known or not meant.
+    /// Offset of the event's end in its file, modulo 2^32; 0 if it is unknown or does not apply.
     pub end_position: u32,
-    /// What readers must know before they read on.
+    /// Flags that a reader needs before it decodes the event.
     pub flags: EventFlags,
 }
 
 impl EventHeader {
-    /// Reads a header; `None` if there are not enough bytes.
+    /// Decodes a header; `None` if there are not enough bytes.
     #[inline]
     pub fn decode(bytes: &[u8]) -> Option<Self> {
         let header: &[u8; HEADER_LENGTH] = bytes.first_chunk()?;
@@ -58,7 +58,7 @@ impl EventHeader {
         })
     }
 
-    /// The header's bytes.
+    /// Encodes the header.
     #[inline]
     pub fn encode(&self) -> [u8; HEADER_LENGTH] {
         let mut header = [0; HEADER_LENGTH];
@@ -77,39 +77,39 @@ impl EventHeader {
 pub struct EventFlags(pub u16);
 
 impl EventFlags {
-    /// None.
+    /// No flags.
     pub const NONE: Self = Self(0);
-    /// Of a Format_description event: the file was not closed. Not part of the checksum.
+    /// In a Format_description event: the file was not closed. The checksum does not cover this flag.
     pub const BINLOG_IN_USE: Self = Self(0x0001);
     /// The statement depends on its session (temporary tables).
     pub const THREAD_SPECIFIC: Self = Self(0x0004);
-    /// A USE before the statement is not needed.
+    /// The statement needs no USE before it.
     pub const SUPPRESS_USE: Self = Self(0x0008);
-    /// Made up by the sender, in no file.
+    /// Created by the sender; not in any file.
     pub const ARTIFICIAL: Self = Self(0x0020);
     /// Written by a replica's receiver.
     pub const RELAY_LOG: Self = Self(0x0040);
-    /// Who does not know the event's type may step over it.
+    /// A reader that does not know the event's type may skip the event.
     pub const IGNORABLE: Self = Self(0x0080);
-    /// Ours, in a Gtid event alone: the transaction was received from a primary. MariaDB gives the bit no meaning, and tools and
-    /// replicas pass over it.
+    /// Paceline's own, only in Gtid events: the transaction was received from a primary. MariaDB assigns no meaning
+    /// to this bit, and its tools and replicas ignore it.
     pub const REPLICATED: Self = Self(0x1000);
-    /// A replica executes it although its server_id is its own.
+    /// A replica executes the event although its server_id is the replica's own.
     pub const ACCEPT_OWN: Self = Self(0x4000);
-    /// Not to be replicated to those who ask for that.
+    /// Not to be sent to replicas that ask to skip such events.
     pub const SKIP_REPLICATION: Self = Self(0x8000);
 
-    /// Whether all of these flags are set.
+    /// Returns whether all of these flags are set.
     pub fn contains(self, flags: EventFlags) -> bool {
         self.0 & flags.0 == flags.0
     }
 
-    /// Both sets together.
+    /// Returns the union of both sets.
     pub const fn with(self, flags: EventFlags) -> EventFlags {
         EventFlags(self.0 | flags.0)
     }
 
-    /// This set without those.
+    /// Returns this set without the given flags.
     pub const fn without(self, flags: EventFlags) -> EventFlags {
         EventFlags(self.0 & !flags.0)
     }

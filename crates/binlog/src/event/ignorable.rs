@@ -1,8 +1,8 @@
-//! Ignorable (type 28): Paceline's own records, which every other reader steps over.
+//! Ignorable (type 28): Paceline's own records, which all other readers skip.
 //!
-//! `mariadb-binlog` passes over an event of this type, as over any unknown type whose header carries the flag 0x80
-//! ([`super::EventFlags::IGNORABLE`]). They are not sent to replicas ([`EventType::is_sent_to_replicas`]). Ours begin with a
-//! mark, so that they are never taken for someone else's:
+//! `mariadb-binlog` skips an event of this type, as it skips any unknown type whose header has the flag 0x80
+//! ([`super::EventFlags::IGNORABLE`]). The records are not sent to replicas ([`EventType::is_sent_to_replicas`]).
+//! Each begins with a mark that distinguishes it from ignorable events of other programs:
 //!
 //! ```text
 //! "pace" (4) | kind (1) | content
@@ -20,44 +20,45 @@ const KIND_FILE_HEAD: u8 = 1;
 const KIND_DURABLE: u8 = 2;
 const KIND_REPLICA: u8 = 3;
 const KIND_PADDING: u8 = 4;
-/// Behind the rest of a file's head, where it follows no file.
+/// Last byte of a file's head record, if the file follows the tables and no other file.
 const FOLLOWS_TABLES: u8 = 1;
 
-/// What stood before a file when it was begun.
+/// What precedes a file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Follows {
-    /// The file before it in the log, if any.
+    /// The file before it in the log, if there is one.
     Log,
-    /// A log that is gone (`RESET MASTER`): the tables held all of it, durably.
+    /// No file (`RESET MASTER`): the tables durably held everything in the log before.
     Tables,
 }
 
-/// One of Paceline's own records.
+/// A record of Paceline.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum IgnorableEvent<'a> {
-    /// At the head of each file, behind the Format_description.
+    /// In the head of each file, after the Format_description.
     FileHead {
-        /// The file's ordinal: the upper 24 bits of the positions in it.
+        /// Ordinal of the file: the upper 24 bits of the positions in it.
         ordinal: u32,
-        /// How the file is synced from its start on.
+        /// Sync mode from the start of the file on.
         sync_mode: SyncMode,
-        /// What stood before it.
+        /// What precedes the file.
         follows: Follows,
     },
-    /// From here on the log is synced in that way; everything before `durable` was durable when this was written.
+    /// A change of the sync mode, or a statement of what is durable. Everything before `durable` was durable when
+    /// this was written, or, in the head of a large transaction's file, before the log contained that file.
     Durable {
-        /// What was durable.
+        /// The durable position.
         durable: LogPosition,
-        /// How the log is synced from here on.
+        /// Sync mode from here on.
         sync_mode: SyncMode,
     },
-    /// How far a replica has come, in a file's head, or where its position moved without a transaction: a
-    /// [`crate::replica_state::ReplicaRecord`], encoded.
+    /// The state of the replica in a file's head, or a change of it without a transaction: an encoded
+    /// [`crate::replica_state::ReplicaRecord`].
     Replica(&'a [u8]),
-    /// Fills the room between the head of a file that a large transaction has brought along and that transaction
-    /// ([`crate::log::LargeGroup`]): so many zeros.
+    /// Fills the space between the head of a large transaction's file and that transaction
+    /// ([`crate::log::LargeGroup`]) with this many zeros.
     Padding(u32),
-    /// Someone else's, or of a later version.
+    /// A record of another program or of a later version.
     Other(&'a [u8]),
 }
 
@@ -65,7 +66,7 @@ impl<'a> IgnorableEvent<'a> {
     /// Decodes the body.
     ///
     /// # Errors
-    /// [`crate::Error::Malformed`] for one with our mark and a content that we never write.
+    /// [`crate::Error::Malformed`] for a record with our mark and a content that Paceline never writes.
     pub fn decode(body: &'a [u8]) -> Result<Self> {
         let mut cursor = Cursor::new("Ignorable", body);
         if !body.starts_with(MARK) {
@@ -160,6 +161,6 @@ impl EventBody for IgnorableEvent<'_> {
 }
 
 impl IgnorableEvent<'_> {
-    /// The length of a whole [`IgnorableEvent::Padding`] event without its zeros, in bytes.
+    /// Length of a whole [`IgnorableEvent::Padding`] event without its zeros, in bytes.
     pub(crate) const PADDING_OVERHEAD: u64 = (HEADER_LENGTH + MARK.len() + 1 + CHECKSUM_LENGTH) as u64;
 }

@@ -1,16 +1,16 @@
-//! Incident: the primary says that something happened that is not in its log. `kind (2) | length (1) | message`.
+//! Incident: the primary reports that changes are missing from its log. `kind (2) | length (1) | message`.
 
 use super::EventType;
 use super::body::EventBody;
 use crate::codec::{Cursor, PutExt};
 use crate::error::Result;
 
-/// Something is missing in the log.
+/// Report that changes are missing from the log.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct IncidentEvent<'a> {
-    /// 1: LOST_EVENTS.
+    /// Kind of the incident; 1 is LOST_EVENTS.
     pub kind: u16,
-    /// What the primary says of it.
+    /// The primary's message.
     pub message: &'a [u8],
 }
 

@@ -1,15 +1,16 @@
-//! LOAD DATA as a statement: the file in blocks, then what was done with it.
+//! LOAD DATA logged as a statement: the file in blocks, then the statement that reads it.
 //!
 //! ```text
-//!   Begin_load_query     file id (4) | the file's first block
-//!   Append_block         file id (4) | the next one                    (as many as it takes)
-//!   Execute_load_query   Query's fixed part (13) | file id (4) | file's name: start (4), end (4) | duplicates (1)
+//!   Begin_load_query     file id (4) | first block of the file
+//!   Append_block         file id (4) | next block                      (any number of them)
+//!   Execute_load_query   Query's fixed part (13) | file id (4) | clause about the file: start (4), end (4) | duplicates (1)
 //!                        | status variables | database, NUL | statement
-//!   Delete_file          file id (4)                                   (in place of Execute_load_query: nothing was done with it)
+//!   Delete_file          file id (4)                                   (instead of Execute_load_query, if the statement failed)
 //! ```
-//! MariaDB's `Execute_load_query_log_event`. A reader puts the name of its own copy of the file where the primary's stands: the statement's bytes from
-//! `start` to `end` are `INFILE '…' [REPLACE | IGNORE] INTO`. The file id is the primary's count of such statements; a file's blocks and
-//! its statement stand in one event group. Neither kind is ever compressed.
+//! This is MariaDB's `Execute_load_query_log_event`. A reader substitutes the name of its own copy of the file: the
+//! clause about the file, from `start` to `end` of the statement, is ` [LOCAL] INFILE '…' [REPLACE | IGNORE] INTO`.
+//! The file id is the primary's counter of such statements. The blocks of a file and its statement are in one event
+//! group. None of these events is ever compressed.
 
 use super::EventType;
 use super::body::EventBody;
@@ -17,23 +18,23 @@ use super::query::{QueryCompression, QueryEvent, QueryHead};
 use crate::codec::{Cursor, PutExt};
 use crate::error::Result;
 
-/// Which of a file's blocks it is.
+/// Kind of a file block.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum BlockKind {
-    /// Begin_load_query: the first one.
+    /// Begin_load_query: the first block.
     First,
-    /// Append_block: another one.
+    /// Append_block: any later block.
     Next,
 }
 
 /// A block of the file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FileBlockEvent<'a> {
-    /// Whether the file begins with it.
+    /// Whether this is the first block.
     pub kind: BlockKind,
-    /// The file.
+    /// Id of the file.
     pub file_id: u32,
-    /// Its bytes: those of an empty file are none.
+    /// Content of the block; empty for an empty file.
     pub bytes: &'a [u8],
 }
 
@@ -69,10 +70,10 @@ impl EventBody for FileBlockEvent<'_> {
     }
 }
 
-/// The file is given up: the statement has failed on the primary, and nothing of it stayed.
+/// Discards the file: the statement has failed on the primary and left no changes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct DeleteFileEvent {
-    /// The file.
+    /// Id of the file.
     pub file_id: u32,
 }
 
@@ -99,14 +100,14 @@ impl EventBody for DeleteFileEvent {
     }
 }
 
-/// What is done with a row whose key is there already (MariaDB's `enum_load_dup_handling`).
+/// Handling of a row whose key already exists (MariaDB's `enum_load_dup_handling`).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum LoadDuplicates {
     /// The statement fails.
     Error,
-    /// IGNORE.
+    /// IGNORE: the new row is skipped.
     Ignore,
-    /// REPLACE.
+    /// REPLACE: the new row replaces the old one.
     Replace,
 }
 
@@ -120,18 +121,18 @@ impl LoadDuplicates {
     }
 }
 
-/// The statement.
+/// The LOAD DATA statement.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ExecuteLoadQueryEvent<'a> {
-    /// Its text as it ran on the primary, and its context. Never compressed.
+    /// Text and context of the statement on the primary. Never compressed.
     pub query: QueryEvent<'a>,
-    /// The file.
+    /// Id of the file.
     pub file_id: u32,
-    /// Where in the text the words about the file begin. At most `file_end`.
+    /// Start of the clause about the file in the text. At most `file_end`.
     pub file_start: u32,
-    /// Where they end, behind INTO. At most the text's length.
+    /// End of that clause, after INTO. At most the length of the text.
     pub file_end: u32,
-    /// What those words said of duplicates, or what LOCAL made of them.
+    /// Handling of duplicates that the clause, or LOCAL, specified.
     pub duplicates: LoadDuplicates,
 }
 
@@ -163,7 +164,8 @@ impl<'a> ExecuteLoadQueryEvent<'a> {
         })
     }
 
-    /// The statement with other words about the file: `infile` is `INFILE '…'`, or LOCAL before that, with what is to stand before it.
+    /// Returns the statement with another clause about the file. `infile` is ` INFILE '…'` or ` LOCAL INFILE '…'`,
+    /// including the space before it.
     pub fn text_with(&self, infile: &[u8], duplicates: LoadDuplicates) -> Vec<u8> {
         let (before, behind) = (
             &self.query.sql[..self.file_start as usize],
@@ -209,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn another_file_takes_the_place_of_the_primary_s() {
+    fn the_clause_about_the_file_can_be_replaced() {
         let event = event();
         assert_eq!(
             event.text_with(b" INFILE 'x'", event.duplicates),
@@ -222,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_malformed_is_refused() {
+    fn malformed_bodies_are_refused() {
         let encode = |change: fn(&mut ExecuteLoadQueryEvent<'static>)| {
             let mut event = event();
             change(&mut event);

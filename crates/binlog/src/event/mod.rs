@@ -1,8 +1,8 @@
 //! Events: everything that MariaDB 10.11 writes into a binary log, encoded and decoded byte for byte.
 //!
-//! An event is a header of 19 bytes ([`EventHeader`]), a body that depends on its type, and a checksum. [`RawEvent`] is one
-//! whose header was read and whose checksum was checked; [`Event`] is one whose body was decoded. Bodies borrow from the
-//! bytes that they were decoded from. Each kind's file draws its body.
+//! An event is a header of 19 bytes ([`EventHeader`]), a body that depends on its type, and a checksum. A
+//! [`RawEvent`] has a decoded header and a checked checksum; an [`Event`] has a decoded body as well. Bodies borrow
+//! from the bytes that they were decoded from. The file of each event type shows the layout of its body.
 //!
 //! ```
 //! use paceline_binlog::event::*;
@@ -17,7 +17,7 @@
 //! # Ok::<(), paceline_binlog::Error>(())
 //! ```
 //!
-//! The reference is MariaDB's `sql/log_event.h` and `log_event_server.cc`; the tests compare with logs that a real server
+//! The reference is MariaDB's `sql/log_event.h` and `log_event_server.cc`. Tests compare with logs that a real server
 //! wrote.
 
 mod annotate_rows;
@@ -63,13 +63,13 @@ pub use xid::{XaPrepareEvent, XidEvent};
 
 use crate::error::{Error, Result};
 
-/// An event whose body was decoded.
+/// An event with a decoded body.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Event<'a> {
     /// The first event of each file.
     FormatDescription(FormatDescription),
-    /// The log goes on in another file.
+    /// The log continues in another file.
     Rotate(RotateEvent<'a>),
     /// The server was shut down.
     Stop,
@@ -79,13 +79,13 @@ pub enum Event<'a> {
     BinlogCheckpoint(BinlogCheckpointEvent<'a>),
     /// Paceline's own records.
     Ignorable(IgnorableEvent<'a>),
-    /// The primary lives.
+    /// The primary is alive.
     Heartbeat(HeartbeatEvent<'a>),
-    /// An event group begins.
+    /// The beginning of an event group.
     Gtid(GtidEvent<'a>),
-    /// The statement whose rows follow.
+    /// The statement that the following rows come from.
     AnnotateRows(AnnotateRowsEvent<'a>),
-    /// Which table the following rows belong to.
+    /// The table that the following rows belong to.
     TableMap(TableMapEvent<'a>),
     /// Changed rows.
     Rows(RowsEvent<'a>),
@@ -99,21 +99,21 @@ pub enum Event<'a> {
     UserVar(UserVarEvent<'a>),
     /// A block of the file that LOAD DATA reads.
     FileBlock(FileBlockEvent<'a>),
-    /// LOAD DATA, behind its file.
+    /// The LOAD DATA statement, after its file.
     ExecuteLoadQuery(ExecuteLoadQueryEvent<'a>),
-    /// Nothing is done with the file.
+    /// The file is discarded.
     DeleteFile(DeleteFileEvent),
-    /// The transaction commits.
+    /// The transaction is committed.
     Xid(XidEvent),
-    /// The group ends with XA PREPARE.
+    /// An XA transaction is prepared; the group ends.
     XaPrepare(XaPrepareEvent<'a>),
-    /// Something is missing in the log.
+    /// Changes are missing from the log.
     Incident(IncidentEvent<'a>),
-    /// A type that this crate does not look into: MySQL's own, or one of the future.
+    /// An event of a type that this crate does not decode: one of MySQL's, or an unknown one.
     Unknown {
-        /// The type.
+        /// Type of the event.
         event_type: EventType,
-        /// Its body.
+        /// The undecoded body.
         body: &'a [u8],
     },
 }
@@ -122,7 +122,7 @@ impl<'a> Event<'a> {
     /// Decodes a body (without header and checksum).
     ///
     /// # Errors
-    /// [`Error::Malformed`] for what its type does not allow, [`Error::Encrypted`] for an encrypted file's.
+    /// [`Error::Malformed`] for a body that its type does not allow, [`Error::Encrypted`] for a Start_encryption event.
     pub fn decode(header: &EventHeader, body: &'a [u8], _format: &FormatDescription) -> Result<Self> {
         Ok(match header.event_type {
             EventType::FORMAT_DESCRIPTION => Event::FormatDescription(FormatDescription::decode(body)?),
@@ -156,7 +156,7 @@ impl<'a> Event<'a> {
     }
 }
 
-/// Encodes again what was decoded.
+/// Encodes a decoded event again.
 impl EventBody for Event<'_> {
     fn event_type(&self) -> EventType {
         match self {

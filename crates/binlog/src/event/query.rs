@@ -1,10 +1,11 @@
-//! Query: a statement with the context that it ran in. DDL; and BEGIN, COMMIT, SAVEPOINT around rows that cannot roll back.
+//! Query: a statement with its context. Used for DDL, and for BEGIN, COMMIT and SAVEPOINT around changes of
+//! non-transactional tables.
 //!
 //! ```text
 //! connection id (4) | execution time (4, seconds) | database length (1) | error (2) | length of variables (2)
 //! | status variables | database, NUL | statement
 //! ```
-//! MariaDB's `Query_log_event`; the compressed kind holds the statement in [`super::compression`]'s form.
+//! This is MariaDB's `Query_log_event`. Query_compressed contains the statement in the form of [`super::compression`].
 
 use super::EventType;
 use super::body::EventBody;
@@ -14,36 +15,36 @@ use crate::codec::{Cursor, PutExt};
 use crate::error::Result;
 use std::borrow::Cow;
 
-/// Whether the statement is compressed in the event.
+/// Whether an event contains the statement in compressed form.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum QueryCompression {
-    /// As it is.
+    /// Uncompressed.
     Plain,
-    /// `log_bin_compress`.
+    /// Compressed (`log_bin_compress`).
     Compressed,
 }
 
 /// A statement and its context.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct QueryEvent<'a> {
-    /// The connection that ran it (and whose temporary tables it sees).
+    /// The connection that ran the statement. Its temporary tables are visible to the statement.
     pub connection_id: u32,
-    /// How long it took, in seconds.
+    /// Execution time, in seconds.
     pub execution_seconds: u32,
-    /// The error that it ended with on the primary, 0 for none.
+    /// Error with which the statement ended on the primary; 0 for none.
     pub error_code: u16,
-    /// The session's settings.
+    /// Settings of the session.
     pub status_vars: Vec<StatusVar<'a>>,
-    /// The default database; empty for none.
+    /// Default database; empty for none.
     pub database: &'a [u8],
-    /// The statement's text, in the session's character set.
+    /// Text of the statement, in the session's character set. Never compressed.
     pub sql: Cow<'a, [u8]>,
-    /// Whether it is compressed when encoded. `sql` never is.
+    /// Whether the text is compressed when encoded.
     pub compression: QueryCompression,
 }
 
 impl<'a> QueryEvent<'a> {
-    /// A statement without any context.
+    /// Creates an event for a statement without any context.
     pub fn new(database: &'a [u8], sql: &'a [u8]) -> Self {
         Self {
             connection_id: 0,
@@ -70,7 +71,7 @@ impl<'a> QueryEvent<'a> {
         head.decode_rest(&mut cursor, compression)
     }
 
-    /// The id of what a DDL statement built (Q_XID), if it carries one.
+    /// Returns the id that a DDL statement carries (Q_XID).
     pub fn xid(&self) -> Option<u64> {
         self.status_vars.iter().find_map(|var| match var {
             StatusVar::Xid(xid) => Some(*xid),
@@ -78,13 +79,13 @@ impl<'a> QueryEvent<'a> {
         })
     }
 
-    /// Whether it is a COMMIT or ROLLBACK, which ends a group.
+    /// Returns whether the statement is COMMIT or ROLLBACK, which end a group.
     pub fn ends_group(&self) -> bool {
         self.sql.eq_ignore_ascii_case(b"COMMIT") || self.sql.eq_ignore_ascii_case(b"ROLLBACK")
     }
 }
 
-/// The fixed part, behind which Execute_load_query has a part of its own.
+/// The fixed part of the body. In Execute_load_query, a fixed part of its own follows.
 pub(super) struct QueryHead {
     connection_id: u32,
     execution_seconds: u32,
@@ -104,7 +105,7 @@ impl QueryHead {
         })
     }
 
-    /// What is behind it, up to the body's end.
+    /// Decodes the rest of the body.
     pub(super) fn decode_rest<'a>(
         self,
         cursor: &mut Cursor<'a>,
@@ -132,7 +133,7 @@ impl QueryHead {
 }
 
 impl QueryEvent<'_> {
-    /// Encodes the body with something between the fixed part and the status variables.
+    /// Encodes the body with `between` inserted between the fixed part and the status variables.
     pub(super) fn encode_around(&self, between: &[u8], out: &mut Vec<u8>) {
         out.put_u32(self.connection_id);
         out.put_u32(self.execution_seconds);

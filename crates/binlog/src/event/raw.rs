@@ -1,4 +1,4 @@
-//! An event as it stands in a file, and how one is written.
+//! Events with an undecoded body, and the encoding of whole events.
 
 use super::body::EventBody;
 use super::format_description::{ChecksumAlgorithm, FormatDescription};
@@ -10,21 +10,22 @@ use crate::checksum::crc32;
 use crate::error::{Error, Result};
 use paceline_types::ServerId;
 
-/// The fields of a header that do not follow from the event's content and place.
+/// The fields of a header that do not follow from the event's content and position.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct EventStamp {
-    /// When the statement started, in seconds since 1970.
+    /// Start time of the statement, in seconds since 1970.
     pub timestamp: u32,
-    /// The server where the event is first written.
+    /// The server that first writes the event.
     pub server_id: ServerId,
-    /// The header's flags.
+    /// Flags of the header.
     pub flags: EventFlags,
 }
 
-/// Appends a whole event: header, body, checksum. `start` is the offset in the file at which it will stand.
+/// Appends a whole event: header, body, checksum. `start` is the event's offset in the file; 0 leaves the end
+/// position 0.
 ///
-/// The flag [`EventFlags::BINLOG_IN_USE`] is written but not counted into the checksum, as MariaDB does, so that a file can
-/// be closed by clearing it.
+/// As in MariaDB, the checksum does not cover the flag [`EventFlags::BINLOG_IN_USE`], so a file can be closed by
+/// clearing it.
 pub fn encode_event(out: &mut Vec<u8>, stamp: &EventStamp, start: u64, body: &dyn EventBody) {
     let at = out.len();
     out.extend_from_slice(&[0; HEADER_LENGTH]);
@@ -53,14 +54,14 @@ pub fn encode_event(out: &mut Vec<u8>, stamp: &EventStamp, start: u64, body: &dy
     out.extend_from_slice(&checksum.to_le_bytes());
 }
 
-/// The end position that a header holds for an event that starts there: MariaDB's field has 32 bits, and wraps in the
-/// rare file that one huge transaction has made longer.
+/// Returns the end position for the header of an event that starts at `start`. MariaDB's field has 32 bits and wraps
+/// in the rare file that a huge transaction has made longer.
 pub fn end_position(start: u64, length: u64) -> u32 {
     (start + length) as u32
 }
 
-/// Whether an event's checksum is right. `event` is the whole event. The in-use flag of a Format_description event is not
-/// counted.
+/// Returns whether the checksum of an event is correct. `event` is the whole event. The in-use flag of a
+/// Format_description event is not covered.
 pub fn checksum_is_right(event: &[u8]) -> bool {
     let Some((counted, stored)) = event.split_last_chunk::<CHECKSUM_LENGTH>() else {
         return false;
@@ -82,7 +83,7 @@ pub fn checksum_is_right(event: &[u8]) -> bool {
     computed == u32::from_le_bytes(*stored)
 }
 
-/// An event as it stands in a file or came in a packet: header read, length and checksum checked, body not decoded.
+/// An event with a decoded header and an undecoded body; its length and checksum are checked.
 #[derive(Clone, Copy, Debug)]
 pub struct RawEvent<'a> {
     header: EventHeader,
@@ -91,10 +92,10 @@ pub struct RawEvent<'a> {
 }
 
 impl<'a> RawEvent<'a> {
-    /// Takes `bytes` for one whole event, with what its file's Format_description says of checksums.
+    /// Checks that `bytes` is one whole event. `checksum` is the algorithm in its file's Format_description.
     ///
     /// # Errors
-    /// [`Error::Malformed`] if the length in the header is not that of `bytes`, or the checksum is wrong.
+    /// [`Error::Malformed`] if the length in the header differs from that of `bytes`, or the checksum is wrong.
     pub fn new(bytes: &'a [u8], checksum: ChecksumAlgorithm) -> Result<Self> {
         let malformed = |problem| Error::Malformed {
             event: "binlog",
@@ -126,7 +127,7 @@ impl<'a> RawEvent<'a> {
         })
     }
 
-    /// Takes `bytes` for one whole event whose length and checksum were checked before.
+    /// Wraps one whole event whose length and checksum have already been checked.
     pub(crate) fn checked_before(bytes: &'a [u8], checksum: ChecksumAlgorithm) -> Result<Self> {
         let malformed = || Error::Malformed {
             event: "binlog",
@@ -143,45 +144,43 @@ impl<'a> RawEvent<'a> {
         event.ok_or_else(malformed)
     }
 
-    /// Takes `bytes` for one whole event that was checked before and ends with a checksum.
-    /// `None` if it is too short for that.
+    /// Wraps one whole event that has already been checked and ends with a checksum. Returns `None` if it is too short.
     pub fn trusted(bytes: &'a [u8]) -> Option<Self> {
         let header = EventHeader::decode(bytes)?;
         let body = bytes.get(HEADER_LENGTH..bytes.len().checked_sub(CHECKSUM_LENGTH)?)?;
         Some(Self { header, bytes, body })
     }
 
-    /// The header.
+    /// Returns the decoded header.
     pub fn header(&self) -> &EventHeader {
         &self.header
     }
 
-    /// The type.
+    /// Returns the event's type.
     pub fn event_type(&self) -> EventType {
         self.header.event_type
     }
 
-    /// The whole event, with header and checksum.
+    /// Returns the whole event, including header and checksum.
     pub fn bytes(&self) -> &'a [u8] {
         self.bytes
     }
 
-    /// What stands between header and checksum.
+    /// Returns the bytes between header and checksum.
     pub fn body(&self) -> &'a [u8] {
         self.body
     }
 
-    /// Decodes the body.
+    /// Decodes the body. An unknown type becomes [`Event::Unknown`].
     ///
     /// # Errors
-    /// [`Error::Malformed`] for what its type does not allow, [`Error::Encrypted`] for an encrypted file's.
-    /// A type that is not known becomes [`Event::Unknown`].
+    /// [`Error::Malformed`] for a body that its type does not allow, [`Error::Encrypted`] for a Start_encryption event.
     pub fn decode(&self, format: &FormatDescription) -> Result<Event<'a>> {
         Event::decode(&self.header, self.body, format)
     }
 }
 
-/// Gives an event another end position and mends its checksum, both in place.
+/// Sets the end position of an event and corrects its checksum, in place.
 pub fn set_end_position(event: &mut [u8], end: u32) {
     let Some(counted) = event
         .len()

@@ -1,12 +1,12 @@
-//! Rows events: the rows that a statement inserted, updated or deleted in one table.
+//! Rows events: the rows of one table that a statement inserted, updated or deleted.
 //!
 //! ```text
 //! table id (6) | flags (2) | extra data: length (2, counting itself), bytes    (version 2 only)
 //! | number of columns (packed) | columns present (bitmap) | columns present after (bitmap; updates only)
-//! | rows: an image each, two (before, after) for an update
+//! | rows: one image each; two (before, after) for an update
 //! ```
-//! MariaDB's `Rows_log_event`; it writes version 1, MySQL version 2. The compressed kinds hold the rows in
-//! [`super::compression`]'s form. What an image means is known to `paceline_types::row_image`.
+//! This is MariaDB's `Rows_log_event`. MariaDB writes version 1, MySQL version 2. The compressed types contain the
+//! rows in the form of [`super::compression`]. `paceline_types::row_image` decodes the images.
 
 use super::EventType;
 use super::body::EventBody;
@@ -16,32 +16,32 @@ use crate::codec::{Cursor, PutExt};
 use crate::error::{Error, Result};
 use std::borrow::Cow;
 
-/// What happened to the rows.
+/// Kind of a row change.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum RowsKind {
-    /// They were inserted: one image each.
+    /// Insert: one image per row.
     Write,
-    /// They were updated: a before and an after image each.
+    /// Update: a before and an after image per row.
     Update,
-    /// They were deleted: one image each.
+    /// Delete: one image per row.
     Delete,
 }
 
-/// How the event is laid out.
+/// Layout of a rows event.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum RowsVersion {
-    /// MariaDB's.
+    /// MariaDB's layout.
     V1,
-    /// MySQL's, with extra data.
+    /// MySQL's layout, with extra data.
     V2,
 }
 
-/// Whether the rows are compressed in the event.
+/// Whether an event contains the rows in compressed form.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum RowsCompression {
-    /// As they are.
+    /// Uncompressed.
     Plain,
-    /// `log_bin_compress`.
+    /// Compressed (`log_bin_compress`).
     Compressed,
 }
 
@@ -56,12 +56,12 @@ impl RowsFlags {
     pub const NO_FOREIGN_KEY_CHECKS: u16 = 2;
     /// RELAXED_UNIQUE_CHECKS_F.
     pub const RELAXED_UNIQUE_CHECKS: u16 = 4;
-    /// COMPLETE_ROWS_F: images hold all columns.
+    /// COMPLETE_ROWS_F: the images contain all columns.
     pub const COMPLETE_ROWS: u16 = 8;
     /// NO_CHECK_CONSTRAINT_CHECKS_F.
     pub const NO_CHECK_CONSTRAINT_CHECKS: u16 = 1 << 7;
 
-    /// Whether it is the last event of its statement.
+    /// Returns whether the event is the last one of its statement.
     pub fn ends_statement(self) -> bool {
         self.0 & Self::STATEMENT_END != 0
     }
@@ -70,34 +70,34 @@ impl RowsFlags {
 /// Changed rows of one table.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RowsEvent<'a> {
-    /// What happened to them.
+    /// Kind of the change.
     pub kind: RowsKind,
-    /// How the event is laid out.
+    /// Layout of the event.
     pub version: RowsVersion,
-    /// Whether the rows are compressed when encoded. `rows` never is.
+    /// Whether the rows are compressed when encoded.
     pub compression: RowsCompression,
-    /// The number that a table map before it gave the table.
+    /// Id that a preceding table map assigned to the table.
     pub table_id: TableId,
-    /// What to do with them.
+    /// Flags of the event.
     pub flags: RowsFlags,
-    /// Version 2's extra data, without its length.
+    /// Extra data of version 2, without its length.
     pub extra_data: &'a [u8],
-    /// How many columns the table has.
+    /// Number of the table's columns.
     pub columns: usize,
-    /// Which columns the (before) images hold, a bit each.
+    /// Columns that the (before) images contain, one bit each.
     pub columns_present: &'a [u8],
-    /// Which columns the after images of an update hold; empty otherwise.
+    /// Columns that the after images of an update contain; empty otherwise.
     pub columns_present_after: &'a [u8],
-    /// The images, one after the other.
+    /// The images, one after another. Never compressed.
     pub rows: Cow<'a, [u8]>,
 }
 
 impl<'a> RowsEvent<'a> {
-    /// Decodes the body of any rows event. One of type [`EventType::MYSQL_PARTIAL_UPDATE_ROWS`] looks like an update, but for what is in front of the
-    /// after images: see [`crate::mysql::PartialUpdateRowsEvent`].
+    /// Decodes the body of any rows event. An event of type [`EventType::MYSQL_PARTIAL_UPDATE_ROWS`] looks like an
+    /// update, except for what precedes the after images: see [`crate::mysql::PartialUpdateRowsEvent`].
     ///
     /// # Errors
-    /// [`Error::Malformed`]; a compressed event that claims to be longer than any event may be is one.
+    /// [`Error::Malformed`], also for a compressed event that claims to be longer than any event may be.
     pub fn decode(event_type: EventType, body: &'a [u8]) -> Result<Self> {
         let (kind, version, compression) = layout(event_type).ok_or(Error::Malformed {
             event: "rows",
@@ -124,7 +124,7 @@ impl<'a> RowsEvent<'a> {
         };
         let rows = match compression {
             RowsCompression::Plain => Cow::Borrowed(cursor.rest()),
-            // The dummy event at the end of a statement has no rows, and then no compressed form either.
+            // The dummy event at the end of a statement has no rows, and then no compressed part either.
             RowsCompression::Compressed if cursor.is_empty() => Cow::Borrowed(&[][..]),
             RowsCompression::Compressed => Cow::Owned(decompress(event_type.name(), cursor.rest())?),
         };
@@ -143,7 +143,7 @@ impl<'a> RowsEvent<'a> {
     }
 }
 
-/// Kind, version and compression of a type of rows event.
+/// Returns the kind, version and compression of a type of rows event.
 fn layout(event_type: EventType) -> Option<(RowsKind, RowsVersion, RowsCompression)> {
     use RowsCompression::{Compressed, Plain};
     use RowsKind::{Delete, Update, Write};

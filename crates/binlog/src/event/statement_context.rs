@@ -1,14 +1,14 @@
-//! What a statement reads that is not in its text: Intvar, RAND and User var events, written before its Query event.
+//! Input of a statement that is not in its text: the Intvar, RAND and User var events before its Query event.
 
 use super::EventType;
 use super::body::EventBody;
 use crate::codec::{Cursor, PutExt};
 use crate::error::Result;
 
-/// What an Intvar event sets.
+/// Value that an Intvar event sets.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum IntvarKind {
-    /// LAST_INSERT_ID_EVENT: what LAST_INSERT_ID() returns.
+    /// LAST_INSERT_ID_EVENT: the result of LAST_INSERT_ID().
     LastInsertId,
     /// INSERT_ID_EVENT: the next AUTO_INCREMENT value.
     InsertId,
@@ -17,9 +17,9 @@ pub enum IntvarKind {
 /// Intvar: `kind (1) | value (8)`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct IntvarEvent {
-    /// What is set.
+    /// Which value is set.
     pub kind: IntvarKind,
-    /// To what.
+    /// The value.
     pub value: u64,
 }
 
@@ -95,20 +95,20 @@ impl EventBody for RandEvent {
 pub struct UserVarValue<'a> {
     /// MariaDB's `Item_result`: 0 string, 1 real, 2 int, 4 decimal.
     pub value_type: u8,
-    /// The collation's id.
+    /// Id of the collation.
     pub collation: u32,
-    /// The value in that type's form: text; a double or integer of 8 bytes; precision, scale and packed decimal.
+    /// The value, encoded by its type: text; a double or an integer of 8 bytes; precision, scale and packed decimal.
     pub bytes: &'a [u8],
-    /// What stands behind the value: the flags (1 = unsigned), which very old primaries do not write.
+    /// Flags after the value (1 = unsigned). Very old primaries do not write them.
     pub flags: Option<u8>,
 }
 
 /// User var: `name length (4) | name | NULL (1) | type (1) | collation (4) | length (4) | value | flags (1)`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct UserVarEvent<'a> {
-    /// The variable's name, without `@`.
+    /// Name of the variable, without `@`.
     pub name: &'a [u8],
-    /// Its value, `None` for NULL.
+    /// Value of the variable; `None` for NULL.
     pub value: Option<UserVarValue<'a>>,
 }
 

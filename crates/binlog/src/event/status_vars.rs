@@ -1,17 +1,19 @@
-//! The settings that a Query event carries: a code of one byte and a value each, in the order in which the primary wrote
-//! them. Codes up to 13 are MySQL 5.x's and MariaDB's, 14 to 20 MySQL 8's, from 128 MariaDB's own (log_event.h).
+//! The settings in a Query event: each a code of one byte and a value, in the order in which the primary wrote them.
+//! Codes up to 13 are those of MySQL 5.x and MariaDB, 14 to 20 of MySQL 8, and from 128 of MariaDB only
+//! (log_event.h).
 
 use crate::codec::{Cursor, PutExt};
 use crate::error::Result;
 
-/// One setting of the session that ran a statement.
+/// A setting of the session that ran a statement.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum StatusVar<'a> {
-    /// Q_FLAGS2: OPTION_AUTO_IS_NULL, OPTION_NOT_AUTOCOMMIT, OPTION_NO_FOREIGN_KEY_CHECKS, OPTION_RELAXED_UNIQUE_CHECKS, …
+    /// Q_FLAGS2: OPTION_AUTO_IS_NULL, OPTION_NOT_AUTOCOMMIT, OPTION_NO_FOREIGN_KEY_CHECKS,
+    /// OPTION_RELAXED_UNIQUE_CHECKS, …
     Flags2(u32),
     /// Q_SQL_MODE.
     SqlMode(u64),
-    /// Q_CATALOG: the catalog with a NUL behind, as MySQL 5.0.0 to 5.0.3 wrote it.
+    /// Q_CATALOG: the catalog followed by NUL, as MySQL 5.0.0 to 5.0.3 wrote it.
     CatalogWithNul(&'a [u8]),
     /// Q_AUTO_INCREMENT.
     AutoIncrement {
@@ -22,67 +24,67 @@ pub enum StatusVar<'a> {
     },
     /// Q_CHARSET: collation ids.
     Charset {
-        /// Of character_set_client.
+        /// character_set_client.
         client: u16,
         /// collation_connection.
         connection: u16,
         /// collation_server.
         server: u16,
     },
-    /// Q_TIME_ZONE: time_zone by name.
+    /// Q_TIME_ZONE: the name in time_zone.
     TimeZone(&'a [u8]),
     /// Q_CATALOG_NZ: the catalog, always `std`.
     Catalog(&'a [u8]),
-    /// Q_LC_TIME_NAMES: the locale's number.
+    /// Q_LC_TIME_NAMES: number of the locale.
     LcTimeNames(u16),
     /// Q_CHARSET_DATABASE: collation_database.
     CharsetDatabase(u16),
-    /// Q_TABLE_MAP_FOR_UPDATE: which tables a multi-table UPDATE changes.
+    /// Q_TABLE_MAP_FOR_UPDATE: the tables that a multi-table UPDATE changes.
     TableMapForUpdate(u64),
-    /// Q_MASTER_DATA_WRITTEN: the event's length on an older primary.
+    /// Q_MASTER_DATA_WRITTEN: length of the event on an older primary.
     MasterDataWritten(u32),
     /// Q_INVOKER: CURRENT_USER of a CREATE with a definer.
     Invoker {
-        /// The user or role.
+        /// Name of the user or role.
         user: &'a [u8],
-        /// The host; empty for a role.
+        /// Name of the host; empty for a role.
         host: &'a [u8],
     },
-    /// Q_UPDATED_DB_NAMES: the databases that the statement changes; `None` when there are more than 16.
+    /// Q_UPDATED_DB_NAMES: the databases that the statement changes; `None` if there are more than 16.
     UpdatedDatabases(Option<Vec<&'a [u8]>>),
-    /// Q_MICROSECONDS (MySQL): the fraction of the statement's time.
+    /// Q_MICROSECONDS (MySQL): microseconds of the statement's start time.
     Microseconds(u32),
-    /// Q_COMMIT_TS and others of MySQL, with a value of fixed length that is carried as it is.
+    /// Q_COMMIT_TS and other codes of MySQL with a value of fixed length, which is not decoded.
     MySql {
-        /// The code: 14 to 20.
+        /// The code, from 14 to 20.
         code: u8,
-        /// The value.
+        /// The encoded value.
         value: &'a [u8],
     },
-    /// Q_HRNOW: microseconds of the statement's time, if the statement read them.
+    /// Q_HRNOW: microseconds of the statement's start time, if the statement read them.
     HrNow(u32),
-    /// Q_XID: the id of what an atomic DDL statement built.
+    /// Q_XID: id of an atomic DDL statement. In Paceline's log, the first id that the statement assigned.
     Xid(u64),
-    /// Q_GTID_FLAGS3: the GTID's extra flags, with the sequence number of the first phase of an ALTER TABLE where it
-    /// has one.
+    /// Q_GTID_FLAGS3: the GTID's extra flags, with the sequence number of the first phase of an ALTER TABLE if there
+    /// is one.
     GtidFlags3 {
         /// FL_START_ALTER_E1 (2), FL_COMMIT_ALTER_E1 (4), FL_ROLLBACK_ALTER_E1 (8).
         flags: u8,
-        /// The first phase's number, with the latter two.
+        /// Sequence number of the first phase, with the latter two flags.
         start_sequence: Option<u64>,
     },
-    /// Q_CHARACTER_SET_COLLATIONS (11.x): pairs of character set and default collation ids.
+    /// Q_CHARACTER_SET_COLLATIONS (11.x): pairs of ids, character set and default collation.
     CharacterSetCollations(Vec<(u16, u16)>),
-    /// Everything from the first code that this server does not know: it has no length, so nothing behind it can be
-    /// told. MariaDB stops reading there too.
+    /// Everything from the first unknown code on. It states no length, so what follows it cannot be decoded. MariaDB
+    /// stops reading there, too.
     Unknown(&'a [u8]),
 }
 
 const GTID_FLAGS3_WITH_SEQUENCE: u8 = 4 | 8;
-/// MySQL's sign for "too many databases to list".
+/// Count that means "too many databases to list", as in MySQL.
 const UPDATED_DATABASES_OVER: u8 = 254;
 
-/// Decodes the block of settings.
+/// Decodes all settings.
 pub(super) fn decode_status_vars<'a>(event: &'static str, block: &'a [u8]) -> Result<Vec<StatusVar<'a>>> {
     let mut cursor = Cursor::new(event, block);
     let mut vars = Vec::new();
@@ -169,7 +171,7 @@ fn decode_databases<'a>(cursor: &mut Cursor<'a>) -> Result<Option<Vec<&'a [u8]>>
     names.collect::<Result<_>>().map(Some)
 }
 
-/// Encodes the settings in the order given.
+/// Encodes the settings in the given order.
 pub(super) fn encode_status_vars(vars: &[StatusVar<'_>], out: &mut Vec<u8>) {
     for var in vars {
         match var {

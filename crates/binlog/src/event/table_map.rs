@@ -1,4 +1,4 @@
-//! Table_map: gives a table and its column types a number, which the following rows events use.
+//! Table_map: assigns an id to a table and its column types, which the following rows events use.
 //!
 //! ```text
 //! table id (6) | flags (2)
@@ -6,22 +6,22 @@
 //! | number of columns (packed) | type codes (1 each) | metadata: length (packed), bytes
 //! | nullable columns (bitmap) | optional metadata
 //! ```
-//! MariaDB's `Table_map_log_event`. What the metadata means is known to `paceline_types::table_map_metadata`.
+//! This is MariaDB's `Table_map_log_event`. `paceline_types::table_map_metadata` decodes the metadata.
 
 use super::EventType;
 use super::body::EventBody;
 use crate::codec::{Cursor, PutExt};
 use crate::error::Result;
 
-/// The highest number of columns that MariaDB gives a table.
+/// Maximum number of columns of a table in MariaDB.
 pub const COLUMNS_MAX: usize = 4096;
 
-/// The number that a table map gives a table; 48 bits.
+/// Id that a table map assigns to a table; 48 bits.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct TableId(pub u64);
 
 impl TableId {
-    /// What MariaDB writes in a rows event that only marks the end of a statement.
+    /// Id that MariaDB writes in a rows event that only marks the end of a statement.
     pub const DUMMY: Self = Self(0x00FF_FFFF);
     /// The highest id.
     pub const MAX: Self = Self((1 << 48) - 1);
@@ -30,7 +30,7 @@ impl TableId {
 /// A table and its column types.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TableMapEvent<'a> {
-    /// The number that rows events use.
+    /// Id that rows events use.
     pub table_id: TableId,
     /// MariaDB's TM_* flags; TM_BIT_LEN_EXACT_F (1) is always set by MariaDB.
     pub flags: u16,
@@ -38,18 +38,18 @@ pub struct TableMapEvent<'a> {
     pub database: &'a [u8],
     /// The table's name.
     pub table: &'a [u8],
-    /// A type code for each column (MYSQL_TYPE_…).
+    /// Type code of each column (MYSQL_TYPE_…).
     pub column_types: &'a [u8],
-    /// The types' metadata, each type's own length.
+    /// Metadata of the types; its length depends on each type.
     pub metadata: &'a [u8],
-    /// Which columns may be NULL, a bit each, least significant first.
+    /// Columns that may be NULL, one bit each, least significant bit first.
     pub nullable: &'a [u8],
-    /// What `binlog_row_metadata` adds, as it is.
+    /// The undecoded metadata that `binlog_row_metadata` adds.
     pub optional_metadata: &'a [u8],
 }
 
 impl<'a> TableMapEvent<'a> {
-    /// Columns' lengths are exact to the bit: what MariaDB always sets.
+    /// TM_BIT_LEN_EXACT_F: the lengths of columns are exact to the bit. Always set by MariaDB.
     pub const FLAG_BIT_LENGTH_EXACT: u16 = 1;
 
     /// Decodes the body.
@@ -80,13 +80,13 @@ impl<'a> TableMapEvent<'a> {
         })
     }
 
-    /// The number of columns.
+    /// Returns the number of columns.
     pub fn columns(&self) -> usize {
         self.column_types.len()
     }
 }
 
-/// Reads a number of columns and checks it against the limit.
+/// Decodes a number of columns and checks it against the limit.
 pub(super) fn column_count(cursor: &mut Cursor<'_>) -> Result<usize> {
     match usize::try_from(cursor.packed()?) {
         Ok(columns) if columns <= COLUMNS_MAX => Ok(columns),

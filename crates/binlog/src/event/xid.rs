@@ -1,4 +1,4 @@
-//! What ends an event group: Xid (a transaction commits) and XA_prepare.
+//! The events that end an event group: Xid (a transaction is committed) and XA_prepare.
 
 use super::EventType;
 use super::body::EventBody;
@@ -6,10 +6,10 @@ use super::gtid::XaName;
 use crate::codec::{Cursor, PutExt};
 use crate::error::Result;
 
-/// Xid: the transaction commits. `xid (8)`.
+/// Xid: the transaction is committed. `xid (8)`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct XidEvent {
-    /// The engine's number for the transaction; means nothing to a reader.
+    /// The engine's number for the transaction; without meaning for readers.
     pub xid: u64,
 }
 
@@ -35,13 +35,13 @@ impl EventBody for XidEvent {
     }
 }
 
-/// XA_prepare: the group ends with XA PREPARE, or with a one-phase commit.
+/// XA_prepare: the group ends with XA PREPARE or with a one-phase commit.
 /// `one phase (1) | format id (4) | length of global id (4) | length of branch qualifier (4) | both`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct XaPrepareEvent<'a> {
     /// 1 for XA COMMIT … ONE PHASE.
     pub one_phase: u8,
-    /// The transaction's name.
+    /// Name of the transaction.
     pub xa: XaName<'a>,
 }
 

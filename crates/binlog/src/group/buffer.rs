@@ -1,4 +1,4 @@
-//! What a session's thread encodes before its transaction has a place in the log.
+//! The buffer into which a session encodes its transaction before that has a position in the log.
 
 use crate::checksum::{Shift, crc32};
 use crate::codec::PutExt;
@@ -11,30 +11,30 @@ use crate::event::{
 use crate::log::LargeGroup;
 use paceline_types::ServerId;
 
-/// `binlog_row_event_max_size`'s default, in bytes.
+/// Default of `binlog_row_event_max_size`, in bytes.
 pub const ROW_EVENT_SIZE_MAX_DEFAULT: usize = 8192;
 
-/// Bytes of a version 1 rows event between header and bitmaps: table id and flags.
+/// Length of a version 1 rows event between header and bitmaps, in bytes: table id and flags.
 const ROWS_POST_HEADER_LENGTH: usize = 8;
 
-/// The longest extra part of a Gtid event that is passed on, in bytes: what
-/// [`CommitGroup::GTID_EVENT_LENGTH_MAX`](super::CommitGroup::GTID_EVENT_LENGTH_MAX) leaves room for.
+/// Maximum length of the extra part of a Gtid event that is passed on, in bytes.
+/// [`CommitGroup::GTID_EVENT_LENGTH_MAX`](super::CommitGroup::GTID_EVENT_LENGTH_MAX) includes it.
 const GTID_EXTRA_LENGTH_MAX: usize = 20;
 
-/// What the events of a transaction have in common.
+/// Properties that all events of a transaction share.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct GroupOptions {
-    /// The server where the transaction was born.
+    /// The server that first executed the transaction.
     pub server_id: ServerId,
-    /// Flags of every event's header, such as [`EventFlags::SKIP_REPLICATION`].
+    /// Flags in the header of every event, such as [`EventFlags::SKIP_REPLICATION`].
     pub event_flags: EventFlags,
-    /// `binlog_row_event_max_size`: a rows event is ended before the row that would make its body longer, in bytes. A
-    /// single row may be longer.
+    /// `binlog_row_event_max_size`: maximum length of a rows event's body, in bytes. A rows event with a single row
+    /// may be longer.
     pub row_event_size_max: usize,
 }
 
 impl GroupOptions {
-    /// A transaction of this server with MariaDB's defaults.
+    /// Returns the options for a transaction of this server, with MariaDB's defaults.
     pub fn new(server_id: ServerId) -> Self {
         Self {
             server_id,
@@ -44,23 +44,24 @@ impl GroupOptions {
     }
 }
 
-/// What the events of a statement have in common.
+/// Properties that all events of a statement share.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct StatementOptions<'a> {
-    /// When it started, in seconds since 1970.
+    /// Start time of the statement, in seconds since 1970.
     pub timestamp: u32,
-    /// Its text for an Annotate_rows event (`binlog_annotate_row_events`). It is written with the first row.
+    /// Text for an Annotate_rows event (`binlog_annotate_row_events`). It is written with the first row.
     pub annotation: Option<&'a [u8]>,
-    /// Flags of its rows events beside the one at the statement's end (`foreign_key_checks=0` and the like).
+    /// Flags of the statement's rows events (`foreign_key_checks=0` and the like). The flag for the statement's end
+    /// is added.
     pub row_flags: RowsFlags,
 }
 
-/// A table as the log names it: its table map, encoded once for many transactions.
+/// A table in the form that the log uses: its table map, encoded once for many transactions.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LoggedTable {
     table_id: TableId,
     map_body: Vec<u8>,
-    /// The number of columns (packed) and the bitmap with all of them present.
+    /// The number of columns (packed) and a bitmap with all of them present.
     columns: Vec<u8>,
     bitmap_length: usize,
 }
@@ -74,7 +75,7 @@ impl LoggedTable {
         columns.put_packed(map.columns() as u64);
         let bitmap_length = map.columns().div_ceil(8);
         columns.resize(columns.len() + bitmap_length, 0xFF);
-        // The bits beyond the last column are not set.
+        // The bits after the last column are not set.
         if let (Some(last), used @ 1..) = (columns.last_mut(), map.columns() % 8) {
             *last = (1 << used) - 1;
         }
@@ -86,7 +87,7 @@ impl LoggedTable {
         }
     }
 
-    /// The number that rows events use.
+    /// Returns the id that rows events use.
     pub fn table_id(&self) -> TableId {
         self.table_id
     }
@@ -99,38 +100,38 @@ impl LoggedTable {
 /// A finished event in the buffer.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct FinishedEvent {
-    /// Where it ends in the buffer. It starts where the one before it ends.
+    /// Where the event ends in the buffer. It starts where the one before it ends.
     pub end: usize,
-    /// How its end position moves its checksum.
+    /// Effect of the end position on the event's checksum.
     pub shift: Shift,
 }
 
-/// A rows event that further rows may join.
+/// A rows event to which further rows can be added.
 #[derive(Clone, Copy, Debug)]
 struct OpenRows {
     table_id: TableId,
     kind: RowsKind,
-    /// Where it starts in the buffer.
+    /// Start of the event in the buffer.
     start: usize,
 }
 
-/// A place in the buffer to come back to: the start of a statement or a savepoint.
+/// A place in the buffer to roll back to: the start of a statement or a savepoint.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct BufferMark {
-    /// In all, those in a file among them.
+    /// Total number of bytes, including those in a file.
     bytes: u64,
     events: usize,
 }
 
-/// The part of a large transaction's events that is in a file of its own.
+/// Part of a large transaction's events that is in a file of its own.
 #[derive(Debug)]
 struct Spilled {
     group: LargeGroup,
-    /// How many events are there.
+    /// Number of events in the file.
     events: usize,
 }
 
-/// A transaction's events but for the Gtid event, each with end position 0 and the checksum for that.
+/// The events of a transaction except the Gtid event, each with end position 0 and the checksum for that.
 ///
 /// ```
 /// use paceline_binlog::event::{TableId, TableMapEvent};
@@ -168,15 +169,15 @@ pub struct EventGroupBuffer {
     annotation: Vec<u8>,
     annotation_is_due: bool,
     open: Option<OpenRows>,
-    /// The tables that the statement has mapped so far.
+    /// Ids of the tables that the statement has mapped so far.
     mapped: Vec<TableId>,
-    /// Whether the statement has rows events behind its table maps.
+    /// Whether the statement has rows events after its table maps.
     has_rows: bool,
     spilled: Option<Box<Spilled>>,
 }
 
 impl EventGroupBuffer {
-    /// An empty buffer. It allocates nothing before the first event.
+    /// Creates an empty buffer. It allocates nothing before the first event.
     pub fn new(options: GroupOptions) -> Self {
         Self {
             bytes: Vec::new(),
@@ -211,17 +212,17 @@ impl EventGroupBuffer {
         self.spilled = None;
     }
 
-    /// The flags of the Gtid event. At first: transactional, parallel apply allowed.
+    /// Sets the flags of the Gtid event. Initially they are: transactional, parallel apply allowed.
     pub fn set_gtid_flags(&mut self, flags: GtidFlags) {
         self.gtid_flags = flags;
     }
 
-    /// The flags of the Gtid event.
+    /// Returns the flags of the Gtid event.
     pub fn gtid_flags(&self) -> GtidFlags {
         self.gtid_flags
     }
 
-    /// Flags of the Gtid event's header beside those of all events: [`EventFlags::REPLICATED`].
+    /// Sets the flags of the Gtid event's header, in addition to those of all events: [`EventFlags::REPLICATED`].
     pub fn set_gtid_event_flags(&mut self, flags: EventFlags) {
         self.gtid_event_flags = flags;
     }
@@ -230,8 +231,9 @@ impl EventGroupBuffer {
         self.gtid_event_flags
     }
 
-    /// The Gtid event's extra flags and what belongs to them, as they came from a primary
-    /// ([`crate::event::GtidEvent::extra`]). What is longer than any server's is left out: they are hints.
+    /// Sets the Gtid event's extra flags and their fields, as received from a primary
+    /// ([`crate::event::GtidEvent::extra`]). Drops them if they are longer than those of any known server: they are
+    /// only hints.
     pub fn set_gtid_extra(&mut self, extra: &[u8]) {
         self.gtid_extra.clear();
         if extra.len() <= GTID_EXTRA_LENGTH_MAX {
@@ -243,32 +245,32 @@ impl EventGroupBuffer {
         &self.gtid_extra
     }
 
-    /// What the events have in common.
+    /// Returns the properties that all events share.
     pub fn options(&self) -> &GroupOptions {
         &self.options
     }
 
-    /// The start of the last statement, in seconds since 1970.
+    /// Returns the start time of the last statement, in seconds since 1970.
     pub fn timestamp(&self) -> u32 {
         self.timestamp
     }
 
-    /// The length of what was encoded, in bytes, wherever it is.
+    /// Returns the length of everything encoded, in memory and in the file, in bytes.
     pub fn len(&self) -> u64 {
         self.spilled_bytes() + self.bytes.len() as u64
     }
 
-    /// How much of it is in memory, in bytes.
+    /// Returns how many encoded bytes are in memory.
     pub fn memory_bytes(&self) -> usize {
         self.bytes.len()
     }
 
-    /// Whether nothing was logged yet.
+    /// Returns whether nothing was logged yet.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// How many events are finished.
+    /// Returns the number of finished events.
     pub fn event_count(&self) -> usize {
         self.spilled.as_ref().map_or(0, |spilled| spilled.events) + self.events.len()
     }
@@ -277,18 +279,19 @@ impl EventGroupBuffer {
         self.spilled.as_ref().map_or(0, |spilled| spilled.group.length())
     }
 
-    /// Whether the transaction has a file of its own: it is committed by
+    /// Returns whether the transaction has a file of its own. It is then committed by
     /// [`Log::place_large`](crate::Log::place_large).
     pub fn is_large(&self) -> bool {
         self.spilled.is_some()
     }
 
-    /// Goes on in a file: what is finished goes there now, and what follows with [`Self::spill`].
+    /// Continues in a file: moves the finished events there now, and later ones with [`Self::spill`].
     ///
     /// # Errors
     /// As for [`Self::spill`].
     ///
     /// # Panics
+    /// If the buffer has a file already.
     /// If it has a file already.
     pub fn spill_to(&mut self, group: LargeGroup) -> Result<()> {
         assert!(!self.is_large(), "a transaction's events are in one file");
@@ -296,16 +299,17 @@ impl EventGroupBuffer {
         self.spill()
     }
 
-    /// Writes what is finished to the file, if there is one.
+    /// Moves the finished events to the file, if there is one.
     ///
     /// # Errors
-    /// [`crate::Error::NoSpace`], and others of writing. Nothing of the buffer is lost; the transaction should be rolled back.
+    /// [`crate::Error::NoSpace`], and others of writing. The buffer loses nothing; the transaction should be rolled
+    /// back.
     pub fn spill(&mut self) -> Result<()> {
         let (Some(spilled), Some(last)) = (&mut self.spilled, self.events.last()) else {
             return Ok(());
         };
         let end = last.end;
-        // In a copy: what could not be written keeps position 0.
+        // In a copy: events that cannot be written keep position 0.
         let mut placed = self.bytes[..end].to_vec();
         place(&mut placed, &self.events, spilled.group.next_event_at());
         spilled.group.append(&placed)?;
@@ -318,13 +322,13 @@ impl EventGroupBuffer {
         Ok(())
     }
 
-    /// Brings everything to the file, durably. To be called when the transaction is complete, before it queues.
+    /// Moves everything to the file and makes it durable. Called when the transaction is complete, before it queues.
     ///
     /// # Errors
     /// As for [`Self::spill`].
     ///
     /// # Panics
-    /// If there is no file.
+    /// If the buffer has no file.
     pub fn seal(&mut self) -> Result<()> {
         self.end_statement();
         self.spill()?;
@@ -343,7 +347,7 @@ impl EventGroupBuffer {
         self.spilled.take().map(|spilled| spilled.group)
     }
 
-    /// A statement begins. Nothing is written before its first row.
+    /// Begins a statement. Nothing is encoded before its first row.
     pub fn begin_statement(&mut self, statement: &StatementOptions<'_>) {
         self.end_statement();
         self.timestamp = statement.timestamp;
@@ -356,20 +360,20 @@ impl EventGroupBuffer {
         }
     }
 
-    /// Flags for the rows events that the statement has still to begin, beside those that it began with.
+    /// Adds flags for the statement's rows events that are not begun yet.
     pub fn add_row_flags(&mut self, flags: RowsFlags) {
         self.row_flags = RowsFlags(self.row_flags.0 | flags.0);
     }
 
-    /// The statement will change rows of this table. Statements that change several tables call it for each of them before
-    /// their first row: a replica opens all of a statement's tables with its first rows event. Otherwise the first row of a
-    /// table does it.
+    /// Announces that the statement will change rows of this table. A statement that changes several tables calls
+    /// this for each of them before its first row, because a replica opens all tables of a statement with its first
+    /// rows event. The first row of a table calls it otherwise.
     pub fn map_table(&mut self, table: &LoggedTable) {
         if self.mapped.contains(&table.table_id) {
             return;
         }
         if self.has_rows {
-            // Too late for this statement's tables: to the replica, what follows is another statement.
+            // Too late for the tables of this statement: for the replica, what follows is another statement.
             self.end_statement();
         }
         if self.annotation_is_due {
@@ -382,17 +386,17 @@ impl EventGroupBuffer {
         self.mapped.push(table.table_id);
     }
 
-    /// A row was inserted.
+    /// Adds an inserted row.
     pub fn write_row(&mut self, table: &LoggedTable, after: &[u8]) {
         self.row(table, RowsKind::Write, after, &[]);
     }
 
-    /// A row was changed.
+    /// Adds an updated row.
     pub fn update_row(&mut self, table: &LoggedTable, before: &[u8], after: &[u8]) {
         self.row(table, RowsKind::Update, before, after);
     }
 
-    /// A row was deleted.
+    /// Adds a deleted row.
     pub fn delete_row(&mut self, table: &LoggedTable, before: &[u8]) {
         self.row(table, RowsKind::Delete, before, &[]);
     }
@@ -438,7 +442,7 @@ impl EventGroupBuffer {
         self.has_rows = true;
     }
 
-    /// Ends the open rows event, if there is one, with these flags added.
+    /// Finishes the open rows event, if there is one, with `flags` added.
     fn finish_rows(&mut self, flags: RowsFlags) {
         if let Some(open) = self.open.take() {
             let at = open.start + HEADER_LENGTH + 6;
@@ -447,15 +451,15 @@ impl EventGroupBuffer {
         }
     }
 
-    /// The statement is over.
+    /// Ends the statement.
     pub fn end_statement(&mut self) {
         self.finish_rows(RowsFlags(RowsFlags::STATEMENT_END));
         self.mapped.clear();
         self.has_rows = false;
     }
 
-    /// A statement that is logged as text: DDL (then the only event, with [`GtidFlags::STANDALONE`] set by the caller),
-    /// or SAVEPOINT.
+    /// Adds a statement that is logged as text: DDL (then the only event, with [`GtidFlags::STANDALONE`] set by the
+    /// caller) or SAVEPOINT.
     pub fn query(&mut self, timestamp: u32, flags: EventFlags, query: &QueryEvent<'_>) {
         self.end_statement();
         self.timestamp = timestamp;
@@ -465,21 +469,21 @@ impl EventGroupBuffer {
         self.options.event_flags = common;
     }
 
-    /// Any other event, such as one received from a primary.
+    /// Adds any other event, such as one received from a primary.
     pub fn event(&mut self, timestamp: u32, body: &dyn EventBody) {
         self.end_statement();
         self.timestamp = timestamp;
         self.push_event(body.event_type(), |out| body.encode_body(out));
     }
 
-    /// The transaction is complete: its Xid event.
+    /// Completes the transaction with its Xid event.
     pub fn commit(&mut self, xid: u64) {
         self.end_statement();
         let body = XidEvent { xid };
         self.push_event(EventType::XID, |out| body.encode_body(out));
     }
 
-    /// The place to come back to if what follows is rolled back. Statements are ended by it.
+    /// Returns a mark for the current place, for a rollback of what follows. Ends the current statement.
     pub fn mark(&mut self) -> BufferMark {
         self.end_statement();
         BufferMark {
@@ -488,10 +492,10 @@ impl EventGroupBuffer {
         }
     }
 
-    /// Forgets everything since the mark was taken.
+    /// Discards everything that was added after the mark was taken.
     ///
     /// # Panics
-    /// If the buffer was rolled back past the mark since.
+    /// If the buffer has been rolled back to a place before the mark.
     pub fn roll_back_to(&mut self, mark: BufferMark) {
         assert!(
             mark.bytes <= self.len() && mark.events <= self.event_count(),
@@ -532,7 +536,7 @@ impl EventGroupBuffer {
         self.finish_event(start);
     }
 
-    /// Writes the length and the checksum of the event that starts there and ends at the buffer's end.
+    /// Writes the length and the checksum of the event from `start` to the end of the buffer.
     fn finish_event(&mut self, start: usize) {
         const { assert!(END_POSITION_OFFSET + 4 == FLAGS_OFFSET) };
         let length = self.bytes.len() - start + CHECKSUM_LENGTH;
@@ -550,7 +554,7 @@ impl EventGroupBuffer {
     }
 }
 
-/// Gives every event of a group its end position. `base` is where the first one will stand in the file.
+/// Sets the end position of every event of a group. `base` is the offset of the first event in the file.
 pub(super) fn place(bytes: &mut [u8], events: &[FinishedEvent], base: u64) {
     let mut start = 0;
     for event in events {

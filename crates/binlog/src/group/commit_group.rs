@@ -1,4 +1,4 @@
-//! What the leader of a commit group makes of its transactions.
+//! One write to the log: the transactions of a commit group, as its leader assembles them.
 
 use super::buffer::{EventGroupBuffer, place};
 use super::event_group::{Bytes, EventGroup, event_length};
@@ -15,14 +15,14 @@ use std::io::IoSlice;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Events up to this many bytes are copied into one piece with their neighbours; what is longer is written from where the
-/// session encoded it.
+/// Maximum length of an event group that is copied next to its neighbours, in bytes. A longer one is written from the
+/// session's buffer.
 const COPIED_LENGTH_MAX: usize = 64 * 1024;
 
-/// How much of a file is given its place at a time, in bytes; more where one event is longer.
+/// Number of bytes in a file whose positions are set at a time; more if a single event is longer.
 const PLACED_AT_A_TIME: usize = 1 << 20;
 
-/// How many transactions a commit group has. A commit id is written only where there is someone to share it with.
+/// Number of transactions in a commit group. A commit id is written only if several transactions share it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum GroupSize {
     /// One.
@@ -31,18 +31,18 @@ pub enum GroupSize {
     Several,
 }
 
-/// Where a transaction was placed.
+/// Position of a transaction in the log.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PlacedGroup {
-    /// Where its Gtid event starts.
+    /// Start of its Gtid event.
     pub start: LogPosition,
-    /// Where its last event ends: its version.
+    /// End of its last event, which is the transaction's version.
     pub end: LogPosition,
 }
 
-/// One write to the log: the event groups of one or more transactions, with their places.
+/// One write to the log: the event groups of one or more transactions, with their positions.
 ///
-/// It is made to be used again: [`CommitGroup::begin`] empties it and keeps its memory.
+/// It is meant to be reused: [`CommitGroup::begin`] empties it and keeps its memory.
 #[derive(Debug, Default)]
 pub struct CommitGroup {
     start: LogPosition,
@@ -51,28 +51,28 @@ pub struct CommitGroup {
     copied: Vec<u8>,
     pieces: Vec<Piece>,
     placed: Vec<(Gtid, u64)>,
-    /// What it changes in the replica's state, in order.
+    /// Changes of the replica's state, in order.
     moves: Vec<ReplicaRecord>,
 }
 
-/// A part of the write.
+/// Part of the write.
 #[derive(Debug)]
 enum Piece {
-    /// These bytes of `copied`.
+    /// A range of `copied`.
     Copied(Range<usize>),
-    /// A long event group, one of ours without its Gtid event.
+    /// A long event group, without the Gtid event if it is one of this server.
     Long(Vec<u8>),
-    /// One that is in a file.
+    /// An event group in a file.
     Spilled(SpilledBytes),
 }
 
 impl CommitGroup {
-    /// An empty one.
+    /// Creates an empty group.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Starts a group whose first event will stand at `start`, which [`crate::Log::reserve`] has given.
+    /// Begins a group whose first event will be at `start`, which [`crate::Log::reserve`] has returned.
     pub fn begin(&mut self, start: LogPosition, size: GroupSize) {
         self.start = start;
         self.commit_id = match size {
@@ -86,7 +86,7 @@ impl CommitGroup {
         self.moves.clear();
     }
 
-    /// Places a record about the replica's state behind what is there.
+    /// Appends a record about the replica's state.
     pub fn add_replica_record(
         &mut self,
         timestamp: u32,
@@ -99,7 +99,7 @@ impl CommitGroup {
         placed
     }
 
-    /// Places one of Paceline's own records, which belongs to no transaction, behind what is there.
+    /// Appends a record of Paceline, which belongs to no transaction.
     pub fn add_record(
         &mut self,
         timestamp: u32,
@@ -122,12 +122,12 @@ impl CommitGroup {
         }
     }
 
-    /// Places one transaction behind those before it, under this GTID. What the session encoded is patched; a long buffer
-    /// is moved out of `buffer`, a short one is copied.
+    /// Appends one transaction under this GTID. Patches the events that the session has encoded. A long buffer is
+    /// moved out of `buffer`, a short one is copied.
     pub fn add(&mut self, buffer: &mut EventGroupBuffer, gtid: Gtid) -> PlacedGroup {
         let start = self.end();
         if self.length > 0 {
-            // What stands behind others in a write must tell where the write begins.
+            // A transaction that is not the first of its write must state where the write begins.
             self.commit_id.get_or_insert(CommitId::of_group_at(self.start));
         }
         // MariaDB sets this flag in every Gtid event.
@@ -174,12 +174,12 @@ impl CommitGroup {
         PlacedGroup { start, end }
     }
 
-    /// Places an event group that another server has logged behind what is there, byte for byte: only the end position in each
-    /// header, and the checksum with it, are those of the new place. Its Gtid event keeps the commit id that its own server gave it,
-    /// so this is for logs with [`SyncMode::Deferred`](crate::log::SyncMode::Deferred), whose recovery does not ask for it.
+    /// Appends an event group that another server has logged, byte for byte: only the end position in each header,
+    /// and with it the checksum, are changed. The Gtid event keeps its original commit id, so this is only for logs
+    /// with [`SyncMode::Deferred`](crate::log::SyncMode::Deferred), whose recovery does not use commit ids.
     ///
     /// # Errors
-    /// A group that is in a file is changed there, and that may fail. The group must not be written then.
+    /// A group in a file is changed there, which can fail. The group must not be written then.
     pub fn add_received(&mut self, group: EventGroup) -> Result<PlacedGroup> {
         let start = self.end();
         let gtid = group.gtid();
@@ -214,7 +214,7 @@ impl CommitGroup {
         Ok(PlacedGroup { start, end })
     }
 
-    /// Empties it, and gives back what long groups have taken.
+    /// Empties the group and frees the memory of long event groups.
     pub fn clear(&mut self) {
         self.begin(self.start, GroupSize::Single);
     }
@@ -232,7 +232,7 @@ impl CommitGroup {
         }
     }
 
-    /// What it changes in the replica's state, in order.
+    /// Returns the changes of the replica's state, in order.
     pub fn replica_moves(&self) -> &[ReplicaRecord] {
         &self.moves
     }
@@ -244,27 +244,27 @@ impl CommitGroup {
         }
     }
 
-    /// Where the group starts.
+    /// Returns where the group starts.
     pub fn start(&self) -> LogPosition {
         self.start
     }
 
-    /// Where the group ends.
+    /// Returns where the group ends.
     pub fn end(&self) -> LogPosition {
         self.start.advanced_by(self.length)
     }
 
-    /// Whether nothing was added.
+    /// Returns whether nothing was added.
     pub fn is_empty(&self) -> bool {
         self.length == 0
     }
 
-    /// The transactions and where each starts in the file, in order.
+    /// Returns the transactions in order, each with its start in the file.
     pub fn transactions(&self) -> impl ExactSizeIterator<Item = (Gtid, u64)> + '_ {
         self.placed.iter().copied()
     }
 
-    /// The bytes to write, in order.
+    /// Returns the bytes to write, in order.
     pub fn slices(&self) -> impl Iterator<Item = IoSlice<'_>> + '_ {
         self.pieces.iter().map(|piece| match piece {
             Piece::Copied(range) => IoSlice::new(&self.copied[range.clone()]),
@@ -273,24 +273,24 @@ impl CommitGroup {
         })
     }
 
-    /// How many bytes one of Paceline's own records takes beyond its content.
+    /// Length of a record of Paceline beyond its content, in bytes; an upper bound.
     pub const RECORD_OVERHEAD: u64 = 32;
 
-    /// How many bytes a transaction takes at most beyond what its session encoded: its Gtid event.
+    /// Length that a transaction adds to what its session has encoded, in bytes: its Gtid event. An upper bound.
     pub const GTID_EVENT_LENGTH_MAX: u64 = 64;
 }
 
-/// Gives whole events, which are to stand at `start`, their end positions.
+/// Sets the end positions of whole events, the first of which will be at `start`.
 fn place_received(events: &mut [u8], start: u64) {
     let mut at = 0;
     while let Some(length) = event_length(&events[at..]) {
         let end = at + length;
-        replace(&mut events[at..end], end_position(start, end as u64));
+        replace_end_position(&mut events[at..end], end_position(start, end as u64));
         at = end;
     }
 }
 
-/// The same for events in a file, some of them at a time.
+/// Sets the end positions of events in a file, part by part.
 fn place_spilled(mut file: Arc<SpillFile>, start: u64) -> Result<SpilledBytes> {
     let io = |source| Error::Io {
         operation: "write",
@@ -317,8 +317,8 @@ fn place_spilled(mut file: Arc<SpillFile>, start: u64) -> Result<SpilledBytes> {
     Ok(file.share(0, total))
 }
 
-/// Gives an event that has an end position another one. What was damaged since its checksum was made stays damaged.
-fn replace(event: &mut [u8], end: u32) {
+/// Replaces the end position of an event. An event that was damaged after its checksum was computed stays invalid.
+fn replace_end_position(event: &mut [u8], end: u32) {
     let after = event.len() - END_POSITION_OFFSET - 4 - CHECKSUM_LENGTH;
     let field = &mut event[END_POSITION_OFFSET..END_POSITION_OFFSET + 4];
     let before = u32::from_le_bytes([field[0], field[1], field[2], field[3]]);

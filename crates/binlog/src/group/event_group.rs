@@ -1,5 +1,5 @@
-//! One transaction as a reader gets it. A large one is kept in a file and not in memory; where each event ends is told by its header, and kept
-//! nowhere else: a gigabyte of short events has twenty million of them.
+//! One transaction as a reader returns it. A large one is kept in a file instead of memory. Where each event ends is
+//! known only from its header: a gigabyte of short events has twenty million of them.
 
 use crate::error::{Error, Result};
 use crate::event::{Event, EventHeader, EventType, FormatDescription, GtidEvent, HEADER_LENGTH, RawEvent};
@@ -8,33 +8,33 @@ use paceline_types::{Gtid, LogPosition};
 use std::path::Path;
 use std::sync::Arc;
 
-/// From so many bytes on a group's events are kept in a file, where its reader has said which ([`EventGroup::spill_in`]).
+/// Length from which a group's events are kept in a file, if the reader allows this ([`EventGroup::spill_in`]).
 pub const LARGE_GROUP_BYTES: u64 = 64 << 20;
 
-/// So many bytes a group in memory has room for from the start.
+/// Initial capacity of a group in memory, in bytes.
 const GROUP_ROOM: usize = 512;
 
-/// An event group: a Gtid event and what belongs to it, whole and checked, with its place in the log it was read from.
+/// An event group: a Gtid event and the events that belong to it, complete and checked, with its position in the log.
 #[derive(Clone, Debug)]
 pub struct EventGroup {
     start: LogPosition,
     bytes: Bytes,
-    /// How long the Gtid event is.
+    /// Length of the Gtid event.
     head_length: usize,
     event_count: usize,
     gtid: Gtid,
-    /// Where there may be a file for it.
-    spill: Option<Spill>,
+    /// Where the events may be moved to a file.
+    spill: Option<SpillTarget>,
 }
 
-/// Where a group's events go, from so many bytes on.
+/// Directory for a group's file, and the length from which it is used.
 #[derive(Clone, Debug)]
-struct Spill {
+struct SpillTarget {
     directory: Arc<Path>,
     from_bytes: u64,
 }
 
-/// The events' bytes, where they are.
+/// The bytes of the events.
 #[derive(Clone, Debug)]
 pub(super) enum Bytes {
     Memory(Vec<u8>),
@@ -67,18 +67,18 @@ impl Bytes {
     }
 }
 
-/// A group's first bytes, with room for more: most groups are one row's.
-fn with_room(bytes: &[u8]) -> Vec<u8> {
-    let mut room = Vec::with_capacity(bytes.len().max(GROUP_ROOM));
-    room.extend_from_slice(bytes);
-    room
+/// Returns the first bytes of a group, with capacity for more: most groups contain a single row.
+fn with_capacity(bytes: &[u8]) -> Vec<u8> {
+    let mut group = Vec::with_capacity(bytes.len().max(GROUP_ROOM));
+    group.extend_from_slice(bytes);
+    group
 }
 
 impl EventGroup {
-    /// Starts a group with its Gtid event, which stands at `start`.
+    /// Starts a group with its Gtid event, which is at `start`.
     ///
     /// # Errors
-    /// [`Error::Malformed`] if it is none.
+    /// [`Error::Malformed`] if the event is not a Gtid event.
     pub fn begin(start: LogPosition, event: &RawEvent<'_>) -> Result<Self> {
         if event.event_type() != EventType::GTID {
             return Err(Error::Malformed {
@@ -89,7 +89,7 @@ impl EventGroup {
         let gtid = GtidEvent::decode(event.body(), event.header().server_id)?.gtid;
         Ok(Self {
             start,
-            bytes: Bytes::Memory(with_room(event.bytes())),
+            bytes: Bytes::Memory(with_capacity(event.bytes())),
             head_length: event.bytes().len(),
             event_count: 1,
             gtid,
@@ -97,12 +97,11 @@ impl EventGroup {
         })
     }
 
-    /// Puts a group together from whole events that came from elsewhere (checked by [`RawEvent::new`]), the Gtid event
-    /// first. `start` is where they stand in the log that they came from; with a place that means nothing there,
-    /// [`LogPosition::ZERO`].
+    /// Creates a group from whole events from elsewhere (checked by [`RawEvent::new`]), the Gtid event first. `start`
+    /// is their position in the log that they came from; [`LogPosition::ZERO`] if that has no meaning.
     ///
     /// # Errors
-    /// [`Error::Malformed`] if the first one is no Gtid event, or there is none.
+    /// [`Error::Malformed`] if there is no event, or the first one is not a Gtid event.
     pub fn from_events<'e>(
         start: LogPosition,
         events: impl IntoIterator<Item = RawEvent<'e>>,
@@ -117,7 +116,7 @@ impl EventGroup {
         Ok(group)
     }
 
-    /// Adds the next event, whole and checked.
+    /// Adds the next event, which must be complete and checked.
     pub fn push(&mut self, event: &RawEvent<'_>) {
         self.bytes.push(event.bytes());
         self.event_count += 1;
@@ -128,22 +127,23 @@ impl EventGroup {
         }
     }
 
-    /// From so many bytes on, events go to a temporary file in that directory. Where that is not possible they stay in memory.
+    /// Allows the group to move its events to a temporary file in `directory` when they are longer than `from_bytes`.
+    /// If that is not possible they stay in memory.
     pub fn spill_in(&mut self, directory: Arc<Path>, from_bytes: u64) {
-        self.spill = Some(Spill {
+        self.spill = Some(SpillTarget {
             directory,
             from_bytes,
         });
     }
 
-    /// Its events go where those of the other one do.
+    /// Uses the same directory and length as the other group.
     pub fn spill_like(&mut self, other: &EventGroup) {
         self.spill.clone_from(&other.spill);
     }
 
-    /// Goes on in a file, if there may be one. It is tried once.
+    /// Moves the events to a file, if that is allowed. This is tried only once.
     fn spill(&mut self) {
-        let Some(Spill { directory, .. }) = self.spill.clone() else {
+        let Some(SpillTarget { directory, .. }) = self.spill.clone() else {
             return;
         };
         let spilled = SpillFile::create_in(&directory).and_then(|mut file| {
@@ -162,7 +162,7 @@ impl EventGroup {
         }
     }
 
-    /// How many bytes of events are in memory: none, if they are in a file.
+    /// Returns the number of bytes in memory: 0 if they are in a file.
     pub fn memory_bytes(&self) -> usize {
         match &self.bytes {
             Bytes::Memory(bytes) => bytes.len(),
@@ -170,40 +170,40 @@ impl EventGroup {
         }
     }
 
-    /// The transaction's id.
+    /// Returns the transaction's GTID.
     pub fn gtid(&self) -> Gtid {
         self.gtid
     }
 
-    /// The events' bytes.
+    /// Returns the bytes of the events.
     pub(super) fn into_bytes(self) -> Bytes {
         self.bytes
     }
 
-    /// Where the Gtid event starts.
+    /// Returns where the Gtid event starts.
     pub fn start(&self) -> LogPosition {
         self.start
     }
 
-    /// Where the last event ends: the transaction's version.
+    /// Returns where the last event ends: the transaction's version.
     pub fn end(&self) -> LogPosition {
         self.start.advanced_by(self.bytes().len() as u64)
     }
 
-    /// All events as they stand in the file.
+    /// Returns the bytes of all events, as in the log.
     pub fn bytes(&self) -> &[u8] {
         self.bytes.all()
     }
 
-    /// How many events there are, the Gtid event among them.
+    /// Returns the number of events, including the Gtid event.
     pub fn event_count(&self) -> usize {
         self.event_count
     }
 
-    /// The Gtid event.
+    /// Returns the decoded Gtid event.
     ///
     /// # Errors
-    /// None in a group that a reader has given: it was decoded before.
+    /// None if the group comes from a reader, which has decoded the event before.
     pub fn gtid_event(&self) -> Result<GtidEvent<'_>> {
         let event = RawEvent::trusted(&self.bytes()[..self.head_length]).ok_or(Error::Malformed {
             event: "Gtid",
@@ -212,7 +212,7 @@ impl EventGroup {
         GtidEvent::decode(event.body(), event.header().server_id)
     }
 
-    /// The events, the Gtid event first.
+    /// Returns the events, the Gtid event first.
     pub fn events(&self) -> impl Iterator<Item = RawEvent<'_>> + Clone + '_ {
         let mut rest = self.bytes();
         std::iter::from_fn(move || {
@@ -222,7 +222,7 @@ impl EventGroup {
         })
     }
 
-    /// The events behind the Gtid event, decoded.
+    /// Returns the events after the Gtid event, decoded.
     pub fn decoded<'a>(
         &'a self,
         format: &'a FormatDescription,
@@ -231,7 +231,7 @@ impl EventGroup {
     }
 }
 
-/// The length of the event that the bytes begin with, as its header has it; `None` if there is none.
+/// Returns the length of the event at the beginning of `bytes`, from its header; `None` if there is no event.
 pub(super) fn event_length(bytes: &[u8]) -> Option<usize> {
     let length = EventHeader::decode(bytes)?.length as usize;
     (length >= HEADER_LENGTH).then_some(length)
@@ -250,7 +250,7 @@ mod tests {
     };
 
     #[test]
-    fn in_a_file_it_is_the_same() {
+    fn a_group_in_a_file_equals_one_in_memory() {
         let directory = tempfile::tempdir().unwrap();
         let mut bytes = Vec::new();
         let gtid = "0-1-7".parse().unwrap();
@@ -265,7 +265,7 @@ mod tests {
             encode_event(&mut bytes, &STAMP, 0, &XidEvent { xid });
             group.push(&RawEvent::new(&bytes, ChecksumAlgorithm::Crc32).unwrap());
             if xid == 10 {
-                // Who adds to a copy does not change the other.
+                // Adding to a copy does not change the original.
                 copies.push(group.clone());
             }
         }
@@ -279,7 +279,7 @@ mod tests {
         assert_eq!(group.memory_bytes(), 0);
         assert!(copies[0].memory_bytes() == 0);
 
-        // Without a place for a file they stay in memory.
+        // Without a usable directory they stay in memory.
         let mut group = EventGroup::begin(LogPosition::new(1, 100), &first).unwrap();
         group.spill_in(Path::new("/nowhere").into(), 1);
         group.push(&first);

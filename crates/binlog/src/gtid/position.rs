@@ -6,35 +6,35 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 
-/// One GTID per domain, in order of domain. Its size is fixed by the number of domains.
+/// One GTID per domain, ordered by domain. Its size is limited by the number of domains.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct GtidPosition {
     last: BTreeMap<DomainId, Gtid>,
 }
 
 impl GtidPosition {
-    /// The position before everything.
+    /// Returns the position before all transactions.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The last GTID of a domain.
+    /// Returns the last GTID of a domain.
     pub fn get(&self, domain_id: DomainId) -> Option<Gtid> {
         self.last.get(&domain_id).copied()
     }
 
-    /// Sets a domain's last GTID; returns what it was.
+    /// Sets the last GTID of a domain. Returns the previous one.
     pub fn set(&mut self, gtid: Gtid) -> Option<Gtid> {
         self.last.insert(gtid.domain_id, gtid)
     }
 
-    /// Forgets a domain.
+    /// Removes a domain. Returns its last GTID.
     pub fn remove(&mut self, domain_id: DomainId) -> Option<Gtid> {
         self.last.remove(&domain_id)
     }
 
-    /// Sets a domain's last GTID if its sequence number is higher than what is there. What MariaDB does where it joins
-    /// two positions (`gtid_current_pos`).
+    /// Sets the last GTID of a domain if its sequence number is higher than the present one. MariaDB does this where
+    /// it merges two positions (`gtid_current_pos`).
     pub fn advance(&mut self, gtid: Gtid) {
         if self
             .get(gtid.domain_id)
@@ -44,38 +44,38 @@ impl GtidPosition {
         }
     }
 
-    /// Whether the sequence number of this domain is at least that. It compares numbers only, as MASTER_GTID_WAIT does:
-    /// holes and server ids do not matter.
+    /// Returns whether the domain's sequence number is at least `sequence`. Compares only numbers, as
+    /// MASTER_GTID_WAIT does: gaps and server ids do not matter.
     pub fn reaches(&self, domain_id: DomainId, sequence: SequenceNumber) -> bool {
         self.get(domain_id)
             .is_some_and(|known| known.sequence >= sequence)
     }
 
-    /// Whether this position is at or past the other in every domain that the other names.
+    /// Returns whether this position is at or past the other one in every domain of the other one.
     pub fn covers(&self, other: &GtidPosition) -> bool {
         other
             .iter()
             .all(|gtid| self.reaches(gtid.domain_id, gtid.sequence))
     }
 
-    /// The GTIDs, in order of domain.
+    /// Returns the GTIDs, ordered by domain.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = Gtid> + '_ {
         self.last.values().copied()
     }
 
-    /// How many domains there are.
+    /// Returns the number of domains.
     pub fn len(&self) -> usize {
         self.last.len()
     }
 
-    /// Whether it is the position before everything.
+    /// Returns whether this is the position before all transactions.
     pub fn is_empty(&self) -> bool {
         self.last.is_empty()
     }
 }
 
 impl FromIterator<Gtid> for GtidPosition {
-    /// Where a domain comes twice, the last one holds.
+    /// If a domain occurs twice, the last GTID counts.
     fn from_iter<I: IntoIterator<Item = Gtid>>(gtids: I) -> Self {
         Self {
             last: gtids.into_iter().map(|gtid| (gtid.domain_id, gtid)).collect(),
@@ -92,7 +92,7 @@ impl fmt::Display for GtidPosition {
 impl FromStr for GtidPosition {
     type Err = Error;
 
-    /// Reads `0-1-100,2-5-300`; an empty text is the position before everything.
+    /// Parses `0-1-100,2-5-300`. An empty text is the position before all transactions.
     ///
     /// # Errors
     /// [`Error::GtidSyntax`] (1941) and [`Error::DuplicateDomain`] (1943).
@@ -107,7 +107,7 @@ impl FromStr for GtidPosition {
     }
 }
 
-/// Writes GTIDs with commas between them.
+/// Writes GTIDs separated by commas.
 pub(super) fn write_list(f: &mut fmt::Formatter<'_>, gtids: impl Iterator<Item = Gtid>) -> fmt::Result {
     for (number, gtid) in gtids.enumerate() {
         if number > 0 {
@@ -118,8 +118,8 @@ pub(super) fn write_list(f: &mut fmt::Formatter<'_>, gtids: impl Iterator<Item =
     Ok(())
 }
 
-/// Reads GTIDs with commas between them, as MariaDB does: no text is an empty list; a number may have blanks and a plus
-/// sign in front, and nothing behind.
+/// Parses GTIDs separated by commas, as MariaDB does: an empty text is an empty list; a number may have blanks and a
+/// plus sign before it, and nothing after it.
 pub(super) fn parse_list(text: &str) -> Result<Vec<Gtid>> {
     if text.is_empty() {
         return Ok(Vec::new());
@@ -161,14 +161,14 @@ mod tests {
     }
 
     #[test]
-    fn text_round_trip() {
+    fn positions_are_parsed_and_printed() {
         assert_eq!(position("").to_string(), "");
         assert_eq!(position(" 0- 1-+1").to_string(), "0-1-1");
         assert_eq!(position("2-5-300, 0-1-100").to_string(), "0-1-100,2-5-300");
     }
 
     #[test]
-    fn errors_are_mariadbs() {
+    fn invalid_positions_have_mariadbs_errors() {
         for text in [
             "0-1",
             "0-1-1,",
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn comparing() {
+    fn positions_are_compared_by_sequence_number_per_domain() {
         let here = position("0-1-100,2-5-300");
         assert!(here.covers(&position("0-9-100")) && here.covers(&position("")) && here.covers(&here));
         assert!(!here.covers(&position("0-1-101")) && !here.covers(&position("1-1-1")));

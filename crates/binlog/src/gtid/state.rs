@@ -17,22 +17,22 @@ pub struct BinlogState {
 /// One domain's part of the state.
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct Domain {
-    /// The highest sequence number ever given out or received here.
+    /// Highest sequence number that was ever assigned or received in this domain.
     highest: SequenceNumber,
-    /// Each server's last GTID, the one written last at the end.
+    /// Last GTID of each server, ordered by the time of writing.
     servers: Vec<(ServerId, SequenceNumber)>,
 }
 
-/// What a run of transactions changed in a state: the GTIDs to [`BinlogState::update`] with, in order.
+/// Changes that a sequence of transactions made to a state: the GTIDs for [`BinlogState::update`], in order.
 pub type StateDelta = Vec<Gtid>;
 
 impl BinlogState {
-    /// The state of an empty log.
+    /// Returns the state of an empty log.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// A transaction was written to the log. Those of [`LOCAL_DOMAIN`] leave no trace.
+    /// Records a transaction that was written to the log. Transactions of [`LOCAL_DOMAIN`] are not recorded.
     pub fn update(&mut self, gtid: Gtid) {
         if gtid.domain_id == LOCAL_DOMAIN {
             return;
@@ -53,19 +53,19 @@ impl BinlogState {
         }
     }
 
-    /// The number that the next local transaction of this domain gets: one above everything written or received, so
-    /// that the number alone orders history across failovers. `None` when the numbers are used up.
+    /// Returns the number for the next local transaction of this domain: one above everything written or received, so
+    /// that the number alone orders the history across failovers. `None` when the numbers are exhausted.
     pub fn next_sequence(&self, domain_id: DomainId) -> Option<SequenceNumber> {
         let highest = self.domains.get(&domain_id).map_or(0, |domain| domain.highest.0);
         highest.checked_add(1).map(SequenceNumber)
     }
 
-    /// The highest sequence number seen in a domain.
+    /// Returns the highest sequence number of a domain.
     pub fn highest_sequence(&self, domain_id: DomainId) -> Option<SequenceNumber> {
         self.domains.get(&domain_id).map(|domain| domain.highest)
     }
 
-    /// The last GTID written in a domain, by whichever server.
+    /// Returns the last GTID written in a domain, by any server.
     pub fn last(&self, domain_id: DomainId) -> Option<Gtid> {
         let domain = self.domains.get(&domain_id)?;
         domain.servers.last().map(|(server_id, sequence)| Gtid {
@@ -75,7 +75,7 @@ impl BinlogState {
         })
     }
 
-    /// The last GTID of a server in a domain.
+    /// Returns the last GTID of a server in a domain.
     pub fn last_of(&self, domain_id: DomainId, server_id: ServerId) -> Option<Gtid> {
         let (_, sequence) = *self
             .domains
@@ -90,14 +90,14 @@ impl BinlogState {
         })
     }
 
-    /// Whether a log with this state has, or had, that transaction: it has one as new of the same server and domain. Those of
-    /// [`LOCAL_DOMAIN`] are nobody else's affair, and nowhere missing.
+    /// Returns whether a log with this state has, or had, that transaction: the state has the same or a higher number
+    /// of its server and domain. Always true for [`LOCAL_DOMAIN`], whose transactions concern no other server.
     pub fn contains(&self, gtid: Gtid) -> bool {
         let last = self.last_of(gtid.domain_id, gtid.server_id);
         gtid.domain_id == LOCAL_DOMAIN || last.is_some_and(|last| last.sequence >= gtid.sequence)
     }
 
-    /// `gtid_binlog_pos`: the last GTID of each domain.
+    /// Returns the last GTID of each domain (`gtid_binlog_pos`).
     pub fn position(&self) -> GtidPosition {
         self.domains
             .keys()
@@ -105,7 +105,7 @@ impl BinlogState {
             .collect()
     }
 
-    /// The last GTID of each server in a domain.
+    /// Returns the last GTID of each server in a domain.
     pub fn domain(&self, domain_id: DomainId) -> impl Iterator<Item = Gtid> + '_ {
         let servers = self
             .domains
@@ -118,7 +118,7 @@ impl BinlogState {
         })
     }
 
-    /// Every GTID, by domain; within a domain the one written last comes last, as in a Gtid_list event.
+    /// Returns all GTIDs, ordered by domain; within a domain by the time of writing, as in a Gtid_list event.
     pub fn iter(&self) -> impl Iterator<Item = Gtid> + '_ {
         self.domains.iter().flat_map(|(domain_id, domain)| {
             domain.servers.iter().map(|(server_id, sequence)| Gtid {
@@ -129,12 +129,12 @@ impl BinlogState {
         })
     }
 
-    /// Forgets a domain (`FLUSH BINARY LOGS DELETE_DOMAIN_ID`).
+    /// Removes a domain (`FLUSH BINARY LOGS DELETE_DOMAIN_ID`). Returns whether it existed.
     pub fn remove_domain(&mut self, domain_id: DomainId) -> bool {
         self.domains.remove(&domain_id).is_some()
     }
 
-    /// Whether nothing was ever written.
+    /// Returns whether nothing was ever written.
     pub fn is_empty(&self) -> bool {
         self.domains.is_empty()
     }
@@ -159,7 +159,8 @@ impl fmt::Display for BinlogState {
 impl FromStr for BinlogState {
     type Err = Error;
 
-    /// Reads what `gtid_binlog_state` shows. Of a domain and server that come twice, the last one holds, as in MariaDB.
+    /// Parses the text form of `gtid_binlog_state`. If a domain and server occur twice, the last GTID counts, as in
+    /// MariaDB.
     ///
     /// # Errors
     /// [`Error::GtidSyntax`] (1941).
@@ -177,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_writer_of_a_domain_stands_last() {
+    fn the_last_writer_of_a_domain_is_listed_last() {
         let mut state = BinlogState::new();
         for text in ["0-1-1", "0-2-2", "1-1-1", "0-1-3"] {
             state.update(gtid(text));
@@ -201,7 +202,7 @@ mod tests {
         assert_eq!(state.next_sequence(DomainId(0)), Some(SequenceNumber(1)));
         state.update(gtid("0-1-10"));
         state.update(gtid("0-2-50"));
-        // Two writers in one domain: the number does not go back.
+        // Two writers in one domain: the next number does not decrease.
         state.update(gtid("0-1-11"));
         assert_eq!(state.next_sequence(DomainId(0)), Some(SequenceNumber(51)));
         assert_eq!(state.next_sequence(DomainId(1)), Some(SequenceNumber(1)));
@@ -210,14 +211,14 @@ mod tests {
     }
 
     #[test]
-    fn local_changes_leave_no_trace() {
+    fn local_transactions_are_not_in_the_state() {
         let mut state = BinlogState::new();
         state.update(Gtid::new(LOCAL_DOMAIN, ServerId(1), SequenceNumber(1)));
         assert!(state.is_empty());
     }
 
     #[test]
-    fn errors_are_mariadbs() {
+    fn invalid_states_have_mariadbs_errors() {
         assert_eq!("0-1-1,0-1".parse::<BinlogState>().unwrap_err().code(), 1941);
         assert_eq!(
             "0-1-1,0-2-2,0-1-3".parse::<BinlogState>().unwrap().to_string(),

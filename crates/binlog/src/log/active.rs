@@ -1,11 +1,11 @@
-//! The file that is written: its prepared room, and how it is closed.
+//! The active file: its prepared space, and how it is closed.
 //!
 //! ```text
-//!  head | event groups …        | zeros, on the disk already         |
-//!                               ^ end (the writer's)                 ^ prepared_end, a multiple of 4096
+//!  head | event groups …        | zeros that are on the disk          |
+//!                               ^ end (in `Writer`)                   ^ prepared_end, a multiple of 4096
 //! ```
-//! Overwriting blocks that are on the disk makes an fdatasync cost 95 µs where one that must also record the file's growth
-//! costs 150 µs. And a full disk is met by the preparation, before a transaction has its place.
+//! With blocks that are already on the disk, an fdatasync takes 95 µs; one that must also record the file's growth
+//! takes 150 µs. In addition, a full disk is found during preparation, before a transaction has its position.
 
 use super::disk::{BLOCK_LENGTH, DiskFile, zeros};
 use super::gtid_index::GtidIndexBuilder;
@@ -17,10 +17,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Kept free behind the last event group, so that the file can always be ended with a Rotate or Stop event.
+/// Space reserved after the last event group, so that the file can always be ended with a Rotate or Stop event.
 pub(super) const TAIL_ROOM: u64 = BLOCK_LENGTH;
 
-/// The file that is written.
+/// The file that is being written.
 #[derive(Debug)]
 pub(super) struct ActiveFile {
     pub name: String,
@@ -28,11 +28,11 @@ pub(super) struct ActiveFile {
     pub ordinal: u32,
     pub file: Arc<dyn DiskFile>,
     path: PathBuf,
-    /// Up to where there are synced zeros.
+    /// End of the synced zeros.
     prepared_end: AtomicU64,
     /// Held while the file is extended or closed.
     extending: Mutex<Extending>,
-    /// What was written so far.
+    /// GTID index of everything written so far.
     pub index: Mutex<GtidIndexBuilder>,
 }
 
@@ -68,11 +68,11 @@ impl ActiveFile {
         self.prepared_end.load(Ordering::Acquire)
     }
 
-    /// Sees to it that there is prepared room up to `needed_end`. If there is not, prepares up to `wanted_end`, or less where
-    /// the disk is nearly full. Returns whether something was done.
+    /// Ensures that there is prepared space up to `needed_end`. If there is not, prepares up to `wanted_end`, or only
+    /// up to `needed_end` if the disk is nearly full. Returns whether it prepared anything.
     ///
     /// # Errors
-    /// [`Error::NoSpace`]: there is no room for `needed_end` either; the file is as it was.
+    /// [`Error::NoSpace`]: there is no space even for `needed_end`; the file is unchanged.
     pub fn prepare(&self, needed_end: u64, wanted_end: u64) -> Result<bool> {
         if needed_end <= self.prepared_end() {
             return Ok(false);
@@ -110,15 +110,15 @@ impl ActiveFile {
         }
     }
 
-    /// Gives back what a failed extension has taken.
+    /// Releases the space that a failed extension has allocated.
     fn cut_back(&self, length: u64) -> Result<()> {
         self.file
             .set_length(length)
             .map_err(|source| self.io_error("cut", source))
     }
 
-    /// Writes from `end` on, and zeros up to the next block boundary: so whole blocks are written, and the kernel need not
-    /// read them first. Returns the new end.
+    /// Writes `pieces` at `end`, and zeros up to the next block boundary: the kernel need not read a block that is
+    /// written whole. Returns the new end.
     pub fn write(&self, pieces: &mut Vec<IoSlice<'_>>, end: u64) -> Result<u64> {
         let length: usize = pieces.iter().map(|piece| piece.len()).sum();
         let new_end = end + length as u64;
@@ -134,12 +134,12 @@ impl ActiveFile {
         Ok(new_end)
     }
 
-    /// Makes everything written durable.
+    /// Makes everything that was written durable.
     pub fn sync(&self) -> Result<()> {
         self.file.sync().map_err(|source| self.io_error("sync", source))
     }
 
-    /// Cuts the file at its last event and clears its in-use flag. Durable when it returns.
+    /// Cuts the file after its last event and clears its in-use flag. Durable when it returns.
     pub fn finish(&self, end: u64) -> Result<()> {
         let mut extending = self.extending.lock();
         *extending = Extending::Closed;
@@ -155,8 +155,8 @@ impl ActiveFile {
     }
 }
 
-/// Cuts a file at its last event and clears its in-use flag, which no checksum counts. The flag goes when the cut is
-/// durable: a file that is not in use ends where its events end.
+/// Cuts a file after its last event and clears its in-use flag, which no checksum covers. The flag is cleared only when
+/// the cut is durable: a file that is not in use ends where its events end.
 pub(super) fn finish_file(file: &dyn DiskFile, end: u64) -> io::Result<()> {
     file.set_length(end)?;
     file.sync()?;
@@ -165,7 +165,7 @@ pub(super) fn finish_file(file: &dyn DiskFile, end: u64) -> io::Result<()> {
     file.sync()
 }
 
-/// Whether an operation failed because the disk, or what the user may have of it, is full.
+/// Returns whether an operation failed because the disk or the user's quota is full.
 pub(super) fn is_no_space(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded)
 }

@@ -1,38 +1,38 @@
-//! How a log is configured and opened.
+//! Configuration of a log, and the parameters for opening it.
 
 use paceline_types::{LogPosition, ServerId};
 use std::path::PathBuf;
 
-/// How the log is synced.
+/// When the log is synced.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum SyncMode {
     /// `sync_binlog=1`: each write is synced before the next one.
     EachGroup,
-    /// `sync_binlog=0`: several writes may be unsynced.
+    /// `sync_binlog=0`: several writes may be unsynced at a time.
     Deferred,
 }
 
-/// What a log is made of. Sizes are in bytes.
+/// Configuration of a log. Sizes are in bytes.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LogConfig {
-    /// Where the files are.
+    /// Directory of the files.
     pub directory: PathBuf,
-    /// `log_bin`: what file names begin with.
+    /// `log_bin`: the beginning of file names.
     pub base_name: String,
-    /// The server id in the events that belong to the log itself.
+    /// Server id in events that belong to the log itself.
     pub server_id: ServerId,
-    /// The version in each file's Format_description. MariaDB's tools parse its beginning.
+    /// Version in each file's Format_description. MariaDB's tools parse its beginning.
     pub server_version: String,
-    /// `max_binlog_size`: a file that has reached it is followed by another.
+    /// `max_binlog_size`: a file that has reached this size is followed by a new one.
     pub file_size_max: u64,
-    /// By how much the active file is extended with synced zeros at a time.
+    /// Step by which the active file is extended with synced zeros.
     pub prepare_step: u64,
-    /// How the log is synced at first.
+    /// Sync mode at the start.
     pub sync_mode: SyncMode,
 }
 
 impl LogConfig {
-    /// MariaDB's defaults, in this directory.
+    /// Returns MariaDB's defaults for a log in `directory`.
     pub fn new(directory: impl Into<PathBuf>, base_name: impl Into<String>, server_id: ServerId) -> Self {
         Self {
             directory: directory.into(),
@@ -46,19 +46,19 @@ impl LogConfig {
     }
 }
 
-/// What whoever opens the log knows.
+/// What the caller knows when it opens the log.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct OpenRequest {
-    /// What the engines hold: the log must reach at least that far.
+    /// The engines' position: the log must reach at least that far.
     pub engine_position: LogPosition,
-    /// New files get at least this ordinal (a copied data directory starts above every version in it).
+    /// Lowest ordinal for new files (a copied data directory starts above every version in it).
     pub ordinal_min: u32,
-    /// Now, in seconds since 1970.
+    /// The current time, in seconds since 1970.
     pub now: u32,
 }
 
 impl OpenRequest {
-    /// For an engine that holds nothing.
+    /// Creates a request for an engine that holds nothing.
     pub fn new(now: u32) -> Self {
         Self {
             engine_position: LogPosition::ZERO,

@@ -1,6 +1,7 @@
-//! Files of a log that lie somewhere else: copied from a server, and not (yet) a log of their own.
+//! Log files outside of an open log: copied from a server, and not (yet) part of a log of their own.
 //!
-//! A restore looks for its point in time in them, cuts them there, and leaves the rest to [`super::Log::open`]. [`super::ClosedLog`] reads its own by them.
+//! A restore searches them for its point in time, cuts them there, and leaves the rest to [`super::Log::open`].
+//! [`super::ClosedLog`] reads its files through them.
 
 use super::active::finish_file;
 use super::disk::{Disk, DiskFile, RealDisk};
@@ -16,39 +17,39 @@ use paceline_types::{Gtid, LogPosition};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Where an event group stands, and when it was written.
+/// Position of an event group in the log, and the time when it was written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct GroupPlace {
-    /// Its GTID.
+    /// GTID of the group.
     pub gtid: Gtid,
-    /// The time of its Gtid event, in seconds since 1970.
+    /// Time of its Gtid event, in seconds since 1970.
     pub timestamp: u32,
-    /// Where it starts.
+    /// Start of the group.
     pub start: LogPosition,
-    /// Where it ends.
+    /// End of the group.
     pub end: LogPosition,
 }
 
-/// How a file ends.
+/// The end of a file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct FileEnd {
-    /// The file's name, without a directory.
+    /// The file's name, without directory.
     pub name: String,
-    /// Where its last whole event group ends.
+    /// End of its last whole event group.
     pub position: LogPosition,
-    /// The GTID state there.
+    /// The GTID state at that position.
     pub state: BinlogState,
     ending: Ending,
 }
 
 impl FileEnd {
-    /// Whether it says that the log goes on in another file.
+    /// Returns whether the file ends with an event that says that the log continues in another file.
     pub fn is_rotated(&self) -> bool {
         self.ending == Ending::Rotate
     }
 }
 
-/// One file.
+/// A log file outside of an open log.
 #[derive(Debug)]
 pub struct CopiedFile {
     path: PathBuf,
@@ -57,7 +58,7 @@ pub struct CopiedFile {
     head: FileHead,
 }
 
-/// The event groups of a file, in order; every event is checked on the way.
+/// Iterator over the event groups of a file, in order. It checks every event.
 #[derive(Debug)]
 pub struct GroupPlaces {
     stream: EventStream,
@@ -67,15 +68,15 @@ pub struct GroupPlaces {
 }
 
 impl CopiedFile {
-    /// Opens a file that this server's kind has written, for reading and writing.
+    /// Opens a file that Paceline has written, for reading and writing.
     ///
     /// # Errors
-    /// [`Error::Io`]; [`Error::Damaged`] if its head is not whole.
+    /// [`Error::Io`]; [`Error::Damaged`] if its head is not intact.
     pub fn open(path: &Path) -> Result<Self> {
         Self::open_on(&RealDisk, path)
     }
 
-    /// The same on any disk.
+    /// Opens a file as [`Self::open`] does, on any disk.
     ///
     /// # Errors
     /// Those of [`Self::open`].
@@ -98,27 +99,27 @@ impl CopiedFile {
         })
     }
 
-    /// Where it is.
+    /// Returns the file's path.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Its name, without a directory.
+    /// Returns the file's name, without directory.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The upper part of the positions in it.
+    /// Returns the upper part of the positions in this file.
     pub fn ordinal(&self) -> u32 {
         self.head.ordinal
     }
 
-    /// The GTID state of all files before it.
+    /// Returns the GTID state of all files before this one.
     pub fn state_before(&self) -> &BinlogState {
         &self.head.state
     }
 
-    /// When it was begun, in seconds since 1970: what is in the files before it was committed by then.
+    /// Returns when the file was begun, in seconds since 1970: everything in the files before it was committed by then.
     ///
     /// # Errors
     /// [`Error::Io`]; [`Error::Damaged`].
@@ -136,11 +137,11 @@ impl CopiedFile {
         }
     }
 
-    /// Where its last whole event group ends. Behind it there may be the zeros of a file that was in use, or a write that a crash has
-    /// torn.
+    /// Returns the end of the last whole event group. After it there may be the zeros of a file that was in use, or a
+    /// write that a crash has torn.
     ///
     /// # Errors
-    /// [`Error::Damaged`], [`Error::Gap`] for what is no torn end.
+    /// [`Error::Damaged`], [`Error::Gap`] for damage that is not a torn write at the end.
     pub fn end(&self) -> Result<FileEnd> {
         let tail = read_tail(&self.file, &self.name, &self.head)?;
         Ok(FileEnd {
@@ -151,10 +152,10 @@ impl CopiedFile {
         })
     }
 
-    /// Whether it goes on where the file before it ends, as far as GTIDs tell.
+    /// Checks by the GTID states that this file continues the file before it.
     ///
     /// # Errors
-    /// [`Error::Damaged`] if something is missing between them.
+    /// [`Error::Damaged`] if something between them is missing.
     pub fn check_follows(&self, before: &FileEnd) -> Result<()> {
         if self.head.ordinal <= before.position.ordinal() {
             return Err(self.damaged(format!("it does not follow '{}'", before.name)));
@@ -162,11 +163,13 @@ impl CopiedFile {
         check_follows(&self.name, &self.head.state, &before.name, &before.state)
     }
 
-    /// Whether the file before it, if the log went on here while the server ran, says so: transactions that are logged for this server alone are in
-    /// no GTID state. A file that a server has begun at its start may follow one that a crash has ended.
+    /// Checks that the file before this one ends with a rotation to this one, if this one was begun while the server
+    /// ran. Transactions that are logged for this server only are in no GTID state, so [`Self::check_follows`] does
+    /// not find that they are missing. A file that was begun when its server started may follow one that a crash has
+    /// ended.
     ///
     /// # Errors
-    /// [`Error::Damaged`] if something is missing between them; [`Error::Io`].
+    /// [`Error::Damaged`] if something between them is missing; [`Error::Io`].
     pub fn check_rotated(&self, before: &FileEnd) -> Result<()> {
         let file = Arc::clone(&self.file);
         let mut stream = EventStream::new(file, self.name.clone(), MAGIC.len() as u64, self.head.length);
@@ -189,7 +192,7 @@ impl CopiedFile {
         }
     }
 
-    /// Its groups up to an offset.
+    /// Returns an iterator over the file's groups up to an offset.
     ///
     /// # Errors
     /// [`Error::Io`], [`Error::Damaged`].
@@ -205,7 +208,7 @@ impl CopiedFile {
         })
     }
 
-    /// Cuts it at an offset where a group ends, and marks it as closed. Durable when it returns.
+    /// Cuts the file at an offset where a group ends, and marks it as closed. Durable when it returns.
     ///
     /// # Errors
     /// [`Error::Io`].
@@ -221,10 +224,10 @@ impl CopiedFile {
 }
 
 impl GroupPlaces {
-    /// The next group.
+    /// Returns the next group, or `None` at the end.
     ///
     /// # Errors
-    /// [`Error::Damaged`] where an event is not good, or a group has no end.
+    /// [`Error::Damaged`] where an event is invalid, or a group has no end.
     pub fn next_group(&mut self) -> Result<Option<GroupPlace>> {
         loop {
             let Some((start, event)) = self.stream.next()? else {

@@ -1,4 +1,4 @@
-//! Creating files: the next one in the log, ahead of need or when it is due.
+//! Creating files of the log, ahead of need or when a new one is due.
 
 use super::active::{ActiveFile, TAIL_ROOM, is_no_space};
 use super::config::SyncMode;
@@ -16,10 +16,10 @@ use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::time::SystemTime;
 
-/// What a new file gets.
+/// Parameters of a new file.
 #[derive(Debug)]
 pub(super) struct NewFile<'a> {
-    /// Its name, which for a reset is not yet the one it will have.
+    /// The file's name. For a reset this is a temporary name.
     pub name: String,
     pub number: u32,
     pub ordinal: u32,
@@ -33,13 +33,14 @@ pub(super) struct NewFile<'a> {
 }
 
 impl Inner {
-    /// Makes the file for the next rotation, unless it is there. Returns whether it did.
+    /// Creates the spare file for the next rotation, unless it exists. Returns whether it did so.
     pub fn prepare_spare(&self, active_number: u32) -> Result<bool> {
         let mut spare = self.spare.lock();
         let Ok(number) = number_after(active_number) else {
             return Ok(false);
         };
-        // Who begins a file holds the lock as well. If one was begun meanwhile, the name may be that of a file which has gone on to be something else.
+        // A thread that begins a file holds the lock on the spare file as well. If a file was begun in the meantime,
+        // a file of this name may already be in use for something else.
         if self.active.read().number != active_number {
             return Ok(false);
         }
@@ -50,7 +51,7 @@ impl Inner {
         let prepared_end = self.prepare_step.max(BLOCK_LENGTH).next_multiple_of(BLOCK_LENGTH);
         let file = match self.disk.create(&self.path(&name)) {
             Ok(file) => file,
-            // A rotation has made it, and is about to go on there.
+            // A rotation has created this file and is about to continue in it.
             Err(error) if error.kind() == ErrorKind::AlreadyExists => return Ok(false),
             Err(source) => return Err(self.io_error("create", &name, source)),
         };
@@ -73,8 +74,9 @@ impl Inner {
         }
     }
 
-    /// Creates a file with its head, or makes it of the spare one. It is in no index yet. Returns where the head ends. The caller holds the lock on the
-    /// spare one at least until then, so that nobody prepares one of the same name in between.
+    /// Creates a file with its head, or turns the spare file into one. It is in no index yet. Returns where the head
+    /// ends. The caller holds the lock on the spare file until the file has been created, so that no other thread
+    /// prepares a file of the same name in the meantime.
     pub fn create_file(
         &self,
         new: &NewFile<'_>,
@@ -93,8 +95,8 @@ impl Inner {
     }
 }
 
-/// Room that a new file gets at first, in bytes. Not much: whoever begins it holds up commits. The rest is prepared in the
-/// background.
+/// Returns how many bytes of space a new file gets at first. This is not much, because beginning a file holds up
+/// commits. The rest is prepared in the background.
 pub(super) fn first_room(file_size_max: u64, prepare_step: u64) -> u64 {
     let room = file_size_max
         .saturating_add(16 * BLOCK_LENGTH)
@@ -106,7 +108,7 @@ pub(super) fn first_room(file_size_max: u64, prepare_step: u64) -> u64 {
 /// See [`first_room`].
 const FIRST_ROOM_MAX: u64 = 1 << 20;
 
-/// Creates files.
+/// Creates the files of a log.
 #[derive(Debug)]
 pub(super) struct FileCreator<'a> {
     pub disk: &'a dyn Disk,
@@ -117,8 +119,8 @@ pub(super) struct FileCreator<'a> {
 }
 
 impl FileCreator<'_> {
-    /// Creates a file with its head and prepared room, durable with its name, or makes it of a spare one. It is in no index
-    /// yet, and is removed again if that fails. Returns where the head ends.
+    /// Creates a file with its head and prepared space, or turns a spare file into one; the file and its name are
+    /// durable. It is in no index yet. Removes the file again if this fails. Returns where the head ends.
     pub fn create(
         &self,
         new: &NewFile<'_>,
@@ -207,8 +209,8 @@ impl FileCreator<'_> {
     }
 }
 
-/// The next file's ordinal. The highest one is no file's: versions with it are not places in the log but marks of large transactions'
-/// rows.
+/// Returns the next file's ordinal. No file gets the highest ordinal: versions with it are not positions in the log but
+/// marks on the rows of large transactions.
 pub(super) fn ordinal_after(ordinal: u32) -> Result<u32> {
     if ordinal >= LogPosition::ORDINAL_MAX - 1 {
         Err(Error::NumbersExhausted)

@@ -1,4 +1,4 @@
-//! The files of a log in a directory that no server has open: what is left of a server, or was copied from one.
+//! The files of a log in a directory that no server has open: left by a server, or copied from one.
 
 use super::disk::Disk;
 use super::files::{file_name, file_number};
@@ -8,13 +8,14 @@ use crate::error::{Error, Result};
 use std::path::Path;
 use std::sync::Arc;
 
-/// The names of the log's files in a directory, oldest first, each with its number.
+/// Returns the names of the log's files in a directory, oldest first, each with its number.
 ///
-/// A server prepares its next file ahead of need: a last file of zeros that no index names is that, and no file of the log. All others count, also
-/// where an index does not name them: it may be older than the files that were copied to it, and what is left out in silence is lost.
+/// A server prepares its next file ahead of need. So a last file that contains only zeros and is in no index is not a
+/// file of the log. All other files count, even if the index does not name them: the index may be older than the
+/// files that were copied to it, and a file that is silently ignored would be lost.
 ///
 /// # Errors
-/// [`Error::Io`]; [`Error::DamagedIndex`], where only the index can tell whether a last file of zeros is damaged.
+/// [`Error::Io`]; [`Error::DamagedIndex`], because only the index can tell whether a last file of zeros is damaged.
 pub fn log_file_names(disk: &Arc<dyn Disk>, directory: &Path, base_name: &str) -> Result<Vec<(u32, String)>> {
     let listed = disk.list(directory).map_err(|source| Error::Io {
         operation: "list",
@@ -61,7 +62,7 @@ mod tests {
     use std::fs;
 
     #[test]
-    fn prepared_room_is_no_file_of_the_log() {
+    fn a_prepared_file_is_not_a_file_of_the_log() {
         let directory = tempfile::tempdir().unwrap();
         let write = |name: &str, content: &[u8]| fs::write(directory.path().join(name), content).unwrap();
         let names = || -> Result<Vec<String>> {
@@ -80,14 +81,15 @@ mod tests {
             write("bin.000011", &vec![0; zeros]);
             assert_eq!(names().unwrap(), ["bin.000009", "bin.000010"], "{zeros}");
         }
-        // With one that does not name it, and one that does: then it is damaged, and must not be passed over.
+        // With an index that does not name it, and with one that does: then the file is damaged, and must not be
+        // skipped.
         write("bin.index", b"./bin.000009\n./bin.000010\n");
         assert_eq!(names().unwrap(), ["bin.000009", "bin.000010"]);
         write("bin.index", b"./bin.000009\n./bin.000010\n/log/bin.000011\n");
         assert_eq!(names().unwrap(), ["bin.000009", "bin.000010", "bin.000011"]);
         write("bin.index", b"./bin.000009");
         assert!(matches!(names(), Err(Error::DamagedIndex { .. })));
-        // What holds something counts, though the index is older; so does what stands before it.
+        // A file with content counts even if the index is older; so does a file of zeros before it.
         write("bin.index", b"./bin.000009\n");
         write("bin.000011", b"\0\0\0\0log");
         assert_eq!(names().unwrap(), ["bin.000009", "bin.000010", "bin.000011"]);

@@ -1,4 +1,4 @@
-//! The file operations that the log needs, and nothing more, so that tests can put a disk below it that fails.
+//! The file operations that the log needs, as traits, so that tests can run it on a disk that fails.
 
 use rustix::fs::{FallocateFlags, fallocate};
 use std::fmt;
@@ -9,41 +9,41 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
 
-/// What the disk writes as a unit: extensions of a file start and end at multiples of it, in bytes.
+/// Unit in which the disk writes, in bytes. Extensions of a file start and end at multiples of it.
 pub const BLOCK_LENGTH: u64 = 4096;
 
 /// A disk with directories.
 pub trait Disk: Send + Sync + fmt::Debug {
-    /// Creates a file that is not there yet, for reading and writing.
+    /// Creates a file that does not exist yet, for reading and writing.
     fn create(&self, path: &Path) -> io::Result<Arc<dyn DiskFile>>;
     /// Opens a file for reading and writing.
     fn open(&self, path: &Path) -> io::Result<Arc<dyn DiskFile>>;
-    /// When a file was last written.
+    /// Returns when a file was last written.
     fn modified(&self, path: &Path) -> io::Result<SystemTime>;
-    /// The names of the files in a directory, in any order.
+    /// Returns the names of the files in a directory, in any order.
     fn list(&self, directory: &Path) -> io::Result<Vec<String>>;
-    /// Renames a file, over one that may be there.
+    /// Renames a file, replacing an existing file of the new name.
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
     /// Removes a file.
     fn remove(&self, path: &Path) -> io::Result<()>;
-    /// Makes durable which names are in a directory.
+    /// Makes the names in a directory durable.
     fn sync_directory(&self, directory: &Path) -> io::Result<()>;
 }
 
 /// An open file.
 pub trait DiskFile: Send + Sync + fmt::Debug {
-    /// Reads up to that many bytes from there; 0 only at the end.
+    /// Reads up to `buffer.len()` bytes from `offset`. Returns 0 only at the file's end.
     fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize>;
-    /// Writes all of the pieces, one behind the other, from there.
+    /// Writes all pieces, one after another, from `offset`.
     fn write_at(&self, pieces: &[IoSlice<'_>], offset: u64) -> io::Result<()>;
-    /// Extends the file from `offset` (its end, a multiple of [`BLOCK_LENGTH`], as `length` is) with zeros that are on
-    /// the disk when it returns, and holds up syncs of what stands before as little as it can.
+    /// Extends the file from `offset` (its end; a multiple of [`BLOCK_LENGTH`], as `length` is) with zeros that are
+    /// on the disk when it returns. Delays syncs of the earlier content as little as possible.
     fn extend_with_zeros(&self, offset: u64, length: u64) -> io::Result<()>;
-    /// Makes content and length durable.
+    /// Makes the content and the length durable.
     fn sync(&self) -> io::Result<()>;
-    /// Cuts the file, or extends it with zeros that are not durable.
+    /// Truncates the file, or extends it with zeros that are not durable.
     fn set_length(&self, length: u64) -> io::Result<()>;
-    /// The file's length in bytes.
+    /// Returns the file's length in bytes.
     fn length(&self) -> io::Result<u64>;
 }
 
@@ -79,7 +79,7 @@ impl Disk for RealDisk {
     fn list(&self, directory: &Path) -> io::Result<Vec<String>> {
         let mut names = Vec::new();
         for entry in fs::read_dir(directory)? {
-            // What is not UTF-8 is none of ours.
+            // The log has no files whose names are not UTF-8.
             names.extend(entry?.file_name().into_string().ok());
         }
         Ok(names)
@@ -104,22 +104,22 @@ struct RealFile {
     path: PathBuf,
 }
 
-/// How much is written at a time when a file is extended: long enough for the disk's throughput, short enough that a
+/// Number of bytes per write when a file is extended: enough for the disk's throughput, and little enough that a
 /// commit's write to the same file, which waits for it, does not wait long.
 const ZEROS_LENGTH: usize = 256 * 1024;
 
-/// Zeros, aligned as direct writes ask for.
+/// Zeros, aligned as direct writes require.
 #[repr(align(4096))]
 struct Zeros([u8; ZEROS_LENGTH]);
 
 static ZEROS: Zeros = Zeros([0; ZEROS_LENGTH]);
 
-/// Some zeros to fill a block with.
+/// Returns zeros to fill a block with.
 pub(super) fn zeros(length: usize) -> &'static [u8] {
     &ZEROS.0[..length]
 }
 
-/// No system call takes more pieces than this (IOV_MAX).
+/// Maximum number of pieces per system call (IOV_MAX).
 const PIECES_MAX: usize = 1024;
 
 impl DiskFile for RealFile {
@@ -135,7 +135,7 @@ impl DiskFile for RealFile {
     fn write_at(&self, pieces: &[IoSlice<'_>], offset: u64) -> io::Result<()> {
         let total: usize = pieces.iter().map(|piece| piece.len()).sum();
         let first = &pieces[..pieces.len().min(PIECES_MAX)];
-        // Nearly always this one call writes everything.
+        // This one call nearly always writes everything.
         let written = match rustix::io::pwritev(&self.file, first, offset) {
             Ok(written) => written,
             Err(rustix::io::Errno::INTR) => 0,
@@ -155,12 +155,12 @@ impl DiskFile for RealFile {
         Ok(())
     }
 
-    /// The blocks are written around the page cache by a second descriptor, synchronously: no dirty page of them is there
-    /// for a commit's fdatasync to write, and none is read back when the log is appended to, since appends fill whole
-    /// blocks. File systems that cannot do that (tmpfs) get a write and a sync.
+    /// Writes the blocks synchronously and around the page cache, through a second descriptor. So a commit's
+    /// fdatasync finds no dirty pages of them, and an append does not read them back, because appends fill whole
+    /// blocks. File systems without direct writes (tmpfs) get a write and a sync.
     fn extend_with_zeros(&self, offset: u64, length: u64) -> io::Result<()> {
         assert!(offset.is_multiple_of(BLOCK_LENGTH) && length.is_multiple_of(BLOCK_LENGTH));
-        // All room is taken at once, so that a full disk is found before anything is written, and in few extents.
+        // All space is allocated at once, so that a full disk is found before anything is written, and in few extents.
         match fallocate(&self.file, FallocateFlags::empty(), offset, length) {
             Ok(()) | Err(rustix::io::Errno::OPNOTSUPP) => {}
             Err(error) => return Err(error.into()),
@@ -207,7 +207,7 @@ impl DiskFile for RealFile {
     }
 }
 
-/// Reads until the buffer is full or the file ends; returns how much was read.
+/// Reads until the buffer is full or the file ends; returns how many bytes were read.
 pub(super) fn read_fully(file: &dyn DiskFile, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
     let mut filled = 0;
     while filled < buffer.len() {
@@ -240,7 +240,7 @@ mod tests {
 
     #[test]
     fn extending_writes_zeros() {
-        // Not under /tmp alone: the directory of the build is on a disk, which direct writes need.
+        // Not only under /tmp: the build's directory is on a disk, which direct writes need.
         for directory in [tempfile::tempdir().unwrap(), tempfile::tempdir_in(".").unwrap()] {
             let path = directory.path().join("f");
             let file = RealDisk.create(&path).unwrap();

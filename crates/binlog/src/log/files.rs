@@ -1,4 +1,4 @@
-//! The log's files: their names, and what is known of each without reading it.
+//! The log's files: their names, and what the log knows of each without reading it.
 
 use super::head::{FileHead, Origin};
 use crate::error::{Error, Result};
@@ -9,55 +9,55 @@ use std::time::SystemTime;
 /// One file of the log.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LogFile {
-    /// Its name, without a directory.
+    /// The file's name, without directory.
     pub name: String,
-    /// The upper part of the positions in it.
+    /// Upper part of the positions in the file.
     pub ordinal: u32,
-    /// How many bytes of it are written.
+    /// Number of bytes written to the file.
     pub length: u64,
-    /// When it was last written; for the active file, when it was begun.
+    /// When the file was last written; for the active file, when it was begun.
     pub modified: SystemTime,
 }
 
-/// Up to where to purge.
+/// Limit of a purge.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum PurgeTarget {
-    /// All files before this one, which is kept. A name, with or without a directory.
+    /// Purges all files before this one, which stays. A name, with or without a directory.
     File(String),
-    /// Files that were closed before then.
+    /// Purges files that were closed before this time.
     Before(SystemTime),
 }
 
-/// What was purged.
+/// Result of a purge.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct PurgeOutcome {
-    /// The files that are gone, oldest first.
+    /// The removed files, oldest first.
     pub removed: Vec<LogFile>,
-    /// Where it stopped before its target, and why.
+    /// Set if the purge stopped before its target.
     pub blocked: Option<PurgeBlock>,
 }
 
-/// A file that may not be purged.
+/// File that must not be purged.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PurgeBlock {
     /// The file's name.
     pub file: String,
-    /// Who needs it.
+    /// What needs the file.
     pub needed_by: String,
 }
 
-/// What is known of a file.
+/// What the log knows of one of its files.
 #[derive(Clone, Debug)]
 pub(super) struct FileEntry {
     pub name: String,
     pub number: u32,
     pub ordinal: u32,
-    /// Its length; of the active file this is not kept up to date.
+    /// The file's length in bytes. Not updated for the active file.
     pub length: u64,
     pub modified: SystemTime,
     /// The GTID state of all files before it.
     pub state: BinlogState,
-    /// Where its first event behind the Gtid_list starts.
+    /// Offset of the first event after the Gtid_list.
     pub head_length: u64,
     pub follows: Follows,
     pub origin: Origin,
@@ -88,19 +88,20 @@ impl FileEntry {
     }
 }
 
-/// The highest number in a name, MariaDB's.
+/// The highest number in a file name, as in MariaDB.
 pub(super) const NUMBER_MAX: u32 = 0x7FFF_FFFF;
 
-/// The highest number that a log can be told to start from (`RESET MASTER TO`), MySQL's: it leaves room for 147 million rotations. At the
-/// highest in a name there is none, not even for the file that a start begins.
+/// The highest number that a log can start from (`RESET MASTER TO`), as in MySQL. It leaves enough numbers for 147
+/// million rotations. The highest number in a file name would leave none, not even for the file that the next start
+/// begins.
 pub(super) const FIRST_NUMBER_MAX: u32 = 2_000_000_000;
 
-/// The file's name for a number: six digits at least.
+/// Returns the name of the file with this number: at least six digits.
 pub(super) fn file_name(base_name: &str, number: u32) -> String {
     format!("{base_name}.{number:06}")
 }
 
-/// The number in a file's name, if it is one of this log.
+/// Returns the number in a file's name, or `None` if the name does not belong to this log.
 pub(super) fn file_number(base_name: &str, name: &str) -> Option<u32> {
     let digits = name.strip_prefix(base_name)?.strip_prefix('.')?;
     let number = digits
@@ -110,7 +111,7 @@ pub(super) fn file_number(base_name: &str, name: &str) -> Option<u32> {
     (file_name(base_name, number) == name).then_some(number)
 }
 
-/// The number for the file after that one.
+/// Returns the number of the file after the one with this number.
 pub(super) fn number_after(number: u32) -> Result<u32> {
     if number >= NUMBER_MAX {
         Err(Error::NumbersExhausted)
@@ -124,7 +125,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_and_numbers() {
+    fn numbers_are_read_back_from_names_and_foreign_names_have_none() {
         assert_eq!(file_name("bin", 1), "bin.000001");
         assert_eq!(file_name("bin", 1_234_567), "bin.1234567");
         assert_eq!(file_number("bin", "bin.000001"), Some(1));

@@ -1,12 +1,13 @@
-//! The log files that another server has left behind: a log that is only read.
+//! A read-only log over the files that another server has left.
 //!
-//! Files of MariaDB 10.0 and later, or of Paceline, in a directory without anything else of that server's. They are opened under the names that
-//! they have, so a replica may name file and offset as well as GTIDs; positions get ordinals by the files' order. Room that was
-//! prepared for a next file is none of them.
+//! The files are those of MariaDB 10.0 or later, or of Paceline, in a directory that contains nothing else of that
+//! server. They keep their names, so a replica may ask for a file and an offset as well as for GTIDs. Ordinals are
+//! assigned in the order of the files. A file with space that was prepared for later is not part of the log.
 //!
-//! Nothing is known of these files but what they say, so each is read to its end: a file may end in the middle of a write that a crash has torn, and
-//! is then taken as far as its last whole event group. But nothing good may stand behind a bad place, and each file must go on where the one before
-//! it ends: what was damaged or is missing is named, and nothing is served.
+//! Nothing is known of these files except their content, so each is read to its end. A file may end with a write that
+//! a crash has torn; it then counts up to its last whole event group. But no valid event may follow a bad place, and
+//! each file must continue where the one before it ends. If something is damaged or missing, the error names it and
+//! nothing is served.
 
 use super::SyncMode;
 use super::active::ActiveFile;
@@ -28,21 +29,22 @@ use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, OnceLock};
 use std::time::SystemTime;
 
-/// What opening a foreign log has found.
+/// Result of opening a foreign log.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ForeignLog {
-    /// The ends of files that were torn.
+    /// The torn ends of files.
     pub cuts: Vec<Cut>,
-    /// How many bytes were read.
+    /// Number of bytes read.
     pub bytes: u64,
 }
 
 impl Log {
-    /// Opens what another server has left in a directory, to be read and never written.
+    /// Opens the log files that another server has left in a directory, for reading only. GTID indexes are written
+    /// beside the files where that is possible.
     ///
     /// # Errors
-    /// [`Error::MissingFile`] if there is none of that base name; [`Error::Damaged`], [`Error::Gap`] for files that are damaged, are no logs with
-    /// GTIDs and checksums, or do not follow each other; [`Error::Encrypted`].
+    /// [`Error::MissingFile`] if there is no file of that base name; [`Error::Damaged`], [`Error::Gap`] for files
+    /// that are damaged, are not logs with GTIDs and checksums, or do not follow each other; [`Error::Encrypted`].
     pub fn open_foreign(disk: Arc<dyn Disk>, directory: &Path, base_name: &str) -> Result<(Log, ForeignLog)> {
         let io_error = |operation: &'static str, path: &Path| {
             let path = path.to_owned();
@@ -106,7 +108,7 @@ impl Log {
     }
 }
 
-/// A file goes on where the one before it ends. Domains may have been deleted in between.
+/// Checks that a file continues where the file before it ends. Domains may have been deleted in between.
 pub(super) fn check_follows(name: &str, state: &BinlogState, before: &str, end: &BinlogState) -> Result<()> {
     let is_kept = |gtid: Gtid| state.last_of(gtid.domain_id, gtid.server_id) == Some(gtid);
     let follows = state
@@ -129,7 +131,7 @@ pub(super) fn check_follows(name: &str, state: &BinlogState, before: &str, end: 
     })
 }
 
-/// A log whose last file is finished, and which takes no writes.
+/// Returns a log whose last file is finished and which takes no writes.
 fn read_only(
     disk: Arc<dyn Disk>,
     directory: &Path,
@@ -164,7 +166,7 @@ fn read_only(
         spare: Mutex::new(None),
         written: AtomicU64::new(position.as_u64()),
         durable: AtomicU64::new(position.as_u64()),
-        // Nothing is purged.
+        // Nothing is ever purged.
         checkpoint: AtomicU64::new(0),
         replica: Mutex::new(ReplicaState::default()),
         poison: OnceLock::new(),

@@ -1,38 +1,39 @@
-//! Where event groups begin and end.
+//! The boundaries of event groups.
 
 use crate::error::Result;
 use crate::event::{EventType, GtidEvent, GtidFlags, QueryEvent, RawEvent};
 
-/// Follows a stream of events and tells which of them make a group.
+/// State of a stream of events with respect to event groups.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Grouping {
     /// Between groups.
     #[default]
     Outside,
-    /// In a group that Xid, XA_prepare, or a Query that says COMMIT or ROLLBACK ends.
+    /// In a group that ends with Xid, XA_prepare, or a Query event with COMMIT or ROLLBACK.
     Transaction,
-    /// In a group of one statement, before it.
+    /// In a group of one statement, before that statement.
     Standalone,
 }
 
-/// What an event is to its group.
+/// Role of an event in its group.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum EventRole {
-    /// It is in none.
+    /// In no group.
     Control,
-    /// It is the Gtid event.
+    /// The Gtid event, which begins a group.
     Begins,
-    /// It is one of the others.
+    /// Neither the first nor the last event of a group.
     Inside,
-    /// It is the last one.
+    /// The last event of a group.
     Ends,
 }
 
 impl Grouping {
-    /// Takes the next event.
+    /// Takes the next event and returns its role.
     ///
     /// # Errors
-    /// [`crate::Error::Malformed`] for a Gtid event in the middle of a group, or an event of no group where none is open.
+    /// [`crate::Error::Malformed`] for an event that needs a group when none is open, and for a Gtid event or an
+    /// event of the file itself in the middle of a group.
     pub fn observe(&mut self, event: &RawEvent<'_>) -> Result<EventRole> {
         let event_type = event.event_type();
         let malformed = |problem| crate::Error::Malformed {
@@ -68,7 +69,7 @@ impl Grouping {
                 };
                 Ok(self.end_if(ends))
             }
-            // What a statement reads stands before it; of LOAD DATA that is a file.
+            // The context of a statement precedes it; for LOAD DATA this includes the file.
             Self::Standalone => {
                 let context = matches!(
                     event_type,
@@ -93,7 +94,7 @@ impl Grouping {
     }
 }
 
-/// Whether no event group reaches beyond such an event.
+/// Returns whether an event group can never contain an event of this type.
 fn ends_file(event_type: EventType) -> bool {
     matches!(
         event_type,

@@ -1,8 +1,9 @@
-//! The GTID index of a file: how the GTID state grows along it.
+//! The GTID index of a file: how the GTID state grows along the file.
 //!
-//! It is derived from the file and can always be made again. For the active file it is in memory; when a file is closed it is
-//! written beside it (`bin.000007.idx`). It is sparse: one entry for some 64 KiB of log, so that finding a transaction means
-//! to walk an index of some hundred kilobytes in memory and to read one such stretch of one file.
+//! It is derived from the file and can always be rebuilt. The index of the active file is in memory; when a file is
+//! closed, its index is written beside it (`bin.000007.idx`). It is sparse, with one entry for every 64 KiB of log.
+//! So finding a transaction means walking an index of some hundred kilobytes in memory and reading one stretch of one
+//! file.
 //!
 //! ```text
 //! magic (8) | log file's ordinal (4) | log file's length (8) | end of head (8)
@@ -10,9 +11,9 @@
 //! | GTIDs: domain (4), server (4), sequence (8), of all entries in a row
 //! | CRC-32 of all before (4)
 //! ```
-//! An entry's GTIDs are what was written between the entry before (or the head) and its offset, reduced to the last of each
-//! domain and server, in the order in which they were written. Updating the state in the file's Gtid_list with the GTIDs of
-//! all entries up to one gives the state at its offset.
+//! An entry's GTIDs are those written between the previous entry (or the head) and the entry's offset, reduced to the
+//! last one of each domain and server, in the order of writing. The state in the file's Gtid_list, updated with the
+//! GTIDs of all entries up to some entry, is the state at that entry's offset.
 
 use super::disk::{Disk, DiskFile, read_fully};
 use crate::checksum::crc32;
@@ -23,32 +24,31 @@ use std::fs;
 use std::io::{self, ErrorKind, IoSlice};
 use std::path::Path;
 
-/// How much log stands between two entries, in bytes; more where a single transaction is longer.
+/// Distance between two entries, in bytes of log; more if a single transaction is longer.
 const SPACING: u64 = 64 * 1024;
 
 const MAGIC: &[u8; 8] = b"pacegtx1";
 
-/// A place in the file between two event groups, and what was written since the place before.
+/// Position in the file between two event groups, with the GTIDs written since the previous entry.
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct IndexEntry {
-    /// The place.
     offset: u64,
-    /// The GTIDs since the entry before: the end of them in the index's list.
+    /// End of the entry's GTIDs in the index's list. They start where those of the previous entry end.
     gtids_end: usize,
 }
 
-/// The index of a file.
+/// GTID index of a file.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct GtidIndex {
-    /// Where the file's head ends: the place that the state in its Gtid_list belongs to.
+    /// End of the file's head: the offset of the state in its Gtid_list.
     head_length: u64,
     entries: Vec<IndexEntry>,
     gtids: Vec<Gtid>,
 }
 
 impl GtidIndex {
-    /// The index that a server has written beside a file that it has closed, whose head says this ordinal, and which is so many bytes long
-    /// (uncompressed); `None` if there is none that belongs to the file as it is.
+    /// Reads the index that a server has written beside a closed file with this ordinal in its head and this length
+    /// in bytes (uncompressed). Returns `None` if there is none, or none that matches the file.
     pub fn beside(log_file: &Path, ordinal: u32, file_length: u64) -> Option<Self> {
         let name = log_file.file_name()?.to_str()?;
         let path = log_file.with_file_name(format!("{name}.idx"));
@@ -58,7 +58,7 @@ impl GtidIndex {
         Self::decode(&fs::read(path).ok()?, ordinal, file_length)
     }
 
-    /// The places, and the GTIDs written since the place before each.
+    /// Returns the entries' offsets, each with the GTIDs written since the previous entry.
     pub fn entries(&self) -> impl Iterator<Item = (u64, &[Gtid])> + '_ {
         let starts = std::iter::once(0).chain(self.entries.iter().map(|entry| entry.gtids_end));
         starts
@@ -66,7 +66,7 @@ impl GtidIndex {
             .map(|(start, entry)| (entry.offset, &self.gtids[start..entry.gtids_end]))
     }
 
-    /// The index's file form, for a log file of this ordinal and length.
+    /// Encodes the index for a log file of this ordinal and length.
     fn encode(&self, ordinal: u32, file_length: u64) -> Vec<u8> {
         let mut out = Vec::with_capacity(64 + self.entries.len() * 12 + self.gtids.len() * 16);
         out.extend_from_slice(MAGIC);
@@ -88,7 +88,7 @@ impl GtidIndex {
         out
     }
 
-    /// Reads the file form; `None` if it is damaged or belongs to another file or length.
+    /// Decodes an index. Returns `None` if it is damaged or belongs to another file or length.
     fn decode(bytes: &[u8], ordinal: u32, file_length: u64) -> Option<Self> {
         let (content, checksum) = bytes.split_last_chunk::<4>()?;
         if crc32(content) != u32::from_le_bytes(*checksum) || !content.starts_with(MAGIC) {
@@ -128,7 +128,7 @@ impl GtidIndex {
         Some(index)
     }
 
-    /// Writes the index beside its log file. It need not be durable: a torn one is made again.
+    /// Writes the index beside its log file. It need not be durable: a torn index is rebuilt.
     pub(super) fn save(
         &self,
         disk: &dyn Disk,
@@ -144,7 +144,7 @@ impl GtidIndex {
             .write_at(&[IoSlice::new(&self.encode(ordinal, file_length))], 0)
     }
 
-    /// Reads the index of a log file of this ordinal and length; `None` if there is none that can be trusted.
+    /// Reads the index of a log file of this ordinal and length. Returns `None` if there is none that can be trusted.
     pub(super) fn load(disk: &dyn Disk, path: &Path, ordinal: u32, file_length: u64) -> Option<Self> {
         let file = disk.open(path).ok()?;
         let length = usize::try_from(file.length().ok()?).ok()?;
@@ -157,27 +157,27 @@ impl GtidIndex {
     }
 }
 
-/// No index is longer than a part of its log.
+/// Returns whether a file of this length can be an index: no index is longer than its log.
 fn may_be_index(length: u64, log_length: u64) -> bool {
     length <= log_length + SPACING
 }
 
-/// Makes the index of a file while it is written, or read from its start.
+/// Builds the index of a file while the file is written, or read from its start.
 #[derive(Clone, Debug)]
 pub(super) struct GtidIndexBuilder {
     index: GtidIndex,
-    /// The GTID state of everything so far.
+    /// GTID state after everything recorded so far.
     state: BinlogState,
-    /// What was written since the last entry.
+    /// GTIDs recorded since the last entry.
     pending: Vec<Gtid>,
-    /// The last entry's offset.
+    /// Offset of the last entry.
     last_offset: u64,
-    /// How many event groups there are.
+    /// Number of event groups recorded.
     groups: u64,
 }
 
 impl GtidIndexBuilder {
-    /// For a file with this state in its head.
+    /// Creates a builder for a file with this GTID state in its head.
     pub fn new(state: BinlogState, head_length: u64) -> Self {
         let index = GtidIndex {
             head_length,
@@ -192,7 +192,7 @@ impl GtidIndexBuilder {
         }
     }
 
-    /// An event group of this GTID starts there.
+    /// Records an event group with this GTID that starts at `start`.
     pub fn record(&mut self, gtid: Gtid, start: u64) {
         if start >= self.last_offset + SPACING {
             self.index.gtids.append(&mut self.pending);
@@ -218,29 +218,29 @@ impl GtidIndexBuilder {
         }
     }
 
-    /// The GTID state of everything so far.
+    /// Returns the GTID state after everything recorded so far.
     pub fn state(&self) -> &BinlogState {
         &self.state
     }
 
-    /// Whether no event group was recorded.
+    /// Returns whether no event group was recorded.
     pub fn is_empty(&self) -> bool {
         self.groups == 0
     }
 
-    /// The index so far.
+    /// Returns the index so far.
     pub fn index(&self) -> &GtidIndex {
         &self.index
     }
 
-    /// The index so far and the state.
+    /// Returns the index so far and the GTID state.
     pub fn into_parts(self) -> (GtidIndex, BinlogState) {
         (self.index, self.state)
     }
 }
 
-/// Whether a later GTID says all that an earlier one says: the same domain and server, and a higher number. (Of two that are
-/// out of order both are kept, so that the highest number is not lost.)
+/// Returns whether a later GTID makes an earlier one redundant: the same domain and server, and a higher number. (If
+/// two are out of order both are kept, so that the highest number is not lost.)
 fn supersedes(later: &Gtid, earlier: &Gtid) -> bool {
     later.domain_id == earlier.domain_id
         && later.server_id == earlier.server_id

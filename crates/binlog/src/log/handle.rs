@@ -1,4 +1,4 @@
-//! The log as a whole: appending, syncing, asking.
+//! The log as a whole: appending, syncing, and queries about its state.
 
 use super::active::{ActiveFile, TAIL_ROOM};
 use super::config::SyncMode;
@@ -20,9 +20,9 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
-/// The log. A handle that is cheap to clone; reading and asking may happen from any thread at any time. Writing (from
-/// [`Log::reserve`] to [`Log::append`]; [`Log::rotate`], [`Log::write_checkpoint`], [`Log::set_sync_mode`], [`Log::reset`],
-/// [`Log::close`]) is for one leader at a time.
+/// The log. A handle that is cheap to clone. Any thread may read and query at any time. Writing (from
+/// [`Log::reserve`] to [`Log::append`]; [`Log::rotate`], [`Log::write_checkpoint`], [`Log::set_sync_mode`],
+/// [`Log::reset`], [`Log::close`]) is for one leader at a time.
 ///
 /// ```
 /// use paceline_binlog::group::{CommitGroup, EventGroupBuffer, GroupOptions, GroupSize};
@@ -52,12 +52,12 @@ pub struct Log {
     pub(super) inner: Arc<Inner>,
 }
 
-/// Whether there was something to prepare.
+/// Result of [`Log::prepare_ahead`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Preparation {
-    /// There is room enough ahead.
+    /// There is enough space ahead.
     NotNeeded,
-    /// Room was prepared.
+    /// Space was prepared.
     Done,
 }
 
@@ -70,51 +70,51 @@ pub(super) struct Inner {
     pub server_version: String,
     pub prepare_step: u64,
     pub file_size_max: AtomicU64,
-    /// The index file; locked while it is replaced.
+    /// The index file; locked during its replacement.
     pub index: Mutex<IndexFile>,
     /// The files in the index, oldest first, the active one last.
     pub files: RwLock<Vec<Arc<FileEntry>>>,
     pub active: RwLock<Arc<ActiveFile>>,
     pub writer: Mutex<Writer>,
-    /// Numbers the files of large transactions that have no place yet.
+    /// Number for the next large transaction's file while it is not part of the log.
     pub next_large: AtomicU64,
     /// A file of zeros for the next rotation.
     pub spare: Mutex<Option<SpareFile>>,
-    /// Positions, as [`LogPosition::as_u64`].
+    /// Positions in the form of [`LogPosition::as_u64`].
     pub written: AtomicU64,
     pub durable: AtomicU64,
-    /// The ordinal of the first file that recovery needs.
+    /// Ordinal of the first file that recovery needs.
     pub checkpoint: AtomicU64,
-    /// How far the replica has come, up to `written`.
+    /// State of the replica up to `written`.
     pub replica: Mutex<ReplicaState>,
-    /// Why nothing may be written any more.
+    /// Reason why nothing may be written any more.
     pub poison: OnceLock<String>,
 }
 
-/// What only the leader touches.
+/// State that only the leader uses.
 #[derive(Debug)]
 pub(super) struct Writer {
     pub active: Arc<ActiveFile>,
-    /// Where the active file's last event ends.
+    /// End of the active file's last event.
     pub end: u64,
     pub sync_mode: SyncMode,
-    /// The record that goes in front of the next write.
+    /// Encoded record that precedes the next write.
     pub prefix: Vec<u8>,
-    /// What the last such record told to be durable.
+    /// Durable position in the last such record.
     pub told_durable: LogPosition,
-    /// For records that have no time of their own.
+    /// Timestamp for records that have no time of their own.
     pub timestamp: u32,
     pub life: Life,
 }
 
-/// Whether the log is open.
+/// Whether the log takes writes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Life {
     Open,
     Closed,
 }
 
-/// A file that was prepared before its time: zeros up to `prepared_end`, in no index.
+/// A file that was prepared for a later rotation: zeros up to `prepared_end`, in no index.
 #[derive(Debug)]
 pub(super) struct SpareFile {
     pub number: u32,
@@ -123,11 +123,11 @@ pub(super) struct SpareFile {
 }
 
 impl Log {
-    /// Where the next group of at most `length` bytes will start: [`CommitGroup::begin`] wants it. Prepares room if there is
-    /// not enough, which a call of [`Self::prepare_ahead`] in time avoids.
+    /// Returns the position where the next group, of at most `length` bytes, will start, for [`CommitGroup::begin`].
+    /// Prepares space if there is not enough; calling [`Self::prepare_ahead`] early enough avoids this.
     ///
     /// # Errors
-    /// [`Error::NoSpace`]: the disk is full, nothing has happened, later calls may succeed.
+    /// [`Error::NoSpace`]: the disk is full. Nothing has changed, and later calls may succeed.
     pub fn reserve(&self, length: u64) -> Result<LogPosition> {
         let mut writer = self.inner.writer.lock();
         self.inner.check_usable(&writer)?;
@@ -143,14 +143,14 @@ impl Log {
         Ok(LogPosition::new(writer.active.ordinal, start))
     }
 
-    /// Writes a group with one write, where the last [`Self::reserve`] said. Returns where it ends.
+    /// Writes a group with one write, at the position that the last [`Self::reserve`] returned. Returns where it ends.
     ///
     /// # Errors
-    /// What fails here is fatal: the log takes no more writes.
+    /// Every error is fatal: the log takes no more writes.
     ///
     /// # Panics
-    /// If the group was not begun where `reserve` said, or the write before it is not durable although each write is to be
-    /// synced: a defect of the caller, which must not reach the log.
+    /// If the group does not begin at the reserved position, or if the previous write is not durable although each
+    /// write must be synced. Both are defects of the caller that must not reach the log.
     pub fn append(&self, group: &CommitGroup) -> Result<LogPosition> {
         let mut writer = self.inner.writer.lock();
         self.inner.check_usable(&writer)?;
@@ -197,16 +197,16 @@ impl Log {
         Ok(group.end())
     }
 
-    /// Makes what was written when it was called durable. Returns up to where the log is durable now. Readers and, in
-    /// [`SyncMode::Deferred`], appends go on beside it.
+    /// Makes durable what was written before the call. Returns up to where the log is durable now. Readers and, in
+    /// [`SyncMode::Deferred`], appends continue concurrently.
     ///
     /// # Errors
-    /// What fails here is fatal: the log takes no more writes, and what was not durable never will be acknowledged.
+    /// Every error is fatal: the log takes no more writes, and what was not durable will never be acknowledged.
     pub fn sync(&self) -> Result<LogPosition> {
         let inner = &self.inner;
         inner.check_poison()?;
-        // In this order: what was written before the active file was looked up is in that file, or in one before it that
-        // was made durable when it was left.
+        // The order matters: what was written before the active file is looked up is in that file, or in an earlier
+        // file, which was made durable before the log continued in the next one.
         let written = self.written();
         if self.durable() < written {
             let active = Arc::clone(&inner.active.read());
@@ -216,27 +216,27 @@ impl Log {
         Ok(self.durable())
     }
 
-    /// Where its files are.
+    /// Returns the directory of the log's files.
     pub fn directory(&self) -> &Path {
         &self.inner.directory
     }
 
-    /// Up to where the log is written.
+    /// Returns the position up to which the log is written.
     pub fn written(&self) -> LogPosition {
         LogPosition::from_u64(self.inner.written.load(Ordering::Acquire))
     }
 
-    /// Up to where the log is durable.
+    /// Returns the position up to which the log is durable.
     pub fn durable(&self) -> LogPosition {
         LogPosition::from_u64(self.inner.durable.load(Ordering::Acquire))
     }
 
-    /// Whether the active file has reached `max_binlog_size`. Asked after every append.
+    /// Returns whether the active file has reached `max_binlog_size`. Called after every append.
     pub fn rotation_due(&self) -> bool {
         self.written().offset() >= self.inner.file_size_max.load(Ordering::Relaxed)
     }
 
-    /// Whether [`Self::prepare_ahead`] should be called soon. Asked after every append.
+    /// Returns whether [`Self::prepare_ahead`] should be called soon. Called after every append.
     pub fn wants_preparation(&self) -> bool {
         let inner = &self.inner;
         let end = self.written().offset();
@@ -248,10 +248,10 @@ impl Log {
         active.prepared_end() < inner.low_water(end)
     }
 
-    /// Prepares room ahead of need, and may take long: for a thread in the background.
+    /// Prepares space ahead of need. This may take long; it is meant for a background thread.
     ///
     /// # Errors
-    /// [`Error::NoSpace`], which is no harm yet: [`Self::reserve`] will say when it is.
+    /// [`Error::NoSpace`], which does no harm yet: [`Self::reserve`] returns it when it does.
     pub fn prepare_ahead(&self) -> Result<Preparation> {
         let inner = &self.inner;
         inner.check_poison()?;
@@ -272,7 +272,8 @@ impl Log {
         })
     }
 
-    /// Changes how the log is synced from here on (`SET GLOBAL sync_binlog`). Everything before is durable afterwards.
+    /// Changes how the log is synced from here on (`SET GLOBAL sync_binlog`). Everything written before is then
+    /// durable.
     ///
     /// # Errors
     /// As for [`Self::reserve`], [`Self::append`] and [`Self::sync`].
@@ -295,21 +296,22 @@ impl Log {
         Ok(())
     }
 
-    /// `SET GLOBAL max_binlog_size`, in bytes.
+    /// Sets the size after which a file is followed by a new one, in bytes (`SET GLOBAL max_binlog_size`).
     pub fn set_file_size_max(&self, bytes: u64) {
         self.inner.file_size_max.store(bytes, Ordering::Relaxed);
     }
 
-    /// Writes a Binlog_checkpoint event: recovery needs nothing before the file that holds `needed`. Everything before is
-    /// durable afterwards. `now` is in seconds since 1970.
+    /// Writes a Binlog_checkpoint event: recovery needs no file before the one that contains `needed`. Everything
+    /// written before is then durable. Does nothing if that file is not newer than the current checkpoint. `now` is
+    /// in seconds since 1970.
     ///
     /// # Errors
-    /// [`Error::UnknownPosition`] for a file that is not there; else as for [`Self::reserve`], [`Self::append`] and
+    /// [`Error::UnknownPosition`] if the file does not exist; otherwise as for [`Self::reserve`], [`Self::append`] and
     /// [`Self::sync`].
     pub fn write_checkpoint(&self, needed: LogPosition, now: u32) -> Result<()> {
         let mut writer = self.inner.writer.lock();
         self.inner.check_usable(&writer)?;
-        // Further than that already: the log was reset since the engines were flushed.
+        // The checkpoint can be newer if the log was reset since the engines were flushed.
         if u64::from(needed.ordinal()) <= self.inner.checkpoint.load(Ordering::Acquire) {
             return Ok(());
         }
@@ -331,8 +333,8 @@ impl Log {
         Ok(())
     }
 
-    /// Moves the replica's position without a transaction. Everything before is durable afterwards, and this is. `now` is in seconds
-    /// since 1970.
+    /// Writes a change of the replica's state that is not made by a transaction. The record and everything written
+    /// before are then durable. `now` is in seconds since 1970.
     ///
     /// # Errors
     /// As for [`Self::reserve`], [`Self::append`] and [`Self::sync`].
@@ -348,12 +350,12 @@ impl Log {
         Ok(())
     }
 
-    /// How far the replica has come, as everything that is written tells.
+    /// Returns the state of the replica according to everything that is written.
     pub fn replica_state(&self) -> ReplicaState {
         self.inner.replica.lock().clone()
     }
 
-    /// The files, oldest first, the active one last.
+    /// Returns the files, oldest first, the active one last.
     pub fn files(&self) -> Vec<LogFile> {
         let files = self.inner.files.read();
         let written = self.written();
@@ -367,11 +369,11 @@ impl Log {
         files.iter().map(|file| file.describe(length(file))).collect()
     }
 
-    /// The name of the file and the offset that a client is told for a position (`SHOW MASTER STATUS` for
+    /// Returns the file name and the offset that clients see for a position (`SHOW MASTER STATUS` for
     /// [`Self::written`]).
     ///
     /// # Errors
-    /// [`Error::UnknownPosition`] if its file is not there (any more).
+    /// [`Error::UnknownPosition`] if its file does not exist (any more).
     pub fn coordinates(&self, position: LogPosition) -> Result<(String, u64)> {
         let file = self
             .inner
@@ -380,7 +382,7 @@ impl Log {
         Ok((file.name.clone(), position.offset()))
     }
 
-    /// The position that a client means by a file's name (with or without a directory) and an offset.
+    /// Returns the position that a client means by a file's name (with or without a directory) and an offset.
     ///
     /// # Errors
     /// [`Error::UnknownFile`].
@@ -395,32 +397,33 @@ impl Log {
         ))
     }
 
-    /// The GTID state before the oldest file that is still there.
+    /// Returns the GTID state before the oldest file that still exists.
     pub fn oldest_state(&self) -> BinlogState {
         let files = self.inner.files.read();
         files.first().map(|file| file.state.clone()).unwrap_or_default()
     }
 
-    /// The GTID state of everything in closed files and before them. Unlike that of [`Self::state`], it is durable.
+    /// Returns the GTID state of all closed files and everything before them. Unlike that of [`Self::state`], it is
+    /// durable.
     pub fn closed_state(&self) -> BinlogState {
         let files = self.inner.files.read();
         files.last().map(|file| file.state.clone()).unwrap_or_default()
     }
 
-    /// What stood before the oldest file when it was begun.
+    /// Returns what preceded the oldest file when it was begun.
     pub fn follows(&self) -> Follows {
         let files = self.inner.files.read();
         files.first().map_or(Follows::Log, |file| file.follows)
     }
 
-    /// The GTID state of everything that is written (`gtid_binlog_state`).
+    /// Returns the GTID state of everything that is written (`gtid_binlog_state`).
     pub fn state(&self) -> BinlogState {
         let active = Arc::clone(&self.inner.active.read());
         let index = active.index.lock();
         index.state().clone()
     }
 
-    /// Whether a transaction is written, or one as new of its server and domain ([`BinlogState::contains`]).
+    /// Returns whether a transaction is written, or a later one of its server and domain ([`BinlogState::contains`]).
     pub fn has(&self, gtid: Gtid) -> bool {
         let active = Arc::clone(&self.inner.active.read());
         let index = active.index.lock();
@@ -444,15 +447,15 @@ impl Inner {
         }
     }
 
-    /// After this error nothing is written any more (invariant 4).
+    /// Records a fatal error and returns it. Nothing is written any more (invariant 4).
     pub fn fatal(&self, error: Error) -> Error {
         tracing::error!("the binary log takes no more writes: {error}");
-        // The first reason stays.
+        // The first reason is kept.
         let _ = self.poison.set(error.to_string());
         error
     }
 
-    /// Room for a write that ends there, and for the file's last event behind it.
+    /// Ensures that there is space for a write that ends at `end`, and for the file's last event after it.
     fn make_room(&self, writer: &Writer, end: u64) -> Result<()> {
         let needed = end + TAIL_ROOM;
         if needed > writer.active.prepared_end() {
@@ -461,14 +464,14 @@ impl Inner {
         Ok(())
     }
 
-    /// Up to where room should be prepared at least when the log ends there: half a step ahead, but not past what the file
-    /// may grow to.
+    /// Returns up to where space should be prepared when the log ends at `end`: half a step ahead, but not further
+    /// than the file may grow.
     fn low_water(&self, end: u64) -> u64 {
         let size_max = self.file_size_max.load(Ordering::Relaxed);
         (end + self.prepare_step / 2).min(size_max.max(end) + TAIL_ROOM)
     }
 
-    /// Puts the record of what is durable in front of the next write.
+    /// Prepares the record of the durable position that will precede the next write.
     fn make_durable_record(&self, writer: &mut Writer, durable: LogPosition) {
         let stamp = self.stamp(writer.timestamp, EventFlags::IGNORABLE);
         let record = IgnorableEvent::Durable {
@@ -486,7 +489,7 @@ impl Inner {
         }
     }
 
-    /// Writes an event that belongs to the log itself, and makes it durable: it is a write of its own.
+    /// Writes an event that belongs to the log itself, as a write of its own, and makes it durable.
     pub fn write_record(
         &self,
         writer: &mut Writer,
@@ -500,7 +503,7 @@ impl Inner {
         self.write_reserved_record(writer, timestamp, &event)
     }
 
-    /// The same for an event that has its room already: the last one of a file.
+    /// Writes an event for which there is already space, as the last one of a file, and makes it durable.
     pub fn write_reserved_record(&self, writer: &mut Writer, timestamp: u32, event: &[u8]) -> Result<()> {
         let active = Arc::clone(&writer.active);
         let end = active
@@ -527,7 +530,7 @@ impl Inner {
         self.files.read().iter().find(|file| file.name == name).cloned()
     }
 
-    /// The first file with at least this ordinal.
+    /// Returns the first file with at least this ordinal.
     pub fn file_from_ordinal(&self, ordinal: u32) -> Option<Arc<FileEntry>> {
         let files = self.files.read();
         let at = files.partition_point(|file| file.ordinal < ordinal);

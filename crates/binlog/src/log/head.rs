@@ -1,10 +1,10 @@
-//! The head of a file: what stands before its first event group.
+//! The head of a file: everything before its first event group.
 //!
 //! ```text
 //! magic | Format_description (in use) | Ignorable: FileHead (ordinal) | [Ignorable: Replica] | Gtid_list | Binlog_checkpoint | …
 //! ```
-//! Files of MariaDB and files of Paceline differ in the ignorable events only. The head is synced before the index names
-//! the file, so a file in the index whose head is not whole is damaged and not torn.
+//! Files of MariaDB and of Paceline differ only in the ignorable events. The head is synced before the index names the
+//! file, so a file in the index with an incomplete head is damaged, not torn.
 
 use super::config::SyncMode;
 use super::disk::DiskFile;
@@ -19,19 +19,19 @@ use crate::replica_state::{ReplicaRecord, ReplicaState};
 use paceline_types::ServerId;
 use std::sync::Arc;
 
-/// Whether a file is the first one since the server started.
+/// Why a file was begun.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Occasion {
-    /// It is: its Format_description says when.
+    /// The server started; the file's Format_description contains the time.
     ServerStart,
-    /// It follows another one.
+    /// The log continued from the file before.
     Rotation,
-    /// It is the only one: the tables hold what was before.
+    /// `RESET MASTER`: it is the only file, and the tables hold everything from before.
     Reset,
 }
 
 impl Occasion {
-    /// What stands before the file.
+    /// Returns what precedes the file.
     pub fn follows(self) -> Follows {
         match self {
             Occasion::ServerStart | Occasion::Rotation => Follows::Log,
@@ -40,7 +40,7 @@ impl Occasion {
     }
 }
 
-/// What a new file begins with.
+/// Contents of a new file's head.
 #[derive(Debug)]
 pub(super) struct NewHead<'a> {
     pub server_id: ServerId,
@@ -55,7 +55,7 @@ pub(super) struct NewHead<'a> {
 }
 
 impl NewHead<'_> {
-    /// The bytes, from the magic on.
+    /// Returns the encoded head, including the magic.
     pub fn encode(&self) -> Vec<u8> {
         let mut out = MAGIC.to_vec();
         let stamp = EventStamp {
@@ -104,31 +104,31 @@ impl NewHead<'_> {
     }
 }
 
-/// Who has written a file.
+/// Which server has written a file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Origin {
-    /// This kind of server: its head says which ordinal it has.
+    /// A Paceline: the file's head contains its ordinal.
     Ours,
-    /// Any server: it is given one.
+    /// Any server: the file is assigned this ordinal.
     Foreign { ordinal: u32 },
 }
 
-/// What the head of a file says.
+/// The decoded head of a file.
 #[derive(Clone, Debug)]
 pub(super) struct FileHead {
     pub origin: Origin,
-    /// Whether it says that it was not closed.
+    /// Whether the in-use flag is set: the file was not closed.
     pub in_use: bool,
     pub ordinal: u32,
-    /// How the file is synced at its start.
+    /// Sync mode at the start of the file.
     pub sync_mode: SyncMode,
-    /// What stood before it.
+    /// What precedes the file.
     pub follows: Follows,
-    /// The GTID state of all files before.
+    /// GTID state of all files before this one.
     pub state: BinlogState,
-    /// How far the replica had come in all files before.
+    /// State of the replica after all files before this one.
     pub replica: ReplicaState,
-    /// Where the head's Gtid_list ends, in bytes.
+    /// Offset of the end of the head's Gtid_list, in bytes.
     pub length: u64,
 }
 
@@ -209,11 +209,11 @@ impl FileHead {
     }
 }
 
-/// What is wrong with the files of MySQL and of MariaDB 5.5.
+/// Error text for files of MySQL and of MariaDB 5.5.
 const NO_GTID_LIST: &str =
     "its head has no GTID list: only logs of MariaDB from 10.0 on, and of Paceline, have one";
 
-/// Reads the Format_description at the stream's position, and whether the file is in use.
+/// Reads the Format_description at the stream's position. Returns it and whether the file is in use.
 pub(super) fn read_format(stream: &mut EventStream) -> Result<(FormatDescription, bool)> {
     let start = stream.position();
     let Some((_, event)) = stream.next()? else {

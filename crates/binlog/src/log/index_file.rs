@@ -1,7 +1,7 @@
-//! The index file: which files the log has, in order. One path a line, as MariaDB writes it (`./bin.000001`).
+//! The index file: the list of the log's files, in order. One path per line, as MariaDB writes it (`./bin.000001`).
 //!
-//! It is replaced as a whole: a new one is written beside it, synced, and renamed over it, and then the directory is
-//! synced. So it is always one of the two.
+//! It is replaced as a whole: the new index is written beside it, synced, and renamed over it; then the directory is
+//! synced. So after a crash it is either the old or the new one.
 
 use super::disk::{Disk, read_fully};
 use crate::error::{Error, Result};
@@ -9,7 +9,7 @@ use std::io::{ErrorKind, IoSlice};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Replaces the index file, in two steps, so that a full disk is met in the first one.
+/// The index file. It is replaced in two steps, so that a full disk is found in the first one.
 #[derive(Debug)]
 pub(super) struct IndexFile {
     disk: Arc<dyn Disk>,
@@ -19,7 +19,7 @@ pub(super) struct IndexFile {
 }
 
 impl IndexFile {
-    /// The index of the log with this base name.
+    /// Creates a handle for the index of the log with this base name.
     pub fn new(disk: Arc<dyn Disk>, directory: &Path, base_name: &str) -> Self {
         Self {
             disk,
@@ -29,7 +29,7 @@ impl IndexFile {
         }
     }
 
-    /// The names in it, in order, without directories; `None` if there is no index.
+    /// Returns the names in the index, in order, without directories; `None` if there is no index.
     ///
     /// # Errors
     /// [`Error::DamagedIndex`].
@@ -57,7 +57,7 @@ impl IndexFile {
             .map(Some)
     }
 
-    /// Writes and syncs what [`Self::replace`] will put in the index's place.
+    /// Writes and syncs the new index, which [`Self::replace`] then puts in place.
     pub fn prepare<'a>(&self, names: impl IntoIterator<Item = &'a str>) -> Result<()> {
         let mut content = String::new();
         for name in names {
@@ -76,7 +76,7 @@ impl IndexFile {
         written.map_err(|source| self.io_error("write", source))
     }
 
-    /// Puts what was prepared in the index's place. Durable when it returns.
+    /// Replaces the index with the prepared one. Durable when it returns.
     pub fn replace(&self) -> Result<()> {
         self.disk
             .rename(&self.next_path, &self.path)
@@ -84,7 +84,7 @@ impl IndexFile {
             .map_err(|source| self.io_error("replace", source))
     }
 
-    /// Removes what was prepared, if anything was.
+    /// Removes the prepared index, if there is one.
     pub fn discard(&self) -> Result<()> {
         match self.disk.remove(&self.next_path) {
             Err(error) if error.kind() != ErrorKind::NotFound => Err(self.io_error("remove", error)),
@@ -92,7 +92,7 @@ impl IndexFile {
         }
     }
 
-    /// Prepares and replaces.
+    /// Prepares a new index and replaces the current one with it.
     pub fn write<'a>(&self, names: impl IntoIterator<Item = &'a str>) -> Result<()> {
         self.prepare(names)?;
         self.replace()

@@ -1,16 +1,18 @@
-//! A transaction too large to be written while others wait: its events are in a file of their own, which becomes the log's next file.
+//! A transaction that is too large to be written while others wait: its events are in a file of its own, which
+//! becomes the log's next file.
 //!
 //! ```text
-//!  while it runs      bin.large.17   room (zeros)            │ events, their end positions right already
-//!  before it queues                  room                    │ events … Xid │ zeros on the disk       all of it synced
-//!  its commit         bin.000009     head · padding · Gtid   │ events … Xid │ others go on here
+//!  while it runs      bin.large.17   reserved (zeros)        │ events, with final end positions
+//!  before it queues                  reserved                │ events … Xid │ zeros on the disk       all of it synced
+//!  its commit         bin.000009     head · padding · Gtid   │ events … Xid │ the next groups
 //! ```
-//! The idea is MariaDB's (MDEV-32014, `binlog_large_commit_threshold`); there a Gtid event is padded with zeros, here one of our own
-//! records fills the room. So an event's place in the file is known when it is encoded, and a commit of any size is one write of the head,
-//! a rename and a new index, while others wait for milliseconds.
+//! The idea is MariaDB's (MDEV-32014, `binlog_large_commit_threshold`). MariaDB pads the Gtid event with zeros; here
+//! a record of our own fills the reserved space. So an event's offset in the file is known when it is encoded. A
+//! commit of any size is one write of the head, a rename and a new index, and other transactions wait for
+//! milliseconds only.
 //!
-//! The room is what the head takes when the file is begun, and [`HEAD_GROWTH`]: GTIDs of new domains and servers may come while the
-//! transaction runs.
+//! The reserved space is the length of the head when the file is begun, plus [`HEAD_GROWTH`], because GTIDs of new
+//! domains and servers may be added while the transaction runs.
 
 use super::active::{TAIL_ROOM, is_no_space};
 use super::disk::{BLOCK_LENGTH, Disk, DiskFile, zeros};
@@ -23,30 +25,30 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-/// By how much a file's head may grow between its transaction's beginning and its commit, in bytes.
+/// How much a file's head may grow between the beginning of its transaction and the commit, in bytes.
 const HEAD_GROWTH: u64 = 64 << 10;
 
-/// How much is written between two syncs, in bytes: so that the last one is short, and so that the disk is never asked for much at once while
-/// others wait for it.
+/// Number of bytes between two syncs. The last sync is then short, and the disk never gets much work at once while
+/// other transactions wait for it.
 const SYNC_STEP: u64 = 8 << 20;
 
-/// Zeros behind the transaction: the next groups', in bytes.
+/// Zeros after the transaction, for the next groups, in bytes.
 const ROOM_BEHIND: u64 = 1 << 20;
 
-/// What names of such files have between the log's name and a number.
+/// Part of the file's name between the log's base name and the number.
 const INFIX: &str = ".large.";
 
-/// The events of a large transaction. Dropped before it is committed, its file is removed.
+/// The events of a large transaction. Removes its file when it is dropped before the commit.
 #[derive(Debug)]
 pub struct LargeGroup {
     disk: Arc<dyn Disk>,
     path: PathBuf,
     file: Arc<dyn DiskFile>,
-    /// Where the first event behind the Gtid event starts.
+    /// Offset of the first event after the Gtid event; the space before it is reserved.
     room: u64,
-    /// The events' bytes.
+    /// Length of the events in bytes.
     length: u64,
-    /// How many of them were synced at some time.
+    /// How many of these bytes were synced.
     synced: u64,
     stage: Stage,
 }
@@ -54,22 +56,22 @@ pub struct LargeGroup {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Stage {
     Growing,
-    /// A sync has failed: what was written before it may never be on the disk, whatever later syncs say (invariant 4). Nothing is left but to
-    /// roll back.
+    /// A sync has failed: data that was written before it may never reach the disk, whatever later syncs return
+    /// (invariant 4). The transaction can only be rolled back.
     Failed,
-    /// Complete and synced, with synced zeros up to there.
+    /// Complete and synced, with synced zeros up to this offset.
     Sealed {
         prepared_end: u64,
     },
-    /// Its file is the log's.
+    /// Renamed: the file belongs to the log.
     Adopted,
 }
 
 impl Log {
-    /// A file for the events of a transaction that has become large.
+    /// Creates a file for the events of a transaction that has become large.
     ///
     /// # Errors
-    /// [`Error::NoSpace`], or others of creating it. The log is as it was.
+    /// [`Error::NoSpace`], or other errors of creating the file. The log is unchanged.
     pub fn begin_large_group(&self) -> Result<LargeGroup> {
         let inner = &self.inner;
         inner.check_poison()?;
@@ -99,7 +101,7 @@ impl Log {
             synced: 0,
             stage: Stage::Growing,
         };
-        // What is written over later, at the commit, is on the disk: then there is room for it.
+        // The blocks that the commit will overwrite are on the disk, so it cannot run out of space there.
         group
             .file
             .extend_with_zeros(0, room)
@@ -108,7 +110,7 @@ impl Log {
     }
 }
 
-/// Whether a file of that name is a large transaction's that was never committed: for opening, which removes it.
+/// Returns whether a file of this name belongs to a large transaction that was never committed. Opening removes it.
 pub(super) fn is_large_name(base_name: &str, name: &str) -> bool {
     let number = name
         .strip_prefix(base_name)
@@ -128,17 +130,17 @@ fn large_error(operation: &'static str, path: &std::path::Path, wanted: u64, sou
 }
 
 impl LargeGroup {
-    /// How many bytes of events there are.
+    /// Returns the length of the events in bytes.
     pub fn length(&self) -> u64 {
         self.length
     }
 
-    /// Where the next event will stand in its file.
+    /// Returns the offset of the next event in the file.
     pub(crate) fn next_event_at(&self) -> u64 {
         self.room + self.length
     }
 
-    /// Writes events that have their places. After an error there are no more than before.
+    /// Appends events that have their final positions. After an error the length is unchanged.
     pub(crate) fn append(&mut self, events: &[u8]) -> Result<()> {
         self.check_growing()?;
         let length = self.length + events.len() as u64;
@@ -153,20 +155,20 @@ impl LargeGroup {
         Ok(())
     }
 
-    /// Forgets what is behind so many bytes.
+    /// Discards everything after the first `length` bytes of events.
     pub(crate) fn truncate(&mut self, length: u64) {
-        // What is left in the file is written over, or cut off in the end.
+        // The discarded bytes in the file are overwritten, or cut off in the end.
         self.length = self.length.min(length);
         self.synced = self.synced.min(self.length);
     }
 
-    /// Makes everything durable, with room behind it.
+    /// Makes everything durable, with space for the next groups after it.
     pub(crate) fn seal(&mut self) -> Result<()> {
         self.check_growing()?;
         let end = self.next_event_at();
         let block_end = end.next_multiple_of(BLOCK_LENGTH);
         let filled = (|| {
-            // A rollback may have left something behind the end.
+            // A rollback may have left bytes after the end.
             self.file.set_length(end)?;
             self.file
                 .write_at(&[IoSlice::new(zeros((block_end - end) as usize))], end)?;
@@ -181,15 +183,15 @@ impl LargeGroup {
         Ok(())
     }
 
-    /// The room in front of the events, in bytes.
+    /// Returns the length of the reserved space before the events, in bytes.
     pub(super) fn room(&self) -> u64 {
         self.room
     }
 
-    /// Up to where the file is on the disk.
+    /// Returns the end of the part of the file that is on the disk.
     ///
     /// # Panics
-    /// If it is not sealed: what is not durable must not get a place in the log.
+    /// If the group is not sealed: a transaction that is not durable must not get a position in the log.
     pub(super) fn prepared_end(&self) -> u64 {
         match self.stage {
             Stage::Sealed { prepared_end } => prepared_end,
@@ -199,7 +201,7 @@ impl LargeGroup {
         }
     }
 
-    /// Writes into the room, durably.
+    /// Writes the reserved space, durably.
     pub(super) fn write_head(&self, head: &[u8]) -> Result<()> {
         assert_eq!(head.len() as u64, self.room, "the head fills the room");
         self.file
@@ -208,7 +210,8 @@ impl LargeGroup {
             .map_err(|source| self.io_error("write", source))
     }
 
-    /// Gives the file a name in the log. The directory is not synced yet. From then on the file is no longer removed.
+    /// Gives the file a name in the log. The directory is not synced yet. From then on, dropping does not remove the
+    /// file.
     pub(super) fn rename(&mut self, path: &std::path::Path) -> Result<Arc<dyn DiskFile>> {
         self.disk
             .rename(&self.path, path)
@@ -219,6 +222,8 @@ impl LargeGroup {
             .map_err(|source| self.io_error("open", source))
     }
 
+    /// Fails after a failed sync.
+    ///
     /// # Panics
     /// If it is sealed.
     fn check_growing(&self) -> Result<()> {
@@ -232,7 +237,7 @@ impl LargeGroup {
         }
     }
 
-    /// A sync has failed.
+    /// Records that a sync has failed.
     fn fail(&mut self, operation: &'static str, source: io::Error) -> Error {
         self.stage = Stage::Failed;
         self.io_error(operation, source)
@@ -262,9 +267,9 @@ mod tests {
     use crate::log::{LogConfig, OpenRequest, SimulatedDisk};
     use paceline_types::ServerId;
 
-    /// The failed sync took with it what an earlier statement had written, and the next one would say nothing of that.
+    /// The failed sync also lost what an earlier statement had written, and the next sync would not report that.
     #[test]
-    fn after_a_failed_sync_it_takes_no_more() {
+    fn after_a_failed_sync_nothing_can_be_written() {
         for is_rolled_back in [true, false] {
             let disk = SimulatedDisk::new();
             let config = LogConfig::new("/log", "bin", ServerId(1));
@@ -284,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn names() {
+    fn names_of_large_files_are_recognized() {
         assert!(is_large_name("bin", "bin.large.17"));
         for other in [
             "bin.000017",

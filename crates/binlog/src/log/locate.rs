@@ -1,11 +1,12 @@
-//! Finding GTIDs: where somebody must start to read, where a transaction is, what was written before a place.
+//! Finding GTIDs: where a reader must start, where a transaction is, and what was written before a position.
 //!
-//! The head of each file has the GTID state before it, and is known since the log was opened; so which file holds the answer is
-//! known without reading. Within the file its GTID index narrows the search to one stretch of some 64 KiB, whose Gtid events
-//! are then looked at.
+//! The head of each file contains the GTID state before it, and all heads are read when the log is opened. So it is
+//! known without reading which file contains the answer. Within the file, its GTID index narrows the search to one
+//! stretch of about 64 KiB, whose Gtid events are then examined.
 //!
-//! What a *position* has behind it follows MariaDB (`contains_all_slave_gtid`): in a domain whose GTID in the position is
-//! D-S-N, everything up to that very transaction; where it is not in the log, everything with a number up to N.
+//! Which transactions a GTID *position* includes follows MariaDB (`contains_all_slave_gtid`): if the position's GTID
+//! of a domain is D-S-N, everything up to exactly that transaction; if that transaction is not in the log, everything
+//! with a number up to N.
 
 use super::files::FileEntry;
 use super::gtid_index::{GtidIndex, GtidIndexBuilder};
@@ -19,24 +20,24 @@ use paceline_types::{Gtid, LogPosition};
 use std::sync::Arc;
 
 impl Log {
-    /// Where somebody who has everything in `position` must start to read: no transaction before it is missing there. Reads
-    /// an index or at most one file.
+    /// Returns where a reader that has everything in `position` must start: it lacks no transaction before that
+    /// place. Reads an index or at most one file.
     ///
     /// # Errors
-    /// [`Error::Purged`] if what is missing begins before the first file.
+    /// [`Error::Purged`] if a transaction that it lacks is older than the first file.
     pub fn locate(&self, position: &GtidPosition) -> Result<LogPosition> {
         let inner = &self.inner;
         let files: Vec<Arc<FileEntry>> = inner.files.read().clone();
-        // From the newest on, as the replica that asks is usually not far behind.
+        // From the newest to the oldest, as a replica that asks is usually not far behind.
         let file = files
             .iter()
             .rev()
-            .find(|file| is_behind(&file.state, position))
+            .find(|file| is_covered_by(&file.state, position))
             .ok_or(Error::Purged)?;
         let mut state = file.state.clone();
-        let missing = |state: &BinlogState, gtid: Gtid| !has(state, position, gtid);
+        let missing = |state: &BinlogState, gtid: Gtid| !includes(state, position, gtid);
         let stretch = inner.find_stretch(file, &mut state, |state, gtids| {
-            // Updated one by one: what is missing may depend on what came just before.
+            // Updated GTID by GTID: whether one is missing may depend on the one just before.
             let mut state = state.clone();
             gtids.iter().any(|gtid| {
                 let missing = missing(&state, *gtid);
@@ -51,16 +52,16 @@ impl Log {
                 return Walk::Stop;
             }
             state.update(gtid);
-            Walk::On
+            Walk::Continue
         })?;
         Ok(LogPosition::new(file.ordinal, found.unwrap_or(end)))
     }
 
-    /// Where a replica that asks for `position` is served from, by MariaDB's rules: in each domain it is sent what follows the very
-    /// transaction that it names. Reads an index or at most one file.
+    /// Returns where a replica that requests `position` is served from, by MariaDB's rules: in each domain it is sent
+    /// what follows exactly the transaction that the position names. Reads an index or at most one file.
     ///
     /// # Errors
-    /// [`Error::Purged`] if what it is to be sent begins before the first file.
+    /// [`Error::Purged`] if a transaction that it must be sent is older than the first file.
     pub fn locate_start(&self, position: &GtidPosition) -> Result<StartPlace> {
         let inner = &self.inner;
         let files: Vec<Arc<FileEntry>> = inner.files.read().clone();
@@ -85,7 +86,7 @@ impl Log {
                 return Walk::Stop;
             }
             state.update(gtid);
-            Walk::On
+            Walk::Continue
         })?;
         Ok(StartPlace {
             file: LogPosition::new(file.ordinal, MAGIC.len() as u64),
@@ -95,7 +96,8 @@ impl Log {
         })
     }
 
-    /// Where this transaction's event group starts, or `None` if it is not in the log. Reads an index or at most one file.
+    /// Returns where this transaction's event group starts, or `None` if it is not in the log. Reads an index or at
+    /// most one file.
     ///
     /// # Errors
     /// [`Error::Damaged`].
@@ -107,7 +109,7 @@ impl Log {
                 .last_of(gtid.domain_id, gtid.server_id)
                 .is_some_and(|last| last.sequence >= gtid.sequence)
         };
-        // The last file that does not yet have it behind it.
+        // The newest file before which the transaction was not written yet.
         let Some(file) = files.iter().rev().find(|file| !reached(&file.state)) else {
             return Ok(None);
         };
@@ -126,16 +128,16 @@ impl Log {
                 found = Some(LogPosition::new(file.ordinal, start));
                 return Walk::Stop;
             }
-            Walk::On
+            Walk::Continue
         })?;
         Ok(found)
     }
 
-    /// The GTID state just before a position, which must be where an event starts or ends (`BINLOG_GTID_POS()` is the
-    /// [`BinlogState::position`] of it).
+    /// Returns the GTID state just before a position, which must be where an event starts or ends
+    /// (`BINLOG_GTID_POS()` is its [`BinlogState::position`]).
     ///
     /// # Errors
-    /// [`Error::UnknownPosition`] for a place that is not in the log.
+    /// [`Error::UnknownPosition`] for a position that is not in the log.
     pub fn state_at(&self, position: LogPosition) -> Result<BinlogState> {
         let inner = &self.inner;
         let written = self.written();
@@ -166,7 +168,7 @@ impl Log {
                 return Walk::Stop;
             }
             state.update(gtid);
-            Walk::On
+            Walk::Continue
         })?;
         Ok(state)
     }
@@ -175,18 +177,18 @@ impl Log {
 /// Where a replica is served from.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct StartPlace {
-    /// The beginning of the file where MariaDB would begin to read.
+    /// Beginning of the file where MariaDB would begin to read.
     pub file: LogPosition,
     /// The GTID state there.
     pub file_state: BinlogState,
-    /// Where the first transaction that is sent starts: in that file, or its end.
+    /// Start of the first transaction that is sent, in that file; or the file's end.
     pub from: LogPosition,
     /// The GTID state there.
     pub state: BinlogState,
 }
 
-/// Whether a replica that has `position` is sent a transaction, when `state` is everything before it: what follows the one that
-/// the position names, which was there when its server has reached that number.
+/// Returns whether a replica at `position` is sent a transaction when `state` is everything before it. It is sent what
+/// follows the transaction that the position names; that one has passed when its server has reached its number.
 fn is_sent(state: &BinlogState, position: &GtidPosition, gtid: Gtid) -> bool {
     if gtid.domain_id == LOCAL_DOMAIN {
         return false;
@@ -200,8 +202,8 @@ fn is_sent(state: &BinlogState, position: &GtidPosition, gtid: Gtid) -> bool {
     is_reached || (gtid.server_id == last.server_id && gtid.sequence > last.sequence)
 }
 
-/// Whether the transactions that a position names are not in the files before one with this state at its head; or are their
-/// domain's last there.
+/// Returns whether a replica at `position` can be served from a file with this state at its head: the transactions that
+/// the position names are not in earlier files, or are the last of their domain there.
 fn starts_in(state: &BinlogState, position: &GtidPosition) -> bool {
     state.iter().all(|gtid| match position.get(gtid.domain_id) {
         None => false,
@@ -212,45 +214,45 @@ fn starts_in(state: &BinlogState, position: &GtidPosition) -> bool {
     })
 }
 
-/// Whether a position has a transaction, when `state` is everything before it.
-fn has(state: &BinlogState, position: &GtidPosition, gtid: Gtid) -> bool {
+/// Returns whether a position includes a transaction when `state` is everything before it.
+fn includes(state: &BinlogState, position: &GtidPosition, gtid: Gtid) -> bool {
     if gtid.domain_id == LOCAL_DOMAIN {
         return true;
     }
     let Some(last) = position.get(gtid.domain_id) else {
         return false;
     };
-    // Behind the very transaction that the position names, everything is missing.
+    // After exactly the transaction that the position names, everything is missing.
     let reached = state.last_of(last.domain_id, last.server_id) == Some(last);
     gtid == last || (!reached && gtid.sequence <= last.sequence)
 }
 
-/// Whether a position has everything in a state.
-fn is_behind(state: &BinlogState, position: &GtidPosition) -> bool {
+/// Returns whether a position includes everything in a state.
+fn is_covered_by(state: &BinlogState, position: &GtidPosition) -> bool {
     state.iter().all(|gtid| match position.get(gtid.domain_id) {
         None => false,
         Some(last) if state.last(gtid.domain_id) == Some(last) => true,
-        // What the position names is there, and something came after it.
+        // The transaction that the position names is there, and another one follows it.
         Some(last) if gtid == last => false,
         Some(last) => gtid.sequence <= last.sequence,
     })
 }
 
-/// Where in a file to look at each Gtid event.
+/// Part of a file whose Gtid events are examined one by one.
 #[derive(Clone, Copy, Debug)]
 struct Stretch {
     from: u64,
 }
 
-/// Whether to look further.
+/// Whether to continue the walk.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Walk {
-    On,
+    Continue,
     Stop,
 }
 
 impl Inner {
-    /// The start of the stretch of a file before whose end something holds; updates the state to there.
+    /// Returns the start of the stretch before whose end `holds` is true first, and updates the state to that start.
     fn find_stretch(
         &self,
         file: &FileEntry,
@@ -270,7 +272,7 @@ impl Inner {
         Ok(Stretch { from })
     }
 
-    /// Looks at the Gtid events of a file from a place on. Returns where it stopped.
+    /// Visits the Gtid events of a file from the start of a stretch on. Returns where it stopped.
     fn walk(
         &self,
         file: &FileEntry,
@@ -291,13 +293,13 @@ impl Inner {
         Ok(stream.position())
     }
 
-    /// Looks into a file's GTID index: in memory, from beside the file, or made again.
+    /// Passes a file's GTID index to `look`. The index is in memory, read from beside the file, or rebuilt.
     fn with_index<T>(&self, file: &FileEntry, look: impl FnOnce(&GtidIndex) -> T) -> Result<T> {
         let active = Arc::clone(&self.active.read());
         if active.ordinal == file.ordinal {
             return Ok(look(active.index.lock().index()));
         }
-        // It may have been closed just now, and only now have its length.
+        // The file may have been closed just now; then only its new entry has its length.
         let fresh = self.file_by_ordinal(file.ordinal);
         let file = fresh.as_deref().unwrap_or(file);
         let path = self.index_path(&file.name);

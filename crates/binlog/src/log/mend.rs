@@ -1,4 +1,4 @@
-//! Mending what a crash has left, once it is certain that the log can be trusted.
+//! Repairing what a crash has left, after it is certain that the log can be trusted.
 
 use super::active::finish_file;
 use super::disk::read_fully;
@@ -13,7 +13,7 @@ use crate::replica_state::ReplicaState;
 use paceline_types::LogPosition;
 use std::io::{ErrorKind, IoSlice};
 
-/// Everything mended: a new file can be begun.
+/// The repaired log, ready for a new file.
 #[derive(Debug)]
 pub(super) struct Mended {
     pub survey: Survey,
@@ -27,7 +27,7 @@ pub(super) struct Mended {
 }
 
 impl Survey {
-    /// Brings the directory into the state that the index names, with every file closed.
+    /// Brings the directory into the state that the index describes, with every file closed.
     pub fn mend(self, found: Found) -> Result<Mended> {
         self.index.discard()?;
         for name in &self.strays {
@@ -77,7 +77,7 @@ impl Survey {
         Ok(mended)
     }
 
-    /// Writes the part of the last file that may not be durable again, syncs it, cuts the rest off and closes the file.
+    /// Rewrites the part of the last file that may not be durable, syncs it, cuts off the rest and closes the file.
     fn mend_last(&self, last: &LastFile) -> Result<Option<Cut>> {
         let LastFile {
             name,
@@ -121,7 +121,7 @@ impl Survey {
         Ok(cut)
     }
 
-    /// What is left of a reset: the old files are gone, the new one gets its name.
+    /// Completes a reset whose old files are already removed: gives the new file its name.
     fn complete_reset(&self, final_name: &str) -> Result<()> {
         let temporary = reset_name(&self.base_name);
         let synced = |source| self.io_error("sync the directory of", final_name, source);

@@ -1,5 +1,5 @@
-//! Opening the log: completing what was decided ([`super::rewind`]), finding out what there is ([`super::survey`]), mending what a crash has
-//! left ([`super::mend`]), beginning a new file.
+//! Opening the log: completing a decided rewind ([`super::rewind`]), surveying the directory ([`super::survey`]),
+//! repairing what a crash has left ([`super::mend`]), and beginning a new file.
 
 use super::config::{LogConfig, OpenRequest};
 use super::create::{FileCreator, NewFile, first_room, ordinal_after};
@@ -20,12 +20,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 impl Log {
-    /// Opens the log in a directory, or creates it there. The tail that a crash has left is mended (see the module's head),
-    /// and a new file is begun.
+    /// Opens the log in a directory, or creates it there. Repairs the tail that a crash has left (see the module's
+    /// head) and begins a new file.
     ///
     /// # Errors
-    /// [`crate::Error::Gap`], [`crate::Error::EndLost`], [`crate::Error::MissingFile`], [`crate::Error::DamagedIndex`], [`crate::Error::Damaged`]: the log cannot
-    /// be trusted, and nothing was changed. [`crate::Error::NoSpace`]: there is no room for the new file.
+    /// [`crate::Error::Gap`], [`crate::Error::EndLost`], [`crate::Error::MissingFile`],
+    /// [`crate::Error::DamagedIndex`], [`crate::Error::Damaged`]: the log cannot be trusted, and nothing was changed.
+    /// [`crate::Error::NoSpace`]: there is no space for the new file.
     pub fn open(disk: Arc<dyn Disk>, config: LogConfig, request: OpenRequest) -> Result<(Log, Recovery)> {
         let decisions = Decisions::of(&disk, &config);
         let rewound = decisions.complete()?;
@@ -33,7 +34,8 @@ impl Log {
         let found = survey.read(&request)?;
         let mut mended = survey.mend(found)?;
         if rewound.is_some() {
-            // Whom it follows was settled anew in what is cut off; it is not to go back to those from before.
+            // The part that was cut off may have changed the connections, so those from before the cut must not be
+            // resumed.
             mended.replica.forget_connections();
         }
         let opened = mended.begin(config, request, rewound.unwrap_or_default())?;
@@ -45,7 +47,7 @@ impl Log {
 }
 
 impl Mended {
-    /// Begins a new file, above what was `used`.
+    /// Begins a new file, above the numbers and ordinals in `used`.
     fn begin(self, config: LogConfig, request: OpenRequest, used: Used) -> Result<(Log, Recovery)> {
         let Mended {
             survey,
@@ -122,7 +124,7 @@ impl Mended {
     }
 }
 
-/// What the log is put together from.
+/// Parts of a log that is being opened.
 struct Setup<'a> {
     disk: Arc<dyn Disk>,
     index: IndexFile,
@@ -130,7 +132,7 @@ struct Setup<'a> {
 }
 
 impl Setup<'_> {
-    /// Creates the new file, puts it into the index, and makes the log with it as the active file.
+    /// Creates the new file, adds it to the index, and returns the log with it as the active file.
     fn create(self, files: Vec<FileEntry>, new: &NewFile<'_>) -> Result<Inner> {
         let config = self.config;
         let creator = FileCreator {

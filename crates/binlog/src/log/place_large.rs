@@ -1,4 +1,4 @@
-//! The commit of a large transaction: its file becomes the log's next one. The order of steps is in the module's head.
+//! The commit of a large transaction: its file becomes the log's next file. The order of steps is in the module's head.
 
 use super::active::ActiveFile;
 use super::create::ordinal_after;
@@ -18,11 +18,11 @@ use parking_lot::MutexGuard;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-/// More than a [`IgnorableEvent::Durable`] event takes, in bytes.
+/// Upper bound of the length of an [`IgnorableEvent::Durable`] event, in bytes.
 const DURABLE_RECORD_LENGTH_MAX: u64 = 64;
 
-/// A place for a large transaction that is certain: nothing but a failing disk can keep it from being committed now. Dropped, it is
-/// given back.
+/// A reserved place in the log for a large transaction: only a failing disk can still prevent the commit. Dropping it
+/// releases the place.
 #[must_use = "a place is taken by committing"]
 pub struct LargePlace<'a> {
     log: &'a Log,
@@ -39,11 +39,13 @@ pub struct LargePlace<'a> {
 }
 
 impl Log {
-    /// Finds the place for a large transaction: everything before it is durable afterwards. `source` is what is logged with it of its
-    /// primary's log; `now` is in seconds since 1970. Nothing else is written to the log while the place is held.
+    /// Reserves the place for a large transaction; everything before it is then durable. `source` is the record of
+    /// the position in the primary's log that is logged with the transaction; `now` is in seconds since 1970. Nothing
+    /// else is written to the log while the place is held.
     ///
     /// # Errors
-    /// [`Error::NoSpace`], [`Error::NumbersExhausted`], [`Error::HeadOutgrown`]: the log goes on as before. Others are fatal.
+    /// [`Error::NoSpace`], [`Error::NumbersExhausted`], [`Error::HeadOutgrown`]: the log continues as before. Others
+    /// are fatal.
     ///
     /// # Panics
     /// If the buffer is not sealed.
@@ -108,7 +110,7 @@ impl LargePlace<'_> {
         .encode()
     }
 
-    /// At most so many bytes stand between the padding and the transaction's own events.
+    /// Returns the maximum number of bytes between the padding and the transaction's own events.
     fn transaction_head_length(&self) -> u64 {
         let source = self
             .source
@@ -117,7 +119,7 @@ impl LargePlace<'_> {
         source + CommitGroup::GTID_EVENT_LENGTH_MAX
     }
 
-    /// The record of the source and the Gtid event, beginning there.
+    /// Encodes the record of the source and the Gtid event, beginning at `start`.
     fn transaction_head(&self, events: &mut EventGroupBuffer, gtid: Gtid, start: LogPosition) -> CommitGroup {
         let mut group = CommitGroup::new();
         group.begin(start, GroupSize::Single);
@@ -128,10 +130,11 @@ impl LargePlace<'_> {
         group
     }
 
-    /// Commits the transaction under this GTID. It is durable, and others go on behind it, when this returns.
+    /// Commits the transaction under this GTID. When it returns, the transaction is durable and others can be written
+    /// after it.
     ///
     /// # Errors
-    /// All that fails here is fatal: the log takes no more writes.
+    /// Every error is fatal: the log takes no more writes.
     pub fn commit(mut self, events: &mut EventGroupBuffer, gtid: Gtid) -> Result<PlacedGroup> {
         let inner = &self.log.inner;
         let mut large = events
@@ -149,7 +152,7 @@ impl LargePlace<'_> {
             sync_mode: self.writer.sync_mode,
         };
         encode_event(&mut head, &ignorable, head_length, &record);
-        // Its length does not depend on its place.
+        // The length does not depend on the position.
         let measured = self.transaction_head(events, gtid, LogPosition::new(self.ordinal, 0));
         let start = LogPosition::new(self.ordinal, room - measured.end().offset());
         let padding = start.offset() - head.len() as u64 - IgnorableEvent::PADDING_OVERHEAD;
@@ -219,10 +222,11 @@ impl LargePlace<'_> {
         })
     }
 
-    /// Gives the file its name in the log, in place of zeros that may have been prepared under it.
+    /// Gives the file its name in the log, replacing a prepared file of zeros of that name.
     fn rename(&self, large: &mut LargeGroup) -> Result<Arc<dyn super::disk::DiskFile>> {
         let inner = &self.log.inner;
-        // Held so that nobody prepares a file of that name in between, which would be removed as such later.
+        // Held so that no thread prepares a file of that name in the meantime, which would later be removed as a
+        // spare file.
         let mut spare = inner.spare.lock();
         if spare.as_ref().is_some_and(|spare| spare.number == self.number) {
             *spare = None;
@@ -238,7 +242,7 @@ impl LargePlace<'_> {
 
 impl Drop for LargePlace<'_> {
     fn drop(&mut self) {
-        // After a commit there is nothing left of it.
+        // After a commit there is nothing to discard.
         if let Err(error) = self.index.discard() {
             tracing::warn!("{error}");
         }

@@ -9,11 +9,11 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, SystemTime};
 
 impl Log {
-    /// Removes files from the beginning. Never the active one, never one that recovery needs, and none for which `guard`
-    /// names somebody who needs it; with it stay all files behind it.
+    /// Removes files from the beginning of the log. Keeps the active file, every file that recovery needs, and every
+    /// file for which `guard` returns what needs it; also all files after one that is kept.
     ///
     /// # Errors
-    /// [`Error::UnknownFile`] (1373) for a target that is not there.
+    /// [`Error::UnknownFile`] (1373) for a target that does not exist.
     pub fn purge(
         &self,
         target: &PurgeTarget,
@@ -64,7 +64,8 @@ impl Log {
         Ok(outcome)
     }
 
-    /// `binlog_expire_logs_seconds`: removes the files that were closed longer than that before `now`. 0 removes none.
+    /// Implements `binlog_expire_logs_seconds`: removes files that were closed more than `seconds` before `now`. 0
+    /// removes none.
     ///
     /// # Errors
     /// As for [`Self::purge`].
@@ -82,7 +83,7 @@ impl Log {
 }
 
 impl Inner {
-    /// Why the log itself needs a file.
+    /// Returns why the log itself needs a file, or `None`.
     fn needed_by(&self, file: &LogFile, files: &[LogFile]) -> Option<String> {
         if files.last().is_some_and(|active| active.ordinal == file.ordinal) {
             return Some("it is the active file".to_owned());
@@ -91,7 +92,7 @@ impl Inner {
         (u64::from(file.ordinal) >= checkpoint).then(|| "crash recovery".to_owned())
     }
 
-    /// Removes a file that is no longer in the index. What cannot be removed now is removed at the next opening.
+    /// Removes a file that is no longer in the index. If that fails, the next opening removes it.
     fn remove_purged(self: &Arc<Self>, name: &str) {
         for path in [self.path(name), self.index_path(name)] {
             match self.disk.remove(&path) {

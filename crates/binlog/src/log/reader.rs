@@ -14,21 +14,22 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-/// An event and its place.
+/// An event and its position.
 #[derive(Clone, Copy, Debug)]
 pub struct LoggedEvent<'a> {
-    /// Where it starts.
+    /// Start of the event.
     pub start: LogPosition,
-    /// Where it ends.
+    /// End of the event.
     pub end: LogPosition,
-    /// The event, its length and checksum checked.
+    /// The event. Its length and checksum have been checked.
     pub event: RawEvent<'a>,
 }
 
-/// Reads events or event groups in order, across files, up to a limit. It may run beside everything else: appends go behind
-/// its limit, and a file that is purged stays readable until it is left.
+/// Reads events or event groups in order, across files, up to a limit. It may run concurrently with everything else:
+/// appends go after its limit, and a purged file stays readable until the reader leaves it.
 ///
-/// The Rotate event at a file's end is given like any other; the next event is then the next file's Format_description.
+/// The Rotate event at a file's end is returned like any other; the next event is then the next file's
+/// Format_description.
 #[derive(Debug)]
 pub struct LogReader {
     inner: Arc<Inner>,
@@ -36,19 +37,20 @@ pub struct LogReader {
     ordinal: u32,
     limit: LogPosition,
     format: FormatDescription,
-    /// Where large groups are kept while they are read.
+    /// Directory for the temporary files of large groups.
     spill_directory: Arc<Path>,
 }
 
 impl Log {
-    /// A reader from `from` (where an event starts or ends; anything in a file's first four bytes is its beginning, and
-    /// [`LogPosition::ZERO`] the beginning of the log) to `limit`, which must not be past what is written.
+    /// Returns a reader from `from` to `limit`. `from` must be where an event starts or ends; an offset within a
+    /// file's first four bytes means the beginning of that file, and [`LogPosition::ZERO`] the beginning of the log.
+    /// `limit` must not be past what is written.
     ///
     /// # Errors
-    /// [`Error::Purged`] if the file is no longer there, [`Error::UnknownPosition`] if it never was or is shorter.
+    /// [`Error::Purged`] if the file no longer exists, [`Error::UnknownPosition`] if it never existed or is shorter.
     pub fn reader(&self, from: LogPosition, limit: LogPosition) -> Result<LogReader> {
         let inner = &self.inner;
-        // Looked at before the files: a file that is closed in between only has more in it.
+        // Read before the files: a file that is closed in between only gets longer.
         let written = self.written();
         let entry = if from == LogPosition::ZERO {
             inner.file_from_ordinal(0).ok_or(Error::UnknownPosition(from))?
@@ -84,7 +86,8 @@ impl Log {
 }
 
 impl Log {
-    /// What would be an event's length, in bytes, if one started at that place: for messages about places where none does.
+    /// Returns what would be the length in bytes of an event at `position`: for error messages about positions
+    /// without one.
     pub fn peek_length(&self, position: LogPosition) -> Option<u32> {
         const LENGTH_OFFSET: u64 = 9;
         let entry = self.inner.file_by_ordinal(position.ordinal())?;
@@ -96,11 +99,12 @@ impl Log {
 }
 
 impl Log {
-    /// The bytes in front of a position, at most so many, and none of the file's first event's header, whose flag changes when the file is
-    /// closed: by them one can tell whether this log is the one that somebody has read up to there.
+    /// Returns the bytes before a position, at most `length`, but none of the header of the file's first event, whose
+    /// flag changes when the file is closed. Comparing them shows whether this is the log that another server has
+    /// read up to there.
     ///
     /// # Errors
-    /// [`Error::Purged`], [`Error::UnknownPosition`] if the place is not there (any more); if the file cannot be read.
+    /// [`Error::Purged`], [`Error::UnknownPosition`] if the position does not exist (any more); [`Error::Io`].
     pub fn bytes_before(&self, position: LogPosition, length: usize) -> Result<Vec<u8>> {
         const FLAGS_END: u64 = MAGIC.len() as u64 + HEADER_LENGTH as u64;
         let inner = &self.inner;
@@ -127,10 +131,10 @@ impl Log {
 }
 
 impl LogReader {
-    /// The next event of any kind, or `None` at the limit (after which a higher one may be set).
+    /// Returns the next event of any kind, or `None` at the limit (which may then be raised).
     ///
     /// # Errors
-    /// [`Error::Damaged`] with file and offset.
+    /// [`Error::Damaged`] with the file and the offset.
     pub fn next_event(&mut self) -> Result<Option<LoggedEvent<'_>>> {
         loop {
             if self.position() >= self.limit {
@@ -157,11 +161,11 @@ impl LogReader {
         }
     }
 
-    /// The next whole event group, or `None` at the limit. Events that belong to the log itself are stepped over. Must start
-    /// between two groups.
+    /// Returns the next whole event group, or `None` at the limit. Skips events that belong to the log itself. The
+    /// reader must be between two groups.
     ///
     /// # Errors
-    /// As for [`Self::next_event`]; and [`Error::Damaged`] for a group that has no end.
+    /// As for [`Self::next_event`]; also [`Error::Damaged`] for a group that has no end.
     pub fn next_group(&mut self) -> Result<Option<EventGroup>> {
         let mut group: Option<EventGroup> = None;
         let mut grouping = Grouping::default();
@@ -189,25 +193,25 @@ impl LogReader {
                 Err(error) => return Err(self.stream.damaged(start.offset(), error.to_string())),
             }
         };
-        // The limit stands in the middle of a group: start over when there is more.
+        // The limit is in the middle of a group: read the group again from its start when the limit is higher.
         if let Some(group) = result {
             self.stream.seek(group.start().offset());
         }
         Ok(None)
     }
 
-    /// Where the next event starts.
+    /// Returns where the next event starts.
     pub fn position(&self) -> LogPosition {
         LogPosition::new(self.ordinal, self.stream.position())
     }
 
-    /// Where the reader stops for now.
+    /// Returns the current limit.
     pub fn limit(&self) -> LogPosition {
         self.limit
     }
 
-    /// Lets it read further (or less far). It must not be past what is written; who sends to replicas keeps it at what is
-    /// durable.
+    /// Sets the limit, further or less far. It must not be past what is written; readers that feed replicas keep it
+    /// at the durable position.
     pub fn set_limit(&mut self, limit: LogPosition) {
         self.limit = limit;
         if let Some(entry) = self.inner.file_by_ordinal(self.ordinal) {
@@ -215,17 +219,17 @@ impl LogReader {
         }
     }
 
-    /// The name of the file that it is in.
+    /// Returns the name of the current file.
     pub fn file_name(&self) -> &str {
         self.stream.name()
     }
 
-    /// The Format_description of the file that it is in.
+    /// Returns the Format_description of the current file.
     pub fn format(&self) -> &FormatDescription {
         &self.format
     }
 
-    /// Goes on in the next file, if there is one below the limit.
+    /// Continues in the next file, if one begins before the limit. Returns whether there is more to read.
     fn go_to_next_file(&mut self) -> Result<bool> {
         if self.ordinal >= self.limit.ordinal() {
             return Ok(false);
@@ -254,12 +258,12 @@ impl LogReader {
 }
 
 impl Inner {
-    /// Up to where a file may be read when the log may be read up to `limit`.
+    /// Returns up to where a file may be read when the log may be read up to `limit`.
     fn limit_in(&self, entry: &FileEntry, limit: LogPosition) -> u64 {
         if entry.ordinal == limit.ordinal() {
             return limit.offset();
         }
-        // In this order: a file that is no longer written has its length.
+        // The order matters: a file that is no longer written has its final length in its entry.
         let written = LogPosition::from_u64(self.written.load(Ordering::Acquire));
         if entry.ordinal == written.ordinal() {
             return written.offset();
@@ -282,7 +286,11 @@ impl Inner {
             })
     }
 
-    /// The events of a file from its Format_description on, which is read.
+    /// Opens the stream of a file's events and reads its Format_description. The stream is somewhere in the head;
+    /// callers seek.
+    ///
+    /// # Errors
+    /// [`Error::Purged`] if another file has this name now.
     pub fn open_stream(
         &self,
         entry: &FileEntry,
@@ -296,7 +304,7 @@ impl Inner {
         if entry.origin != Origin::Ours {
             return Ok((stream, format));
         }
-        // After a reset another file may have this name.
+        // After a reset, another file may have this name.
         match stream
             .next()?
             .map(|(_, event)| event.decode(&format))

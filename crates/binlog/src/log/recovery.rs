@@ -1,29 +1,29 @@
-//! What opening a log has found, and mended.
+//! Result of opening a log.
 
 use crate::gtid::BinlogState;
 use crate::replica_state::ReplicaState;
 use paceline_types::LogPosition;
 use std::fmt;
 
-/// How the server that wrote the log before went down.
+/// How the log's previous server ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Shutdown {
     /// There was no log.
     New,
-    /// It closed its log.
+    /// The server closed its log.
     Clean,
-    /// It did not.
+    /// The server did not close its log.
     Crash,
 }
 
-/// What a torn write left behind and opening has cut off.
+/// A torn write that opening has cut off.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Cut {
-    /// The file.
+    /// The file's name.
     pub file: String,
-    /// Where it was cut, in bytes.
+    /// Offset of the cut, in bytes.
     pub offset: u64,
-    /// How many bytes had been written behind.
+    /// Number of bytes that had been written after that offset.
     pub length: u64,
 }
 
@@ -37,21 +37,21 @@ impl fmt::Display for Cut {
     }
 }
 
-/// What opening found.
+/// Result of opening a log.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Recovery {
-    /// Whether this is a restart, and after what.
+    /// How the previous server ended.
     pub shutdown: Shutdown,
     /// The GTID state of everything in the log.
     pub state: BinlogState,
-    /// How far it had replicated.
+    /// How far the server had replicated its primaries.
     pub replica: ReplicaState,
-    /// Where the log begins: nothing before it is there to replay.
+    /// Start of the log: nothing before it can be replayed.
     pub start: LogPosition,
-    /// Where what is to be replayed ends: the end of what the server before has written.
+    /// End of the part to replay: where the previous server's log ends.
     pub end: LogPosition,
-    /// The start of the file that the last Binlog_checkpoint names.
+    /// Start of the file that the last Binlog_checkpoint names.
     pub checkpoint: LogPosition,
-    /// What was cut off.
+    /// The torn write that was cut off, if there was one.
     pub cut: Option<Cut>,
 }

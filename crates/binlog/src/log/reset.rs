@@ -1,4 +1,4 @@
-//! `RESET MASTER`: starting over. The order of steps is in the module's head.
+//! `RESET MASTER`: starting the log over. The order of steps is in the module's head.
 
 use super::active::ActiveFile;
 use super::create::{NewFile, ordinal_after};
@@ -15,19 +15,19 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 impl Log {
-    /// `RESET MASTER [TO number]`: an empty log with an empty GTID state. How far a replica has come stays.
+    /// Executes `RESET MASTER [TO number]`: an empty log with an empty GTID state. The state of the replica stays.
     ///
-    /// Names start from .000001 (or `number`) again;
-    /// ordinals, and so positions, go on. The engines must hold everything in the log before, durably. Returns where the log
-    /// goes on.
+    /// File names start from .000001 (or `number`) again; ordinals, and so positions, continue. The engines must
+    /// durably hold everything in the old log. Returns where the log continues.
     ///
     /// # Errors
-    /// [`Error::NoSpace`], [`Error::NumberTooHigh`], [`Error::NumbersExhausted`]: nothing has changed. Other errors are fatal.
+    /// [`Error::NoSpace`], [`Error::NumberTooHigh`], [`Error::NumbersExhausted`]: nothing has changed. Others are
+    /// fatal.
     pub fn reset(&self, number: Option<u32>, now: u32) -> Result<LogPosition> {
         self.reset_to(number, &BinlogState::new(), now)
     }
 
-    /// As [`Self::reset`], with a GTID state: that of what stands before this log in another one.
+    /// Resets the log as [`Self::reset`] does, but with the GTID state of another log that this one continues.
     ///
     /// # Errors
     /// Those of [`Self::reset`].
@@ -47,7 +47,8 @@ impl Log {
         let ordinal = ordinal_after(old.ordinal)?;
         let final_name = file_name(&inner.base_name, number);
         let index = inner.index.lock();
-        // Held to the end: opening takes the only numbered file for the new one, and what is prepared for the old log may have the new one's name.
+        // Held to the end: after a crash, opening takes the only numbered file for the new one, so there must be no
+        // spare file, and a file prepared for the old log could get the new file's name.
         let mut spare = inner.spare.lock();
         inner.drop_spare(&mut spare);
         let replica = self.replica_state();
@@ -69,7 +70,7 @@ impl Log {
             let _ = index.discard();
             return Err(error);
         }
-        // From here on there is no way back; a crash is completed by opening.
+        // From here on there is no way back; after a crash, opening completes the reset.
         let fatal = |error| inner.fatal(error);
         index.replace().map_err(fatal)?;
         inner
@@ -91,14 +92,14 @@ impl Log {
         inner.files.write().clear();
         inner.checkpoint.store(u64::from(ordinal), Ordering::Release);
         inner.go_on_in(&mut writer, entry, new, end, 0);
-        // The old file is gone; whoever still prepares room in it must stop.
+        // The old file is gone; a thread that is still preparing space in it must stop.
         let _ = old.finish(0);
         Ok(self.written())
     }
 }
 
 impl Inner {
-    /// The steps of a reset after the index names the new file alone.
+    /// Executes the steps of a reset that follow the index that names only the new file.
     pub fn complete_reset(&self, index: &IndexFile, old_names: &[String], final_name: &str) -> Result<()> {
         let temporary = reset_name(&self.base_name);
         for name in old_names.iter().filter(|name| **name != temporary) {
@@ -111,7 +112,7 @@ impl Inner {
                 }
             }
         }
-        // The old file of that name must be gone for good before the new one takes it.
+        // The removal of an old file with that name must be durable before the new file takes the name.
         let synced = |source| self.io_error("sync the directory of", final_name, source);
         self.disk.sync_directory(&self.directory).map_err(synced)?;
         self.disk
@@ -122,7 +123,7 @@ impl Inner {
     }
 }
 
-/// The name of the new file while a reset is under way.
+/// Returns the name of the new file during a reset.
 pub(super) fn reset_name(base_name: &str) -> String {
     format!("{base_name}.reset")
 }

@@ -1,17 +1,20 @@
-//! Rewinding: cutting back a log that nobody has open, to what another server has of it.
+//! Rewinding: cutting a log that no server has open back to what another server has of it.
 //!
-//! A primary that dies may have made transactions durable that nobody else has got. Its replicas go on without them, and when it comes back
-//! these transactions contradict what was written meanwhile. As long as its tables do not hold them (nothing is in the tables before it is
-//! acknowledged, and most of what is newer is in memory only), cutting the log in front of the first one makes it a server that merely
-//! lags behind.
+//! A primary that dies may have made transactions durable that no other server has received. Its replicas continue
+//! without them, and when the old primary returns, these transactions conflict with what was written in the meantime.
+//! If its tables do not hold them (a transaction reaches the tables only after it is acknowledged, and most of the
+//! recent changes are only in memory), cutting the log before the first such transaction turns the server into one
+//! that merely lags behind.
 //!
 //! ```text
 //!   bin.rewind     ./bin.000007 48211 9 12       the last file and its new end; the highest number and ordinal that were in use
 //! ```
-//! *Steps*, each durable before the next: that file, which is the decision → index that ends with the last file → last file cut, its flag
-//! cleared → files behind it removed. Until the decision nothing has changed; from then on, [`super::Log::open`] completes it before it does anything
-//! else, and takes the decision away when it has begun its new file. That one gets a number and an ordinal above everything there was: no name and no
-//! position comes twice. It knows of no connections to primaries: those that the log had in front of the cut may have been ended behind it.
+//! *Steps*, each durable before the next: this file, which is the decision → index that ends with the last file →
+//! last file cut, its in-use flag cleared → later files removed. Until the decision is written nothing has changed.
+//! From then on, [`super::Log::open`] completes the decision before it does anything else, and removes it after it
+//! has begun a new file. That file gets a number and an ordinal above all that were in use, so no name and no
+//! position is used twice. It contains no connections to primaries: those defined before the cut may have been
+//! removed after it.
 
 use super::active::finish_file;
 use super::config::{LogConfig, OpenRequest};
@@ -27,38 +30,39 @@ use std::io::{ErrorKind, IoSlice};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// The longest a decision can be, in bytes: a file's name and numbers.
+/// Maximum length of a decision, in bytes: a file name and three numbers.
 const DECISION_LENGTH_MAX: usize = 1024;
 
-/// A log that no server has open. Whoever holds it sees to that.
+/// A log that no server has open; the caller ensures this.
 #[derive(Debug)]
 pub struct ClosedLog {
     decisions: Decisions,
     engine_position: LogPosition,
-    /// Oldest first, each with the offset of its end.
+    /// The files, oldest first, each with the offset of its end.
     files: Vec<(CopiedFile, u64)>,
 }
 
-/// What another server lacks of a log.
+/// Transactions of a log that another server lacks.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Lacking {
-    /// The transactions, in order.
+    /// The missing transactions, in order.
     pub groups: Vec<GroupPlace>,
-    /// Behind the first one, those that were not replicated ([`LOCAL_DOMAIN`]), in order: whoever cuts there cuts them off as well.
+    /// Unreplicated transactions ([`LOCAL_DOMAIN`]) after the first missing one, in order: a cut there cuts them off
+    /// as well.
     pub local: Vec<GroupPlace>,
-    /// The GTID state in front of the first one.
+    /// GTID state before the first missing transaction.
     pub before: BinlogState,
-    /// There were more, before the first file that is left.
+    /// Whether files that were purged may have contained further missing transactions.
     pub more_were_purged: bool,
 }
 
 impl ClosedLog {
-    /// Reads the log in a directory, and decides as [`super::Log::open`] does whether it can be trusted. Changes nothing, but completes a rewind that
-    /// was decided before.
+    /// Reads the log in a directory and decides, as [`super::Log::open`] does, whether it can be trusted. Changes
+    /// nothing, except that it completes a rewind that was decided before.
     ///
     /// # Errors
-    /// As [`super::Log::open`]; [`Error::MissingFile`] if there is no log; [`Error::DamagedIndex`] in the middle of a `RESET MASTER`, which opening
-    /// the log completes.
+    /// As for [`super::Log::open`]; [`Error::MissingFile`] if there is no log; [`Error::DamagedIndex`] in the middle
+    /// of a `RESET MASTER`, which opening the log completes.
     pub fn open(disk: Arc<dyn Disk>, config: &LogConfig, request: &OpenRequest) -> Result<Self> {
         let decisions = Decisions::of(&disk, config);
         decisions.complete()?;
@@ -83,7 +87,8 @@ impl ClosedLog {
         })
     }
 
-    /// What a server lacks whose log has this state. Reads the newest files, down to one before which it lacks nothing.
+    /// Returns the transactions that a server with this GTID state lacks. Reads the newest files, back to the first
+    /// one before which that server lacks nothing.
     ///
     /// # Errors
     /// [`Error::Damaged`], [`Error::Io`].
@@ -130,18 +135,18 @@ impl ClosedLog {
         file.ok_or(Error::UnknownPosition(position))
     }
 
-    /// The files that a rewind in front of a transaction cuts or removes, oldest first: its own is the one that is cut.
+    /// Returns the files that a rewind to the start of `place` cuts or removes, oldest first. The first one is cut.
     pub fn files_from(&self, place: &GroupPlace) -> impl Iterator<Item = &CopiedFile> {
         let ordinal = place.start.ordinal();
         let files = self.files.iter().map(|(file, _)| file);
         files.filter(move |file| file.ordinal() >= ordinal)
     }
 
-    /// Cuts the log in front of a transaction. Done, and durable, when it returns.
+    /// Cuts the log before a transaction. The cut is complete and durable when it returns.
     ///
     /// # Errors
-    /// [`Error::EndLost`] if the tables hold it: nothing has changed. [`Error::UnknownPosition`]; [`Error::NoSpace`], [`Error::Io`]: if it is decided, the next
-    /// opening completes it.
+    /// [`Error::EndLost`] if the tables hold the transaction: nothing has changed. [`Error::UnknownPosition`];
+    /// [`Error::NoSpace`], [`Error::Io`]: if the decision was written, the next opening completes it.
     pub fn rewind(self, to: &GroupPlace) -> Result<()> {
         let file = self.file_at(to.start)?;
         if self.engine_position > to.start {
@@ -165,14 +170,14 @@ impl ClosedLog {
     }
 }
 
-/// What was in use when a log was cut back: new files go on above it.
+/// Highest number and ordinal in use when a log was cut back. New files get higher ones.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct Used {
     pub number: u32,
     pub ordinal: u32,
 }
 
-/// How a log is cut back.
+/// The decision to cut a log back to a position.
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct Decision {
     last: String,
@@ -200,7 +205,7 @@ impl Decision {
     }
 }
 
-/// The file with the decision, and what follows from it.
+/// The file with the decision, and its execution.
 #[derive(Debug)]
 pub(super) struct Decisions {
     disk: Arc<dyn Disk>,
@@ -225,29 +230,29 @@ impl Decisions {
         self.directory.join(format!("{}.{suffix}", self.base_name))
     }
 
-    fn decided(&self) -> PathBuf {
+    fn decision_path(&self) -> PathBuf {
         self.path("rewind")
     }
 
-    fn undecided(&self) -> PathBuf {
+    fn next_decision_path(&self) -> PathBuf {
         self.path("rewind_next")
     }
 
     fn write(&self, decision: &Decision) -> Result<()> {
-        let path = self.undecided();
+        let path = self.next_decision_path();
         self.remove(&path)?;
         let file = self.disk.create(&path).map_err(io_error("create", &path))?;
         file.write_at(&[IoSlice::new(decision.encode().as_bytes())], 0)
             .and_then(|()| file.sync())
             .map_err(io_error("write", &path))?;
         self.disk
-            .rename(&path, &self.decided())
+            .rename(&path, &self.decision_path())
             .and_then(|()| self.disk.sync_directory(&self.directory))
             .map_err(io_error("rename", &path))
     }
 
     fn read(&self) -> Result<Option<Decision>> {
-        let path = self.decided();
+        let path = self.decision_path();
         let file = match self.disk.open(&path) {
             Ok(file) => file,
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
@@ -265,9 +270,9 @@ impl Decisions {
         })
     }
 
-    /// Completes a rewind that was decided: what was in use before. May be done again and again, until it is [forgotten](Self::forget).
+    /// Completes a decided rewind and returns what was in use before. May be repeated until [`Self::forget`] is called.
     pub fn complete(&self) -> Result<Option<Used>> {
-        self.remove(&self.undecided())?;
+        self.remove(&self.next_decision_path())?;
         let Some(decision) = self.read()? else {
             return Ok(None);
         };
@@ -289,11 +294,11 @@ impl Decisions {
         let path = self.directory.join(&decision.last);
         let file = self.disk.open(&path).map_err(io_error("open", &path))?;
         finish_file(&*file, decision.end).map_err(io_error("cut", &path))?;
-        // The index of what was cut.
+        // The GTID index describes the file before the cut.
         self.remove(&self.directory.join(format!("{}.idx", decision.last)))
     }
 
-    /// Removes the files behind the last one, prepared ones too, and their indexes.
+    /// Removes the files after the last one, including prepared ones, and their indexes.
     fn remove_behind(&self, last: &str) -> Result<()> {
         let number = |name: &str| self.number(name.strip_suffix(".idx").unwrap_or(name));
         let names = self.disk.list(&self.directory);
@@ -307,9 +312,9 @@ impl Decisions {
             .map_err(io_error("sync", &self.directory))
     }
 
-    /// A new file has been begun above everything that was in use.
+    /// Removes the decision, after a new file has been begun above everything that was in use.
     pub fn forget(&self) -> Result<()> {
-        self.remove(&self.decided())?;
+        self.remove(&self.decision_path())?;
         self.disk
             .sync_directory(&self.directory)
             .map_err(io_error("sync", &self.directory))
@@ -339,7 +344,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn decisions_are_read_as_they_were_written() {
+    fn a_decision_survives_encoding_and_damaged_ones_are_refused() {
         let decision = Decision {
             last: "bin.000007".into(),
             end: 48_211,

@@ -1,4 +1,4 @@
-//! Going on in a new file, and closing. The order of steps is in the module's head.
+//! Continuing in a new file, and closing the log. The order of steps is in the module's head.
 
 use super::active::{ActiveFile, is_no_space};
 use super::create::{NewFile, ordinal_after};
@@ -15,19 +15,20 @@ use std::sync::atomic::Ordering;
 use std::time::SystemTime;
 
 impl Log {
-    /// Goes on in a new file. Everything before is durable afterwards. Returns where the log goes on. `now` is in seconds
-    /// since 1970.
+    /// Continues in a new file. Everything written before is then durable. Returns where the log continues. `now` is in
+    /// seconds since 1970.
     ///
     /// # Errors
-    /// [`Error::NoSpace`], [`Error::NumbersExhausted`]: the log goes on in the old file, as before. Other errors are fatal.
+    /// [`Error::NoSpace`], [`Error::NumbersExhausted`]: the log continues in the old file, as before. Others are fatal.
     pub fn rotate(&self, now: u32) -> Result<LogPosition> {
         self.rotate_without(&[], now)
     }
 
-    /// As [`Self::rotate`]; the new file's state, and from then on the log's, does not have these domains any more.
+    /// Rotates as [`Self::rotate`] does, and removes `domains` from the GTID state of the new file and so of the log.
     ///
     /// # Errors
-    /// [`Error::DomainInUse`]: a file that is still there may have a transaction of one of them. Those of [`Self::rotate`].
+    /// [`Error::DomainInUse`]: an existing file may contain a transaction of one of the domains. Those of
+    /// [`Self::rotate`].
     pub fn rotate_without(&self, domains: &[DomainId], now: u32) -> Result<LogPosition> {
         let inner = &self.inner;
         let mut writer = inner.writer.lock();
@@ -40,7 +41,7 @@ impl Log {
         let mut state = self.state();
         let oldest = self.oldest_state();
         for domain_id in domains {
-            // Then everything of the domain is in files that are gone.
+            // If so, all transactions of the domain are in files that no longer exist.
             if !state
                 .domain(*domain_id)
                 .all(|gtid| oldest.last_of(gtid.domain_id, gtid.server_id) == Some(gtid))
@@ -93,7 +94,7 @@ impl Log {
         Ok(self.written())
     }
 
-    /// Writes the Stop event and closes the active file. Nothing is written afterwards.
+    /// Writes the Stop event and closes the active file. The log takes no more writes.
     ///
     /// # Errors
     /// As for [`Self::sync`].
@@ -121,12 +122,12 @@ impl Inner {
         self.directory.join(name)
     }
 
-    /// The name of a file's GTID index.
+    /// Returns the path of a file's GTID index.
     pub fn index_path(&self, name: &str) -> PathBuf {
         self.directory.join(format!("{name}.idx"))
     }
 
-    /// The first file that recovery needs.
+    /// Returns the name of the first file that recovery needs.
     pub fn checkpoint_name(&self, writer: &Writer) -> String {
         self.file_by_ordinal(self.checkpoint.load(Ordering::Acquire) as u32)
             .map_or_else(|| writer.active.name.clone(), |file| file.name.clone())
@@ -155,7 +156,7 @@ impl Inner {
         }
     }
 
-    /// The index names a new file: from now on it is the active one. The old one's length is now certain.
+    /// Makes a new file, which the index names, the active one. The old file's length is final.
     pub fn go_on_in(&self, writer: &mut Writer, entry: FileEntry, new: ActiveFile, end: u64, old_end: u64) {
         let position = LogPosition::new(entry.ordinal, end);
         let new = Arc::new(new);
@@ -170,7 +171,8 @@ impl Inner {
                 *last = Arc::new(closed);
             }
             files.push(Arc::new(entry));
-            // Whoever lists files sees the new one as active as soon as it is there.
+            // Set under the lock: a thread that lists the files sees the new file as active as soon as it is in the
+            // list.
             self.written.store(position.as_u64(), Ordering::Release);
             self.durable.store(position.as_u64(), Ordering::Release);
         }

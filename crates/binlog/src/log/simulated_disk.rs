@@ -1,10 +1,10 @@
-//! A disk in memory that fails as real ones do, by seed: for tests of whatever stands on the log.
+//! A disk in memory that fails as real disks do, controlled by a seed, for tests of everything that uses the log.
 //!
-//! It tells apart what is in the page cache from what is on the disk, and which names a directory has from which it durably
-//! has. When the power fails (at a chosen operation, or now), [`SimulatedDisk::after_power_failure`] gives the disk as it may
-//! be found afterwards: of everything that was not synced, each sector of 512 bytes and each change of a name is there or
-//! not, independently. An fsync that fails drops what it should have written, and the page cache goes on showing it, as on
-//! Linux.
+//! It distinguishes the page cache from the disk, and the names that a directory shows from those that are durable.
+//! When the power fails (at a chosen operation, or now), [`SimulatedDisk::after_power_failure`] returns a state in
+//! which the disk may be found afterwards: of everything that was not synced, each sector of 512 bytes and each
+//! change of a name is present or not, independently. A failed fsync drops what it should have written, and the page
+//! cache continues to show it, as on Linux.
 
 use super::disk::{Disk, DiskFile};
 use parking_lot::Mutex;
@@ -17,7 +17,7 @@ use std::time::{Duration, SystemTime};
 
 const SECTOR_LENGTH: usize = 512;
 
-/// A disk in memory. Clones are the same disk.
+/// A disk in memory. All clones are the same disk.
 #[derive(Clone, Default)]
 pub struct SimulatedDisk {
     state: Arc<Mutex<State>>,
@@ -25,14 +25,14 @@ pub struct SimulatedDisk {
 
 #[derive(Default)]
 struct State {
-    /// By number, as inodes are.
+    /// Files by number, as inodes are.
     files: BTreeMap<u64, Content>,
     names: BTreeMap<PathBuf, u64>,
     durable_names: BTreeMap<PathBuf, u64>,
-    /// What happened to names since the directory was synced.
+    /// Changes of names since the directory was synced.
     name_changes: Vec<NameChange>,
     next_file: u64,
-    /// How many operations that change something were begun.
+    /// Number of modifying operations that were begun.
     operations: u64,
     syncs: u64,
     power_fails_at: Option<u64>,
@@ -43,13 +43,13 @@ struct State {
 
 #[derive(Clone, Default)]
 struct Content {
-    /// What a process reads: the page cache.
+    /// Content that processes read: the page cache.
     cached: Vec<u8>,
-    /// What is on the disk.
+    /// Content on the disk.
     durable: Vec<u8>,
-    /// What is in the one and not yet in the other.
+    /// Changes that are in the cache and not yet on the disk.
     pending: Vec<Pending>,
-    /// In operations.
+    /// Time of the last change, counted in operations.
     modified: u64,
 }
 
@@ -67,45 +67,46 @@ enum NameChange {
 }
 
 impl SimulatedDisk {
-    /// An empty disk without limits.
+    /// Creates an empty disk without limits.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// How many operations that change something were begun.
+    /// Returns the number of modifying operations that were begun.
     pub fn operations(&self) -> u64 {
         self.state.lock().operations
     }
 
-    /// The power fails in the middle of that operation (counted from 1): it and all later ones return an error.
+    /// Makes the power fail in the middle of that operation (counted from 1): it and all later ones return an error.
     pub fn fail_power_at(&self, operation: u64) {
         self.state.lock().power_fails_at = Some(operation);
     }
 
-    /// The sync of a file's content with that number from now (1 is the next one) fails.
+    /// Makes a future sync of a file's content fail; 1 is the next one.
     pub fn fail_sync(&self, number: u64) {
         let mut state = self.state.lock();
         state.sync_fails_at = Some(state.syncs + number);
     }
 
-    /// How much the disk holds, in bytes; `None` for no limit.
+    /// Sets the disk's capacity in bytes; `None` for no limit.
     pub fn set_capacity(&self, bytes: Option<u64>) {
         self.state.lock().capacity = bytes;
     }
 
-    /// How much the disk holds now, in bytes.
+    /// Returns how many bytes the disk holds.
     pub fn used(&self) -> u64 {
         self.state.lock().used()
     }
 
-    /// The disk as it may be found after the power has failed now (or before, when [`Self::fail_power_at`] said).
+    /// Returns the disk as it may be found after the power has failed, now or at the operation set by
+    /// [`Self::fail_power_at`].
     pub fn after_power_failure(&self, seed: u64) -> SimulatedDisk {
         let mut random = Random(seed);
         let state = self.state.lock();
         let mut files = BTreeMap::new();
         for (number, content) in &state.files {
             let mut durable = content.durable.clone();
-            // Some files lose all, some lose nothing, some are torn.
+            // Some files lose all unsynced changes, some lose none, some are torn.
             let kept_percent = [0, 50, 90, 100][random.below(4) as usize];
             for pending in &content.pending {
                 match pending {
@@ -157,7 +158,8 @@ impl SimulatedDisk {
         }
     }
 
-    /// The disk as another process finds it after this one has died: nothing is lost. Faults that were asked for are over.
+    /// Returns the disk as another process finds it after this one has died: nothing is lost. No faults are pending
+    /// on it.
     pub fn after_process_death(&self) -> SimulatedDisk {
         let state = self.state.lock();
         let state = State {
@@ -173,14 +175,14 @@ impl SimulatedDisk {
         }
     }
 
-    /// What a file holds, as a process reads it.
+    /// Returns a file's content as a process reads it.
     pub fn content(&self, path: &Path) -> Option<Vec<u8>> {
         let state = self.state.lock();
         let number = state.names.get(path)?;
         Some(state.files.get(number)?.cached.clone())
     }
 
-    /// Changes what a file holds, on the disk and for readers: rot.
+    /// Changes a file's content, on the disk and for readers, as bit rot does.
     pub fn damage(&self, path: &Path, damage: impl FnOnce(&mut Vec<u8>)) {
         let mut state = self.state.lock();
         let number = state.names.get(path).copied();
@@ -193,7 +195,7 @@ impl SimulatedDisk {
 }
 
 impl State {
-    /// Counts an operation that changes something. Returns whether the power fails in it.
+    /// Counts a modifying operation. Returns whether the power fails in it.
     fn operate(&mut self) -> io::Result<Power> {
         if self.is_down {
             return Err(power_failed());
@@ -353,7 +355,7 @@ struct SimulatedFile {
 }
 
 impl SimulatedFile {
-    /// Changes the content if there is room for what it grows by.
+    /// Changes the content if there is space for its growth.
     fn change(&self, grows_to: u64, change: impl FnOnce(&mut Content)) -> io::Result<()> {
         let mut state = self.state.lock();
         let length = state.files[&self.number].cached.len() as u64;
@@ -444,7 +446,7 @@ impl fmt::Debug for SimulatedFile {
     }
 }
 
-/// Numbers by seed (splitmix64).
+/// Random numbers from a seed (splitmix64).
 struct Random(u64);
 
 impl Random {

@@ -1,4 +1,4 @@
-//! Reading the events of one file, in order, and telling an end from damage.
+//! Reading the events of one file in order, and distinguishing its end from damage.
 
 use super::disk::{DiskFile, read_fully};
 use crate::error::{Error, Result};
@@ -9,38 +9,38 @@ use crate::event::{
 use std::io;
 use std::sync::Arc;
 
-/// How much is read at a time, in bytes.
+/// Number of bytes read at a time.
 const CHUNK_LENGTH: usize = 256 * 1024;
 
-/// The events of one file. It never reads past its limit.
+/// Stream of the events of one file. It never reads past its limit.
 #[derive(Debug)]
 pub(super) struct EventStream {
     file: Arc<dyn DiskFile>,
-    /// For errors.
+    /// The file's name, for errors.
     name: String,
     checksum: ChecksumAlgorithm,
-    /// Where the next event starts.
+    /// Offset of the next event.
     position: u64,
-    /// Where reading stops.
+    /// Offset where reading stops.
     limit: u64,
     /// Bytes of the file from `buffer_start` on.
     buffer: Vec<u8>,
     buffer_start: u64,
 }
 
-/// What stands at a place in the file.
+/// What [`EventStream::advance`] has found.
 #[derive(Debug)]
 pub(super) enum Found {
-    /// A good event of this many bytes, at the stream's position before; the position is behind it now.
+    /// A valid event of `length` bytes at `start`; the stream's position is now after it.
     Event { start: u64, length: usize },
-    /// The limit.
+    /// The limit was reached.
     Limit,
-    /// Bytes that are no good event.
+    /// The bytes are not a valid event, for this reason.
     Bad(&'static str),
 }
 
 impl EventStream {
-    /// From `position` to `limit`. The events are expected to have checksums until [`Self::set_checksum`] says otherwise.
+    /// Creates a stream from `position` to `limit`. Events are expected to have checksums until [`Self::set_checksum`].
     pub fn new(file: Arc<dyn DiskFile>, name: String, position: u64, limit: u64) -> Self {
         let checksum = ChecksumAlgorithm::Crc32;
         Self {
@@ -67,7 +67,7 @@ impl EventStream {
     }
 
     pub fn set_limit(&mut self, limit: u64) {
-        // What was read beyond a limit that moves back is never looked at again: the buffer ends at the old one.
+        // The buffer may extend beyond the new limit. Bytes there must be read again when the limit is raised.
         if limit < self.limit {
             self.buffer.clear();
         }
@@ -82,7 +82,7 @@ impl EventStream {
         &self.name
     }
 
-    /// The magic at the head of the file.
+    /// Checks the magic at the beginning of the file.
     pub fn check_magic(&mut self) -> Result<()> {
         let mut magic = [0; MAGIC.len()];
         let length = read_fully(&*self.file, &mut magic, 0).map_err(|error| self.io_error(error))?;
@@ -92,7 +92,7 @@ impl EventStream {
         Ok(())
     }
 
-    /// Looks at the next event; steps over it if it is a good one.
+    /// Examines the next event and advances past it if it is valid.
     pub fn advance(&mut self) -> Result<Found> {
         let start = self.position;
         if start >= self.limit {
@@ -125,7 +125,7 @@ impl EventStream {
         Ok(Found::Event { start, length })
     }
 
-    /// The next event, where there must be one: `None` at the limit, an error where the file is damaged.
+    /// Returns the next event, or `None` at the limit. An invalid event is an error.
     pub fn next(&mut self) -> Result<Option<(u64, RawEvent<'_>)>> {
         match self.advance()? {
             Found::Event { start, length } => Ok(Some((start, self.event(start, length)?))),
@@ -134,14 +134,14 @@ impl EventStream {
         }
     }
 
-    /// The event that [`Self::advance`] has just found.
+    /// Returns the event that [`Self::advance`] has just found.
     pub fn event(&mut self, start: u64, length: usize) -> Result<RawEvent<'_>> {
         let checksum = self.checksum;
         let from = (start - self.buffer_start) as usize;
         RawEvent::checked_before(&self.buffer[from..from + length], checksum)
     }
 
-    /// That many bytes from there, or `None` if the file is shorter.
+    /// Returns `length` bytes from `from`, or `None` if the file is shorter.
     fn bytes(&mut self, from: u64, length: usize) -> Result<Option<&[u8]>> {
         let buffered =
             from >= self.buffer_start && from + length as u64 <= self.buffer_start + self.buffer.len() as u64;
@@ -161,8 +161,8 @@ impl EventStream {
         Ok(self.buffer.get(start..start + length))
     }
 
-    /// The first place from `from` on that does not hold zero, or `None` if there are only zeros up to the limit. What was read is
-    /// looked at first: among small events this is asked for each of them.
+    /// Returns the first offset from `from` on with a byte that is not zero, or `None` if there are only zeros up to
+    /// the limit. Searches the buffer first, because this is called for each of many small events.
     pub fn first_nonzero(&mut self, from: u64) -> Result<Option<u64>> {
         let mut at = from;
         while at < self.limit && self.bytes(at, 1)?.is_some() {
@@ -175,8 +175,8 @@ impl EventStream {
         Ok(None)
     }
 
-    /// The last place from `from` on that does not hold zero, or `None` if there are only zeros up to the limit. Read from the limit backwards:
-    /// zeros among what was written are many.
+    /// Returns the last offset from `from` on with a byte that is not zero, or `None` if there are only zeros up to
+    /// the limit. Reads from the limit backwards, because written data contains many zeros as well.
     pub fn last_nonzero(&self, from: u64) -> Result<Option<u64>> {
         let mut end = self.limit;
         let mut chunk = vec![0; CHUNK_LENGTH];
@@ -193,12 +193,12 @@ impl EventStream {
         Ok(None)
     }
 
-    /// The first place from `from` on where a good event stands, wherever it may start. The end position in its header
-    /// must be the one for that place, which bytes that are no event hardly ever have.
+    /// Returns the first offset from `from` on where a valid event starts. The end position in its header must match
+    /// this offset; in bytes that are not an event it hardly ever does.
     pub fn first_event_from(&mut self, from: u64) -> Result<Option<u64>> {
         let mut at = from;
         while let Some(nonzero) = self.first_nonzero(at)? {
-            // A header may begin with zeros: a time of 0 and more.
+            // A header may begin with zeros: a timestamp of 0.
             let first = nonzero.saturating_sub(HEADER_LENGTH as u64).max(at);
             let last = (nonzero + CHUNK_LENGTH as u64).min(self.limit);
             for place in first..last {
@@ -230,7 +230,7 @@ impl EventStream {
     }
 }
 
-/// What in a header cannot be right at this place, whatever its event.
+/// Returns what is impossible in a header at this offset, whatever the event's type.
 fn implausible(header: &EventHeader, start: u64) -> Option<&'static str> {
     if header.event_type.0 == 0 {
         return Some("there is no event type");

@@ -1,4 +1,5 @@
-//! Finding out what there is, before anything is changed: the files against the index, and what the last one holds.
+//! Finding out what exists before anything is changed: the files, compared with the index, and the content of the
+//! last one.
 
 use super::active::is_no_space;
 use super::config::{LogConfig, OpenRequest};
@@ -19,41 +20,41 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-/// What is in the directory.
+/// State of the log's directory.
 #[derive(Debug)]
 pub(super) struct Survey {
     pub disk: Arc<dyn Disk>,
     pub directory: PathBuf,
     pub base_name: String,
     pub index: IndexFile,
-    /// The names in the index.
+    /// Names in the index.
     pub listed: Vec<String>,
-    /// Files that are no longer, or not yet, in the index.
+    /// Files that are no longer, or not yet, in the index. Opening removes them.
     pub strays: Vec<String>,
-    /// A reset that must be completed: the name that the new file shall have.
+    /// Final name of the new file of a reset that must be completed.
     pub reset: Option<String>,
     pub shutdown: Shutdown,
 }
 
-/// What stands before a file that is in no index.
+/// What precedes a file that is not in the index.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Followed {
     /// The last file of the index, which was not closed.
     FileInUse,
-    /// Nothing, or one that was closed.
+    /// No file, or one that was closed.
     Nothing,
 }
 
-/// What the files hold.
+/// Contents of the log's files.
 #[derive(Debug, Default)]
 pub(super) struct Found {
     pub files: Vec<FileEntry>,
-    /// Files before the last that were not finished, and where they end.
+    /// Files before the last that were not finished, with their ends.
     pub unfinished: Vec<(String, Tail)>,
     pub last: Option<LastFile>,
 }
 
-/// The last file.
+/// The last file in the index.
 #[derive(Debug)]
 pub(super) struct LastFile {
     pub name: String,
@@ -64,7 +65,7 @@ pub(super) struct LastFile {
 }
 
 impl Survey {
-    /// Reads the index and looks for files that should not be there.
+    /// Reads the index and looks for files that should not exist.
     pub fn take(disk: Arc<dyn Disk>, config: &LogConfig) -> Result<Self> {
         let index = IndexFile::new(Arc::clone(&disk), &config.directory, &config.base_name);
         let names = disk.list(&config.directory).map_err(|source| Error::Io {
@@ -92,7 +93,7 @@ impl Survey {
             .filter(|name| is_large_name(&config.base_name, name))
             .cloned();
         survey.strays.extend(left);
-        // Indexes whose files are gone.
+        // GTID indexes whose log files no longer exist.
         let left = names.iter().filter(|name| {
             let of = name.strip_suffix(".idx").filter(|of| number(of).is_some());
             of.is_some_and(|of| !survey.listed.iter().any(|listed| listed == of))
@@ -102,13 +103,13 @@ impl Survey {
         Ok(survey)
     }
 
-    /// Compares the index with the files that are there.
+    /// Compares the index with the files in the directory.
     fn take_logs(&mut self, names: &HashSet<String>, present: &[u32]) -> Result<()> {
         let base_name = self.base_name.clone();
         let number = |name: &str| file_number(&base_name, name);
         let temporary = reset_name(&base_name);
         let Some(listed) = self.index.read()? else {
-            // A crash in the middle of the very first opening leaves a file without transactions.
+            // A crash in the middle of the first opening leaves a file without transactions.
             for number in present {
                 self.add_stray(file_name(&base_name, *number), Followed::Nothing)?;
             }
@@ -140,7 +141,7 @@ impl Survey {
                 continue;
             }
             if *number < first && !listed.is_empty() {
-                // Purged: the index came first.
+                // Purged: the index was changed first.
                 self.strays.push(name);
             } else {
                 let followed = match number.checked_sub(1) == Some(last) && self.is_in_use(&listed)? {
@@ -154,7 +155,8 @@ impl Survey {
         Ok(())
     }
 
-    /// Whether the last of these files was not closed: then no file after it was ever in the index, as the index comes first.
+    /// Returns whether the last of these files was not closed. Then no file after it was ever in the index, because a
+    /// file is closed only after the index names the next one.
     fn is_in_use(&self, listed: &[String]) -> Result<bool> {
         let Some(name) = listed.last() else {
             return Ok(false);
@@ -162,8 +164,12 @@ impl Survey {
         Ok(FileHead::read(&self.open_file(name)?, name)?.in_use)
     }
 
-    /// A file that is not in the index, and that no purge can have left: a rotation may have, if it holds no transaction; and the commit of a
-    /// large transaction, if it holds that one alone and is the next of a file that is in use.
+    /// Adds a file that is not in the index and was not purged. A rotation may have left it, if it contains no
+    /// transaction. The commit of a large transaction may have left it, if it contains only that transaction and
+    /// follows a file that is in use.
+    ///
+    /// # Errors
+    /// [`Error::DamagedIndex`] if the file contains transactions that must not be lost.
     fn add_stray(&mut self, name: String, followed: Followed) -> Result<()> {
         let file = self.open_file(&name)?;
         let mut magic = [0; MAGIC.len()];
@@ -174,7 +180,7 @@ impl Survey {
                 Ok(tail) => {
                     tail.builder.is_empty() || (followed == Followed::FileInUse && tail.is_one_large_group())
                 }
-                // Its head was not whole yet: a rotation that did not get far.
+                // Its head is incomplete: a rotation that was interrupted early.
                 Err(Error::Damaged { .. }) => true,
                 Err(error) => return Err(error),
             }
@@ -188,13 +194,14 @@ impl Survey {
         Ok(())
     }
 
-    /// The index names the reset's new file alone: everything else goes.
+    /// Plans the completion of a reset, when the index names only the reset's new file. All other files will be
+    /// removed.
     fn plan_reset(&mut self, names: &HashSet<String>, present: &[u32]) -> Result<()> {
         let temporary = reset_name(&self.base_name);
         let (name, old) = if names.contains(&temporary) {
             (temporary, present.to_vec())
         } else {
-            // It has its new name already, and is the only one.
+            // The file has its final name already and is the only one.
             match present {
                 [number] => (file_name(&self.base_name, *number), Vec::new()),
                 _ => return Err(Error::MissingFile(temporary)),
@@ -202,7 +209,7 @@ impl Survey {
         };
         let file = self.open_file(&name)?;
         let head = FileHead::read(&file, &name)?;
-        // The name that it shall have is the one in its first Binlog_checkpoint.
+        // Its first Binlog_checkpoint contains the final name.
         let tail = read_tail(&file, &name, &head)?;
         let final_name = tail
             .checkpoint
@@ -216,7 +223,8 @@ impl Survey {
         Ok(())
     }
 
-    /// Reads the heads of all files and the last one to its end, and decides whether the log can be trusted. Changes nothing.
+    /// Reads the heads of all files and the last file to its end, and decides whether the log can be trusted. Changes
+    /// nothing.
     pub fn read(&self, request: &OpenRequest) -> Result<Found> {
         let mut found = Found::default();
         let mut ordinal = 0;

@@ -22,45 +22,45 @@ pub(super) enum Ending {
     Stop,
     /// With a Rotate event.
     Rotate,
-    /// Without.
+    /// With neither.
     None,
 }
 
-/// What stands at and behind the place where reading ended.
+/// What is at the place where reading ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Behind {
-    /// The file ends there.
-    Nothing,
-    /// Bytes that are no event; zeros, if all is well.
-    Something,
+enum ReadEnd {
+    /// The end of the file.
+    EndOfFile,
+    /// Bytes that are not an event; normally zeros.
+    BadEvent,
 }
 
-/// What a file holds.
+/// Result of reading a file to its end.
 #[derive(Debug)]
 pub(super) struct Tail {
-    /// Where its last whole event group, or the last event outside of one, ends.
+    /// End of the last whole event group, or of the last event outside of a group.
     pub end: u64,
-    /// The GTID index and state up to there.
+    /// GTID index and GTID state up to `end`.
     pub builder: GtidIndexBuilder,
-    /// How far the replica has come up to there.
+    /// State of the replica at `end`.
     pub replica: ReplicaState,
-    /// The file that the last Binlog_checkpoint names.
+    /// Name of the file in the last Binlog_checkpoint.
     pub checkpoint: Option<String>,
     pub ending: Ending,
-    /// Everything before was durable, as what stands behind it tells.
+    /// Offset up to which everything was durable, as later events prove.
     pub durable: u64,
-    /// How much stands behind `end` that is not zero, in bytes.
+    /// Number of bytes from `end` to the last byte that is not zero.
     pub garbage: u64,
-    /// When the last event was written, in seconds since 1970.
+    /// Timestamp of the last event, in seconds since 1970.
     pub timestamp: u32,
-    /// How many event groups there are.
+    /// Number of event groups.
     pub groups: u64,
-    /// Where the transaction ends that brought the file along.
+    /// End of the large transaction whose file this was at first; `None` if the file was begun by the log.
     pub large_end: Option<u64>,
 }
 
 impl Tail {
-    /// Whether the file is a large transaction's, and nothing was written behind that.
+    /// Returns whether the file contains a large transaction and nothing was written after it.
     pub fn is_one_large_group(&self) -> bool {
         self.groups == 1 && self.large_end == Some(self.end)
     }
@@ -69,7 +69,7 @@ impl Tail {
 /// Reads a file that may end with a torn write.
 ///
 /// # Errors
-/// [`Error::Gap`] where what is bad was durable before.
+/// [`Error::Gap`] if a bad place had been durable.
 pub(super) fn read_tail(file: &Arc<dyn DiskFile>, name: &str, head: &FileHead) -> Result<Tail> {
     let length = file.length().map_err(|source| Error::Io {
         operation: "examine",
@@ -100,7 +100,7 @@ pub(super) fn read_tail(file: &Arc<dyn DiskFile>, name: &str, head: &FileHead) -
         open_gtid: None,
         open_moves: Vec::new(),
     };
-    let (bad, problem, behind) = loop {
+    let (bad, problem, read_end) = loop {
         match stream.advance()? {
             Found::Event { start, length } => {
                 let event = stream.event(start, length)?;
@@ -110,20 +110,21 @@ pub(super) fn read_tail(file: &Arc<dyn DiskFile>, name: &str, head: &FileHead) -
                     problem: error.to_string(),
                 })?;
             }
-            Found::Limit => break (stream.position(), "it ends", Behind::Nothing),
-            Found::Bad(problem) => break (stream.position(), problem, Behind::Something),
+            Found::Limit => break (stream.position(), "it ends", ReadEnd::EndOfFile),
+            Found::Bad(problem) => break (stream.position(), problem, ReadEnd::BadEvent),
         }
     };
     if scan.tail.ending != Ending::None {
-        // What ends a file was synced, and nothing is written behind it.
+        // The event that ends a file was synced, and nothing is written after it.
         if let Some(nonzero) = stream.first_nonzero(bad)? {
             return Err(stream.damaged(nonzero, "there is something behind the event that ends the file"));
         }
         return Ok(scan.tail);
     }
-    // A large transaction's file was complete and durable before the log had it, with room behind: where it ends with nothing behind, somebody has
-    // cut it on purpose, as a restore to a point before that transaction does.
-    if bad < scan.tail.durable && behind == Behind::Something {
+    // A large transaction's file was complete and durable, with space after it, before it became part of the log. If
+    // it ends early with nothing after that, somebody has cut it on purpose, as a restore to a point before that
+    // transaction does.
+    if bad < scan.tail.durable && read_end == ReadEnd::BadEvent {
         return Err(Error::Gap {
             file: name.to_owned(),
             offset: bad,
@@ -141,7 +142,7 @@ pub(super) fn read_tail(file: &Arc<dyn DiskFile>, name: &str, head: &FileHead) -
     Ok(scan.tail)
 }
 
-/// Looks at every good event behind the bad place: was it written after the bad place was durable?
+/// Examines every valid event after the bad place: was it written after the bad place was durable?
 fn refuse_gap(stream: &mut EventStream, scan: &Scan, bad: u64) -> Result<()> {
     let mut from = bad + 1;
     while let Some(found_at) = stream.first_event_from(from)? {
@@ -162,24 +163,24 @@ fn refuse_gap(stream: &mut EventStream, scan: &Scan, bad: u64) -> Result<()> {
     Ok(())
 }
 
-/// The state of reading a file.
+/// State of reading a file.
 #[derive(Debug)]
 struct Scan {
     format: FormatDescription,
     ordinal: u32,
     origin: Origin,
     grouping: Grouping,
-    /// Where the open group starts.
+    /// Start of the open group.
     group_start: u64,
     open_gtid: Option<paceline_types::Gtid>,
-    /// What the open or next group moves in the replica's state when it is whole.
+    /// Changes of the replica's state that take effect when the open or the next group is complete.
     open_moves: Vec<ReplicaRecord>,
     mode: SyncMode,
     tail: Tail,
 }
 
 impl Scan {
-    /// Takes the next good event.
+    /// Takes the next valid event.
     fn take(&mut self, start: u64, event: &RawEvent<'_>) -> Result<()> {
         if self.tail.ending != Ending::None {
             return Err(Error::Malformed {
@@ -235,7 +236,7 @@ impl Scan {
                 IgnorableEvent::Durable { durable, sync_mode } => {
                     if durable.ordinal() == self.ordinal {
                         self.tail.durable = self.tail.durable.max(durable.offset());
-                        // Only the record in the head of a large transaction's file tells of what stands behind it.
+                        // Only the record in the head of a large transaction's file states a position after itself.
                         if durable.offset() > start {
                             self.tail.large_end = Some(durable.offset());
                         }
@@ -265,12 +266,12 @@ impl Scan {
         Ok(())
     }
 
-    /// Where the write began that the Gtid event at `start` came with.
+    /// Returns where the write began that contains the Gtid event at `start`.
     fn write_start(&self, commit_id: Option<CommitId>, start: u64) -> u64 {
         let Some(write) = commit_id.map(CommitId::start) else {
             return start;
         };
-        // Ours stand in this file, before the event. Anything else was not given out by this server.
+        // Our commit ids are in this file, before the event. Other servers have assigned all others.
         if write.ordinal() == self.ordinal && write.offset() <= start {
             write.offset()
         } else {
@@ -278,10 +279,11 @@ impl Scan {
         }
     }
 
-    /// What a good event behind a bad place says: something, if it was written when the bad place was durable.
+    /// Returns the evidence in a valid event after a bad place: something if it was written when the bad place was
+    /// durable.
     fn witness(&self, event: &RawEvent<'_>, start: u64, bad: u64) -> Option<String> {
         if self.origin != Origin::Ours {
-            // Whatever it is, it was written behind a place that must have been whole.
+            // Any event counts: it was written after a place that must have been intact.
             return Some(format!("a {} event", event.event_type()));
         }
         match event.event_type() {

@@ -1,12 +1,12 @@
-//! MySQL's GTIDs: the server where a transaction was born, a tag perhaps, and a number.
+//! MySQL's GTIDs: the UUID of the server that assigned them, an optional tag, and a number.
 //!
 //! ```text
 //!   Gtid         flags (1) | uuid (16) | number (8) | …
-//!   Gtid_tagged  version | size | last field that must be known | fields: id, value …
+//!   Gtid_tagged  version | size | last field that must be understood | fields: id, value …
 //!                  0 flags   1 uuid: 16 numbers   2 number   3 tag: length, bytes   …
 //! ```
-//! The latter is what MySQL's serialization library writes: its numbers have 1 to 9 bytes, as many as the lowest byte has ones at its low end
-//! and one more. Signed numbers keep their sign in the lowest bit.
+//! Gtid_tagged is written by MySQL's serialization library. Its numbers have 1 to 9 bytes: the number of ones at the
+//! low end of the first byte, plus one. Signed numbers have their sign in the lowest bit.
 
 use crate::codec::Cursor;
 use crate::error::{Error, Result};
@@ -15,7 +15,7 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
-/// The longest tag, in bytes.
+/// Maximum length of a tag, in bytes.
 const TAG_LENGTH_MAX: usize = 32;
 
 /// A server's `server_uuid`.
@@ -37,7 +37,7 @@ impl fmt::Display for ServerUuid {
 impl FromStr for ServerUuid {
     type Err = Error;
 
-    /// 32 hexadecimal digits, with or without the four hyphens.
+    /// Parses 32 hexadecimal digits, with or without the four hyphens.
     fn from_str(text: &str) -> Result<Self> {
         let malformed = || Error::Malformed {
             event: "GTID",
@@ -66,7 +66,7 @@ impl FromStr for ServerUuid {
     }
 }
 
-/// Where GTIDs of one kind come from: a server, and a tag; most have an empty one.
+/// Origin of a sequence of GTIDs: a server and a tag, which is usually empty.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct GtidSource {
     /// The server.
@@ -84,7 +84,8 @@ impl fmt::Display for GtidSource {
     }
 }
 
-/// What a tag may be: lower-case letters, digits and `_`, none of the digits first.
+/// Returns the tag in `bytes`, or `None` if they are not a valid one: letters, digits and `_`, not beginning with a
+/// digit. Upper-case letters become lower-case.
 pub(super) fn tag_of(bytes: &[u8]) -> Option<Arc<str>> {
     let text = std::str::from_utf8(bytes).ok()?.to_ascii_lowercase();
     let is_known = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
@@ -95,14 +96,14 @@ pub(super) fn tag_of(bytes: &[u8]) -> Option<Arc<str>> {
 /// A transaction's GTID.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct MySqlGtid {
-    /// Who gave it out.
+    /// The server and tag that assigned the number.
     pub source: GtidSource,
-    /// Its number, from 1.
+    /// The number, from 1.
     pub number: u64,
 }
 
 impl MySqlGtid {
-    /// Reads the body of a Gtid or a Gtid_tagged event.
+    /// Decodes the body of a Gtid or a Gtid_tagged event.
     ///
     /// # Errors
     /// [`Error::Malformed`], also for an event of another type.
@@ -144,7 +145,7 @@ fn tagged(cursor: &mut Cursor<'_>) -> Result<MySqlGtid> {
     let _size = variable(cursor)?;
     let _last_known = variable(cursor)?;
     let (mut uuid, mut number, mut tag) = (None, None, Arc::from(""));
-    // Fields come in the order of their ids, and these are the first.
+    // Fields are ordered by id, and these are the first ones.
     while !cursor.is_empty() {
         match variable(cursor)? {
             field::FLAGS => {
@@ -174,7 +175,7 @@ fn tagged(cursor: &mut Cursor<'_>) -> Result<MySqlGtid> {
     }
 }
 
-/// A number of 1 to 9 bytes.
+/// Decodes a number of 1 to 9 bytes.
 pub(super) fn variable(cursor: &mut Cursor<'_>) -> Result<u64> {
     let first = cursor.u8()?;
     let more = first.trailing_ones();
@@ -190,7 +191,7 @@ pub(super) fn variable(cursor: &mut Cursor<'_>) -> Result<u64> {
     })
 }
 
-/// Appends a number below 128 in one byte.
+/// Appends a number below 128, as one byte.
 pub(super) fn put_short_variable(number: usize, out: &mut Vec<u8>) {
     debug_assert!(number < 128, "tags are short");
     out.push((number as u8) << 1);
@@ -211,7 +212,7 @@ mod tests {
     const TAGGED: &str = "027400000002fd02b5035d03590299037622c503bd02d604f10300000002040406087461677808580a5c0c7f2dc6ba62d760061099041283120b";
 
     #[test]
-    fn gtids_of_events() {
+    fn gtids_are_decoded_from_events_of_mysql() {
         let gtid = MySqlGtid::decode(EventType::MYSQL_GTID, &bytes(PLAIN)).unwrap();
         assert_eq!(gtid.source.to_string(), "bfedd796-e63b-11f1-af6b-02fc00000001");
         assert_eq!(gtid.number, 1);
@@ -229,12 +230,12 @@ mod tests {
     }
 
     #[test]
-    fn numbers_of_any_length() {
+    fn numbers_of_any_length_are_decoded() {
         let read = |hex: &str| variable(&mut Cursor::new("test", &bytes(hex))).unwrap();
         assert_eq!(read("00"), 0);
         assert_eq!(read("fe"), 127);
         assert_eq!(read("fd02"), 0xbf);
-        // 0x1234567 needs 25 bits: four bytes, of which four bits are the length.
+        // 0x1234567 needs 25 bits: four bytes, in which four bits are the length.
         let number = 0x0123_4567u64 << 4 | 0b0111;
         assert_eq!(
             read(&format!("{:08x}", (number as u32).swap_bytes())),
@@ -245,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn uuids() {
+    fn uuids_are_parsed_and_printed() {
         let text = "bfedd796-e63b-11f1-af6b-02fc00000001";
         let uuid: ServerUuid = text.parse().unwrap();
         assert_eq!(uuid.to_string(), text);

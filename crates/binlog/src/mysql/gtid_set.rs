@@ -1,11 +1,11 @@
-//! A set of MySQL's GTIDs: for each server and tag the numbers, in intervals.
+//! A set of MySQL's GTIDs: for each server and tag, the numbers as intervals.
 //!
 //! ```text
 //!   text    uuid:1-5:7,uuid:tag:1-3
-//!   binary  format and count (8) | uuid (16) | tag, in the tagged format | count (8) | from (8), behind the last (8) …
+//!   binary  format and count (8) | uuid (16) | tag, in the tagged format | count (8) | first (8), last plus one (8) …
 //! ```
-//! The tagged format has 1 in the lowest and the highest byte of the count. MySQL's `Gtid_set`; the binary form is what Previous_gtids events
-//! hold and COM_BINLOG_DUMP_GTID takes.
+//! In the tagged format, the lowest and the highest byte of the count are 1. This is MySQL's `Gtid_set`;
+//! Previous_gtids events and COM_BINLOG_DUMP_GTID contain the binary form.
 
 use super::gtid::{GtidSource, MySqlGtid, ServerUuid, put_short_variable, tag_of, variable};
 use crate::codec::{Cursor, PutExt};
@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 
-/// Numbers from the first to the last, both included.
+/// The numbers from `first` to `last`, both included.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Interval {
     first: u64,
@@ -27,22 +27,22 @@ const NUMBER_MAX: u64 = 0x7FFF_FFFF_FFFF_FFFE;
 /// A set of GTIDs.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct MySqlGtidSet {
-    /// Intervals in order, with a gap between any two.
+    /// Ordered intervals with a gap between any two.
     sources: BTreeMap<GtidSource, Vec<Interval>>,
 }
 
 impl MySqlGtidSet {
-    /// None.
+    /// Creates an empty set.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Whether there is none.
+    /// Returns whether the set is empty.
     pub fn is_empty(&self) -> bool {
         self.sources.is_empty()
     }
 
-    /// Whether it is in the set.
+    /// Returns whether a GTID is in the set.
     pub fn contains(&self, gtid: &MySqlGtid) -> bool {
         let within = |interval: &Interval| (interval.first..=interval.last).contains(&gtid.number);
         self.sources
@@ -50,7 +50,7 @@ impl MySqlGtidSet {
             .is_some_and(|intervals| intervals.iter().any(within))
     }
 
-    /// Adds one.
+    /// Adds a GTID.
     pub fn add(&mut self, gtid: &MySqlGtid) {
         let interval = Interval {
             first: gtid.number,
@@ -59,7 +59,7 @@ impl MySqlGtidSet {
         self.add_interval(&gtid.source, interval);
     }
 
-    /// Adds all of another set.
+    /// Adds all GTIDs of another set.
     pub fn add_all(&mut self, other: &MySqlGtidSet) {
         for (source, intervals) in &other.sources {
             for interval in intervals {
@@ -73,7 +73,7 @@ impl MySqlGtidSet {
             Some(intervals) => intervals,
             None => self.sources.entry(source.clone()).or_default(),
         };
-        // Most numbers are the next one.
+        // Most numbers directly follow the last one.
         if let Some(last) = intervals.last_mut()
             && added.first == last.last + 1
         {
@@ -91,7 +91,7 @@ impl MySqlGtidSet {
         intervals.splice(from..to, [merged]);
     }
 
-    /// The length of the binary form, at most, in bytes.
+    /// Returns an upper bound of the length of the binary form, in bytes.
     pub(crate) fn length(&self) -> usize {
         let of_source = |(source, intervals): (&GtidSource, &Vec<Interval>)| {
             16 + 1 + source.tag.len() + 8 + 16 * intervals.len()
@@ -99,7 +99,7 @@ impl MySqlGtidSet {
         8 + self.sources.iter().map(of_source).sum::<usize>()
     }
 
-    /// The binary form.
+    /// Encodes the set in the binary form.
     pub fn encode(&self) -> Vec<u8> {
         let is_tagged = self.sources.keys().any(|source| !source.tag.is_empty());
         let count = self.sources.len() as u64;
@@ -123,7 +123,7 @@ impl MySqlGtidSet {
         out
     }
 
-    /// Reads the binary form.
+    /// Decodes the binary form.
     ///
     /// # Errors
     /// [`Error::Malformed`].
@@ -191,7 +191,8 @@ impl fmt::Display for MySqlGtidSet {
 impl FromStr for MySqlGtidSet {
     type Err = Error;
 
-    /// As MySQL reads it: white space and empty parts do not matter, and a tag holds up to the next one.
+    /// Parses the text form as MySQL does: white space and empty parts are ignored, and a tag applies up to the next
+    /// one.
     fn from_str(text: &str) -> Result<Self> {
         let malformed = |problem| Error::Malformed {
             event: "GTID",
@@ -213,7 +214,7 @@ impl FromStr for MySqlGtidSet {
                 let number = |text: &str| text.trim().parse::<u64>().ok();
                 match (number(first), number(last)) {
                     (Some(first @ 1..), Some(last)) if last <= NUMBER_MAX => {
-                        // MySQL passes over an interval that ends before it begins.
+                        // MySQL skips an interval that ends before it begins.
                         if first <= last {
                             set.add_interval(&source, Interval { first, last });
                         }
@@ -235,7 +236,7 @@ mod tests {
     const UUID: &str = "bfedd796-e63b-11f1-af6b-02fc00000001";
 
     #[test]
-    fn texts_and_bytes_return() {
+    fn sets_survive_the_text_form_and_the_binary_form() {
         for text in [
             String::new(),
             format!("{UUID}:1"),
@@ -265,7 +266,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn intervals_are_what_was_added(numbers in prop::collection::vec((1u64..60, 0u64..6), 0..40)) {
+        fn a_set_contains_what_was_added(numbers in prop::collection::vec((1u64..60, 0u64..6), 0..40)) {
             let mut set = MySqlGtidSet::new();
             let mut all = BTreeSet::new();
             let source = GtidSource { uuid: UUID.parse().unwrap(), tag: "".into() };

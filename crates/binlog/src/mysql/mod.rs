@@ -1,12 +1,12 @@
-//! What stands in MySQL's binary logs and not in MariaDB's.
+//! Parts of MySQL's binary logs that MariaDB's do not have.
 //!
 //! ```text
 //!   Anonymous_gtid or Gtid | Query "BEGIN" | Table_map | Write_rows | Xid
 //!   Gtid | Transaction_payload ── zstd ──▶ Query "BEGIN" | Table_map | Write_rows | Xid
 //! ```
-//! [`MySqlGtid`] and [`MySqlGtidSet`] are MySQL's GTIDs. [`PayloadEvents`] reads compressed transactions; the events in it have no checksums.
-//! [`PartialUpdateRowsEvent`] has changes of JSON documents. What they mean to a replica is known to
-//! `paceline_replication`, which makes MariaDB's events of them.
+//! [`MySqlGtid`] and [`MySqlGtidSet`] are MySQL's GTIDs. [`PayloadEvents`] reads compressed transactions; the events
+//! in them have no checksums. [`PartialUpdateRowsEvent`] contains changes of JSON documents. `paceline_replication`
+//! converts all of them to MariaDB's events.
 
 mod gtid;
 mod gtid_set;

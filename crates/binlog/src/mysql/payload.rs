@@ -1,18 +1,19 @@
-//! Transaction_payload: the events of a transaction, compressed (`binlog_transaction_compression`).
+//! Transaction_payload: the compressed events of a transaction (`binlog_transaction_compression`).
 //!
 //! ```text
 //!   fields: type (packed) | length (packed) | value …    until type 0
-//!     1  length of the payload       2  compression: 0 = zstd, 255 = none       3  length when uncompressed
+//!     1  length of the payload       2  compression: 0 = zstd, 255 = none       3  uncompressed length
 //!   payload
 //! ```
-//! MySQL's `Transaction_payload_event`. The events are read one by one, so that no more of a large transaction is in memory than one.
+//! This is MySQL's `Transaction_payload_event`. Events are read one by one, so that only one event of a large
+//! transaction is in memory at a time.
 
 use crate::codec::Cursor;
 use crate::error::{Error, Result};
 use crate::event::{EventHeader, HEADER_LENGTH};
 use std::io::{self, Read};
 
-/// No event is longer: MySQL's `MAX_MAX_ALLOWED_PACKET`, and its header.
+/// Maximum length of an event: MySQL's `MAX_MAX_ALLOWED_PACKET` plus a header.
 const EVENT_LENGTH_MAX: usize = (1 << 30) + 1024;
 
 const EVENT: &str = "Transaction_payload";
@@ -26,7 +27,7 @@ mod field {
 const COMPRESSION_ZSTD: u64 = 0;
 const COMPRESSION_NONE: u64 = 255;
 
-/// Reads the events of a payload.
+/// Reader of the events in a payload.
 pub struct PayloadEvents<'a> {
     reader: Reader<'a>,
     event: Vec<u8>,
@@ -54,10 +55,10 @@ fn malformed(problem: &'static str) -> Error {
 }
 
 impl<'a> PayloadEvents<'a> {
-    /// Begins to read the payload in an event's body.
+    /// Creates a reader of the payload in an event's body.
     ///
     /// # Errors
-    /// [`Error::Malformed`], also for a compression that is not known.
+    /// [`Error::Malformed`], also for an unknown compression.
     pub fn new(body: &'a [u8]) -> Result<Self> {
         let mut cursor = Cursor::new(EVENT, body);
         let (mut length, mut compression) = (None, COMPRESSION_NONE);
@@ -93,7 +94,7 @@ impl<'a> PayloadEvents<'a> {
         })
     }
 
-    /// The next event: header and body, no checksum. `None` at the end.
+    /// Returns the next event: header and body, without checksum. `None` at the end.
     ///
     /// # Errors
     /// [`Error::Malformed`].
@@ -114,7 +115,7 @@ impl<'a> PayloadEvents<'a> {
         }
         self.event.clear();
         self.event.extend_from_slice(&header);
-        // What a header claims is not allocated before it is there.
+        // The claimed length is not allocated in advance.
         let body = (length - HEADER_LENGTH) as u64;
         match (&mut self.reader).take(body).read_to_end(&mut self.event) {
             Ok(_) if self.event.len() == length => Ok(Some(&self.event)),
@@ -146,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn compressed_and_plain_payloads() {
+    fn events_are_read_from_compressed_and_plain_payloads() {
         let wanted = vec![event(2, b"BEGIN"), event(30, &[7; 5000]), event(16, &[1; 8])];
         let plain: Vec<u8> = wanted.concat();
         let mut body = vec![field::COMPRESSION as u8, 3, 252, 255, 0, 0];
@@ -162,7 +163,7 @@ mod tests {
         for length in 0..body.len() {
             assert!(events(&body[..length]).is_err());
         }
-        // An event that claims to be shorter than its header, and a compression of the future.
+        // An event that claims to be shorter than its header, and an unknown compression.
         let mut short = event(2, b"");
         short[9] = 18;
         short.splice(0..0, [0]);

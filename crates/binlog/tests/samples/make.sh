@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Makes the sample logs beside this file with the MariaDB server that is installed (10.11 when they were checked in).
+# Creates the sample logs in this directory with the installed MariaDB server (10.11 when they were checked in).
 #   crates/binlog/tests/samples/make.sh
-# They hold every kind of event that the server writes into a file; tests/mariadb_samples.rs decodes and encodes them again.
+# They contain every type of event that the server writes into a file; tests/mariadb_samples.rs decodes and encodes them.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 work=$(mktemp -d)

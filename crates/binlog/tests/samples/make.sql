@@ -1,4 +1,4 @@
--- What make.sh runs on a real server: every kind of event that MariaDB 10.11 writes. Errors are passed over.
+-- Statements for make.sh. They cause every type of event that MariaDB 10.11 writes. Errors are ignored.
 create database d1; use d1;
 create table t1 (id int auto_increment primary key, a varchar(20), b double, c datetime(6), d decimal(20,6), e blob, f enum('x','y'), g set('p','q'), h bit(9), i json, j year, k time(3), l timestamp(6) null, m char(10) charset latin1, n tinyint unsigned, o mediumint, p bigint unsigned, q float, r date, s geometry) engine=innodb;
 create table t2 (a int, b varchar(10)) engine=myisam;

@@ -1,4 +1,4 @@
-//! What the tests of the log share.
+//! Shared parts of the tests of the log.
 #![allow(dead_code, missing_docs)]
 
 pub mod watched_disk;
@@ -48,7 +48,7 @@ pub fn table() -> LoggedTable {
     })
 }
 
-/// A transaction that inserts `rows` rows.
+/// Returns a transaction that inserts `rows` rows.
 pub fn transaction(rows: usize) -> EventGroupBuffer {
     let mut buffer = EventGroupBuffer::new(GroupOptions::new(ServerId(1)));
     let annotation = Some(&b"INSERT INTO t VALUES (...)"[..]);
@@ -99,7 +99,7 @@ pub fn commit(log: &Log, transactions: &[(Gtid, usize)]) -> Result<Vec<(LogPosit
     Ok(places)
 }
 
-/// The GTIDs of everything from `from` up to what is written.
+/// Returns the GTIDs of everything from `from` to the end of the log.
 pub fn gtids_from(log: &Log, from: LogPosition) -> Result<Vec<Gtid>> {
     let mut reader = log.reader(from, log.written())?;
     let mut gtids = Vec::new();
@@ -113,7 +113,7 @@ pub fn all_gtids(log: &Log) -> Result<Vec<Gtid>> {
     gtids_from(log, LogPosition::ZERO)
 }
 
-/// What `mariadb-binlog` prints of a file, checksums verified; panics if it finds fault.
+/// Returns the output of `mariadb-binlog` for a file, with checksums verified. Panics if it reports a problem.
 pub fn mariadb_binlog(path: &Path) -> String {
     let output = std::process::Command::new("mariadb-binlog")
         .args(["--no-defaults", "-vv", "--verify-binlog-checksum"])
@@ -130,8 +130,8 @@ pub fn is_no_space(error: &Error) -> bool {
     matches!(error, Error::NoSpace { .. })
 }
 
-/// A transaction of `rows` rows whose events are in a file of their own; it is complete. On the way some are rolled back, those in the file
-/// and those in memory.
+/// Returns a complete transaction of `rows` rows whose events are in a file of their own. It has rolled back rows in
+/// the file and rows in memory.
 pub fn large_transaction(log: &Log, rows: u32) -> Result<EventGroupBuffer> {
     let mut buffer = EventGroupBuffer::new(GroupOptions {
         row_event_size_max: 256,
@@ -177,7 +177,7 @@ pub fn large_transaction(log: &Log, rows: u32) -> Result<EventGroupBuffer> {
     Ok(buffer)
 }
 
-/// Commits one.
+/// Commits a large transaction.
 pub fn commit_large(log: &Log, id: Gtid, rows: u32) -> Result<(LogPosition, LogPosition)> {
     let mut buffer = large_transaction(log, rows)?;
     let placed = log.place_large(&buffer, None, NOW)?.commit(&mut buffer, id)?;

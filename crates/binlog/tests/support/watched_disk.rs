@@ -1,4 +1,4 @@
-//! A disk that tells a test what is done with it.
+//! A disk that reports its operations to a test.
 
 use paceline_binlog::log::{Disk, DiskFile, SimulatedDisk};
 use parking_lot::Mutex;
@@ -11,7 +11,7 @@ use std::time::SystemTime;
 
 type OnRename = Box<dyn Fn(&Path) + Send>;
 
-/// A simulated disk. Clones are the same disk.
+/// A simulated disk that is watched. All clones are the same disk.
 #[derive(Clone, Default)]
 pub struct WatchedDisk {
     pub disk: SimulatedDisk,
@@ -27,12 +27,12 @@ impl WatchedDisk {
         }
     }
 
-    /// How many times a file was read.
+    /// Returns how many reads of files there were.
     pub fn reads(&self) -> u64 {
         self.reads.load(Ordering::Relaxed)
     }
 
-    /// What is called after each rename, with the new name.
+    /// Sets a function that is called after each rename, with the new name.
     pub fn on_rename(&self, call: impl Fn(&Path) + Send + 'static) {
         *self.on_rename.lock() = Some(Box::new(call));
     }

@@ -1,97 +1,89 @@
-//! Why a backup or a restore has stopped; for people.
+//! Errors of backups and restores, with texts for users.
 
 use crate::connection::ServerError;
 use std::path::PathBuf;
 
-/// What functions here return.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Why a backup or a restore has stopped; for people.
+/// Reason why a backup or a restore has stopped. The texts are for users.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// What the command line says cannot be.
+    /// The command line is invalid.
     #[error("{0}")]
     Usage(String),
-    /// The server could not be asked, or refused.
+    /// The server could not be reached, or refused.
     #[error(transparent)]
     Server(#[from] ServerError),
-    /// What the server sent is not what it should be.
+    /// The server sent a malformed stream.
     #[error("{address}: the server's stream is damaged: {problem}")]
     Stream {
-        /// The server.
+        /// Address of the server.
         address: String,
-        /// What is wrong.
+        /// What is malformed.
         problem: String,
     },
-    /// The server streams in another way, or not at all.
+    /// The server streams another format, or does not stream at all.
     #[error("{address}: {problem}")]
     OtherVersion {
-        /// The server.
+        /// Address of the server.
         address: String,
-        /// What it has instead.
+        /// What the server has instead.
         problem: String,
     },
-    /// The place of the backup failed.
+    /// The storage of the backup failed.
     #[error(transparent)]
     Storage(#[from] paceline_object_storage::Error),
-    /// There is no whole backup.
+    /// There is no complete backup.
     #[error("{place} holds no whole backup: {problem}")]
     NoBackup {
-        /// Where.
+        /// The place as given.
         place: String,
-        /// Why not.
         problem: String,
     },
-    /// Something is there already.
+    /// Something exists already.
     #[error("{place}: {problem}")]
     InTheWay {
-        /// Where.
+        /// The place as given.
         place: String,
-        /// What, and what to do.
+        /// What exists, and what to do about it.
         problem: String,
     },
-    /// A part of the backup is not what was written.
+    /// An object of the backup is not what was written.
     #[error("{place}: '{name}' is damaged: {problem}. This backup cannot be restored")]
     Damaged {
-        /// The backup.
+        /// Place of the backup.
         place: String,
-        /// The object.
         name: String,
-        /// What is wrong with it.
+        /// How it is damaged.
         problem: String,
     },
     /// A file could not be written or read.
     #[error("{path}: {source}", path = path.display())]
-    File {
-        /// Which.
-        path: PathBuf,
-        /// Why.
-        source: std::io::Error,
-    },
+    File { path: PathBuf, source: std::io::Error },
     /// The point in time is not in the backup.
     #[error("{0}")]
     Target(String),
     /// The log cannot be read.
     #[error(transparent)]
     Log(#[from] paceline_binlog::Error),
-    /// The copied data directory could not be recovered.
+    /// Recovery of the copied data directory failed.
     #[error("the copied data directory cannot be recovered: {0}")]
     Recovery(String),
-    /// The user has stopped it.
+    /// The user has stopped the command.
     #[error("interrupted")]
     Interrupted,
-    /// It had begun to write.
+    /// It stopped after it had started to write.
     #[error("{why}\n{left}")]
     Left {
-        /// What has stopped it.
+        /// Reason why it stopped.
         why: Box<Error>,
-        /// What there is now, and what to do.
+        /// What remains, and what to do about it.
         left: String,
     },
 }
 
 impl Error {
-    /// For a file.
+    /// Returns a function that adds the path to a file error.
     pub fn file(path: impl Into<PathBuf>) -> impl FnOnce(std::io::Error) -> Self {
         let path = path.into();
         move |source| Error::File { path, source }

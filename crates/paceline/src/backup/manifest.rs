@@ -1,16 +1,16 @@
-//! What a backup consists of.
+//! Manifests: the list of a backup's objects.
 //!
 //! ```text
 //!   PLACE/
-//!     backup.json                      the full backup: written last. Without it there is no backup
-//!     increment-000001.json …          what was added: each names the manifest that it follows
-//!     tables/rocksdb/000017.sst …      the table files
-//!     log/binlog.000007.000000000000   a piece of a file of the log, from that offset on
-//!     log/binlog.000007.000000048213   the next one: an increment's
-//!     unfinished.json                  there while a backup is written, or since one was interrupted
+//!     backup.json                      the full backup; written last. Without it there is no backup
+//!     increment-000001.json …          increments: each names the manifest that it follows
+//!     tables/rocksdb/000017.sst …      table files
+//!     log/binlog.000007.000000000000   a piece of a log file, starting at that offset
+//!     log/binlog.000007.000000048213   the next piece, from an increment
+//!     unfinished.json                  exists while a backup is being written, or after one was interrupted
 //! ```
-//! Every object is written once, and its length and checksum (XXH3, 128 bits) stand in the manifest, which has one of its own. An object
-//! that no manifest names is no part of a backup.
+//! Every object is written once. Its length and checksum (XXH3, 128 bits) are in a manifest; the manifest contains its
+//! own checksum too. An object that no manifest names is not part of a backup.
 
 use super::error::{Error, Result};
 use paceline_object_storage::{ObjectStorage, Replace};
@@ -21,48 +21,47 @@ use std::collections::VecDeque;
 use tokio::task::JoinHandle;
 use xxhash_rust::xxh3::{Xxh3, xxh3_128};
 
-/// The manifest of the full backup.
+/// Object name of the full backup's manifest.
 pub const FULL: &str = "backup.json";
-/// What the manifests of increments begin with.
+/// Prefix of the object names of increments' manifests.
 const INCREMENT: &str = "increment-";
-/// How many manifests are read at a time: each takes a bucket tens of milliseconds, and there may be one for every minute of a week.
+/// Number of manifests read at the same time. A read from a bucket takes tens of milliseconds, and there may be an
+/// increment for every minute of a week.
 const SIDE_BY_SIDE: usize = 8;
-/// The manifests' format.
+/// Current format of manifests.
 const FORMAT: u32 = 1;
 
-/// A backup or an increment.
+/// Contents of a manifest: a full backup or an increment.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Manifest {
-    /// [`FORMAT`].
+    /// Version of the manifest format: at most [`FORMAT`].
     pub format: u32,
-    /// What it continues; none for a full backup.
+    /// The preceding manifest; `None` for a full backup.
     pub follows: Option<Follows>,
-    /// The server.
     pub server: Server,
-    /// When it began (RFC 3339, UTC).
+    /// Time when the backup started (RFC 3339, UTC).
     pub begun: String,
-    /// When all of it was written.
+    /// Time when all data was written.
     pub finished: String,
-    /// The tables; none in an increment.
+    /// The tables; `None` for an increment.
     pub tables: Option<Tables>,
-    /// The log.
     pub log: LogPart,
-    /// The GTID position at its end.
+    /// GTID position at the end of the log part.
     pub gtid_position: String,
-    /// What the server is asked for the next increment with.
+    /// Argument for requesting the next increment from the server.
     pub next: String,
 }
 
-/// What an increment continues.
+/// Reference to the preceding manifest.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Follows {
-    /// Its own number, from 1.
+    /// Number of this increment, from 1.
     pub number: u32,
-    /// The checksum of the manifest before it.
+    /// Checksum of the preceding manifest.
     pub checksum: String,
 }
 
-/// The server that was backed up.
+/// Identity of the server that was backed up.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Server {
     /// `@@version`.
@@ -75,24 +74,23 @@ pub struct Server {
     pub log_bin: String,
 }
 
-/// The tables.
+/// The tables of a full backup.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tables {
-    /// Up to where in the log they hold everything.
+    /// Log position of the tables: they contain everything before it.
     #[serde(with = "position_text")]
     pub position: LogPosition,
-    /// The GTID position there.
+    /// GTID position at that point.
     pub gtid_position: String,
-    /// Their files.
     pub files: Vec<TableFile>,
 }
 
-/// A table file: the object `tables/NAME`.
+/// A table file. It is stored as the object `tables/NAME`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TableFile {
-    /// Its path below the tables' directory.
+    /// Path relative to the tables' directory.
     pub name: String,
-    /// In bytes.
+    /// Length in bytes.
     pub length: u64,
     /// XXH3, 128 bits, hexadecimal.
     pub checksum: String,
@@ -101,90 +99,85 @@ pub struct TableFile {
 /// A part of the log.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LogPart {
-    /// Where it begins.
+    /// Start.
     #[serde(with = "position_text")]
     pub from: LogPosition,
-    /// Where it ends.
+    /// End.
     #[serde(with = "position_text")]
     pub to: LogPosition,
-    /// Its pieces, in order.
+    /// Pieces in order.
     pub pieces: Vec<LogPiece>,
 }
 
-/// A piece of a file of the log.
+/// A piece of a log file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LogPiece {
-    /// The file's name.
+    /// Name of the log file.
     pub file: String,
-    /// Where in the file it begins.
+    /// Offset of the piece in the file.
     pub offset: u64,
-    /// In bytes.
+    /// Length in bytes.
     pub length: u64,
     /// XXH3, 128 bits, hexadecimal.
     pub checksum: String,
 }
 
 impl TableFile {
-    /// The object's name.
     pub fn object(&self) -> String {
         table_object(&self.name)
     }
 }
 
 impl LogPiece {
-    /// The object's name.
     pub fn object(&self) -> String {
         log_object(&self.file, self.offset)
     }
 }
 
-/// The object of a table file.
+/// Returns the object name of a table file.
 pub fn table_object(name: &str) -> String {
     format!("tables/{name}")
 }
 
-/// The object of a piece of the log.
+/// Returns the object name of a piece of the log.
 pub fn log_object(file: &str, offset: u64) -> String {
     format!("log/{file}.{offset:012}")
 }
 
-/// The object of an increment's manifest.
+/// Returns the object name of an increment's manifest.
 fn increment_name(number: u32) -> String {
     format!("{INCREMENT}{number:06}.json")
 }
 
-/// The number of an increment, if the object is its manifest.
+/// Returns the number of an increment from the object name of its manifest, or `None` for another object.
 fn increment_number(object: &str) -> Option<u32> {
     let number = object.strip_prefix(INCREMENT)?.strip_suffix(".json")?;
     number.parse().ok()
 }
 
-/// A checksum as manifests have it.
+/// Returns a checksum in the notation of manifests.
 pub fn checksum_text(checksum: &Xxh3) -> String {
     format!("{:032x}", checksum.digest128())
 }
 
-/// A manifest as it is stored.
+/// A manifest as stored, with its checksum.
 #[derive(Serialize, Deserialize)]
 struct Sealed {
-    /// Of the manifest as compact JSON.
+    /// Checksum of the manifest as compact JSON.
     checksum: String,
     manifest: Manifest,
 }
 
 impl Manifest {
-    /// The format that is written now.
     pub fn format() -> u32 {
         FORMAT
     }
 
-    /// Its own checksum.
     pub fn checksum(&self) -> String {
         let bytes = serde_json::to_vec(self).expect("a manifest has nothing that JSON cannot say");
         format!("{:032x}", xxh3_128(&bytes))
     }
 
-    /// Its object's name.
     pub fn object(&self) -> String {
         match &self.follows {
             None => FULL.to_owned(),
@@ -192,10 +185,10 @@ impl Manifest {
         }
     }
 
-    /// Writes it: from now on there is that backup.
+    /// Stores the manifest. From now on the backup exists.
     ///
     /// # Errors
-    /// If there is one already, or the place fails.
+    /// Fails if there is one already, or if the place fails.
     pub async fn store(&self, storage: &ObjectStorage) -> Result<()> {
         let sealed = Sealed {
             checksum: self.checksum(),
@@ -227,15 +220,15 @@ impl Manifest {
     }
 }
 
-/// Increments that are being read, by their numbers.
+/// Increments that are being read, in order.
 type Coming = VecDeque<(u32, JoinHandle<Result<Manifest>>)>;
 
-/// Reads the manifest of an increment that has to be there.
+/// Reads the manifest of an increment that must exist.
 async fn read_increment(storage: ObjectStorage, number: u32) -> Result<Manifest> {
     let name = increment_name(number);
     match storage.get(&name).await {
         Ok(bytes) => Manifest::unseal(&storage, &name, &bytes),
-        // Without the one that is missing the others would seem to be none.
+        // Without the missing increment, later ones would be ignored.
         Err(paceline_object_storage::Error::NotFound { .. }) => Err(Error::Damaged {
             place: storage.place().to_owned(),
             name,
@@ -245,18 +238,19 @@ async fn read_increment(storage: ObjectStorage, number: u32) -> Result<Manifest>
     }
 }
 
-/// A full backup and its increments.
+/// A full backup with its increments.
 #[derive(Debug)]
 pub struct Chain {
-    /// The full one first.
+    /// Manifests, the full backup first.
     pub manifests: Vec<Manifest>,
 }
 
 impl Chain {
-    /// Reads the manifests in a place; `None` if there is no full backup.
+    /// Reads the manifests in a place. Returns `None` if there is no full backup.
     ///
     /// # Errors
-    /// [`Error::Damaged`] for one that is not as it was written, does not follow the one before, or is missing; if the place fails.
+    /// [`Error::Damaged`] if a manifest is damaged or missing, or does not follow the one before it; fails if the place
+    /// fails.
     pub async fn load(storage: &ObjectStorage) -> Result<Option<Chain>> {
         let full = match storage.get(FULL).await {
             Ok(bytes) => Manifest::unseal(storage, FULL, &bytes)?,
@@ -284,7 +278,7 @@ impl Chain {
         Ok(Some(chain))
     }
 
-    /// Adds the first of the increments that are being read.
+    /// Waits for the first of the increments that are being read, and appends it.
     async fn take_first(&mut self, storage: &ObjectStorage, coming: &mut Coming) -> Result<()> {
         let Some((number, reading)) = coming.pop_front() else {
             return Ok(());
@@ -309,22 +303,22 @@ impl Chain {
         Ok(())
     }
 
-    /// The newest part.
+    /// Returns the newest manifest.
     pub fn last(&self) -> &Manifest {
         self.manifests.last().expect("there is a full backup")
     }
 
-    /// The tables of the full backup.
+    /// Returns the tables of the full backup.
     pub fn tables(&self) -> Option<&Tables> {
         self.manifests[0].tables.as_ref()
     }
 
-    /// All pieces of the log, in order.
+    /// Returns all pieces of the log, in order.
     pub fn log_pieces(&self) -> impl Iterator<Item = &LogPiece> {
         self.manifests.iter().flat_map(|manifest| &manifest.log.pieces)
     }
 
-    /// Every object that belongs to it, with length and checksum.
+    /// Returns the name, length and checksum of every object of the backup.
     pub fn objects(&self) -> impl Iterator<Item = (String, u64, &str)> {
         let tables = self.tables().into_iter().flat_map(|tables| &tables.files);
         let tables = tables.map(|file| (file.object(), file.length, file.checksum.as_str()));
@@ -337,7 +331,7 @@ impl Chain {
 pub(super) mod tests {
     use super::*;
 
-    /// A full one, whose log has one piece.
+    /// Returns the manifest of a full backup with one piece of log.
     pub fn full() -> Manifest {
         manifest(None, LogPosition::new(7, 0), LogPosition::new(7, 500))
     }
@@ -371,7 +365,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn a_chain_is_read_as_it_was_written() {
+    fn a_chain_is_loaded_as_stored_and_damage_is_detected() {
         let directory = tempfile::tempdir().unwrap();
         let place = directory.path().to_str().unwrap();
         let at = |offset| LogPosition::new(7, offset);
@@ -399,7 +393,7 @@ pub(super) mod tests {
                 ["log/binlog.000007.000000000000", "log/binlog.000007.000000000500"]
             );
 
-            // One that is missing.
+            // A missing increment.
             let bytes = storage.get("increment-000001.json").await.unwrap().to_vec();
             storage.delete("increment-000001.json").await.unwrap();
             storage
@@ -417,7 +411,7 @@ pub(super) mod tests {
                 .await
                 .unwrap();
 
-            // One that follows another.
+            // An increment that follows another manifest.
             let stray = Follows {
                 number: 2,
                 checksum: full.checksum(),
@@ -429,7 +423,7 @@ pub(super) mod tests {
             assert!(matches!(Chain::load(&storage).await, Err(Error::Damaged { .. })));
             storage.delete("increment-000002.json").await.unwrap();
 
-            // A flipped bit anywhere in what is said.
+            // A change in the contents.
             let bytes = storage.get(FULL).await.unwrap().to_vec();
             let text = String::from_utf8(bytes).unwrap();
             let changed = text.replace("\"0-1-5\"", "\"0-1-4\"");

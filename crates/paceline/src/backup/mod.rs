@@ -5,16 +5,18 @@
 //!   ──────                                          ────────────                    ─────
 //!   hard links of the table files, a lease on the log
 //!   table files, then the log ── one connection ──▶ check, sum up ── object by object ──▶ tables/… log/…
-//!   the place where it ended                 ─────▶ everything is there ──────────────▶ backup.json
+//!   the end position                         ─────▶ check that everything was received ──▶ backup.json
 //! ```
-//! A backup is a snapshot plus a position: table files that hold everything up to some place in the log, and the log from there to the end of
-//! the backup. Restoring is crash recovery. So nothing on the server is stopped or waited for, whatever runs there, and an increment is nothing
-//! but the log since the last part: [`manifest`] says what lies where.
+//! A backup is a snapshot plus a position: table files that contain everything up to some position of the log, and the
+//! log from there to the end of the backup. Restoring is crash recovery. So nothing on the server is stopped and
+//! nothing has to wait for the backup, whatever runs there. An increment is only the log since the previous part.
+//! [`manifest`] describes the objects.
 //!
-//! *Interrupted*, it leaves no manifest, and without that there is no backup; it removes what it has written, if it is not killed. Who comes
-//! next to the same place finds `unfinished.json`, and removes what was left if that process is known to be gone; otherwise it says what
-//! to do. The writing of the manifest is not interrupted, and where it fails nothing is removed unless the manifest is known not to come: one
-//! without its objects would seem to be a backup, and take those before it along.
+//! An *interrupted* backup leaves no manifest, and without a manifest there is no backup. Unless it is killed, it
+//! removes what it has written. The next backup to the same place finds `unfinished.json`. It removes the remains if
+//! the process that wrote them is known to be gone; otherwise it prints what to do. Storing the manifest is not
+//! interrupted. If that fails, nothing is removed unless it is certain that the manifest will never exist: a manifest
+//! without its objects would look like a backup, and make the backups before it unusable too.
 
 pub mod error;
 pub mod manifest;
@@ -32,7 +34,7 @@ use source::{FilePiece, Piece, Source};
 use std::time::{Duration, Instant};
 use xxhash_rust::xxh3::Xxh3;
 
-/// What the command line says.
+/// Options of `paceline backup`.
 #[derive(clap::Args, Debug)]
 pub struct Options {
     /// Where the backup goes: a directory, file:///DIR or s3://BUCKET/NAME.
@@ -47,7 +49,7 @@ pub struct Options {
     /// Remove what an interrupted backup of another machine has left there. It must not run any more.
     #[arg(long)]
     replace_unfinished: bool,
-    // The last: its options for TLS have a heading of their own, which holds for what comes behind them too.
+    // This is the last field: its TLS options have a heading, which would also apply to options after it.
     #[command(flatten)]
     access: Access,
 }
@@ -55,11 +57,11 @@ pub struct Options {
 /// Makes the backup.
 ///
 /// # Errors
-/// For people. There is no new backup then, and what was there before is as it was.
+/// Errors have texts for users. If it fails there is no new backup, and earlier backups are unchanged.
 pub async fn run(options: &Options) -> Result<()> {
     let mut stop = StopSignals::take()?;
     let storage = ObjectStorage::open(&options.to)?;
-    // Neither a server nor a place need answer soon.
+    // The server and the place may take long to answer.
     let begun = tokio::select! {
         begun = begin(options, &storage) => begun,
         () = stop.wait() => Err(Error::Interrupted),
@@ -81,7 +83,7 @@ pub async fn run(options: &Options) -> Result<()> {
         copied = copy(&mut source, &storage, chain.as_ref(), options.rate_max) => copied,
         () = stop.wait() => Err(Error::Interrupted),
     };
-    // The connection first: the server lets go of its files.
+    // The connection is closed first, so that the server releases its files.
     drop(source);
     let done = match copied {
         Ok(Copied {
@@ -96,7 +98,7 @@ pub async fn run(options: &Options) -> Result<()> {
             tokio::pin!(storing);
             let stored = tokio::select! {
                 stored = &mut storing => stored,
-                // Noticed, so that the next one ends it.
+                // The signal is consumed here; the next one ends the process.
                 () = stop.wait() => storing.await,
             };
             stored.map(|()| report)
@@ -136,16 +138,16 @@ pub async fn run(options: &Options) -> Result<()> {
     }
 }
 
-/// What is known of a manifest that could not be stored.
+/// Certainty about a manifest that could not be stored.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Unstored {
-    /// It is not there, and will not be.
+    /// It does not exist and will not exist.
     Never,
-    /// It may be there, or come yet: a service may still be at work on a request whose answer was lost.
+    /// It may exist now or later: the service may still process a request whose answer was lost.
     Unknown,
 }
 
-/// Stores the manifest. In a bucket, an answer that was lost is no failure if it is there, nor is one that says so: it is asked again.
+/// Stores the manifest. In a bucket, an error is ignored if the manifest turns out to be stored.
 async fn store(manifest: &Manifest, storage: &ObjectStorage) -> Result<(), (Error, Unstored)> {
     let Err(why) = manifest.store(storage).await else {
         return Ok(());
@@ -157,14 +159,14 @@ async fn store(manifest: &Manifest, storage: &ObjectStorage) -> Result<(), (Erro
     let is_directory = storage.directory().is_some();
     match (is_there, is_directory) {
         (true, false) => Ok(()),
-        // What a directory has not done it does not do later.
+        // A failed write to a directory is not completed later.
         (false, true) => Err((why, Unstored::Never)),
-        // It may be that its name could not be synced.
+        // For example, the directory could not be synced.
         (true, true) | (false, false) => Err((why, Unstored::Unknown)),
     }
 }
 
-/// Connects to both ends. Interrupted, it may leave the mark of a backup whose process is gone.
+/// Connects to the server and the place. If it is interrupted, it may leave the mark of a backup whose process is gone.
 async fn begin(options: &Options, storage: &ObjectStorage) -> Result<(Source, Running, Option<Chain>)> {
     check_place(Chain::load(storage).await?.as_ref(), options)?;
     let source = Source::connect(&options.access).await?;
@@ -173,7 +175,7 @@ async fn begin(options: &Options, storage: &ObjectStorage) -> Result<(Source, Ru
         false => Replace::IfGone,
     };
     let (running, chain) = Running::begin(storage, replace).await?;
-    // Another backup may have ended since the place was looked at.
+    // Another backup may have been completed since the place was checked.
     if let Err(error) = check_place(chain.as_ref(), options) {
         running.end().await?;
         return Err(error);
@@ -181,7 +183,7 @@ async fn begin(options: &Options, storage: &ObjectStorage) -> Result<(Source, Ru
     Ok((source, running, chain))
 }
 
-/// Whether the backup that is wanted fits what is there.
+/// Checks that the requested backup fits what the place contains.
 fn check_place(chain: Option<&Chain>, options: &Options) -> Result<()> {
     match (chain, options.incremental) {
         (Some(_), false) => Err(Error::InTheWay {
@@ -198,11 +200,11 @@ fn check_place(chain: Option<&Chain>, options: &Options) -> Result<()> {
     }
 }
 
-/// Everything but the manifest is there.
+/// The result of copying everything but the manifest.
 struct Copied {
-    /// None if nothing has come since the last part.
+    /// `None` if nothing is new since the previous part.
     manifest: Option<Manifest>,
-    /// What is said when that is there too.
+    /// Report for the user, printed when the manifest is stored too.
     report: String,
 }
 
@@ -297,7 +299,7 @@ enum Kind {
     Log,
 }
 
-/// Keeps to a rate: what is not asked for, the server does not read.
+/// Limits the rate. The server does not read what is not requested.
 struct Pace {
     bytes_each_second: u64,
     begun: Instant,
@@ -313,7 +315,7 @@ impl Pace {
         }
     }
 
-    /// So much has come: waits until it may have.
+    /// Accounts for received bytes, and waits until the rate allows them.
     async fn keep(&mut self, bytes: u64) {
         self.bytes += bytes;
         let due = Duration::from_secs_f64(self.bytes as f64 / self.bytes_each_second as f64);
@@ -321,7 +323,7 @@ impl Pace {
     }
 }
 
-/// What has come so far.
+/// State of copying.
 struct Copy<'a> {
     storage: &'a ObjectStorage,
     progress: Progress,
@@ -334,9 +336,9 @@ struct Copy<'a> {
 /// An object that is being written.
 struct OpenObject {
     kind: Kind,
-    /// The file.
+    /// Name of the file.
     name: String,
-    /// Where in the file the object begins.
+    /// Start of the object in the file.
     offset: u64,
     length: u64,
     checksum: Xxh3,
@@ -383,7 +385,7 @@ impl Copy<'_> {
         Ok(())
     }
 
-    /// The open object is complete.
+    /// Finishes the open object.
     async fn close(&mut self) -> Result<()> {
         let Some(open) = self.open.take() else {
             return Ok(());
@@ -412,7 +414,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_manifest_that_may_be_there_keeps_its_objects() {
+    fn only_a_manifest_that_certainly_does_not_exist_counts_as_never_stored() {
         let directory = tempfile::tempdir().unwrap();
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
@@ -430,7 +432,7 @@ mod tests {
             };
             let (_, unstored) = store(&other, &storage).await.unwrap_err();
             assert_eq!(unstored, Unstored::Never);
-            // What is there cannot be read.
+            // The manifest in the place cannot be read.
             let bytes = storage.get(manifest::FULL).await.unwrap().to_vec();
             let name = directory.path().join(manifest::FULL);
             std::fs::write(name, &bytes[..bytes.len() / 2]).unwrap();

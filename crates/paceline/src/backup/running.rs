@@ -1,4 +1,4 @@
-//! One backup at a time to a place, and what is left of one that was interrupted.
+//! Allows one backup at a time in a place, and removes the remains of an interrupted one.
 
 use super::error::{Error, Result};
 use super::manifest::Chain;
@@ -7,10 +7,10 @@ use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 use std::path::Path;
 
-/// There while a backup is written.
+/// Object that exists while a backup is written.
 const UNFINISHED: &str = "unfinished.json";
 
-/// Who writes it.
+/// The process that writes a backup.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Writer {
     hostname: String,
@@ -18,12 +18,12 @@ struct Writer {
     begun: String,
 }
 
-/// When what is left of another backup may be removed.
+/// When the remains of another backup may be removed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Replace {
-    /// If its process was one of this machine, and is gone.
+    /// If its process ran on this machine and is gone.
     IfGone,
-    /// The user says that it is gone.
+    /// Always: the user states that its process is gone.
     Always,
 }
 
@@ -53,10 +53,11 @@ impl Writer {
 }
 
 impl Running {
-    /// Begins; removes what an interrupted backup has left. Returns what is there from now on: as long as this runs, nobody else adds to it.
+    /// Starts a backup. Removes the remains of an interrupted one. Returns the backups in the place; while this backup
+    /// runs, no other can add to them.
     ///
     /// # Errors
-    /// [`Error::InTheWay`] if another one may be running, or something else is in the place.
+    /// [`Error::InTheWay`] if another backup may be running, or if the place contains something else.
     pub async fn begin(storage: &ObjectStorage, replace: Replace) -> Result<(Self, Option<Chain>)> {
         let running = Running {
             storage: storage.clone(),
@@ -107,7 +108,8 @@ impl Running {
         }
     }
 
-    /// Removes what belongs to no manifest, the mark last. Which there are is looked at now: whoever has left it may have come to its end just before.
+    /// Removes the objects that no manifest names, and then the mark. The manifests are read now, because the other
+    /// backup may have been completed just before.
     async fn remove_left(&self) -> Result<()> {
         let chain = Chain::load(&self.storage).await?;
         let named: HashSet<String> = chain
@@ -125,18 +127,18 @@ impl Running {
         Ok(self.storage.delete(UNFINISHED).await?)
     }
 
-    /// It is complete.
+    /// Ends a complete backup.
     ///
     /// # Errors
-    /// If the place fails: the backup is there all the same.
+    /// Fails if the place fails. The backup exists nevertheless.
     pub async fn end(self) -> Result<()> {
         Ok(self.storage.delete(UNFINISHED).await?)
     }
 
-    /// It is not: removes what it has written.
+    /// Ends an incomplete backup: removes what was written.
     ///
     /// # Errors
-    /// If the place fails.
+    /// Fails if the place fails.
     pub async fn give_up(self) -> Result<()> {
         self.remove_left().await
     }
@@ -147,7 +149,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_at_a_time() {
+    fn one_backup_runs_at_a_time_and_remains_are_removed() {
         let directory = tempfile::tempdir().unwrap();
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
@@ -184,7 +186,7 @@ mod tests {
             third.give_up().await.unwrap();
             assert!(storage.list("").await.unwrap().is_empty());
 
-            // One that was complete, and only its mark was left: nothing of it is removed.
+            // A complete backup whose mark remained: nothing of it is removed.
             let full = crate::backup::manifest::tests::full();
             full.store(&storage).await.unwrap();
             let piece = full.log.pieces[0].object();

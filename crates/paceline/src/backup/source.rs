@@ -1,4 +1,5 @@
-//! The server that is backed up: its stream ([`paceline_server::backup`]), each piece checked as it comes, and at the end whether all have.
+//! The connection to the server that is backed up. It reads the server's stream ([`paceline_server::backup`]), checks
+//! each piece, and checks at the end that all pieces were received.
 
 use super::error::{Error, Result};
 use crate::connection::{Connection, Patience, ServerError};
@@ -14,7 +15,7 @@ use paceline_wire::response::decode_error;
 use paceline_wire::{Capabilities, WireError};
 use std::path::PathBuf;
 
-/// Which server, and as whom.
+/// Address of the server, and the login.
 #[derive(clap::Args, Debug, Clone)]
 pub struct Access {
     /// The server: HOST, HOST:PORT, [IPV6]:PORT or the path of its UNIX socket.
@@ -72,35 +73,35 @@ impl Access {
     }
 }
 
-/// A connection to the server.
+/// A connection to the server that is backed up.
 pub struct Source {
     connection: Connection,
     received: Received,
 }
 
-/// Of a server that does not know the statement.
+/// Message for a server that does not know the statement.
 const NO_STREAM: &str = "it does not know BACKUP SERVER: it is no Paceline, or an earlier one. A MariaDB is copied by mariadb-backup, and `paceline \
                          join` makes a replica of one";
-/// What a server says of a statement that it does not know.
+/// Errors with which servers answer an unknown statement.
 const UNKNOWN: [ErrorCode; 2] = [ER_PARSE_ERROR, ER_NOT_SUPPORTED_YET];
 
-/// How much of a stream has come.
+/// The received part of a stream.
 #[derive(Debug, Default)]
 struct Received {
-    /// Files and bytes of tables that were announced.
+    /// Announced numbers of table files and of their bytes.
     tables: Option<(u64, u64)>,
     files: u64,
     bytes: u64,
-    /// The file that goes on, and where.
+    /// The current file, with the offset of its next piece.
     open: Option<(RowKind, String, u64)>,
-    /// Where the log begins, and up to where it has come: in the file that goes on.
+    /// Start of the log in its first file, and end of what was received in the current file.
     log_from: u64,
     log_reached: u64,
 }
 
 impl Received {
     fn begin(row: &ServerRow) -> Self {
-        // A piece at the beginning of a file has its magic.
+        // A log that starts at the first event of a file includes the file's magic.
         let log_from = match row.log_from.offset() {
             offset if offset <= MAGIC.len() as u64 => 0,
             offset => offset,
@@ -113,7 +114,7 @@ impl Received {
         }
     }
 
-    /// A piece: it goes on where the file ended, or begins another one.
+    /// Checks a piece: it must continue the current file or start another one.
     fn take(&mut self, kind: RowKind, piece: &FilePiece) -> std::result::Result<(), String> {
         let length = piece.content.len() as u64;
         let due = match &self.open {
@@ -122,7 +123,7 @@ impl Received {
             }
             Some((open, name, next)) if *open == kind && *name == piece.name => *next,
             Some((RowKind::Log, ..)) => 0,
-            // The file that it is to begin in may have nothing more: then it begins with the next one.
+            // The log may start at the end of a file. Then its first piece is the start of the next file.
             None | Some(_) if kind == RowKind::Log && piece.offset > 0 => self.log_from,
             None | Some(_) if kind == RowKind::Log => 0,
             None | Some(_) => {
@@ -144,7 +145,7 @@ impl Received {
         Ok(())
     }
 
-    /// Whether everything has come that the server has announced.
+    /// Checks that everything that the server has announced was received.
     fn end(&self, end: &EndRow) -> std::result::Result<(), String> {
         if let Some((files, bytes)) = self.tables
             && (self.files, self.bytes) != (files, bytes)
@@ -164,30 +165,29 @@ impl Received {
     }
 }
 
-/// What a stream brings.
+/// An item of the stream.
 #[derive(Debug)]
 pub enum Piece {
-    /// Of a table file.
+    /// A piece of a table file.
     Table(FilePiece),
-    /// Of a file of the log.
+    /// A piece of a log file.
     Log(FilePiece),
-    /// Nothing follows.
+    /// The end of the stream.
     End(EndRow),
 }
 
-/// A part of a file. Its checksum was right.
+/// A piece of a file, with a correct checksum.
 #[derive(Debug)]
 pub struct FilePiece {
-    /// The file.
+    /// Name of the file.
     pub name: String,
-    /// Where in the file it belongs.
+    /// Offset in the file.
     pub offset: u64,
-    /// Its content.
     pub content: Bytes,
 }
 
 impl Source {
-    /// Connects.
+    /// Connects to the server.
     ///
     /// # Errors
     /// [`Error::Server`].
@@ -195,7 +195,7 @@ impl Source {
         Self::connect_with(&access.from, &access.connect_options()?).await
     }
 
-    /// The same, with everything said.
+    /// Connects with explicit options.
     ///
     /// # Errors
     /// [`Error::Server`].
@@ -206,18 +206,18 @@ impl Source {
         })
     }
 
-    /// Begins the stream of a full backup.
+    /// Requests the stream of a full backup.
     ///
     /// # Errors
-    /// What the server says.
+    /// [`Error::Server`], [`Error::OtherVersion`] or [`Error::Stream`].
     pub async fn full(&mut self) -> Result<ServerRow> {
         self.begin("BACKUP SERVER").await
     }
 
-    /// Begins the stream of what has come since a backup that ended with `next`.
+    /// Requests the stream of an increment. `next` is from the preceding manifest.
     ///
     /// # Errors
-    /// What the server says.
+    /// [`Error::Server`], [`Error::OtherVersion`] or [`Error::Stream`].
     pub async fn since(&mut self, next: &str) -> Result<ServerRow> {
         let next = next.replace('\\', "\\\\").replace('\'', "''");
         self.begin(&format!("BACKUP BINARY LOGS FROM '{next}'")).await
@@ -231,7 +231,7 @@ impl Source {
             Ok(payload) if payload.first() == Some(&0xFF) => {
                 let error = decode_error(payload);
                 return Err(match &error {
-                    // It does not know the statement.
+                    // The server does not know the statement.
                     WireError::Server { code, .. }
                         if UNKNOWN.iter().any(|unknown| unknown.number() == *code) =>
                     {
@@ -300,7 +300,7 @@ impl Source {
         }
     }
 
-    /// The next packet, if it is no error.
+    /// Returns the next packet unless it is an error.
     async fn packet(&mut self) -> Result<&[u8]> {
         let address = self.connection.address().to_string();
         let problem = |problem: WireError| ServerError {
@@ -314,7 +314,8 @@ impl Source {
         }
     }
 
-    /// The next row: its kind, its place if it has one, its content; `None` at the end of the result.
+    /// Returns the next row: its kind, the file name and offset if present, and its content; `None` at the end of the
+    /// result.
     async fn row(&mut self) -> Result<Option<(RowKind, Option<(String, u64)>, Bytes)>> {
         let payload = self.packet().await?;
         if payload.first() == Some(&0xFE) {
@@ -324,11 +325,11 @@ impl Source {
         row.map(Some).map_err(|problem| self.damaged(problem))
     }
 
-    /// The next piece.
+    /// Returns the next item of the stream.
     ///
     /// # Errors
-    /// [`Error::Server`] if the connection or the server failed, [`Error::Stream`] if a piece is not what was sent, or the stream ends
-    /// before its last row.
+    /// [`Error::Server`] if the connection or the server fails; [`Error::Stream`] if a piece is damaged or the stream
+    /// ends before its last row.
     pub async fn next(&mut self) -> Result<Piece> {
         match self.row().await? {
             Some((kind @ (RowKind::Table | RowKind::Log), Some((name, offset)), content)) => {
@@ -408,7 +409,7 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_is_what_was_announced() {
+    fn pieces_must_follow_each_other_and_match_the_announced_totals() {
         let announced = ServerRow {
             protocol: PROTOCOL,
             version: String::new(),
@@ -467,7 +468,7 @@ mod tests {
     }
 
     #[test]
-    fn pieces_are_checked() {
+    fn a_change_of_any_byte_of_a_piece_is_detected() {
         let checksum = crc32fast::hash(b"content").to_string();
         let good = row(
             b"table",
@@ -483,7 +484,7 @@ mod tests {
         for (at, byte) in good.iter().enumerate() {
             let mut bad = good.clone();
             bad[at] = byte ^ 1;
-            // The offset and the name are checked against what came before.
+            // Name and offset are checked against the preceding piece.
             if let Ok((kind, place, content)) = decode_row(&bad) {
                 let (name, offset) = place.unwrap();
                 assert!(kind == RowKind::Table && content == "content");

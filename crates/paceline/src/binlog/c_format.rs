@@ -1,6 +1,6 @@
-//! Numbers as C's `%g` prints them.
+//! Formats numbers as C's `%g`.
 
-/// A number with at most that many significant digits, without trailing zeros.
+/// Formats a number with at most `digits` significant digits, without trailing zeros.
 pub fn general(number: f64, digits: usize) -> String {
     if !number.is_finite() {
         return format!("{number}").to_lowercase();
@@ -33,7 +33,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn as_printf_does() {
+    fn numbers_are_formatted_as_by_printf() {
         for (number, digits, expected) in [
             (0.1, 20, "0.10000000000000000555"),
             (-1.5, 6, "-1.5"),

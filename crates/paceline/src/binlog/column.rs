@@ -1,6 +1,6 @@
-//! The columns of a table map, and their values in a row image, by the codes in the log alone.
+//! Columns of a table map, and their values in row images, decoded from the log alone.
 //!
-//! What is printed here follows `mariadb-binlog -v`: it knows a column's type code and metadata, neither its sign nor its
+//! The output is that of `mariadb-binlog -v`. It knows a column's type code and metadata, but neither its sign nor its
 //! character set.
 
 use super::c_format::general;
@@ -19,22 +19,19 @@ pub struct Column {
     nullable: bool,
 }
 
-/// The table that rows events with some number change.
+/// The table for a table number in rows events.
 #[derive(Clone, Debug)]
 pub struct MappedTable {
-    /// The database's name.
     pub database: Vec<u8>,
-    /// The table's name.
     pub table: Vec<u8>,
-    /// Its columns.
     pub columns: Vec<Column>,
-    /// Their types as far as the table map tells them, where all of them are known.
+    /// Types of the columns as far as the table map contains them; `None` if one is unknown.
     pub types: Option<Arc<[DataType]>>,
-    /// Their names, where the table map has them; else empty.
+    /// Names of the columns; empty if the table map does not contain them.
     pub names: Vec<String>,
 }
 
-/// Takes the front off a slice.
+/// Removes `count` bytes from the front of a slice and returns them; `None` if there are fewer.
 pub fn take<'a>(rest: &mut &'a [u8], count: usize) -> Option<&'a [u8]> {
     let (taken, left) = rest.split_at_checked(count)?;
     *rest = left;
@@ -42,7 +39,7 @@ pub fn take<'a>(rest: &mut &'a [u8], count: usize) -> Option<&'a [u8]> {
 }
 
 impl MappedTable {
-    /// What a table map says. `None` if it has a column type that is not known or its metadata is too short.
+    /// Reads a table map. Returns `None` if it has an unknown column type or too little metadata.
     pub fn of(map: &TableMapEvent<'_>) -> Option<Self> {
         let mut metadata = map.metadata;
         let columns = map
@@ -65,7 +62,7 @@ impl MappedTable {
     }
 }
 
-/// The names that the optional metadata holds (`binlog_row_metadata=FULL`).
+/// Returns the column names in the optional metadata (`binlog_row_metadata=FULL`).
 fn column_names(optional: &[u8]) -> Option<Vec<String>> {
     const COLUMN_NAME: u8 = 4;
     let mut rest = optional;
@@ -85,7 +82,7 @@ fn column_names(optional: &[u8]) -> Option<Vec<String>> {
     Some(Vec::new())
 }
 
-/// A length-encoded number.
+/// Removes a length-encoded number from the front of a slice.
 pub fn packed(rest: &mut &[u8]) -> Option<usize> {
     let count = match take(rest, 1)?[0] {
         short @ 0..=250 => return Some(usize::from(short)),
@@ -97,7 +94,7 @@ pub fn packed(rest: &mut &[u8]) -> Option<usize> {
     usize::try_from(little_endian(take(rest, count)?)).ok()
 }
 
-/// A number of up to 8 bytes.
+/// Decodes a little-endian number of up to 8 bytes.
 pub fn little_endian(bytes: &[u8]) -> u64 {
     bytes
         .iter()
@@ -111,7 +108,7 @@ fn big_endian(bytes: &[u8]) -> u64 {
         .fold(0, |number, byte| number << 8 | u64::from(*byte))
 }
 
-/// The number with the sign that its highest bit says.
+/// Extends the sign of a number of `bytes` bytes.
 fn signed(raw: u64, bytes: usize) -> i64 {
     let unused = 64 - 8 * bytes as u32;
     (raw << unused) as i64 >> unused
@@ -148,12 +145,13 @@ impl Column {
         })
     }
 
-    /// The most bytes of a CHAR or BINARY column: bits 8 and 9 of the length stand inverted beside the type code.
+    /// Returns the maximum length in bytes of a CHAR or BINARY column. Bits 8 and 9 of the length are stored inverted
+    /// in the byte of the type code.
     fn string_length(&self) -> u16 {
         self.metadata & 0xff | (!(self.metadata >> 8) & 0x30) << 4
     }
 
-    /// Bytes of the length in front of a value.
+    /// Returns the number of bytes of a value's length prefix; `None` for types without one.
     fn prefix(&self) -> Option<usize> {
         use FieldType::*;
         match self.code {
@@ -166,7 +164,8 @@ impl Column {
         }
     }
 
-    /// Takes a value that is not NULL off the front of a row image, without a length in front. `None` past the end.
+    /// Removes a value from the front of a row image and returns it without its length prefix. The value must not be
+    /// NULL. Returns `None` if the image is too short.
     pub fn take_value<'a>(&self, rest: &mut &'a [u8]) -> Option<&'a [u8]> {
         use FieldType::*;
         if let Some(prefix) = self.prefix() {
@@ -194,7 +193,7 @@ impl Column {
         usize::from(self.metadata >> 8) * 8 + usize::from(self.metadata & 0xff)
     }
 
-    /// Appends a value's text.
+    /// Appends a value as text.
     pub fn append_value(&self, bytes: &[u8], out: &mut Vec<u8>) {
         use FieldType::*;
         let raw = || little_endian(bytes);
@@ -301,7 +300,7 @@ impl Column {
         }
     }
 
-    /// Appends what `-vv` says of the column.
+    /// Appends the column's description for `-vv`.
     pub fn append_description(&self, is_null: bool, out: &mut Vec<u8>) {
         let _ = write!(
             out,
@@ -356,12 +355,12 @@ impl Column {
     }
 }
 
-/// What one unit of a fraction of so many bytes is, in microseconds.
+/// Returns the microseconds per unit of a fraction that has this many bytes.
 fn fraction_unit(bytes: usize) -> u64 {
     [1_000_000, 10_000, 100, 1][bytes.min(3)]
 }
 
-/// A bit string of which the first bits may be unused.
+/// Appends a bit string. Its first bits may be unused.
 fn append_bits(bytes: &[u8], bits: usize, out: &mut Vec<u8>) {
     out.extend_from_slice(b"b'");
     for at in (bytes.len() * 8).saturating_sub(bits)..bytes.len() * 8 {
@@ -370,7 +369,7 @@ fn append_bits(bytes: &[u8], bits: usize, out: &mut Vec<u8>) {
     out.push(b'\'');
 }
 
-/// A string as `mariadb-binlog -v` shows it: control characters as `\x0a`, and nothing else escaped.
+/// Appends a string as `mariadb-binlog -v` prints it: control characters as `\x0a`, nothing else escaped.
 fn append_quoted(bytes: &[u8], out: &mut Vec<u8>) {
     out.push(b'\'');
     for byte in bytes {

@@ -1,9 +1,11 @@
-//! Which events are asked for: by place, by GTID, by time, by server and domain.
+//! Selects events: by position, GTID, time, server and domain.
 //!
-//! GTIDs decide for whole event groups. Until the first GTID of the first file, everything passes: what stands before it is
-//! what a reader needs of any file. An event group that is not asked for takes everything up to the next one along.
+//! GTIDs select whole event groups. Before the first GTID of the first file all events pass, because a reader needs
+//! them for any part of the file. If an event group is not selected, everything up to the next group is skipped with
+//! it.
 //!
-//! What is not replicated ([`LOCAL_DOMAIN`]) has numbers that say nothing of its place: it is behind a position when all that this names has come.
+//! Transactions that are not replicated ([`LOCAL_DOMAIN`]) have sequence numbers without a relation to their position.
+//! They count as after a start position once everything that the position names has been read.
 
 use super::error::{Error, Result};
 use super::options::{Bound, Options, Strictness};
@@ -13,18 +15,18 @@ use paceline_binlog::{GtidPosition, LOCAL_DOMAIN};
 use paceline_types::{Gtid, ServerId};
 use std::collections::BTreeSet;
 
-/// What is to be done with an event.
+/// Decision about an event.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Verdict {
-    /// It is asked for.
+    /// The event is selected.
     Pass,
-    /// It is not.
+    /// The event is not selected.
     Skip,
-    /// Neither it nor anything behind it is.
+    /// Neither the event nor anything after it is selected.
     Stop,
 }
 
-/// Some ids, or all but some.
+/// A set of ids, or its complement.
 #[derive(Clone, Debug)]
 enum Ids {
     All,
@@ -51,10 +53,10 @@ impl Ids {
     }
 }
 
-/// What passes.
+/// The state of selecting events.
 #[derive(Clone, Debug)]
 pub struct Filter {
-    /// How many events at the start are left out, of all that there are.
+    /// Number of events at the start that are still to be skipped, counting all events.
     left_out: u64,
     start: Option<Bound>,
     stop: Option<Bound>,
@@ -62,16 +64,16 @@ pub struct Filter {
     stop_time: Option<u32>,
     domains: Ids,
     servers: Ids,
-    /// The server that alone is asked for, event by event.
+    /// Only events of this server are selected, if it is set.
     server: Option<ServerId>,
     strictness: Strictness,
-    /// The last GTID of each domain that the log had so far.
+    /// Last GTID read in each domain.
     reached: GtidPosition,
     group: Verdict,
 }
 
 impl Filter {
-    /// What the options ask for.
+    /// Creates the filter for the options.
     pub fn new(options: &Options) -> Result<Self> {
         Ok(Filter {
             left_out: options.offset,
@@ -88,7 +90,7 @@ impl Filter {
         })
     }
 
-    /// Whether GTIDs decide about anything.
+    /// Returns whether the selection depends on GTIDs.
     pub fn looks_at_gtids(&self) -> bool {
         matches!(self.start, Some(Bound::Gtids(_)))
             || matches!(self.stop, Some(Bound::Gtids(_)))
@@ -96,7 +98,7 @@ impl Filter {
             || self.server.is_some()
     }
 
-    /// The offset at which the first file is to be read, if one is given.
+    /// Returns the offset at which reading of the first file starts, if one is given.
     pub fn start_offset(&self) -> Option<u64> {
         match self.start {
             Some(Bound::Offset(offset)) => Some(offset),
@@ -104,7 +106,7 @@ impl Filter {
         }
     }
 
-    /// The GTIDs behind which to start.
+    /// Returns the GTIDs after which to start, if given.
     pub fn start_gtids(&self) -> Option<&GtidPosition> {
         match &self.start {
             Some(Bound::Gtids(position)) => Some(position),
@@ -112,7 +114,7 @@ impl Filter {
         }
     }
 
-    /// The offset at which to stop in the last file.
+    /// Returns the offset at which to stop in the last file, if given.
     pub fn stop_offset(&self) -> Option<u64> {
         match self.stop {
             Some(Bound::Offset(offset)) => Some(offset),
@@ -120,7 +122,7 @@ impl Filter {
         }
     }
 
-    /// The state at the head of the first file that is read: a start behind it must be in it.
+    /// Sets the GTID state at the beginning of the first file. Fails if the start position is before this state.
     pub fn begin_with(&mut self, list: &GtidListEvent) -> Result<()> {
         if self.reached.is_empty() {
             self.reached = list.state().position();
@@ -140,12 +142,12 @@ impl Filter {
         Ok(())
     }
 
-    /// Another file, or what a server sends, is read from here on: what stands in front of its first transaction belongs to none.
+    /// Starts another file, or another stream from a server: events before its first transaction belong to no group.
     pub fn begin_part(&mut self) {
         self.group = Verdict::Pass;
     }
 
-    /// Decides about the next event; `stop_offset` is the place to stop in its file.
+    /// Decides about the next event. `stop_offset` is the offset at which to stop in its file.
     pub fn judge(&mut self, event: &LoggedEvent<'_>, stop_offset: Option<u64>) -> Result<Verdict> {
         let header = event.header();
         let past_stop = self.stop_time.is_some_and(|stop| header.timestamp >= stop)
@@ -170,7 +172,7 @@ impl Filter {
         if self.start_time.is_some_and(|start| header.timestamp < start) {
             return Ok(Verdict::Skip);
         }
-        // Times may go back and forth: what follows the first event in range is printed whatever its time.
+        // Times may go backwards: after the first event in range, all events pass regardless of their times.
         self.start_time = None;
         if self.group == Verdict::Skip {
             return Ok(Verdict::Skip);
@@ -190,7 +192,7 @@ impl Filter {
             },
             _ => otherwise,
         };
-        // With a stop in some domains, transactions of all others are not asked for.
+        // If the stop names some domains, transactions of other domains are not selected.
         let stops_here = matches!(self.stop, Some(Bound::Gtids(_)));
         if stops_here && self.stop_is_reached() {
             return Ok(Verdict::Stop);
@@ -213,7 +215,7 @@ impl Filter {
         Ok(verdict(past(&self.start, true) && !past(&self.stop, stops_here)))
     }
 
-    /// Whether everything up to the first transaction behind the start can be passed over unseen.
+    /// Returns whether everything up to the first transaction after the start can be skipped without reading it.
     pub fn may_jump(&self) -> bool {
         self.group == Verdict::Skip
             && self.start_gtids().is_some()
@@ -221,8 +223,9 @@ impl Filter {
             && self.left_out == 0
     }
 
-    /// Whether a transaction may be behind the start, or the next one; one that is not is noted as passed. (Of what is passed over only the last of each
-    /// domain is shown here: behind the very last one before the start, each counts.)
+    /// Returns whether a transaction is, or may be followed by one that is, after the start. Otherwise it is counted as
+    /// read. (Of skipped transactions only the last one of each domain is passed to this function. Transactions after
+    /// the very last one before the start must all be examined.)
     pub fn is_behind_start(&mut self, gtid: Gtid) -> bool {
         if gtid.domain_id == LOCAL_DOMAIN {
             return self.start_is_reached();
@@ -246,7 +249,8 @@ impl Filter {
         }
     }
 
-    /// Whether a file need not be read, since the one behind it begins with that state.
+    /// Returns whether the start is after `next`, the GTID state at the beginning of a file. Then the files before it
+    /// are not needed.
     pub fn starts_behind(&self, next: &GtidListEvent) -> bool {
         let position = next.state().position();
         self.start_gtids().is_some_and(|start| {
@@ -255,16 +259,16 @@ impl Filter {
                 any = true;
                 start.reaches(gtid.domain_id, gtid.sequence)
             });
-            // At the end of the file there may be some that were not replicated, behind the last one before the start.
+            // The end of the file may contain transactions that are not replicated and are after the start.
             all && any && !position.covers(start)
         })
     }
 
-    /// Says whether what was asked for was there, once all files were read. A log that ends before the stop is complete as far
-    /// as it goes: the GTID that is missing is returned.
+    /// Checks after all files were read whether the requested range was found. Returns a GTID that was not found if the
+    /// log ends before the stop; everything up to the end of the log was then still selected.
     ///
     /// # Errors
-    /// [`Error::StartNotReached`].
+    /// [`Error::StartNotReached`] if the log ends before the start.
     pub fn finish(&self) -> Result<Option<Gtid>> {
         let missing = |bound: &Option<Bound>| match bound {
             Some(Bound::Gtids(position)) => position
@@ -300,7 +304,7 @@ mod tests {
         Filter::new(&line.options).unwrap()
     }
 
-    /// What passes of these transactions, each of a Gtid and an Xid event, with the times 1, 2, ….
+    /// Returns the transactions that pass. Each consists of a Gtid and an Xid event; their times are 1, 2, ….
     fn passed(arguments: &[&str], gtids: &[&str]) -> Vec<String> {
         let mut filter = filter(arguments);
         let format = FormatDescription::new("10.11.0-MariaDB", 0);
@@ -336,7 +340,7 @@ mod tests {
     const LOG: [&str; 6] = ["0-1-1", "1-1-1", "0-2-2", "0-1-3", "1-1-2", "0-1-4"];
 
     #[test]
-    fn gtids_bound_their_own_domain() {
+    fn a_gtid_in_a_position_bounds_its_own_domain_only() {
         assert_eq!(
             passed(&["--start-position=0-1-3"], &LOG),
             ["1-1-1", "1-1-2", "0-1-4"]
@@ -353,7 +357,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_replicated_is_where_it_stands() {
+    fn transactions_that_are_not_replicated_are_selected_by_their_position() {
         let [one, two, three] = ["4294967295-1-7", "4294967295-1-8", "4294967295-1-1"];
         let log = [one, "0-1-1", "1-1-1", two, "0-1-2", "1-1-2", three, "0-1-3"];
         assert_eq!(passed(&[], &log), log);
@@ -370,14 +374,14 @@ mod tests {
             .iter()
             .map(|text| filter.is_behind_start(gtid(text)))
             .collect();
-        // In other domains everything is asked for; the last one before the start is looked at again.
+        // In other domains everything is selected. The last transaction before the start is examined again.
         assert_eq!(wanted, [false, false, true, false, true, true, false, true]);
         filter.judge_group(gtid("0-1-2")).unwrap();
         assert!(filter.is_behind_start(gtid(three)));
     }
 
     #[test]
-    fn servers_domains_offsets_and_times() {
+    fn events_are_selected_by_server_domain_offset_and_time() {
         assert_eq!(passed(&["--do-server-ids=2"], &LOG), ["0-2-2"]);
         assert_eq!(passed(&["--server-id=2"], &LOG), ["0-2-2"]);
         assert_eq!(passed(&["--ignore-domain-ids=0"], &LOG), ["1-1-1", "1-1-2"]);
@@ -400,7 +404,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_must_grow_unless_they_need_not() {
+    fn sequence_numbers_must_grow_in_strict_mode_except_in_the_local_domain() {
         let gtid = |text: &str| text.parse::<Gtid>().unwrap();
         let mut strict = filter(&[]);
         for text in ["0-1-5", "1-1-3", "0-2-6"] {
@@ -410,7 +414,7 @@ mod tests {
             strict.judge_group(gtid("0-1-6")),
             Err(Error::OutOfOrder { .. })
         ));
-        // Those of a server that was started again.
+        // A restarted server starts its local sequence numbers again.
         for text in ["4294967295-1-1", "4294967295-1-2", "4294967295-1-1"] {
             assert_eq!(strict.judge_group(gtid(text)).unwrap(), Verdict::Pass);
         }
@@ -421,7 +425,7 @@ mod tests {
     }
 
     #[test]
-    fn files_that_begin_behind_the_start_are_refused() {
+    fn files_that_begin_after_the_start_are_refused() {
         let mut filter = filter(&["--start-position=0-1-9"]);
         let list = GtidListEvent {
             gtids: vec!["0-1-10".parse().unwrap()],
@@ -435,7 +439,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_is_needed_up_to_what_is_not_replicated_behind_the_start() {
+    fn a_file_is_skipped_only_if_the_next_one_begins_before_the_start() {
         let starts_behind = |start: &str, gtids: &[&str]| {
             filter(&[&format!("--start-position={start}")]).starts_behind(&GtidListEvent {
                 gtids: gtids.iter().map(|gtid| gtid.parse().unwrap()).collect(),

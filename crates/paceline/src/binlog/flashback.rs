@@ -1,8 +1,9 @@
-//! `--flashback`: rows events that undo others.
+//! `--flashback`: creates rows events that undo other rows events.
 //!
-//! The inverse of an insert is a delete of the same row, of an update the update back; the last row comes first. Nothing else of a log can be
-//! inverted, and rows only where their images are whole. As in `mariadb-binlog`, whose text this is compared with, an inverse keeps the
-//! checksum of the event that it was made of: no server looks at checksums in BINLOG statements.
+//! The inverse of an insert is a delete of the same row, the inverse of an update is the update back. Rows are in
+//! reverse order. Nothing else in a log can be inverted, and rows only if their images are complete. As in
+//! `mariadb-binlog`, to whose output this is compared, an inverse keeps the checksum of the original event: no server
+//! checks checksums in BINLOG statements.
 
 use super::column::MappedTable;
 use super::error::Result;
@@ -13,40 +14,41 @@ use paceline_binlog::event::{
 };
 use std::io::Write;
 
-/// Where an event's type stands in it, in bytes.
+/// Offset of the type in an event.
 const TYPE_OFFSET: usize = 4;
-/// Where a rows event's flags stand: behind the header and the table's number.
+/// Offset of the flags in a rows event: after the header and the table number.
 const FLAGS_OFFSET: usize = HEADER_LENGTH + 6;
 
-/// What undoes a log, the oldest first.
+/// Texts that undo a log, in the order of the log.
 #[derive(Debug, Default)]
 pub struct Undone {
     texts: Vec<Vec<u8>>,
-    /// The Stop event at the end of a file, which is printed behind the rest.
+    /// The Stop event at the end of a file, which is printed after everything else.
     stop: Vec<u8>,
-    /// Whether the last file's events have checksums, and the BINLOG statement of its format.
+    /// Checksum algorithm of the last file, and the BINLOG statement of its format.
     format: Option<(ChecksumAlgorithm, Vec<u8>)>,
 }
 
 impl Undone {
-    /// Notes the format of the file that is read.
+    /// Sets the format of the current file.
     pub fn set_format(&mut self, checksum: ChecksumAlgorithm, statement: Vec<u8>) {
         self.format = Some((checksum, statement));
     }
 
-    /// Where what undoes the next event is put.
+    /// Returns the buffer for the text that undoes the next event.
     pub fn next_text(&mut self) -> &mut Vec<u8> {
         let next = self.texts.len();
         self.texts.push(Vec::new());
         &mut self.texts[next]
     }
 
-    /// Where the Stop event at a file's end is put.
+    /// Returns the buffer for the Stop event at the end of a file.
     pub fn stop_text(&mut self) -> &mut Vec<u8> {
         &mut self.stop
     }
 
-    /// Adds what undoes the next file. It runs before what is there, which must be read by its own format again.
+    /// Adds the texts of the next file. They are executed before the existing ones, which must then be read with their
+    /// own format again.
     pub fn append(&mut self, mut next: Undone) {
         if let (Some((before, statement)), Some((after, _))) = (&self.format, &next.format)
             && before != after
@@ -60,7 +62,7 @@ impl Undone {
         }
     }
 
-    /// Writes it, the newest first.
+    /// Writes the texts in reverse order.
     pub fn write(self, out: &mut dyn Write) -> Result<()> {
         for text in self.texts.iter().rev() {
             out.write_all(text)?;
@@ -72,10 +74,10 @@ impl Undone {
     }
 }
 
-/// The event that undoes another. `bytes` are those of the event, not compressed.
+/// Returns the event that undoes another one. `bytes` are the bytes of the uncompressed event.
 ///
 /// # Errors
-/// Why it has none, for people.
+/// The reason why there is none, as a text for users.
 pub fn inverse(
     event: &RowsEvent<'_>,
     bytes: &[u8],
@@ -101,7 +103,7 @@ pub fn inverse(
     let mut inverse = bytes[..head].to_vec();
     inverse.extend_from_slice(&rows);
     inverse.extend_from_slice(&bytes[head + rows.len()..]);
-    // Of the three types of each version the first inserts and the last deletes.
+    // In each version of the three event types, the first inserts and the last deletes.
     match event.kind {
         RowsKind::Write => inverse[TYPE_OFFSET] += 2,
         RowsKind::Update => {}
@@ -110,7 +112,7 @@ pub fn inverse(
     Ok(inverse)
 }
 
-/// The rows, the last one first, those of updates with their images changed round.
+/// Returns the rows in reverse order. The images of updates are exchanged.
 fn reversed_rows(event: &RowsEvent<'_>, table: &MappedTable) -> Result<Vec<u8>, String> {
     let mut rest = &event.rows[..];
     let mut take = |present: &[u8]| {
@@ -138,7 +140,7 @@ fn reversed_rows(event: &RowsEvent<'_>, table: &MappedTable) -> Result<Vec<u8>, 
     Ok(images.concat())
 }
 
-/// Says whether the event is the last one of its statement.
+/// Sets whether the event is the last one of its statement.
 pub fn set_end_of_statement(event: &mut [u8], ends: EndsStatement) {
     let Some(flags) = event.get_mut(FLAGS_OFFSET..FLAGS_OFFSET + 2) else {
         return;
@@ -153,8 +155,8 @@ pub fn set_end_of_statement(event: &mut [u8], ends: EndsStatement) {
 /// Whether an event is the last one of its statement.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum EndsStatement {
-    /// It is.
+    /// It is the last.
     Yes,
-    /// Another one follows.
+    /// Another event follows.
     No,
 }

@@ -1,11 +1,12 @@
-//! `--hexdump`: an event's bytes, as `mariadb-binlog` shows them.
+//! `--hexdump`: prints an event's bytes as `mariadb-binlog` does.
 
 use paceline_binlog::event::HEADER_LENGTH;
 use std::io::Write;
 
 const LINE_BYTES: usize = 16;
 
-/// Appends the dump as comments, between an event's header and what follows it. `offset` is where the event starts.
+/// Appends the dump as comments. They belong between an event's header and its body. `offset` is the offset of the
+/// event.
 pub fn append_hexdump(offset: u64, bytes: &[u8], out: &mut Vec<u8>) {
     let (header, body) = bytes.split_at(HEADER_LENGTH.min(bytes.len()));
     let field = |from: usize, to: usize| {

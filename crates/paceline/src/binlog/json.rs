@@ -1,11 +1,12 @@
-//! `--json`: a line for each changed row.
+//! `--json`: prints a line for each changed row.
 //!
 //! ```text
 //! {"gtid":"0-1-5","time":"2026-11-22 01:04:55","database":"d","table":"t","kind":"update","before":{"id":1},"after":{"id":2}}
 //! ```
-//! Columns have their names where the table map has them (`binlog_row_metadata=FULL`), else `@1`, `@2`, …; without it, signs,
-//! character sets and labels are not known either: numbers are signed, text is what its bytes are in UTF-8, labels are numbers.
-//! What only text holds exactly (DECIMAL, times) is text. Times are in UTC. Bytes that are no text: `{"hex":"00ff"}`.
+//! Columns have their names if the table map contains them (`binlog_row_metadata=FULL`), otherwise `@1`, `@2`, ….
+//! Without that metadata, signs, character sets and labels are unknown too: numbers are signed, text is interpreted as
+//! UTF-8, labels are numbers. Values that only text represents exactly (DECIMAL, times) are text. Times are in UTC.
+//! Bytes that are not valid text are shown as `{"hex":"00ff"}`.
 
 use super::column::MappedTable;
 use super::rows_text::is_present;
@@ -16,7 +17,7 @@ use paceline_types::{DataType, Gtid, TimeZone, ValueRef, text};
 use std::collections::HashMap;
 use std::io::Write;
 
-/// Turns events into lines.
+/// Converts events to lines.
 #[derive(Debug)]
 pub struct RowLines {
     database: Option<Vec<u8>>,
@@ -26,7 +27,7 @@ pub struct RowLines {
 }
 
 impl RowLines {
-    /// Of all tables, or only of those of a database or of a name.
+    /// Selects all tables, or only those in a database or with a name.
     pub fn new(database: Option<&str>, table: Option<&str>) -> Self {
         RowLines {
             database: database.map(|name| name.as_bytes().to_vec()),
@@ -41,7 +42,7 @@ impl RowLines {
             && self.table.as_ref().is_none_or(|name| *name == table.table)
     }
 
-    /// Appends the lines of an event; an error is what is wrong with it.
+    /// Appends the lines of an event. The error describes what is wrong with the event.
     pub fn append(&mut self, event: &LoggedEvent<'_>, out: &mut Vec<u8>) -> Result<(), String> {
         match event.decode().map_err(|error| error.to_string())? {
             Event::Gtid(gtid) => self.gtid = Some(gtid.gtid),
@@ -120,7 +121,7 @@ fn append_rows(
     Ok(())
 }
 
-/// The columns that an event's images hold.
+/// The columns that an event's images contain.
 struct Image {
     numbers: Vec<usize>,
     layout: RowLayout,

@@ -1,14 +1,14 @@
-//! `paceline binlog`: the log as a tool.
+//! `paceline binlog`: prints and checks binary logs.
 //!
-//! It reads a binary log, ours or MariaDB's, from files, from an archive or from a server, and prints what `mariadb-binlog` prints, so that
-//! `paceline binlog … | mariadb` restores it with its GTIDs.
+//! It reads a binary log, ours or MariaDB's, from files, from an archive or from a server, and prints the same as
+//! `mariadb-binlog`. So `paceline binlog … | mariadb` restores the log with its GTIDs.
 //!
 //! ```text
-//!  Parts ──EventSource──▶ Filter ──those asked for──▶ Printer ──text──▶ standard output      (print, settings, rows_text, column)
+//!  Parts ──EventSource──▶ Filter ──selected events──▶ Printer ──text──▶ standard output        (print, settings, rows_text, column)
 //!  (parts, source)        (filter)                    RowLines, Statistics                   (json, stat)
 //! ```
-//! The reference for the text is MariaDB's `client/mysqlbinlog.cc` and `sql/log_event_client.cc`; the tests hold it against
-//! what MariaDB's own program prints of the same files.
+//! The text follows MariaDB's `client/mysqlbinlog.cc` and `sql/log_event_client.cc`. The tests compare it with the
+//! output of MariaDB's own program for the same files.
 
 mod c_format;
 mod column;
@@ -49,7 +49,6 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::process::ExitCode;
 
-/// Runs the command.
 pub fn run(options: Options) -> ExitCode {
     let done = options.completed().and_then(|options| {
         if options.raw {
@@ -67,7 +66,7 @@ pub fn run(options: Options) -> ExitCode {
     });
     match done {
         Ok(()) => ExitCode::SUCCESS,
-        // Whoever reads the output has seen enough.
+        // The reader of the output has closed the pipe.
         Err(Error::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("ERROR: {error}");
@@ -76,7 +75,7 @@ pub fn run(options: Options) -> ExitCode {
     }
 }
 
-/// Does what is asked for. What was printed before an error is there to be seen.
+/// Does what the options ask for. Output before an error is flushed, so that it is visible.
 fn report(options: &Options, out: &mut dyn Write) -> Result<()> {
     let done = if options.verify {
         verify::verify(&options.places, &options.files, out)
@@ -114,7 +113,7 @@ fn copy_raw(options: &Options) -> Result<()> {
     Ok(())
 }
 
-/// Prints a line for each row that is asked for.
+/// Prints a line for each selected row.
 fn print_json(options: &Options, out: &mut dyn Write) -> Result<()> {
     let mut lines = RowLines::new(options.database.as_deref(), options.table.as_deref());
     let mut text = Vec::new();
@@ -133,7 +132,7 @@ fn print_json(options: &Options, out: &mut dyn Write) -> Result<()> {
     })
 }
 
-/// Prints what the asked-for part of the log holds.
+/// Prints statistics about the selected part of the log.
 fn print_statistics(options: &Options, out: &mut dyn Write) -> Result<()> {
     let mut statistics = Statistics::default();
     for_each_event(options, &mut |event| {
@@ -147,7 +146,7 @@ fn print_statistics(options: &Options, out: &mut dyn Write) -> Result<()> {
     Ok(())
 }
 
-/// Hands over the events that are asked for.
+/// Calls `each` for every selected event.
 fn for_each_event(options: &Options, each: &mut dyn FnMut(&LoggedEvent<'_>) -> Result<()>) -> Result<()> {
     let mut filter = Filter::new(options)?;
     let mut parts = Parts::new(options, &filter)?;
@@ -188,7 +187,7 @@ fn print_all(options: &Options, out: &mut dyn Write) -> Result<()> {
     warn_of_missing_stop(&filter)
 }
 
-/// A log that ends before the stop is complete as far as it goes.
+/// Warns if the log ends before the stop position. Everything up to its end has been printed.
 fn warn_of_missing_stop(filter: &Filter) -> Result<()> {
     if let Some(gtid) = filter.finish()? {
         eprintln!("WARNING: Did not reach stop position {gtid} before end of input");

@@ -1,4 +1,4 @@
-//! What the command line asks for.
+//! The command line of `paceline binlog`.
 
 use super::error::{Error, Result};
 use super::rewrite::Rewrite;
@@ -10,30 +10,30 @@ use paceline_types::TimeZone;
 use paceline_types::temporal::{DateModes, parse_datetime};
 use std::path::PathBuf;
 
-/// Which way a log is printed.
+/// Direction in which a log is printed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Direction {
-    /// As it is.
+    /// In the order of the log.
     Forward,
-    /// `--flashback`: what undoes it, the newest first. What only tells of the log comes before all of that.
+    /// `--flashback`: what undoes the log, in reverse order. Comments about the log are printed before.
     Back,
 }
 
-/// A place in the log.
+/// A position in the log.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Bound {
-    /// An offset in a file, in bytes.
+    /// Offset in a file, in bytes.
     Offset(u64),
-    /// Behind the last of these transactions, each in its domain.
+    /// After the last of these transactions, each in its domain.
     Gtids(GtidPosition),
 }
 
-/// What is done about a GTID that is not above those of its domain before it.
+/// Treatment of a GTID that is not greater than the preceding ones of its domain.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Strictness {
     /// `--gtid-strict-mode`: it is an error.
     Strict,
-    /// Nothing.
+    /// It is accepted.
     Lax,
 }
 
@@ -178,7 +178,7 @@ pub struct Options {
     pub server: ServerOptions,
 }
 
-/// The name stands in a statement.
+/// Checks the name of a character set, because it is printed in a statement.
 fn charset_name(name: &str) -> std::result::Result<String, &'static str> {
     match name
         .bytes()
@@ -190,14 +190,14 @@ fn charset_name(name: &str) -> std::result::Result<String, &'static str> {
     }
 }
 
-/// How much is shown of changed rows.
+/// Amount of detail about changed rows.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Verbosity {
-    /// Nothing.
+    /// Rows are not shown.
     Quiet,
     /// `-v`: as SQL.
     Rows,
-    /// `-vv`: with column types.
+    /// `-vv`: as SQL, with column types.
     RowsAndTypes,
 }
 
@@ -213,7 +213,7 @@ pub enum EncodedOutput {
 }
 
 impl Options {
-    /// How much is shown of changed rows.
+    /// Returns the amount of detail about changed rows.
     pub fn verbosity(&self) -> Verbosity {
         match self.verbose {
             0 => Verbosity::Quiet,
@@ -222,7 +222,7 @@ impl Options {
         }
     }
 
-    /// What is done about GTIDs out of order.
+    /// Returns the treatment of GTIDs out of order.
     pub fn strictness(&self) -> Strictness {
         match self.skip_gtid_strict_mode {
             true => Strictness::Lax,
@@ -230,7 +230,7 @@ impl Options {
         }
     }
 
-    /// Which way the log is printed.
+    /// Returns the direction in which the log is printed.
     pub fn direction(&self) -> Direction {
         match self.flashback {
             true => Direction::Back,
@@ -238,7 +238,7 @@ impl Options {
         }
     }
 
-    /// How far a log is read.
+    /// Returns how far the log is read.
     pub fn extent(&self) -> Extent {
         match (self.stop_never, self.to_last_log) {
             (true, _) => Extent::StopNever(self.stop_never_slave_server_id),
@@ -247,10 +247,10 @@ impl Options {
         }
     }
 
-    /// Looks whether the options go together, and completes them from the option file.
+    /// Checks that the options are compatible, and completes them from the option file.
     ///
     /// # Errors
-    /// [`Error::Usage`], [`Error::Io`].
+    /// [`Error::Usage`], [`Error::Io`], [`Error::Place`].
     pub fn completed(mut self) -> Result<Self> {
         let remote = self.server.read_from_remote_server;
         let usage = |wrong: bool, problem| match wrong {
@@ -277,7 +277,7 @@ impl Options {
             self.stop_never && self.files.iter().any(|file| file.as_os_str() == "-"),
             "--stop-never follows files or a server, and not standard input",
         )?;
-        // A pattern for a server's files finds their indexes as well.
+        // A shell pattern for a server's files also matches their GTID indexes.
         self.files
             .retain(|file| file.extension().is_none_or(|extension| extension != "idx"));
         if !remote {
@@ -288,22 +288,22 @@ impl Options {
         Ok(self)
     }
 
-    /// `--start-position`.
+    /// Returns `--start-position`.
     pub fn start(&self) -> Result<Option<Bound>> {
         bound("--start-position", self.start_position.as_deref())
     }
 
-    /// `--stop-position`.
+    /// Returns `--stop-position`.
     pub fn stop(&self) -> Result<Option<Bound>> {
         bound("--stop-position", self.stop_position.as_deref())
     }
 
-    /// `--start-datetime`, in seconds since 1970.
+    /// Returns `--start-datetime` in seconds since 1970.
     pub fn start_time(&self) -> Result<Option<u32>> {
         time("--start-datetime", self.start_datetime.as_deref())
     }
 
-    /// `--stop-datetime`.
+    /// Returns `--stop-datetime` in seconds since 1970.
     pub fn stop_time(&self) -> Result<Option<u32>> {
         time("--stop-datetime", self.stop_datetime.as_deref())
     }

@@ -1,4 +1,4 @@
-//! The files or pieces of a server's log that are read, one after the other.
+//! Reads the files, or the parts of a server's log, one after the other.
 
 use super::error::{Error, Result};
 use super::filter::{Filter, Verdict};
@@ -9,10 +9,10 @@ use std::collections::VecDeque;
 use std::path::Path;
 use std::time::Duration;
 
-/// How often a file that is followed is looked at.
+/// Interval at which a followed file is checked for more events.
 const POLL: Duration = Duration::from_millis(50);
 
-/// Whether checksums are looked at.
+/// Returns whether checksums are verified.
 pub fn checksums(options: &Options) -> Checksums {
     if options.verify_binlog_checksum {
         Checksums::Verify
@@ -21,7 +21,7 @@ pub fn checksums(options: &Options) -> Checksums {
     }
 }
 
-/// What a server is asked for: a part for each file named, or one for its whole log.
+/// Returns the requests to a server: one for each named file, or one for the whole log.
 pub fn remote_starts<'a>(options: &'a Options, filter: &'a Filter) -> Vec<RemoteStart<'a>> {
     let files = options.files.iter().filter_map(|file| file.to_str());
     let files: Vec<&str> = match options.files.is_empty() {
@@ -45,7 +45,7 @@ pub fn remote_starts<'a>(options: &'a Options, filter: &'a Filter) -> Vec<Remote
         .collect()
 }
 
-/// Where a part comes from.
+/// Origin of a part.
 enum Source {
     File(EventFile),
     Server(Box<RemoteLog>),
@@ -60,31 +60,31 @@ impl Source {
     }
 }
 
-/// One file, or what a server sends.
+/// A file, or what a server sends for one request.
 pub struct Part {
     source: Source,
     rules: Rules,
-    /// Whether more is waited for at its end.
+    /// Whether to wait for more events at its end.
     waits: bool,
 }
 
-/// What holds for a part's events beside the filter.
+/// Rules for the events of a part, in addition to the filter.
 struct Rules {
     stop_offset: Option<u64>,
     /// Whether a file that was not closed is refused.
     refuses_open: bool,
 }
 
-/// What is done behind an event.
+/// What to do after an event.
 enum Step {
     Next,
-    /// On to the first transaction behind the start.
+    /// Skip to the first transaction after the start.
     Jump,
     Stop,
 }
 
 impl Rules {
-    /// Hands the event over if it is asked for. Errors lack their file.
+    /// Passes the event to `each` if it is selected. Errors do not contain the file.
     fn step(
         &self,
         event: &LoggedEvent<'_>,
@@ -112,21 +112,22 @@ impl Rules {
     }
 }
 
-/// All parts.
+/// The sequence of parts to be read.
 pub struct Parts<'o> {
     options: &'o Options,
     filter: Filter,
-    /// The parts that were named and are still to come, by number.
+    /// Numbers of the named parts that are still to be read.
     waiting: VecDeque<usize>,
-    /// Where a log that is read further goes on.
+    /// The file after which an open-ended log continues.
     last: Option<EventFile>,
 }
 
 impl<'o> Parts<'o> {
-    /// The parts that are asked for. Files before the one that holds the first transaction behind the start are left out.
+    /// Prepares to read the parts that the options name. Files before the one with the first transaction after the
+    /// start are skipped.
     ///
     /// # Errors
-    /// Those of reading the files' heads.
+    /// Errors of reading the beginnings of files.
     pub fn new(options: &'o Options, filter: &Filter) -> Result<Self> {
         let count = match options.server.read_from_remote_server {
             true => options.files.len().max(1),
@@ -140,10 +141,10 @@ impl<'o> Parts<'o> {
         })
     }
 
-    /// The next one.
+    /// Opens the next part; `None` after the last one.
     ///
     /// # Errors
-    /// Those of opening it.
+    /// Errors of opening it.
     pub fn next_part(&mut self) -> Result<Option<Part>> {
         let Some(number) = self.waiting.pop_front() else {
             return self.next_file();
@@ -174,7 +175,7 @@ impl<'o> Parts<'o> {
         }))
     }
 
-    /// The file behind the last one that was named, where the log is to be read further.
+    /// Opens the file after the last named one, if the log is to be read further.
     fn next_file(&mut self) -> Result<Option<Part>> {
         let Some(last) = self.last.take() else {
             return Ok(None);
@@ -200,7 +201,7 @@ impl<'o> Parts<'o> {
         }))
     }
 
-    /// A part was read.
+    /// Must be called when a part has been read.
     pub fn done(&mut self, part: Part, ended: Verdict) {
         if ended == Verdict::Stop {
             self.waiting.clear();
@@ -214,7 +215,7 @@ impl<'o> Parts<'o> {
     }
 }
 
-/// The first file that has anything of what is asked for: those before it are not read.
+/// Returns the number of the first file that contains selected events.
 fn first_needed(options: &Options, filter: &Filter) -> Result<usize> {
     if filter.start_gtids().is_none() || options.server.read_from_remote_server {
         return Ok(0);
@@ -231,7 +232,7 @@ fn first_needed(options: &Options, filter: &Filter) -> Result<usize> {
     Ok(0)
 }
 
-/// The GTID state at the head of a file.
+/// Returns the GTID state at the beginning of a file.
 fn head_state(options: &Options, path: &Path) -> Result<Option<GtidListEvent>> {
     let mut file = EventFile::open_head(&options.places, path, checksums(options))?;
     while let Some(event) = file.next_event()? {
@@ -250,10 +251,10 @@ fn head_state(options: &Options, path: &Path) -> Result<Option<GtidListEvent>> {
 }
 
 impl Part {
-    /// Hands over the events that are asked for. An error that lacks its file is given it.
+    /// Reads the part and passes the selected events to `each`. Errors contain the file.
     ///
     /// # Errors
-    /// Those of reading, of the filter, and of `each`.
+    /// Errors of reading, of the filter, and of `each`.
     pub fn read(
         &mut self,
         filter: &mut Filter,
@@ -280,8 +281,8 @@ impl Part {
         }
     }
 
-    /// At the end of what was written so far: whether to look again. A file that its server has closed, or behind which there is
-    /// another, does not grow any more.
+    /// Returns whether to try again at the present end of the file. A file that was closed, or is followed by another
+    /// one, does not grow any more.
     fn may_go_on(&mut self) -> bool {
         let Source::File(file) = &self.source else {
             return false;
@@ -289,7 +290,7 @@ impl Part {
         if !self.waits || file.is_finished() {
             return false;
         }
-        // What was written before the next file was begun has been there since.
+        // Everything in this file was written before the next file was created, so one more attempt reads all of it.
         if file.next_file().is_some() {
             self.waits = false;
         } else {

@@ -1,4 +1,4 @@
-//! `--raw`: a server's log, byte for byte, into files named as the server's.
+//! `--raw`: copies a server's log byte for byte into files with the same names.
 
 use super::error::{Error, Result};
 use super::server::raw_file;
@@ -8,19 +8,19 @@ use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-/// When what was written is handed to the operating system.
+/// When written bytes are passed to the operating system.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Flush {
-    /// Behind each event: somebody follows.
+    /// After each event, because the file is followed.
     EachEvent,
-    /// Where a buffer is full, and at a file's end.
+    /// When the buffer is full, and at the end of a file.
     AtEnd,
 }
 
-/// Writes everything that the server sends. `prefix` stands before each file's name.
+/// Writes everything that the server sends. `prefix` is prepended to each file name.
 ///
 /// # Errors
-/// Those of reading; [`Error::Io`] for a file that cannot be written.
+/// Errors of reading; [`Error::Io`] for a file that cannot be written.
 pub fn copy(log: &mut RemoteLog, prefix: Option<&Path>, flush: Flush) -> Result<()> {
     let mut open: Option<(PathBuf, BufWriter<File>)> = None;
     while let Some(event) = log.next_event()? {

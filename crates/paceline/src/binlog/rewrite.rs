@@ -1,19 +1,20 @@
-//! `--rewrite-db`: what changed one database is printed as if it had changed another.
+//! `--rewrite-db`: prints changes of one database as changes of another.
 //!
-//! As in `mariadb-binlog`, that goes for the default database of statements and for the tables that rows are of; a database that a statement's text
-//! names stays. An encoded table map keeps the checksum that it had: servers do not look at it in a BINLOG statement.
+//! As in `mariadb-binlog`, this concerns the default database of statements and the tables of rows. A database that is
+//! named in a statement's text is not changed. An encoded table map keeps its checksum: servers do not check it in a
+//! BINLOG statement.
 
 use paceline_binlog::event::HEADER_LENGTH;
 use std::str::FromStr;
 
-/// Where an event's length stands in its header.
+/// Offset of the length in an event's header.
 const LENGTH_OFFSET: usize = 9;
-/// What stands in front of the database's name in the body of a table map: the table's number, the flags.
+/// Number of bytes before the database's name in the body of a table map: table number and flags.
 const TABLE_MAP_HEAD: usize = 8;
-/// The longest name of a database, in characters.
+/// Maximum length of a database name in characters.
 const NAME_MAX: usize = 64;
 
-/// FROM->TO.
+/// A rule FROM->TO.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Rewrite {
     from: String,
@@ -39,17 +40,17 @@ impl FromStr for Rewrite {
     }
 }
 
-/// All of them; the first that names a database counts.
+/// A list of rules. The first one for a database applies.
 #[derive(Clone, Debug, Default)]
 pub struct Rewrites(Vec<Rewrite>);
 
 impl Rewrites {
-    /// Those of the command line.
+    /// Creates the list from the command line.
     pub fn new(rewrites: &[Rewrite]) -> Self {
         Rewrites(rewrites.to_vec())
     }
 
-    /// What a database becomes, if it becomes another one.
+    /// Returns the new name of a database; `None` if no rule applies.
     pub fn of(&self, database: &[u8]) -> Option<&[u8]> {
         let rewrite = self
             .0
@@ -59,7 +60,8 @@ impl Rewrites {
     }
 }
 
-/// The bytes of a table map with another database, whose name is at most 255 bytes long. `None` if they are no table map.
+/// Returns a table map with another database, whose name must have at most 255 bytes. Returns `None` if the bytes are
+/// not a table map.
 pub fn with_database(table_map: &[u8], database: &[u8]) -> Option<Vec<u8>> {
     let (head, rest) = table_map.split_at_checked(HEADER_LENGTH + TABLE_MAP_HEAD)?;
     let (length, rest) = rest.split_first()?;
@@ -107,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_table_map_is_left_alone() {
+    fn the_database_of_a_table_map_is_replaced_and_other_bytes_are_refused() {
         let mut map = vec![0; HEADER_LENGTH + TABLE_MAP_HEAD];
         assert_eq!(with_database(&map, b"x"), None);
         map.extend_from_slice(b"\x02ab\0\x01t\0rest");

@@ -1,22 +1,23 @@
-//! Rows as commented SQL: what `-v` and `-vv` print.
+//! Rows as commented SQL: the output of `-v` and `-vv`.
 
 use super::column::{Column, MappedTable};
 use super::options::Verbosity;
 use paceline_binlog::event::{RowsEvent, RowsKind};
 use std::io::Write;
 
-/// An image that is cut off, or whose bytes are none of its columns.
+/// An image that is cut off or does not match its columns.
 #[derive(Debug, PartialEq, Eq)]
 pub struct TruncatedImage;
 
-/// Which columns an image holds.
+/// Returns whether a bitmap contains a column.
 pub fn is_present(bitmap: &[u8], column: usize) -> bool {
     bitmap
         .get(column / 8)
         .is_some_and(|byte| byte >> (column % 8) & 1 == 1)
 }
 
-/// Takes one image off the front of `rows` and hands each of its columns to `each`, with its value's bytes or `None` for NULL.
+/// Removes an image from the front of `rows`. Calls `each` for each of its columns with the value's bytes, or `None`
+/// for NULL.
 pub fn take_image<'a>(
     columns: &[Column],
     present: &[u8],
@@ -43,7 +44,7 @@ pub fn take_image<'a>(
     Ok(())
 }
 
-/// How many rows the event changes.
+/// Returns the number of rows that the event changes.
 pub fn count_rows(table: &MappedTable, event: &RowsEvent<'_>) -> Result<u64, TruncatedImage> {
     let mut rows = &event.rows[..];
     let mut count = 0;
@@ -63,7 +64,7 @@ pub fn count_rows(table: &MappedTable, event: &RowsEvent<'_>) -> Result<u64, Tru
         }
         count += 1;
     }
-    // An INSERT that names no column and logs only what it names.
+    // An INSERT that names no columns, with an image of the named columns only.
     Ok(if count == 0 && event.kind == RowsKind::Write {
         1
     } else {
@@ -143,7 +144,7 @@ fn append_image(
     })
 }
 
-/// A name as it stands between backticks.
+/// Returns a name with backticks doubled.
 pub fn escaped_name(name: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(name.len());
     for byte in name {

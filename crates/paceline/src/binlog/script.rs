@@ -1,13 +1,13 @@
-//! The script that a log is printed as: what frames it, and what ends its statements.
+//! The beginning and end of the printed script, and its statement delimiter.
 
 use super::error::Result;
 use super::options::Options;
 use std::io::Write;
 
-/// What ends each statement, so that semicolons in a statement's text do not.
+/// Delimiter of statements. It allows semicolons in statements.
 pub const DELIMITER: &str = "/*!*/;";
 
-/// What is printed before the first file.
+/// Writes the text before the first file.
 pub fn write_prologue(options: &Options, out: &mut dyn Write) -> Result<()> {
     out.write_all(b"/*!50530 SET @@SESSION.PSEUDO_SLAVE_MODE=1*/;\n")?;
     out.write_all(b"/*!40019 SET @@session.max_delayed_threads=0*/;\n")?;
@@ -26,16 +26,16 @@ pub fn write_prologue(options: &Options, out: &mut dyn Write) -> Result<()> {
     Ok(())
 }
 
-/// Whether GTIDs decided what was printed.
+/// Whether GTIDs decided what is printed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Selection {
-    /// They did: the session is given its own ids back.
+    /// They did: at the end the session's own ids are restored.
     ByGtid,
     /// They did not.
     Other,
 }
 
-/// What is printed behind the last file.
+/// Writes the text after the last file.
 pub fn write_epilogue(options: &Options, selection: Selection, out: &mut dyn Write) -> Result<()> {
     out.write_all(b"# End of log file\nROLLBACK /* added by mysqlbinlog */;\n")?;
     out.write_all(b"/*!50003 SET COMPLETION_TYPE=@OLD_COMPLETION_TYPE*/;\n")?;

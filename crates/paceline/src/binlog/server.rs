@@ -1,4 +1,4 @@
-//! The server that a log is read from: where it is, and who asks.
+//! The server that a log is read from: its address and the login.
 //!
 //! Options and environment variables are those of MariaDB's clients. An option file is read only if it is named.
 
@@ -17,7 +17,7 @@ use std::process::{Command, Stdio};
 use tokio::runtime::{Builder, Runtime};
 
 const SOCKET: &str = "/run/mysqld/mysqld.sock";
-/// The sections of an option file that are read.
+/// Sections of an option file that are read.
 const SECTIONS: [&str; 6] = [
     "client",
     "client-server",
@@ -27,7 +27,7 @@ const SECTIONS: [&str; 6] = [
     "paceline-binlog",
 ];
 
-/// How the server is spoken to.
+/// Transport of the connection to the server.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub enum Protocol {
     /// Over TCP/IP.
@@ -36,7 +36,7 @@ pub enum Protocol {
     Socket,
 }
 
-/// Where the server is, and who asks.
+/// Address of the server, and the login.
 #[derive(Args, Debug, Clone, Default)]
 pub struct ServerOptions {
     /// Read from a running server, ours or MariaDB's: the files named are its; without one, from its first to its last.
@@ -74,7 +74,8 @@ pub struct ServerOptions {
     tls: TlsOptions,
 }
 
-/// Spells out what clap cannot read: `-pPASSWORD`, `-p` that asks, and names with underscores, as MariaDB's clients take them.
+/// Converts arguments that clap cannot parse: `-pPASSWORD`, `-p` as a prompt, and names with underscores. MariaDB's
+/// clients accept these.
 pub fn spelled_out(arguments: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
     let mut options_end = false;
     let spell = |argument: OsString| match argument.into_string() {
@@ -104,7 +105,7 @@ fn spell_out(argument: String, options_end: &mut bool) -> String {
 }
 
 impl ServerOptions {
-    /// Takes from the option file what was not given.
+    /// Sets options that were not given from the option file.
     ///
     /// # Errors
     /// [`Error::Io`] if it cannot be read.
@@ -144,7 +145,7 @@ impl ServerOptions {
         let host = self.host.as_deref().filter(|host| *host != "localhost");
         let by_socket = match self.protocol {
             Some(protocol) => protocol == Protocol::Socket,
-            // As MariaDB's clients: a port without a host means TCP.
+            // As in MariaDB's clients, a port without a host means TCP.
             None => self.socket.is_some() && host.is_none() || (host.is_none() && self.port.is_none()),
         };
         if by_socket {
@@ -168,7 +169,7 @@ impl ServerOptions {
         Ok(Address::Tcp(address))
     }
 
-    /// Where the server is, for messages.
+    /// Returns the server's address for messages.
     pub fn address(&self) -> String {
         match self.target() {
             Ok(address) => address.to_string(),
@@ -176,7 +177,7 @@ impl ServerOptions {
         }
     }
 
-    /// Connects.
+    /// Connects to the server.
     ///
     /// # Errors
     /// [`Error::Server`].
@@ -220,7 +221,7 @@ fn user_of_this_process() -> String {
     name.unwrap_or_else(|_| "root".to_owned())
 }
 
-/// Asks at the terminal, without showing what is typed where that can be switched off.
+/// Asks for the password on the terminal. The input is not shown if that can be switched off.
 fn ask_password() -> io::Result<String> {
     let echo = |mode: &str| {
         let _ = Command::new("stty").arg(mode).stderr(Stdio::null()).status();
@@ -236,14 +237,14 @@ fn ask_password() -> io::Result<String> {
     Ok(line.trim_end_matches(['\n', '\r']).to_owned())
 }
 
-/// The name of the section that a line begins.
+/// Returns the section name if a line starts a section.
 fn section(line: &str) -> Option<&str> {
     line.trim()
         .strip_prefix('[')
         .and_then(|rest| rest.strip_suffix(']'))
 }
 
-/// The options in the sections for clients.
+/// Returns the options in the sections for clients.
 fn client_options(text: &str) -> impl Iterator<Item = (&str, &str)> {
     let mut is_ours = false;
     text.lines().filter_map(move |line| {
@@ -264,7 +265,8 @@ fn client_options(text: &str) -> impl Iterator<Item = (&str, &str)> {
     })
 }
 
-/// Where `--raw` writes a file. The name is the server's word: `None` if it leads elsewhere.
+/// Returns the path of a file for `--raw`. The name comes from the server: returns `None` if it leads to another
+/// directory.
 pub fn raw_file(prefix: Option<&Path>, name: &str) -> Option<PathBuf> {
     if name.is_empty() || name == "." || name == ".." || name.contains(['/', '\0']) {
         return None;
@@ -282,7 +284,7 @@ mod tests {
     use std::ffi::OsStr;
 
     #[test]
-    fn clients_options_are_spelled_out() {
+    fn short_password_options_and_underscores_are_converted() {
         let spelled = |arguments: &[&str]| {
             let spelled = spelled_out(arguments.iter().map(OsString::from));
             spelled.join(OsStr::new(" ")).into_string().unwrap()
@@ -299,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_names_files_and_no_places() {
+    fn file_names_from_a_server_cannot_lead_to_other_directories() {
         let file = |prefix, name| raw_file(prefix, name).map(|path| path.display().to_string());
         assert_eq!(file(None, "bin.000001").as_deref(), Some("bin.000001"));
         assert_eq!(
@@ -312,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn option_files_have_sections() {
+    fn only_the_sections_for_clients_are_read() {
         let text = "[mysqld]\nuser=mysql\n[client]\n# comment\nuser = \"a b\"\npassword='x=y'\nport=3307\n[paceline-binlog]\nhost=db\n";
         let found: Vec<_> = client_options(text).collect();
         assert_eq!(
@@ -327,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn a_socket_is_used_where_no_host_is_named() {
+    fn a_socket_is_used_if_no_host_is_named() {
         let address = |options: ServerOptions| options.address();
         let options = ServerOptions::default;
         assert_eq!(

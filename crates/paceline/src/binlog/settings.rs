@@ -1,4 +1,4 @@
-//! The session's settings that a statement needs, printed where they differ from the statement before.
+//! Session settings of statements. They are printed when they differ from those of the preceding statement.
 
 use super::rows_text::escaped_name;
 use super::script::DELIMITER;
@@ -6,7 +6,8 @@ use paceline_binlog::event::{EventFlags, EventHeader, FormatDescription, QueryEv
 use paceline_types::Collation;
 use std::io::Write;
 
-/// Bits of a Query event's flags (MariaDB's `OPTION_…`), the variable that each stands for, and what a set bit means for it.
+/// Bits in a Query event's flags (MariaDB's `OPTION_…`): the variable, the meaning of a set bit, and the first version
+/// with the flag.
 const FLAGS: [(u32, &str, SetBit, (u32, u32)); 7] = [
     (1 << 26, "foreign_key_checks", SetBit::Off, (0, 0)),
     (1 << 14, "sql_auto_is_null", SetBit::On, (0, 0)),
@@ -17,14 +18,14 @@ const FLAGS: [(u32, &str, SetBit, (u32, u32)); 7] = [
     (1 << 24, "explicit_defaults_for_timestamp", SetBit::On, (10, 10)),
 ];
 
-/// What a flag's bit means for its variable.
+/// Value of the variable if the flag's bit is set.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum SetBit {
     On,
     Off,
 }
 
-/// What the session was told last.
+/// Current settings of the session.
 #[derive(Clone, Debug, Default)]
 pub struct Settings {
     version: (u32, u32),
@@ -39,7 +40,7 @@ pub struct Settings {
     collation_database: Option<u16>,
 }
 
-/// Sets it, and says whether it was another.
+/// Sets a value. Returns whether it changed.
 fn changes<T: PartialEq>(slot: &mut Option<T>, value: T) -> bool {
     let changed = slot.as_ref() != Some(&value);
     *slot = Some(value);
@@ -47,22 +48,22 @@ fn changes<T: PartialEq>(slot: &mut Option<T>, value: T) -> bool {
 }
 
 impl Settings {
-    /// Which server wrote the file: it says what the flags mean.
+    /// Sets the format of the file. The server version determines the meaning of flags.
     pub fn set_format(&mut self, format: &FormatDescription) {
         self.version = format.version();
     }
 
-    /// A statement whose text names the database itself was there: what the default is, is not known any more.
+    /// Forgets the default database after a statement whose text names its database.
     pub fn forget_database(&mut self) {
         self.database.clear();
     }
 
-    /// Appends USE where the statement has another default database than the one before.
+    /// Appends USE if the statement's default database differs from the preceding one.
     pub fn append_use(&mut self, database: &[u8], out: &mut Vec<u8>) {
         self.append_use_instead(database, database, out);
     }
 
-    /// The same, with the database that is used instead of the statement's.
+    /// Like `append_use`, but uses `instead` in place of the statement's database.
     pub fn append_use_instead(&mut self, database: &[u8], instead: &[u8], out: &mut Vec<u8>) {
         if self.database != database {
             self.database = database.to_vec();
@@ -74,7 +75,7 @@ impl Settings {
         }
     }
 
-    /// Appends the settings that the statement asks for.
+    /// Appends the settings that the statement needs.
     pub fn append(&mut self, header: &EventHeader, query: &QueryEvent<'_>, thread: u32, out: &mut Vec<u8>) {
         let mut fraction = None;
         let (mut auto_increment, mut lc_time_names, mut collation_database) = ((1, 1), 0, 0);
@@ -162,7 +163,7 @@ impl Settings {
                 format!("@@session.{name}={}", u8::from(on))
             })
             .collect();
-        // A session that replays a log inserts no history rows but through row events.
+        // A session that replays a log may insert history rows only through row events.
         if changed == u32::MAX && self.version >= (10, 11) {
             texts.push("@@session.system_versioning_insert_history=0".to_owned());
         }

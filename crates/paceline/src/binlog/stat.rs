@@ -1,4 +1,4 @@
-//! `--stat`: which tables were changed how much, and the load over time.
+//! `--stat`: number of changes of each table, and the load over time.
 
 use super::column::MappedTable;
 use super::rows_text::count_rows;
@@ -8,10 +8,10 @@ use paceline_types::{TimeZone, ValueRef, text};
 use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Write};
 
-/// How many stretches of time are told apart.
+/// Maximum number of intervals.
 const STRETCHES_MAX: usize = 60;
 
-/// What was done to a table.
+/// Changes of a table.
 #[derive(Clone, Copy, Default, Debug)]
 struct TableChanges {
     inserted: u64,
@@ -20,16 +20,16 @@ struct TableChanges {
     bytes: u64,
 }
 
-/// What was logged in a stretch of time.
+/// Events in an interval.
 #[derive(Clone, Copy, Default, Debug, PartialEq, Eq)]
 struct Stretch {
     transactions: u64,
-    /// Commit groups; a transaction that is in none is one of its own.
+    /// Number of commit groups. A transaction without a commit id counts as a group.
     groups: u64,
     bytes: u64,
 }
 
-/// The load over time: stretches of equal length, which doubles when there are too many of them.
+/// The load over time in intervals of equal length. The length is doubled when there are too many of them.
 #[derive(Debug)]
 struct Timeline {
     seconds: u32,
@@ -59,7 +59,7 @@ impl Timeline {
     }
 }
 
-/// What events add up to.
+/// Sums over events.
 #[derive(Debug)]
 pub struct Statistics {
     tables: HashMap<TableId, MappedTable>,
@@ -128,7 +128,7 @@ impl Statistics {
         Ok(())
     }
 
-    /// Writes the sums, the most changed table first.
+    /// Writes the statistics, the table with the most bytes first.
     pub fn write(&self, out: &mut dyn Write) -> io::Result<()> {
         let sum = |part: fn(&Stretch) -> u64| self.timeline.stretches.values().map(part).sum::<u64>();
         let (transactions, groups) = (sum(|stretch| stretch.transactions), sum(|stretch| stretch.groups));
@@ -182,7 +182,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn stretches_grow_and_lose_nothing() {
+    fn intervals_are_joined_without_losing_transactions() {
         let mut timeline = Timeline {
             seconds: 1,
             stretches: BTreeMap::new(),

@@ -1,13 +1,13 @@
-//! `--print-table-metadata`: what a table map says of its columns, as a comment in the form of a definition.
+//! `--print-table-metadata`: prints the column information of a table map as a comment in the form of a definition.
 //!
 //! ```text
 //!  # Columns(`id` INT UNSIGNED NOT NULL,
 //!  #         `name` VARCHAR(20) CHARSET latin1 COLLATE latin1_swedish_ci)
 //!  # Primary Key(id)
 //! ```
-//! Signs and character sets are there with `binlog_row_metadata=MINIMAL`, names, labels and keys with FULL; without them strings are
-//! binary. What `mariadb-binlog` prints is printed, also where it errs: it counts no sign for YEAR, which has one in the log, so that signs behind
-//! a YEAR column are those of the column before.
+//! Signs and character sets require `binlog_row_metadata=MINIMAL`, names, labels and keys require FULL. Without them
+//! strings are shown as binary. The output is that of `mariadb-binlog`, including its mistake: it does not count a sign
+//! for YEAR, although the log contains one. So after a YEAR column, each sign is that of the preceding column.
 
 use super::column::{packed, take};
 use paceline_binlog::event::TableMapEvent;
@@ -15,7 +15,7 @@ use paceline_types::Collation;
 use paceline_types::data_type::FieldType;
 use std::io::Write;
 
-/// The types of the optional metadata's fields.
+/// Field types of the optional metadata.
 mod field {
     pub const SIGNEDNESS: u8 = 1;
     pub const DEFAULT_CHARSET: u8 = 2;
@@ -41,14 +41,14 @@ const GEOMETRIES: [&str; 8] = [
     "GEOMETRYCOLLECTION",
 ];
 
-/// The collations of the columns that have one, in their order.
+/// Collations of the columns that have one, in order.
 #[derive(Debug, Default)]
 struct Collations {
-    /// Of all columns that are no exception.
+    /// Collation of all columns without an exception.
     default: Option<u64>,
-    /// By the columns' numbers among those that have one.
+    /// Exceptions: number of the column among those with a collation, and collation id.
     exceptions: Vec<(u64, u64)>,
-    /// Of each, where there is no default.
+    /// Collation of each column, if there is no default.
     each: Vec<u64>,
     next: u64,
 }
@@ -68,7 +68,7 @@ impl Collations {
     }
 }
 
-/// What the optional metadata says.
+/// Contents of the optional metadata.
 #[derive(Debug, Default)]
 struct Fields<'a> {
     unsigned: Vec<bool>,
@@ -78,7 +78,7 @@ struct Fields<'a> {
     set_labels: Vec<Vec<&'a [u8]>>,
     enum_labels: Vec<Vec<&'a [u8]>>,
     geometries: Vec<u64>,
-    /// Columns and the lengths of their prefixes; 0 is the whole column.
+    /// Column numbers and prefix lengths; 0 means the whole column.
     primary_key: Vec<(u64, u64)>,
 }
 
@@ -118,7 +118,7 @@ fn labels(mut value: &[u8]) -> Option<Vec<Vec<&[u8]>>> {
 }
 
 impl<'a> Fields<'a> {
-    /// Reads the fields up to the first one that is malformed.
+    /// Decodes the fields up to the first malformed one.
     fn read(optional: &'a [u8]) -> Self {
         let mut fields = Fields::default();
         let mut rest = optional;
@@ -163,7 +163,7 @@ impl<'a> Fields<'a> {
                 self.primary_key = numbers(value)?.into_iter().map(|column| (column, 0)).collect();
             }
             field::PRIMARY_KEY_WITH_PREFIX => self.primary_key = pairs(value)?,
-            // Of a later version.
+            // A field type of a later version.
             _ => {}
         }
         Some(())
@@ -237,7 +237,7 @@ fn append_columns(map: &TableMapEvent<'_>, fields: &mut Fields<'_>, out: &mut Ve
             _ => 0,
         };
         let Some(name) = kind.and_then(|kind| type_name(kind, &mut metadata, collation, geometry)) else {
-            // Without a separator, and without passing over its metadata.
+            // As in `mariadb-binlog`: no separator, and the column's metadata is not skipped.
             let _ = write!(out, "INVALID_TYPE({code})");
             continue;
         };
@@ -290,7 +290,7 @@ fn append_columns(map: &TableMapEvent<'_>, fields: &mut Fields<'_>, out: &mut Ve
     out.extend_from_slice(b")\n");
 }
 
-/// What `mariadb-binlog` counts a sign for: not YEAR.
+/// Returns whether `mariadb-binlog` counts a sign for a type. It does not for YEAR.
 fn has_sign(kind: FieldType) -> bool {
     use FieldType::*;
     matches!(
@@ -299,7 +299,7 @@ fn has_sign(kind: FieldType) -> bool {
     )
 }
 
-/// A column's type; takes its metadata. `None` for one that is not known, and where there is no metadata for it.
+/// Returns a column's type and removes its metadata; `None` for an unknown type or missing metadata.
 fn type_name(
     kind: FieldType,
     metadata: &mut &[u8],
@@ -368,7 +368,7 @@ fn type_name(
     })
 }
 
-/// A name or a label: as a string's literal, whatever stands around it.
+/// Appends a name or a label in quotes, escaped as in a string literal whatever the quote is.
 fn append_between(quote: u8, text: &[u8], out: &mut Vec<u8>) {
     out.push(quote);
     for byte in text {
@@ -409,7 +409,7 @@ mod tests {
     }
 
     #[test]
-    fn names_signs_and_keys() {
+    fn names_signs_and_keys_are_printed() {
         let optional = b"\x01\x01\x80\x04\x05\x01i\x02v'\x08\x01\x00";
         assert_eq!(
             text(&[3, 15], &[30, 0], optional),
@@ -423,12 +423,12 @@ mod tests {
     }
 
     #[test]
-    fn what_is_malformed_or_unknown() {
+    fn malformed_metadata_and_unknown_types_are_printed_without_a_panic() {
         assert_eq!(
             text(&[3, 99, 2], &[], &[]),
             "# Columns(INT NOT NULL,\n#         INVALID_TYPE(99)SMALLINT NOT NULL)\n"
         );
-        // A type whose metadata is missing; lengths that lead too far.
+        // A type without its metadata; lengths that exceed the data.
         assert_eq!(
             text(&[15, 3], &[30], &[4, 9, 1]),
             "# Columns(INVALID_TYPE(15)INT)\n"

@@ -1,4 +1,4 @@
-//! A user variable that the following statement reads, as the SET that gives it back its value.
+//! A user variable that the following statement reads, printed as SET.
 
 use super::c_format::general;
 use super::column::little_endian;
@@ -13,7 +13,7 @@ const INT: u8 = 2;
 const DECIMAL: u8 = 4;
 const FLAG_UNSIGNED: u8 = 1;
 
-/// Appends the SET, without what ends a statement.
+/// Appends the SET without a delimiter.
 pub fn append_user_variable(variable: &UserVarEvent<'_>, out: &mut Vec<u8>) {
     out.extend_from_slice(b"SET @`");
     out.extend_from_slice(&escaped_name(variable.name));
@@ -51,7 +51,7 @@ fn append_value(value: &UserVarValue<'_>, out: &mut Vec<u8>) {
             };
             match decimal {
                 Some(decimal) => decimal.append_text(out),
-                // A statement that fails is better than one with a wrong value.
+                // A statement that fails is better than a wrong value.
                 None => out.extend_from_slice(b"???"),
             }
             Ok(())

@@ -1,9 +1,9 @@
-//! `--verify`: reads files whole and says the first thing that is wrong with them.
+//! `--verify`: reads whole files and reports the first error in them.
 //!
-//! Wrong is: a checksum, a length or a place in an event's header, a body that its type does not allow, rows that their table
-//! map does not describe; an event outside of an event group, or a group that does not end; a GTID that is not above all of
-//! its domain before it; a file whose head does not go on where the file before ended. Legal, and only reported, are holes in a
-//! domain's numbers, and an unfinished end of a file that its server has not closed.
+//! Errors are: a wrong checksum, length or position in an event's header; a body that its type does not allow; rows
+//! that do not match their table map; an event outside an event group, or a group that does not end; a GTID that is not
+//! greater than all earlier ones of its domain; a file that does not continue where the previous one ended. Gaps in a
+//! domain's numbers and an incomplete end of a file that its server has not closed are legal and only reported.
 
 use super::column::MappedTable;
 use super::error::{Error, Result};
@@ -17,13 +17,13 @@ use std::ffi::OsString;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-/// Holes that are reported one by one; the others are counted.
+/// Maximum number of gaps that are reported individually. Further ones are only counted.
 const HOLES_SHOWN_MAX: u64 = 20;
 
-/// Reads the files, oldest first, and reports on them.
+/// Reads the files, oldest first, and prints a report.
 ///
 /// # Errors
-/// [`Error::Event`] for the first thing that is wrong.
+/// [`Error::Event`] for the first error.
 pub fn verify(places: &Places, files: &[PathBuf], out: &mut dyn Write) -> Result<()> {
     let mut verifier = Verifier::default();
     for path in files {
@@ -55,7 +55,7 @@ struct Counts {
     holes: u64,
 }
 
-/// An event group that has begun.
+/// An event group that has begun but not ended.
 #[derive(Debug)]
 struct OpenGroup {
     gtid: Gtid,
@@ -66,13 +66,13 @@ struct OpenGroup {
 struct Verifier {
     counts: Counts,
     state: BinlogState,
-    /// Whether the state is that of the end of a file.
+    /// True if a file has been read, so that the next one must continue from the state.
     follows: bool,
-    /// The file in which the log goes on, as the last one says.
+    /// Name of the next file according to the last one.
     next_file: Option<OsString>,
     group: Option<OpenGroup>,
     tables: HashMap<TableId, MappedTable>,
-    /// The files that LOAD DATA of the open group may read.
+    /// Files that LOAD DATA in the open group may read.
     load_files: HashSet<u32>,
 }
 
@@ -126,7 +126,7 @@ impl Verifier {
         Ok(())
     }
 
-    /// Looks at one event; an error is what is wrong with it.
+    /// Checks an event. The error describes what is wrong with it.
     fn check(&mut self, event: &LoggedEvent<'_>, out: &mut dyn Write) -> Result<(), String> {
         let header = event.header();
         let end = (event.offset + u64::from(header.length)) as u32;
@@ -167,7 +167,8 @@ impl Verifier {
         }
     }
 
-    /// A file's head must go on where the file before ended. A domain may be missing: it can be deleted from the state.
+    /// Checks that a file continues where the previous one ended. A domain may be missing, because it can be deleted
+    /// from the state.
     fn check_list(&mut self, list: &GtidListEvent) -> Result<(), String> {
         if !self.follows {
             self.state = list.state();

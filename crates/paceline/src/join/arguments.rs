@@ -1,4 +1,4 @@
-//! The command line: options of its own, and every option of `paceline server`, in any order.
+//! The command line: options of `paceline join`, mixed with options of `paceline server` in any order.
 
 use crate::connection::{Patience, ServerError, or_environment};
 use crate::tls::MasterTlsOptions;
@@ -6,7 +6,7 @@ use clap::{CommandFactory, Parser, ValueEnum};
 use paceline_server::options::{self, OptionError, Request, StartOptions};
 use paceline_wire::client::ConnectOptions;
 
-/// Sessions that read from the primary, if nobody says how many.
+/// Default number of sessions that read from the primary.
 const PARALLEL: u16 = 4;
 const PARALLEL_MAX: i64 = 64;
 
@@ -56,10 +56,10 @@ pub struct Options {
 }
 
 impl Options {
-    /// A login at the primary.
+    /// Returns the login at the primary.
     ///
     /// # Errors
-    /// If what is said of TLS cannot be heeded.
+    /// Fails if the TLS options cannot be used.
     pub fn login(&self, user: &str, password: &str) -> Result<ConnectOptions, ServerError> {
         let tls = self.tls.settings().client().map_err(|error| ServerError {
             address: self.primary.clone(),
@@ -100,7 +100,8 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// The word that it has in the server's option for what is defined later; views and foreign keys have none, as the server has them.
+    /// Returns the keyword of the server's option for objects that are defined later; `None` for views and foreign
+    /// keys, which replicate normally.
     fn later(self) -> Option<&'static str> {
         match self {
             Kind::Triggers => Some("TRIGGERS"),
@@ -111,40 +112,40 @@ impl Kind {
     }
 }
 
-/// What the command line says.
+/// The parsed command line.
 #[derive(Debug)]
 pub struct Arguments {
-    /// The options of the command itself.
+    /// Options of the command.
     pub options: Options,
-    /// Those of the server that it becomes.
+    /// Options of the server that starts when the copy is complete.
     pub server: StartOptions,
     server_arguments: Vec<String>,
 }
 
 impl Arguments {
-    /// The server's options with others instead of some of them.
+    /// Returns the server's options, with `instead` added. They take precedence.
     pub fn server_with(&self, instead: &[String]) -> Result<StartOptions, OptionError> {
         start_options(&[self.server_arguments.as_slice(), instead].concat())
     }
 
-    /// The server's options, to start it.
+    /// Returns the server's options.
     pub fn into_server(self) -> StartOptions {
         self.server
     }
 }
 
-/// Why there is nothing to be done.
+/// Reason why nothing is to be done.
 #[derive(Debug)]
 pub enum Refusal {
-    /// Clap's answer: an error, or the help.
+    /// An error of clap, or the help text.
     Clap(clap::Error),
-    /// The version is asked for.
+    /// The version was requested.
     Version,
-    /// An option of the server.
+    /// An option of the server is invalid.
     Server(OptionError),
 }
 
-/// Reads the arguments after `paceline join`.
+/// Parses the arguments after `paceline join`.
 ///
 /// # Errors
 /// [`Refusal`].
@@ -160,10 +161,10 @@ pub fn parse(arguments: &[String]) -> Result<Arguments, Refusal> {
     let mut options = Options::try_parse_from(own).map_err(Refusal::Clap)?;
     let later: Vec<&str> = options.leave_out.iter().filter_map(|kind| kind.later()).collect();
     if !later.is_empty() {
-        // In front of the others, one of which may say something else.
+        // Inserted before the user's options, which may override it.
         server_arguments.insert(0, format!("--paceline-replicate-leave-out={}", later.join(",")));
     }
-    // A replica that takes writes of clients is no replica any more. In front of the others as well.
+    // A replica must not accept writes from clients. Also inserted before the user's options.
     server_arguments.insert(0, "--read-only=1".to_owned());
     let mut server = start_options(&server_arguments).map_err(Refusal::Server)?;
     server.datadir = options::absolute(&server.datadir);
@@ -188,7 +189,7 @@ fn start_options(arguments: &[String]) -> Result<StartOptions, OptionError> {
     }
 }
 
-/// Tells the command's own options and its positional argument from the server's options.
+/// Separates the command's options and positional argument from the server's options.
 fn split(arguments: &[String]) -> (Vec<String>, Vec<String>) {
     let command = Options::command();
     let takes_value = |name: &str| {
@@ -230,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn options_of_both_kinds_in_any_order() {
+    fn options_of_join_and_of_the_server_may_be_mixed() {
         let arguments = parse(&strings(&[
             "--datadir",
             "/d",
@@ -256,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_out_now_is_left_out_later() {
+    fn kinds_that_are_left_out_of_the_copy_are_left_out_of_replication() {
         let of = |more: &[&str]| {
             let arguments = strings(&[&["--datadir=/d", "db1"], more].concat());
             let globals = parse(&arguments).unwrap().server.globals;
@@ -273,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn clients_do_not_write_on_a_replica() {
+    fn a_replica_is_read_only_unless_the_options_say_otherwise() {
         let of = |more: &[&str]| {
             let arguments = strings(&[&["--datadir=/d", "db1"], more].concat());
             parse(&arguments)
@@ -288,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_refused() {
+    fn unknown_options_and_invalid_values_are_refused() {
         assert!(matches!(
             parse(&strings(&["db1", "--nonsense=1"])),
             Err(Refusal::Server(_))

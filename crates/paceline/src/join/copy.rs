@@ -1,10 +1,10 @@
-//! The rows: several pieces of work at a time, each by a session there and a session here.
+//! Copies rows: several pieces at a time, each with a session on the primary and a session on the target.
 //!
 //! ```text
 //!   primary ── result set ──▶ read: lines ──▶ [batch] ──▶ load: LOAD DATA, one transaction each ──▶ tables
 //! ```
-//! One batch is loaded while the next is read. A table is a piece, or several if it is large: ranges of its primary key ([`super::pieces`]). All
-//! sessions see the same state, so that it does not matter which of them reads what.
+//! One batch is loaded while the next one is read. A table is one piece, or several if it is large: ranges of its
+//! primary key ([`super::pieces`]). All sessions see the same state, so any of them may read any piece.
 
 use super::error::{Error, REDEFINED_UNSEEN, Result, told};
 use super::pieces::{Piece, TableIs, split};
@@ -19,20 +19,20 @@ use std::sync::Arc;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
-/// What a transaction holds, in bytes of text; more if a single row is longer.
+/// Bytes of text in one transaction; more if a single row is longer.
 const BATCH: usize = 4 << 20;
-/// What a transaction holds, in rows: each takes a lock for each unique key, and has its place in a write set.
+/// Rows in one transaction. Each row takes a lock for each unique key and has an entry in the write set.
 const BATCH_ROWS: u64 = 10_000;
-/// What is sent to the target at once, in bytes.
+/// Bytes sent to the target at a time.
 const PIECE: usize = 256 << 10;
 
-/// Rows that are loaded by one transaction.
+/// Rows that one transaction loads.
 struct Batch {
     lines: Vec<u8>,
     rows: u64,
 }
 
-/// What was copied.
+/// Totals of a copy.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Copied {
     pub rows: u64,
@@ -41,14 +41,14 @@ pub struct Copied {
 
 /// Copies tables.
 pub struct Copier {
-    /// The largest last.
+    /// Sorted by size, the largest last.
     pieces: Mutex<Vec<Piece>>,
     count: usize,
     progress: Arc<Progress>,
 }
 
 impl Copier {
-    /// One for these tables, which finds out by these sessions how they are split.
+    /// Creates a copier for these tables, and uses the sessions to find out how to split them.
     pub async fn new(
         tables: Vec<Table>,
         sources: &mut [Connection],
@@ -68,7 +68,7 @@ impl Copier {
         })
     }
 
-    /// Copies all of them, with as many sessions as there are. The first error ends everything.
+    /// Copies all tables, with all sessions in parallel. Stops at the first error.
     pub async fn run(self, sources: Vec<Connection>, targets: Vec<Session>) -> Result<Copied> {
         let copier = Arc::new(self);
         let mut workers = JoinSet::new();
@@ -101,7 +101,7 @@ impl Copier {
         let (sender, receiver) = mpsc::channel(1);
         let read = self.read(source, piece, sender);
         let load = self.load(&mut target.0, &piece.table, receiver);
-        // The loader's error is the cause if both have one: the reader only finds that nobody takes its rows.
+        // If both fail, the loader's error is the cause: the reader only notices that nothing accepts its rows.
         match tokio::join!(read, load) {
             (_, Err(error)) | (Err(error), _) => Err(error),
             (Ok(()), Ok(rows)) => Ok(rows),
@@ -180,8 +180,9 @@ impl Copier {
     }
 }
 
-/// Fails if what was just read is another table than the schema has: after a RENAME, or an ALTER that leaves the rows where they are, the primary
-/// reads it all the same. From the read on, the session's transaction keeps everybody from redefining it.
+/// Fails if the table just read is not the one in the schema. After a RENAME, or an ALTER that does not move rows, the
+/// primary does not refuse the read. From the read on, the session's transaction prevents other sessions from
+/// redefining the table.
 async fn check_definition(source: &mut Connection, table: &Table) -> Result<()> {
     if table.defined.is_none() {
         return Ok(());

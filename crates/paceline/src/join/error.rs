@@ -1,4 +1,4 @@
-//! Why a join has failed; for people.
+//! Errors of `paceline join`, with texts for users.
 
 use crate::connection::ServerError;
 use paceline_server::unfinished::BeginError;
@@ -7,29 +7,29 @@ use paceline_types::error_code::{
 };
 use paceline_wire::WireError;
 
-/// Why a join has failed.
+/// Reason why a join has failed.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// A server refused something, or is not there.
+    /// A server could not be reached, or refused something.
     #[error(transparent)]
     Server(#[from] ServerError),
-    /// The primary has what cannot be taken over.
+    /// The primary has objects that cannot be copied.
     #[error(
         "{address} has what this server cannot take over; nothing was copied:\n{}",
         list(problems)
     )]
     Unsupported {
-        /// The primary.
+        /// Address of the primary.
         address: String,
-        /// Line by line.
+        /// One line for each object.
         problems: Vec<String>,
     },
-    /// A row did not come over as it was.
+    /// A row was not copied exactly, or could not be read.
     #[error("table {table}: {problem}")]
     Table {
         /// `database.table`.
         table: String,
-        /// What happened.
+        /// What went wrong.
         problem: String,
     },
     /// The data directory cannot be used.
@@ -38,15 +38,14 @@ pub enum Error {
     /// The data directory cannot be completed.
     #[error("the data directory: {0}")]
     Directory(String),
-    /// Its files could not be copied.
+    /// The primary's files could not be copied.
     #[error(transparent)]
     Files(#[from] crate::backup::error::Error),
-    /// The server that the rows go into.
+    /// The server that the rows are loaded into failed.
     #[error("this server: {0}")]
     Target(String),
 }
 
-/// What functions here return.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 fn list(problems: &[String]) -> String {
@@ -54,7 +53,7 @@ fn list(problems: &[String]) -> String {
     lines.join("\n")
 }
 
-/// How a question about a table ends that is redefined or dropped there, or whose turn that comes between.
+/// Errors of reading a table that is redefined or dropped meanwhile, or with which a redefinition interferes.
 const REDEFINED: [ErrorCode; 4] = [
     ER_TABLE_DEF_CHANGED,
     ER_NO_SUCH_TABLE,
@@ -62,10 +61,10 @@ const REDEFINED: [ErrorCode; 4] = [
     ER_LOCK_DEADLOCK,
 ];
 
-/// A table is another one than when the schema was read.
+/// Message for a table that is no longer the one in the schema.
 pub const REDEFINED_UNSEEN: &str = "it was redefined there before it could be copied; run the command again";
 
-/// Why a table could not be read on the primary; for people.
+/// Returns the reason why a table could not be read on the primary, as a text for users.
 pub fn told(error: &WireError) -> String {
     match REDEFINED.into_iter().any(|code| is_error(error, code)) {
         true => format!("it was redefined there before it could be copied ({error}); run the command again"),
@@ -73,7 +72,7 @@ pub fn told(error: &WireError) -> String {
     }
 }
 
-/// Whether it is a server's error of this number.
+/// Returns whether it is a server's error with this number.
 pub fn is_error(error: &WireError, wanted: ErrorCode) -> bool {
     matches!(error, WireError::Server { code, .. } if *code == wanted.number())
 }

@@ -1,6 +1,7 @@
 //! `paceline join`: one command turns an empty directory into a replica of a running MariaDB or Paceline.
 //!
-//! A Paceline's files come over as they are ([`physical`]), unless something of it is filtered or left out. From a MariaDB, rows are copied:
+//! A Paceline's files are copied unchanged ([`physical`]), unless something is filtered or left out. From a MariaDB,
+//! rows are copied:
 //!
 //! ```text
 //!   primary                                                this process
@@ -8,28 +9,31 @@
 //!   BACKUP STAGE BLOCK_DDL      DDL waits                   read the schema, refuse what is not supported
 //!   BACKUP STAGE BLOCK_COMMIT   commits wait, milliseconds  N sessions: START TRANSACTION WITH CONSISTENT SNAPSHOT; the GTID position
 //!   BACKUP STAGE END
-//!   SELECT … FROM t  ── N sessions, the largest first   ──▶ a server of ours on a private socket: LOAD DATA, sql_log_bin=0
+//!   SELECT … FROM t  ── N sessions, the largest first   ──▶ our own server on a private socket: LOAD DATA, sql_log_bin=0
 //!                                                           gtid_binlog_state, gtid_slave_pos, CHANGE MASTER; it stops
-//!                                                           the server starts on its own sockets and replicates
+//!                                                           the server starts on its normal sockets and replicates
 //! ```
 //!
-//! What is copied is one state of the primary, that of the position: all sessions got their snapshots while nobody could commit. From a Paceline
-//! no lock is needed for rows either: the sessions ask for the snapshot at one GTID, and the schema is read before and after. A table
-//! that somebody alters while it waits to be copied makes the primary refuse the read (1412), and the join fails; where a MariaDB reads on (after a RENAME or an
-//! instant ALTER), the time of the table's definition is another one than in the schema. Nothing waits for the copying.
+//! The copy is one state of the primary, the one at the position: all sessions got their snapshots while no commit was
+//! possible. On a Paceline no lock is needed for copying rows either: the sessions request the snapshot at one GTID,
+//! and the schema is read before and after. If a table is altered before it is copied, the primary refuses the read
+//! (1412), and the join fails. A MariaDB may not refuse (after a RENAME or an instant ALTER); then the time of the
+//! table's definition differs from the one in the schema. Nothing waits while rows are copied.
 //!
-//! *Nothing is silently left out.* Tables come over whole or the join fails before it copies: what our server does not create, it says itself,
-//! table by table. Tables that the server's replication filters (`--replicate-ignore-table` and its like) pass over are not copied
-//! either, because what changes in them will not come. Views come over, too. Triggers, routines and events are left out only if asked
-//! for (`--leave-out`), triggers only where rows are logged: such a replica does not need them; who wants to fail over to it must know. Foreign keys come over
-//! with their tables, and may be left out
-//! where they have no actions: what an action changes is not in a MariaDB's log, the replica does it itself. Accounts are not copied with rows.
+//! *Nothing is left out silently.* Tables are copied completely, or the join fails before it copies: if our server
+//! refuses to create a table, its message is printed. Tables that the server's replication filters exclude
+//! (`--replicate-ignore-table` and similar) are not copied, because their changes will not be replicated. Views are
+//! copied. Triggers, routines and events are left out only on request (`--leave-out`), triggers only if the primary
+//! logs rows. Such a replica does not need them for replication, but they are missing if it becomes a primary. Foreign
+//! keys are copied with their tables. Those without actions may be left out: changes by an action are not in a
+//! MariaDB's log, so the replica must perform the action itself. When rows are copied, accounts are not.
 //!
-//! *Rows enter as text*, in transactions of some megabytes, in all columns' exact form: TIMESTAMP in UTC, FLOAT as the double that it is, BIT as a
-//! number. Each LOAD DATA must report as many rows as were sent, and no warning.
+//! *Rows are loaded as text*, in transactions of some megabytes, with exact values of all columns: TIMESTAMP in UTC,
+//! FLOAT as the double with the same value, BIT as a number. Each LOAD DATA must report as many rows as were sent, and
+//! no warning.
 //!
-//! *Failed* or interrupted, it empties the directory. *Killed*, the directory is marked ([`paceline_server::unfinished`]): no server starts on it,
-//! and the next join begins anew.
+//! If the join *fails* or is interrupted, it empties the directory. If it is *killed*, the directory remains marked
+//! ([`paceline_server::unfinished`]): no server starts in it, and the next join starts again.
 
 mod arguments;
 mod copy;
@@ -58,7 +62,7 @@ use schema::Choice;
 use std::sync::Arc;
 use target::Target;
 
-/// What becomes of the directory after it is complete.
+/// What happens after the directory is complete.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Afterwards {
     /// The server starts.
@@ -67,10 +71,10 @@ pub enum Afterwards {
     Stop,
 }
 
-/// Makes the directory a replica. The server is not running yet when this returns.
+/// Turns the directory into a replica. The server is not running yet when this returns.
 ///
 /// # Errors
-/// For people. The directory is as it was, or marked as unfinished.
+/// The error is a text for users. The directory is unchanged, or marked as unfinished.
 pub fn prepare(arguments: &Arguments) -> std::result::Result<Afterwards, String> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
@@ -96,7 +100,7 @@ async fn run(arguments: &Arguments) -> Result<()> {
     let memory_tables = primary.memory_tables().await?;
     let directory = Arc::new(Unfinished::begin(&server.datadir, "paceline join")?);
     let filled = fill(&mut primary, arguments, &choice, &mut what, &directory).await;
-    // The server that had it too has ended.
+    // The server that also held it has ended.
     let ended = match (Arc::into_inner(directory), &filled) {
         (Some(directory), Ok(_)) => directory.finish(),
         (Some(directory), Err(_)) => directory.abandon(),
@@ -127,7 +131,8 @@ async fn run(arguments: &Arguments) -> Result<()> {
     Ok(())
 }
 
-/// Copies everything, and tells the replica where to go on. Returns what was copied; `what` is how.
+/// Copies everything and sets where the replica continues. Returns a description of the copy. `what` is the way of
+/// copying, and is updated if another way has to be used.
 async fn fill(
     primary: &mut Primary,
     arguments: &Arguments,
@@ -161,7 +166,7 @@ async fn fill(
         }
     }
     let mut target = Target::start(arguments, directory.clone())?;
-    // The server that is filled is interrupted as well, and may be the first to say so.
+    // The target server gets the signal too, and may be the first to report it.
     let filled = tokio::select! {
         biased;
         () = stop.wait() => Err(CopyError::Interrupted.into()),
@@ -174,7 +179,7 @@ async fn fill(
     filled.and_then(|filled| stopped.map(|()| filled))
 }
 
-/// Copies all rows into the running target, and tells it where to go on. Returns what was copied.
+/// Copies all rows into the running target and sets where it continues. Returns a description of the copy.
 async fn fill_rows(
     primary: &mut Primary,
     target: &mut Target,

@@ -1,4 +1,4 @@
-//! A Paceline's files, as they are: the stream of a backup, written straight into the data directory.
+//! Copies a Paceline's files: the stream of a backup is written directly into the data directory.
 //!
 //! ```text
 //!   primary                                                   this process
@@ -7,12 +7,14 @@
 //!   table files, as they are at T  ── one connection ──▶      DIR/tables/…
 //!   the log, from T's file to E                      ──▶      DIR/binlog.000007 …
 //!                                                             the index; recovery from T to E; one record in the log:
-//!                                                             gtid_slave_pos is E, and whom it follows
+//!                                                             gtid_slave_pos is E, and the primary
 //! ```
-//! Nothing is locked or waited for there, and no row is read: it costs what copying files costs. What has been committed between T and E is in
-//! the log that came, and recovery applies it, as after a crash; what comes behind E, the replica asks for as any other does.
+//! Nothing is locked on the primary, nothing waits, and no row is read: it costs as much as copying files. Transactions
+//! committed between T and E are in the copied log, and recovery applies them as after a crash. Transactions after E
+//! are requested from the primary as by any other replica.
 //!
-//! It is a copy of the whole server, accounts included. Tables in memory have no files: they are empty, as after a restart.
+//! The result is a copy of the whole server, including accounts. MEMORY tables have no files: they are empty, as after
+//! a restart.
 
 use super::arguments::Options;
 use super::error::{Error, Result};
@@ -30,20 +32,20 @@ use paceline_server::unfinished::Unfinished;
 use paceline_server::variables::Variable;
 use paceline_types::ServerId;
 
-/// What was copied.
+/// Result of a copy.
 pub struct Complete {
-    /// How much, in what time.
+    /// Amount and duration, as a text for users.
     pub amount: String,
-    /// The GTID position that the replica goes on from.
+    /// GTID position at which replication continues.
     pub position: String,
 }
 
-/// Where the files go.
+/// Destination of the files.
 struct Target<'a> {
     files: NewFiles,
-    /// `--log-bin` of the primary, and of the server that is made.
+    /// `--log-bin` of the primary and of the new server.
     log_bin: (String, &'a str),
-    /// The file that goes on: the name that it has there.
+    /// The current file, with its name on the primary.
     open: Option<(String, NewFile)>,
     progress: Progress,
 }
@@ -68,7 +70,7 @@ impl Target<'_> {
         Ok(())
     }
 
-    /// The name of a file of the log here: the same number.
+    /// Returns the local name of a log file: it has the same number.
     fn name_of_log(&self, piece: &FilePiece) -> CopyResult<String> {
         let (theirs, ours) = (&self.log_bin.0, self.log_bin.1);
         match piece.name.strip_prefix(theirs.as_str()) {
@@ -88,10 +90,10 @@ impl Target<'_> {
     }
 }
 
-/// Begins the stream.
+/// Requests the stream.
 ///
 /// # Errors
-/// [`CopyError::OtherVersion`] where the server has none that could be read here; nothing has been written.
+/// [`CopyError::OtherVersion`] if the server has no stream that can be read here. Nothing has been written then.
 pub async fn begin(options: &Options) -> CopyResult<(Source, ServerRow)> {
     let connect = options.login(&options.user, &options.password)?;
     let mut source = Source::connect_with(&options.primary, &connect).await?;
@@ -99,10 +101,10 @@ pub async fn begin(options: &Options) -> CopyResult<(Source, ServerRow)> {
     Ok((source, row))
 }
 
-/// Makes the directory a replica that follows the primary.
+/// Turns the directory into a replica that follows the primary.
 ///
 /// # Errors
-/// For people.
+/// Errors have texts for users.
 pub async fn copy(
     (mut source, primary): (Source, ServerRow),
     server: &StartOptions,
@@ -135,7 +137,7 @@ pub async fn copy(
             piece => target.take(piece)?,
         }
     };
-    // The server lets go of its files.
+    // Closed now, so that the server releases its files.
     drop(source);
     target.finish()?;
     let log_bin = target.log_bin.1;
@@ -149,7 +151,7 @@ pub async fn copy(
         tables: tables.position,
         follows: Follows::Primary(Box::new(definition)),
     };
-    // Its threads write into the directory until they are done: nobody interrupts them.
+    // Its threads write to the directory until they are done, so this is not interrupted.
     let restored = recover(copied, end.log_end).await?;
     if stop.has_come().await {
         return Err(CopyError::Interrupted.into());

@@ -1,8 +1,9 @@
-//! What one session copies at a time: a table, or a range of a large one.
+//! Pieces: a piece is what one session copies at a time, a table or a range of a large table.
 //!
-//! A large table whose primary key begins with an integer is cut into ranges of equal width between the least and the greatest key. Where keys
-//! are dense in one place and rare in another, ranges differ in rows; there are more of them than sessions, so that nobody waits long for the
-//! last one. The first range has no lower end and the last no upper one: together they are the table, whatever its keys are.
+//! A large table whose primary key starts with an integer is divided into ranges of equal width between its smallest
+//! and its greatest key. If keys are not evenly distributed, ranges differ in their numbers of rows. So there are more
+//! ranges than sessions, and no session waits long for the last one. The first range has no lower bound and the last
+//! one no upper bound: together they cover the whole table, whatever its keys.
 
 use super::error::Result;
 use super::schema::{Table, quoted};
@@ -10,43 +11,43 @@ use crate::connection::Connection;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// About how many bytes a range has.
+/// Approximate number of bytes of a range.
 const RANGE_BYTES: u64 = 32 << 20;
-/// The most ranges for each session.
+/// Maximum number of ranges per session.
 const RANGES_EACH: u64 = 16;
 
-/// A table or a range of it.
+/// A table or a range of a table.
 pub struct Piece {
     pub table: Arc<Table>,
     range: Option<Range>,
-    /// How many pieces of the table are not complete, and how many there are.
+    /// Number of the table's pieces that are not complete, and of all its pieces.
     left: Arc<AtomicUsize>,
     of: u64,
 }
 
-/// From `from`, if there is a lower end, and below `to`, if there is an upper one.
+/// A range of keys: at least `from` and less than `to`; `None` for no bound.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Range {
     from: Option<i128>,
     to: Option<i128>,
 }
 
-/// What a table is when a piece is done.
+/// State of a table after one of its pieces is complete.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum TableIs {
-    /// All its pieces are.
+    /// All its pieces are complete.
     Complete,
-    /// Others are not.
+    /// Other pieces are not complete.
     Unfinished,
 }
 
 impl Piece {
-    /// About how large it is.
+    /// Returns the approximate number of bytes.
     pub fn bytes(&self) -> u64 {
         self.table.bytes / self.of
     }
 
-    /// Its rows are copied.
+    /// Marks the piece as complete.
     pub fn done(&self) -> TableIs {
         match self.left.fetch_sub(1, Ordering::AcqRel) {
             1 => TableIs::Complete,
@@ -54,7 +55,7 @@ impl Piece {
         }
     }
 
-    /// What a SELECT of it has behind the table's name.
+    /// Returns what follows the table's name in the SELECT of this piece.
     pub fn condition(&self) -> String {
         let (Some(range), Some(key)) = (self.range, &self.table.leading_key) else {
             return String::new();
@@ -65,12 +66,12 @@ impl Piece {
             range.to.map(|to| format!("{key} < {to}")),
         ];
         let ends: Vec<String> = ends.into_iter().flatten().collect();
-        // Otherwise half of a table may be read by reading all of it.
+        // Without the hint, the optimizer may read the whole table for half of its rows.
         format!(" FORCE INDEX (PRIMARY) WHERE {}", ends.join(" AND "))
     }
 }
 
-/// Cuts a table for so many sessions, if it is large.
+/// Divides a table for `sessions` sessions, if it is large.
 pub async fn split(table: Table, sources: &mut [Connection], sessions: usize) -> Result<Vec<Piece>> {
     let wanted = (table.bytes / RANGE_BYTES).min(sessions as u64 * RANGES_EACH);
     let ranges = match (sources.first_mut(), &table.leading_key) {
@@ -85,7 +86,7 @@ pub async fn split(table: Table, sources: &mut [Connection], sessions: usize) ->
             match ends.as_slice() {
                 [least, greatest] => match (least.parse(), greatest.parse()) {
                     (Ok(least), Ok(greatest)) => ranges(least, greatest, wanted),
-                    // It is empty.
+                    // The table is empty.
                     _ => vec![],
                 },
                 _ => vec![],
@@ -107,7 +108,7 @@ pub async fn split(table: Table, sources: &mut [Connection], sessions: usize) ->
     })
 }
 
-/// At most so many ranges that have every key once.
+/// Returns at most `wanted` ranges that contain every key exactly once.
 fn ranges(least: i128, greatest: i128, wanted: u64) -> Vec<Range> {
     let width = (greatest - least + 1).max(1);
     let count = i128::from(wanted).min(width).max(1);

@@ -1,4 +1,4 @@
-//! The primary: whether it can be copied from, and what a replica of it is told.
+//! The primary: checks whether it can be copied, and provides what a replica needs to follow it.
 
 use super::arguments::{Copy, Kind, Options};
 use super::error::{Error, Result, is_error};
@@ -14,7 +14,7 @@ use paceline_wire::TcpAddress;
 use std::time::Instant;
 use tokio::task::JoinSet;
 
-/// Privileges without which something would be missing unseen, or a snapshot not be had.
+/// Returns the privileges without which objects would be missing unnoticed, or no snapshot could be taken.
 fn privileges_for(what: Copy) -> [&'static str; 3] {
     match what {
         Copy::Rows => ["SELECT", "RELOAD", "TRIGGER"],
@@ -22,48 +22,46 @@ fn privileges_for(what: Copy) -> [&'static str; 3] {
     }
 }
 
-/// What a session that reads is set to: exact texts, and as much time as it takes.
+/// Settings of a session that reads: exact texts, and no time limits.
 const SESSION: &str = "SET SESSION character_set_client=utf8mb4, character_set_connection=utf8mb4, character_set_results=utf8mb4, \
                        time_zone='+00:00', sql_mode='', sql_quote_show_create=1, wait_timeout=86400, net_write_timeout=86400, \
                        net_read_timeout=86400, max_statement_time=0, sql_select_limit=DEFAULT";
 
-/// Logs in at the primary.
+/// Logs in to the primary.
 async fn connect(options: &Options, user: &str, password: &str) -> Result<Connection> {
     let login = options.login(user, password)?;
     let address = Address::Tcp(address_of(options)?);
     Ok(Connection::open(&address, &login).await?)
 }
 
-/// Where it is for this command and for the replica that will connect to it.
+/// Returns the address, for this command and for the replica that will connect to it.
 fn address_of(options: &Options) -> Result<TcpAddress, ServerError> {
     let address: Address = options.primary.parse()?;
     address.for_others().cloned()
 }
 
-/// How one state is seen by several sessions.
+/// How several sessions get the same snapshot.
 #[derive(Clone, std::marker::Copy, PartialEq, Eq, Debug)]
 enum Snapshots {
-    /// MariaDB: they begin while nobody can commit.
+    /// MariaDB: they start while no commit is possible.
     UnderLock,
-    /// Paceline: they begin at the same GTID, and nobody waits.
+    /// Paceline: they start at the same GTID, and nothing waits.
     AtGtid,
 }
 
-/// The running server.
 pub struct Primary {
-    /// The session that asks, and locks.
+    /// Session for queries and locks.
     session: Connection,
     snapshots: Snapshots,
 }
 
-/// How long the session that holds commits up may be idle.
+/// Limit for the idle time of the session that blocks commits.
 const STAGES_IDLE_SECONDS_MAX: u32 = 60;
 
-/// How often the schema may change under a copy that is about to begin.
+/// Number of attempts if the schema changes while the snapshot is taken.
 const SCHEMA_CHANGES_MAX: u32 = 10;
 
 impl Primary {
-    /// Connects.
     pub async fn connect(options: &Options) -> Result<Primary> {
         let session = connect(options, &options.user, &options.password).await?;
         Ok(Primary {
@@ -72,10 +70,10 @@ impl Primary {
         })
     }
 
-    /// Which way it is copied.
+    /// Decides what is copied: files or rows.
     ///
     /// # Errors
-    /// If it is to be one that this server, or what is wanted of it, does not allow.
+    /// Fails if `--copy` requires what this server or the other options do not allow.
     pub fn what_to_copy(&self, options: &Options, choice: &Choice) -> Result<Copy> {
         let is_possible = match (self.snapshots, choice.is_everything()) {
             (Snapshots::UnderLock, _) => Err("it is a MariaDB, whose files are of no use here"),
@@ -94,7 +92,7 @@ impl Primary {
         }
     }
 
-    /// Fails unless it can be replicated from.
+    /// Fails unless it is possible to replicate from the primary.
     pub async fn check(&mut self, server: &StartOptions, options: &Options) -> Result<()> {
         let session = &mut self.session;
         let version = session.row("SELECT @@version").await?.remove(0);
@@ -165,7 +163,7 @@ impl Primary {
         Ok(())
     }
 
-    /// Fails unless the user may copy it.
+    /// Fails unless the user has the privileges for copying.
     pub async fn check_privileges(&mut self, what: Copy, options: &Options) -> Result<()> {
         let session = &mut self.session;
         let own = privileges(session).await?;
@@ -184,7 +182,7 @@ impl Primary {
         Ok(())
     }
 
-    /// The tables in memory.
+    /// Returns the names of all MEMORY tables.
     pub async fn memory_tables(&mut self) -> Result<Vec<String>> {
         let listed = self
             .session
@@ -196,7 +194,7 @@ impl Primary {
         Ok(listed.into_iter().flatten().flatten().collect())
     }
 
-    /// Sessions with one snapshot and its position, and the schema of it.
+    /// Opens sessions with a common snapshot. Returns them with the snapshot's position and schema.
     pub async fn snapshot(&mut self, options: &Options, choice: &Choice) -> Result<Snapshot> {
         let mut sessions = vec![];
         for _ in 0..options.parallel {
@@ -217,7 +215,7 @@ impl Primary {
         choice: &Choice,
     ) -> Result<Snapshot> {
         let session = &mut self.session;
-        // If this process hangs while it holds the stages, the primary ends the session, and nobody waits any more.
+        // If this process hangs while it holds the stages, the primary ends the session, and nothing waits any longer.
         session
             .rows(&format!(
                 "SET SESSION lock_wait_timeout={}, wait_timeout={STAGES_IDLE_SECONDS_MAX}",
@@ -231,7 +229,8 @@ impl Primary {
         stage(session, "BLOCK_DDL", options).await?;
         let schema = Schema::read(session, choice).await?;
         if let Some(last) = schema.last_defined() {
-            // Who redefines a table later is told by its time, which has no fractions and comes from a clock that lags some milliseconds behind.
+            // A later redefinition is detected by its time, which is in whole seconds and comes from a clock that lags
+            // by some milliseconds.
             let rest = format!("{last} + 1.1 - UNIX_TIMESTAMP(NOW(6))");
             session
                 .rows(&format!("DO SLEEP(GREATEST(0, LEAST(2, {rest})))"))
@@ -254,7 +253,7 @@ impl Primary {
         })
     }
 
-    /// The schema is read before and after: if it is the same, it is that of the position between.
+    /// Reads the schema before and after. If both are the same, it is the schema at the position.
     async fn snapshot_at_gtid(&mut self, mut sessions: Vec<Connection>, choice: &Choice) -> Result<Snapshot> {
         let session = &mut self.session;
         let mut before = Schema::read(session, choice).await?;
@@ -284,7 +283,7 @@ impl Primary {
             .into())
     }
 
-    /// What the replica is told of it.
+    /// Returns the replica's connection settings for this primary.
     pub fn definition(options: &Options) -> Result<Definition> {
         let TcpAddress { host, port } = address_of(options)?;
         let (user, password) = replication_account(options);
@@ -299,12 +298,12 @@ impl Primary {
         })
     }
 
-    /// What makes the filled server a replica that goes on from the position.
+    /// Returns the statements that make the filled server a replica that continues from the position.
     pub fn go_on(&self, options: &Options, position: &str, state: &str) -> Result<Vec<String>> {
         let TcpAddress { host, port } = address_of(options)?;
         let (user, password) = replication_account(options);
         Ok(vec![
-            // The log of the copy goes with it: it holds nothing that anybody should replicate.
+            // The log of the copying itself is reset: it contains nothing that should replicate.
             format!("SET GLOBAL gtid_binlog_state='{state}'"),
             format!("SET GLOBAL gtid_slave_pos='{position}'"),
             format!(
@@ -318,7 +317,7 @@ impl Primary {
     }
 }
 
-/// Begins a transaction in each session, side by side.
+/// Starts a transaction in each session, in parallel.
 async fn begin_all(sessions: Vec<Connection>, begin: &str) -> Result<Vec<Connection>> {
     let mut beginning = JoinSet::new();
     for mut session in sessions {
@@ -356,7 +355,7 @@ async fn stage(session: &mut Connection, stage: &str, options: &Options) -> Resu
     }).into())
 }
 
-/// Whether it replicates from somebody.
+/// Returns whether the server replicates from another one.
 async fn is_replica(session: &mut Connection, options: &Options) -> Result<bool> {
     const CONNECTIONS: &str = "SHOW ALL SLAVES STATUS";
     match session.client.rows(CONNECTIONS).await {
@@ -364,7 +363,7 @@ async fn is_replica(session: &mut Connection, options: &Options) -> Result<bool>
         Err(error) if is_error(&error, ER_SPECIFIC_ACCESS_DENIED_ERROR) => {}
         Err(error) => return Err(session.problem(format!("{CONNECTIONS}: {error}")).into()),
     }
-    // Everybody may see whether one runs.
+    // Every user may see whether a replica connection is running.
     let running = session.row("SHOW GLOBAL STATUS LIKE 'Slaves_running'").await?;
     if running.get(1).is_some_and(|running| running != "0") {
         return Ok(true);
@@ -380,7 +379,7 @@ async fn is_replica(session: &mut Connection, options: &Options) -> Result<bool>
     Ok(false)
 }
 
-/// The global privileges of a session.
+/// Returns the global privileges of a session's user.
 async fn privileges(session: &mut Connection) -> Result<Vec<String>> {
     let rows = session
         .rows(

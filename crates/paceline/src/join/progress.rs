@@ -1,4 +1,4 @@
-//! How far the copying of rows is.
+//! Progress of copying rows.
 
 use super::schema::Table;
 use crate::progress::{Screen, bar, clock, time_left};
@@ -7,11 +7,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 use tokio::task::JoinHandle;
 
-/// Counters that the copying sessions share.
+/// Counters shared by the copying sessions.
 pub struct Progress {
     tables: u64,
     tables_done: AtomicU64,
-    /// About: as the primary estimates, and exactly for tables that are done.
+    /// Estimate of the primary.
     rows_expected: AtomicU64,
     rows: AtomicU64,
     bytes: AtomicU64,
@@ -19,7 +19,7 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// Nothing is copied yet.
+    /// Creates the counters for these tables.
     pub fn new(tables: &[Table]) -> Progress {
         Progress {
             tables: tables.len() as u64,
@@ -31,13 +31,13 @@ impl Progress {
         }
     }
 
-    /// Rows are in the tables.
+    /// Adds rows and bytes that are now in the tables.
     pub fn add(&self, rows: u64, bytes: u64) {
         self.rows.fetch_add(rows, Ordering::Relaxed);
         self.bytes.fetch_add(bytes, Ordering::Relaxed);
     }
 
-    /// A table is complete.
+    /// Counts a complete table.
     pub fn table_done(&self) {
         self.tables_done.fetch_add(1, Ordering::Relaxed);
     }
@@ -65,14 +65,13 @@ impl Progress {
     }
 }
 
-/// Tells about it until it is dropped. The last line stands then, however the copying has ended.
+/// Prints the progress until it is dropped, and then a final line, even if copying has failed.
 pub struct Reporting {
     progress: Arc<Progress>,
     task: JoinHandle<()>,
 }
 
 impl Reporting {
-    /// Begins.
     pub fn start(progress: Arc<Progress>) -> Self {
         let screen = Screen::standard_error();
         let told = progress.clone();
@@ -98,7 +97,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rate_and_time_left() {
+    fn the_line_shows_rate_and_time_left() {
         let progress = Progress {
             tables: 3,
             tables_done: AtomicU64::new(1),

@@ -1,14 +1,14 @@
-//! A row of a text result set becomes a line for LOAD DATA.
+//! Converts rows of a text result set to lines for LOAD DATA.
 //!
-//! Fields end with a tab, lines with a line feed, `\` escapes, `\N` is NULL: LOAD DATA's defaults.
+//! Fields end with a tab, lines with a line feed, `\` is the escape character, `\N` is NULL: the defaults of LOAD DATA.
 
 use paceline_wire::WireResult;
 use paceline_wire::bytes::Cursor;
 
-/// Appends a row's payload as a line.
+/// Appends a row as a line.
 ///
 /// # Errors
-/// If it has not `columns` values.
+/// Fails if the row has fewer than `columns` values.
 pub fn append_line(payload: &[u8], columns: usize, out: &mut Vec<u8>) -> WireResult<()> {
     let mut cursor = Cursor::new(payload, "row");
     for column in 0..columns {
@@ -49,7 +49,7 @@ mod tests {
     use paceline_wire::bytes::put_lenenc_bytes;
 
     #[test]
-    fn every_byte_that_means_something_is_escaped() {
+    fn every_special_byte_is_escaped() {
         let mut payload = vec![];
         put_lenenc_bytes(&mut payload, b"a\tb\nc\\d\0e\rf'\"N");
         payload.push(0xFB);

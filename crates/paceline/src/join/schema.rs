@@ -1,4 +1,4 @@
-//! What the primary has, what of it comes over, and what stands in the way.
+//! The primary's schema: what is copied, and what prevents a copy.
 
 use super::arguments::{Kind, Options};
 use super::error::{Error, Result, is_error, told};
@@ -12,17 +12,17 @@ use paceline_wire::WireError;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Databases that every server has of its own.
+/// Databases of the server itself.
 pub const SYSTEM: &str = "('mysql', 'information_schema', 'performance_schema', 'sys')";
 
-/// What is wanted of what is there.
+/// What is selected for the copy.
 pub struct Choice {
     filters: Arc<Filters>,
     leave_out: Vec<Kind>,
 }
 
 impl Choice {
-    /// By the command line: what the server's filters do not pass over, and what is not to be left out.
+    /// Selects by the command line: everything that the server's filters accept and that is not left out.
     pub fn new(server: &StartOptions, options: &Options) -> Choice {
         Choice {
             filters: ReplicaFilters::default().of("", &server.globals),
@@ -30,7 +30,7 @@ impl Choice {
         }
     }
 
-    /// Whether everything is wanted.
+    /// Returns whether everything is selected.
     pub fn is_everything(&self) -> bool {
         self.filters.is_empty() && self.leave_out.is_empty()
     }
@@ -44,13 +44,12 @@ impl Choice {
     }
 }
 
-/// A database.
 struct Database {
     name: String,
     create: String,
 }
 
-/// A view that is to be made here, too.
+/// A view that is created here too.
 struct View {
     database: String,
     name: String,
@@ -58,54 +57,55 @@ struct View {
     collation_connection: String,
 }
 
-/// A table that is to be copied.
+/// A table to be copied.
 pub struct Table {
     pub database: String,
     pub name: String,
-    /// The database that it is in here (`replicate_rewrite_db`).
+    /// Database of the table here (`replicate_rewrite_db`).
     pub database_here: String,
     create: String,
-    /// When it was defined, in seconds: CREATE_TIME. `None` of a Paceline, which itself refuses to read what was redefined behind the snapshot.
+    /// CREATE_TIME in seconds. `None` for a Paceline, which itself refuses to read a table that was redefined after the
+    /// snapshot.
     pub defined: Option<u64>,
-    /// Those that hold something of their own: not the virtual ones.
+    /// Columns with stored values: all but the virtual ones.
     pub columns: Vec<Column>,
-    /// The first column of its primary key, if that is an integer.
+    /// First column of the primary key, if it is an integer.
     pub leading_key: Option<String>,
-    /// About how many there are.
+    /// Approximate number of rows.
     pub rows: u64,
-    /// About how large it is.
+    /// Approximate size in bytes.
     pub bytes: u64,
 }
 
-/// A column that is copied.
+/// A column to be copied.
 pub struct Column {
     pub name: String,
     pub transfer: Transfer,
     is_integer: bool,
 }
 
-/// How a column's values travel.
+/// Form in which a column's values are transferred.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Transfer {
-    /// As its text, or as its bytes.
+    /// As text or bytes.
     Text,
-    /// As the double that a FLOAT is exactly; its own text has six digits.
+    /// As the double with exactly the same value: FLOAT, whose own text has only six digits.
     Double,
     /// As a number: BIT.
     Number,
 }
 
-/// What the primary has.
+/// Schema of the primary.
 pub struct Schema {
     databases: Vec<Database>,
     tables: Vec<Table>,
     views: Vec<View>,
-    /// What there is beside tables, and what is not a table that can be copied: kind, if it can be left out, and a line for people.
+    /// Other objects, and tables that cannot be copied: the kind if it can be left out, and a line for users.
     others: Vec<(Option<Kind>, String)>,
 }
 
 impl Schema {
-    /// Reads it, while DDL is blocked.
+    /// Reads the schema, while DDL is blocked.
     pub async fn read(session: &mut Connection, choice: &Choice) -> Result<Schema> {
         let mut schema = Schema {
             databases: vec![],
@@ -223,7 +223,8 @@ impl Schema {
         Ok(())
     }
 
-    /// The columns of all tables, without the virtual ones. What is STORED was computed when the row was written, in that session's time zone.
+    /// Returns the columns of all tables, except virtual ones. A stored generated value was computed in the time zone
+    /// of the session that wrote the row, so it is copied.
     async fn columns(session: &mut Connection) -> Result<BTreeMap<(String, String), Vec<Column>>> {
         let listed = session
             .rows(&format!(
@@ -249,7 +250,7 @@ impl Schema {
         Ok(columns)
     }
 
-    /// The first columns of all primary keys.
+    /// Returns the first columns of all primary keys.
     async fn leading_keys(session: &mut Connection) -> Result<BTreeMap<(String, String), String>> {
         let listed = session
             .rows(&format!(
@@ -264,7 +265,7 @@ impl Schema {
         Ok(keyed.collect())
     }
 
-    /// The databases that have tables for us, and those that are empty.
+    /// Reads the databases that contain selected tables or views, and the selected empty ones.
     async fn read_databases(&mut self, session: &mut Connection, choice: &Choice) -> Result<()> {
         let listed = session
             .rows(&format!(
@@ -316,12 +317,12 @@ impl Schema {
         Ok(())
     }
 
-    /// When the last of the tables was defined, in seconds.
+    /// Returns the time of the latest table definition, in seconds.
     pub fn last_defined(&self) -> Option<u64> {
         self.tables.iter().filter_map(|table| table.defined).max()
     }
 
-    /// The statements that make it, without what inserts change in them.
+    /// Returns the statements that create the schema, without what inserts change in them (AUTO_INCREMENT).
     pub fn definitions(&self) -> Vec<String> {
         let databases = self.databases.iter().map(|database| database.create.clone());
         let tables = self.tables.iter().map(|table| {
@@ -333,7 +334,7 @@ impl Schema {
         databases.chain(tables).chain(views).chain(others).collect()
     }
 
-    /// What stands in the way and can be seen without trying; for people.
+    /// Returns problems that are visible without creating anything, as texts for users.
     pub fn problems(&self, choice: &Choice) -> Vec<String> {
         let mut problems = vec![];
         for (kind, line) in &self.others {
@@ -362,7 +363,8 @@ impl Schema {
         problems
     }
 
-    /// Makes databases and tables. What the server refuses is a problem, and does not stop the others from being tried.
+    /// Creates databases, tables and views. If the server refuses one, that is a problem, and the others are still
+    /// tried.
     pub async fn create(&self, session: &mut Session, choice: &Choice) -> Result<Vec<String>> {
         let mut problems = vec![];
         for database in &self.databases {
@@ -398,7 +400,7 @@ impl Schema {
         Ok(problems)
     }
 
-    /// Makes the views. One may read another: what fails is tried again as long as others could be made.
+    /// Creates the views. A view may read another one: those that fail are retried as long as some succeed.
     async fn create_views(&self, session: &mut Session, problems: &mut Vec<String>) -> Result<()> {
         let mut left: Vec<&View> = self.views.iter().collect();
         while !left.is_empty() {
@@ -425,13 +427,13 @@ impl Schema {
         Ok(())
     }
 
-    /// The tables to be copied, under the names that they have here.
+    /// Takes the tables out of the schema.
     pub fn take_tables(&mut self) -> Vec<Table> {
         std::mem::take(&mut self.tables)
     }
 }
 
-/// What SHOW CREATE answers of a table or a view, field by field.
+/// Returns the fields of SHOW CREATE for a table or a view.
 async fn show_create(
     session: &mut Connection,
     kind: &str,
@@ -455,38 +457,38 @@ fn without_auto_increment(create: &str) -> String {
     }
 }
 
-/// Gives a row's values one after the other; NULL as the empty text.
+/// Returns a function that returns the values of a row one after the other, NULL as the empty string.
 fn texts(row: Row) -> impl FnMut() -> String {
     let mut values = row.into_iter();
     move || values.next().flatten().unwrap_or_default()
 }
 
-/// How a problem is got rid of.
+/// Returns the option that avoids a problem.
 fn hint(kind: Kind) -> &'static str {
     match kind {
         Kind::Views => " (--leave-out=views)",
         Kind::Triggers => " (--leave-out=triggers)",
         Kind::Routines => " (--leave-out=routines)",
         Kind::Events => " (--leave-out=events)",
-        Kind::ForeignKeys => " (--leave-out=foreign-keys)", // Those without actions.
+        Kind::ForeignKeys => " (--leave-out=foreign-keys)", // Only those without actions.
     }
 }
 
-/// An identifier between backticks.
+/// Returns an identifier in backticks.
 pub fn quoted(name: &str) -> String {
     format!("`{}`", name.replace('`', "``"))
 }
 
-/// A foreign key in the text of SHOW CREATE TABLE.
+/// A foreign key in the output of SHOW CREATE TABLE.
 struct ForeignKey<'a> {
     name: &'a str,
     has_action: bool,
-    /// The other table is in another database.
+    /// True if the referenced table is in another database.
     names_database: bool,
 }
 
 impl<'a> ForeignKey<'a> {
-    /// SHOW CREATE TABLE gives each definition a line of its own.
+    /// Parses a line. SHOW CREATE TABLE prints each definition on a line of its own.
     fn of(line: &'a str) -> Option<Self> {
         if !is_foreign_key(line) {
             return None;
@@ -513,14 +515,15 @@ fn foreign_keys(create: &str) -> Vec<ForeignKey<'_>> {
     create.lines().filter_map(ForeignKey::of).collect()
 }
 
-/// Without those that have no actions: what an action changes is in no MariaDB's log.
+/// Removes the foreign keys without actions. Those with actions are needed, because a MariaDB does not log what an
+/// action changes.
 fn without_foreign_keys(create: &str) -> String {
     let mut lines: Vec<String> = vec![];
     for line in create.lines() {
         if ForeignKey::of(line).is_some_and(|key| !key.has_action) {
             continue;
         }
-        // The definition before it was not the last one.
+        // The definition before this one is now the last.
         if line.starts_with(')')
             && let Some(last) = lines.last_mut()
             && last.ends_with(',')
@@ -541,7 +544,7 @@ mod tests {
                           `l` FOREIGN KEY (`shop`) REFERENCES `a`.`shop` (`id`) ON DELETE CASCADE\n) ENGINE=InnoDB";
 
     #[test]
-    fn foreign_keys_are_lines() {
+    fn foreign_keys_without_actions_are_removed_from_create_table() {
         let keys: Vec<_> = foreign_keys(CREATE)
             .into_iter()
             .map(|key| (key.name, key.has_action, key.names_database))
@@ -558,7 +561,7 @@ mod tests {
     }
 
     #[test]
-    fn what_inserts_change() {
+    fn the_auto_increment_value_is_removed_from_create_table() {
         let create = "CREATE TABLE `t` (\n  `a` int COMMENT ' AUTO_INCREMENT=5'\n) ENGINE=InnoDB";
         assert_eq!(without_auto_increment(create), create);
         let counted = format!("{create} AUTO_INCREMENT=1234 DEFAULT CHARSET=utf8mb4");

@@ -1,4 +1,4 @@
-//! One state of the primary, seen by several sessions.
+//! A state of the primary that several sessions see.
 
 use super::schema::Schema;
 use crate::connection::Connection;
@@ -6,14 +6,13 @@ use std::time::Duration;
 
 /// Sessions with the same snapshot.
 pub struct Snapshot {
-    /// They are in a transaction each.
+    /// The sessions, each in a transaction.
     pub sessions: Vec<Connection>,
     /// `gtid_binlog_pos` of the snapshot.
     pub position: String,
     /// `gtid_binlog_state` of the snapshot.
     pub state: String,
-    /// How long nobody could commit; `None` if everybody could.
+    /// Time for which commits were blocked; `None` if they were not.
     pub held: Option<Duration>,
-    /// Databases and tables of it.
     pub schema: Schema,
 }

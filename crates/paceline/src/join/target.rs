@@ -1,4 +1,5 @@
-//! The server that the rows go into: ours, in this process, on a socket that only this machine sees, until the copy is complete.
+//! The server that rows are loaded into: our own server, in this process, on a private socket until the copy is
+//! complete.
 
 use super::arguments::Arguments;
 use super::error::{Error, Result};
@@ -11,26 +12,26 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// How long it may take to start, on an empty directory.
+/// Time limit for its start on an empty directory.
 const START: Duration = Duration::from_secs(60);
-/// How often something is looked at that is waited for.
+/// Interval of polling.
 const POLL: Duration = Duration::from_millis(10);
-/// The longest path that the system takes for a socket, with some room.
+/// Maximum length of a socket's path, a little below the limit of the system.
 const SOCKET_PATH_MAX: usize = 100;
 
-/// What a session that copies is set to: nothing it does replicates, rows are taken exactly or not at all, and what is in the
-/// primary's tables is neither judged nor computed again.
+/// Settings of a session that loads rows: nothing is replicated, rows are stored exactly or refused, and the primary's
+/// values are neither checked nor computed again.
 const SESSION: &str = "SET SESSION sql_log_bin=0, time_zone='+00:00', check_constraint_checks=0, foreign_key_checks=0, paceline_load_generated=1, \
                        sql_mode='STRICT_ALL_TABLES,STRICT_TRANS_TABLES,NO_AUTO_VALUE_ON_ZERO,ALLOW_INVALID_DATES'";
 
-/// The server while it is filled.
+/// The server while it is being filled.
 pub struct Target {
     socket: PathBuf,
     thread: Option<JoinHandle<Result<(), String>>>,
     session: Option<Session>,
 }
 
-/// A session of it.
+/// A session on the target.
 pub struct Session(pub Client);
 
 impl Session {
@@ -44,7 +45,7 @@ impl Session {
 }
 
 impl Target {
-    /// Starts it in the directory.
+    /// Starts the server in the directory.
     pub fn start(arguments: &Arguments, directory: Arc<Unfinished>) -> Result<Target> {
         let mut socket = directory.directory().join("join.sock");
         if socket.as_os_str().len() > SOCKET_PATH_MAX {
@@ -56,7 +57,7 @@ impl Target {
             "--skip-slave-start".to_owned(),
             "--read-only=0".to_owned(),
             "--local-infile=1".to_owned(),
-            // The end is a clean one, or there is none.
+            // If the server does not end cleanly, the directory is discarded anyway.
             "--sync-binlog=0".to_owned(),
             "--max-allowed-packet=1073741824".to_owned(),
         ];
@@ -75,7 +76,7 @@ impl Target {
         })
     }
 
-    /// The session that makes tables and ends everything.
+    /// Returns the session that creates tables and shuts the server down.
     pub async fn session(&mut self) -> Result<&mut Session> {
         let session = match self.session.take() {
             Some(session) => session,
@@ -84,7 +85,7 @@ impl Target {
         Ok(self.session.insert(session))
     }
 
-    /// Another session, as soon as the server is there.
+    /// Opens another session, as soon as the server accepts it.
     pub async fn connect(&mut self) -> Result<Session> {
         let options = ConnectOptions {
             user: paceline_server::accounts::initial::own_user(),
@@ -118,11 +119,11 @@ impl Target {
         }
     }
 
-    /// Stops it cleanly: everything is in its tables and synced when this returns.
+    /// Stops the server cleanly: all data is in its tables and synced when this returns.
     pub async fn stop(mut self) -> Result<()> {
         self.check_runs()?;
         if let Ok(session) = self.session().await {
-            // The connection may end before the answer.
+            // The connection may be closed before the answer arrives.
             let _ = session.execute("SHUTDOWN").await;
         }
         let Some(thread) = self.thread.take() else {

@@ -1,8 +1,9 @@
-//! A primary that lives and is not named: with it there would be two that take writes.
+//! Detects a living primary that the command does not name: after the promotion, two servers would accept writes.
 //!
-//! Where the candidate and the others replicate from, or did last, is known from themselves. Such a server that is not in the command, and that
-//! they are connected to or that answers, may be writing: what it acknowledges from now on would be lost. A server that does not answer can live
-//! all the same, cut off from here: that is what fencing is for.
+//! The servers themselves know from where they replicate, or did last. If such a server is not named in the command,
+//! and one of them is connected to it or it answers, it may be accepting writes. Everything that it acknowledges from
+//! now on would be lost. A server that does not answer may still be alive but unreachable from here: that is what
+//! fencing is for.
 
 use super::Result;
 use super::participants::Participants;
@@ -14,34 +15,34 @@ use std::time::{Duration, Instant};
 use tokio::io::AsyncReadExt;
 use tokio::net::TcpStream;
 
-/// How long a server has to greet.
+/// Time that a server has to send its greeting.
 const GREETING: Duration = Duration::from_secs(3);
-/// How long a replica has to notice that the connection to a dead primary is gone.
+/// Time that a replica has to notice that its connection to a dead primary is gone.
 const NOTICE: Duration = Duration::from_secs(5);
-/// How often it is asked.
+/// Interval of polling.
 const POLL: Duration = Duration::from_millis(50);
 
-/// What a server is that lives and is not named.
+/// Kind of a living server that is not named.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
-    /// It may take writes.
+    /// It may accept writes.
     Primary,
-    /// It keeps a log, and may have what the candidate lacks.
+    /// It is an archive, and may have transactions that the candidate lacks.
     Archive,
 }
 
-/// A server that lives, that others replicate from, and that is not named.
+/// A living server from which others replicate, and which is not named.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Living {
     /// HOST:PORT.
     pub address: String,
     /// What it seems to be.
     pub kind: Kind,
-    /// How that is known.
+    /// Evidence that it is alive.
     pub sign: String,
 }
 
-/// The first that is found.
+/// Returns the first such server found, if any.
 pub async fn find(participants: &mut Participants) -> Result<Option<Living>> {
     let named = Identities::of(participants);
     let mut suspects: HashMap<String, TcpAddress> = HashMap::new();
@@ -50,7 +51,7 @@ pub async fn find(participants: &mut Participants) -> Result<Option<Living>> {
     let mut all = candidates;
     for server in participants.others.iter_mut().chain(&mut participants.archives) {
         let theirs = server.upstreams().await?;
-        // One with several primaries is told of this one only where the candidate has it too.
+        // If a server has several primaries, only those that the candidate has too are considered.
         let is_single = theirs.len() == 1;
         all.extend(
             theirs
@@ -90,7 +91,7 @@ pub async fn find(participants: &mut Participants) -> Result<Option<Living>> {
     Ok(None)
 }
 
-/// The servers that the command line names.
+/// The servers named on the command line.
 struct Identities {
     addresses: HashSet<String>,
     ids: HashSet<ServerId>,
@@ -106,19 +107,19 @@ impl Identities {
         Identities { addresses, ids }
     }
 
-    /// By address, or by id: a server may have several names.
+    /// Compares addresses and server ids, because a server may have several names.
     fn contains(&self, upstream: &Upstream) -> bool {
         self.addresses.contains(&upstream.address.to_string())
             || upstream.server_id.is_some_and(|id| self.ids.contains(&id))
     }
 }
 
-/// What a server says first.
+/// Result of waiting for a server's greeting.
 enum Greeting {
     Of(Kind),
-    /// Nothing, for too long.
+    /// No greeting within the time limit.
     Silent,
-    /// There is nobody.
+    /// No server.
     None,
 }
 
@@ -130,7 +131,7 @@ async fn greeting(address: &TcpAddress) -> Greeting {
     let mut packet = [0; 256];
     match tokio::time::timeout(GREETING, stream.read(&mut packet)).await {
         Err(_) => Greeting::Silent,
-        // What stands in front of a dead server closes.
+        // A proxy in front of a dead server accepts the connection and closes it.
         Ok(Err(_) | Ok(0)) => Greeting::None,
         Ok(Ok(length)) => {
             let version = String::from_utf8_lossy(&packet[..length]);
@@ -142,7 +143,7 @@ async fn greeting(address: &TcpAddress) -> Greeting {
     }
 }
 
-/// The server that is connected to this address, and stays so.
+/// Returns the server that is connected to this address and remains connected.
 async fn connected(participants: &mut Participants, address: &str) -> Result<Option<String>> {
     let deadline = Instant::now() + NOTICE;
     loop {

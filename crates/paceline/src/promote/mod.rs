@@ -1,32 +1,36 @@
-//! `paceline promote`: makes a replica the primary, and loses nothing that any of the servers named has.
+//! `paceline promote`: makes a replica the primary, without losing any transaction that one of the named servers has.
 //!
 //! ```text
-//!   every replica: stop receiving, apply what was received; every archive: stop receiving, write it
+//!   every replica: stop receiving, apply what was received; every archive: stop receiving, write what was received
 //!   candidate ◀── what it lacks, domain by domain ── the others, the archives   (START SLAVE … UNTIL)
 //!   the others: read_only=1
 //!   candidate: forget the old primary, read_only=0
-//!   the others, the archives, and an old primary that lives ──▶ candidate       (CHANGE MASTER)
+//!   the others, the archives, and the old primary if alive ──▶ candidate        (CHANGE MASTER)
 //! ```
 //!
-//! With several replication domains there may be no replica that is ahead in all of them. So the candidate first replicates from each other
-//! server that has something it lacks, until just that; then it has the union, and a server that has less replicates from it. With
-//! `--old-primary` it is a switch-over: the old primary stops writing first, and becomes a replica. If the candidate does not come to where it
-//! ended, nothing else has been changed, and the old primary writes again.
+//! With several replication domains, possibly no replica is ahead in all of them. So the candidate first replicates the
+//! missing transactions from each server that has some. Then it has all transactions, and the others can replicate from
+//! it. With `--old-primary` it is a switch-over: first the old primary stops writing, and finally it becomes a replica.
+//! If the candidate does not reach the end of the old primary's log, nothing else has been changed, and the old primary
+//! accepts writes again.
 //!
-//! An archive (`--archive`) may have acknowledged what no replica has. It knows only the account that it follows its primary with: that is the login
-//! there, and what the candidate fetches with.
+//! An archive (`--archive`) may have acknowledged transactions that no replica has. It accepts only the account with
+//! which it follows its primary. This account is used for the login on the archive, and by the candidate to fetch from
+//! it.
 //!
-//! *What is refused.* A server that is named and does not answer: what it has cannot be known ([`participants`]). No `--old-primary`, and the
-//! servers' old primary lives: there would be two ([`living`]). `--force` goes on in both cases, and says what may be lost. Two servers that
-//! contradict each other, and one server under two names, are refused in any case.
+//! *Refusals.* A named server does not answer: it is unknown what it has ([`participants`]). The old primary is alive
+//! and not given as `--old-primary`: there would be two primaries ([`living`]). `--force` continues in both cases, and
+//! prints what may be lost. Two servers with contradicting transactions, and one server under two names, are always
+//! refused.
 //!
-//! A replica may have transactions that it does not log (MariaDB's `log_slave_updates=OFF`). No other server can fetch these: if the candidate lacks one in the
-//! end, there is no promotion.
+//! A replica may have transactions that are not in its log (MariaDB's `log_slave_updates=OFF`). No other server can
+//! fetch them. If the candidate still lacks one of them at the end, there is no promotion.
 //!
-//! Connections that are made anew are encrypted as the candidate's to the old primary was; those that are turned keep their settings.
+//! New connections get the TLS settings of the candidate's connection to the old primary. Existing connections that are
+//! redirected keep their settings.
 //!
-//! All of this is SQL that MariaDB understands as well: servers of both kinds may take part, in any role. Nothing is changed before all of
-//! them have answered and none has transactions that contradict another's.
+//! All steps use SQL that MariaDB also understands, so servers of both kinds may take part, in any role. Nothing is
+//! changed until all servers have answered and no transactions contradict each other.
 
 mod living;
 mod participants;
@@ -44,20 +48,21 @@ use server::{Archived, Replication, Role, Server};
 use std::collections::HashSet;
 use std::time::Duration;
 
-/// The connection by which a candidate fetches what it lacks.
+/// Name of the connection with which the candidate fetches missing transactions.
 const COLLECTING: &str = "paceline_promote";
 
-/// How much longer than a step an answer may take: a server waits for a transaction as long as a step may take, and then says so.
+/// Extra time for an answer beyond the time limit of a step. A server may wait for a transaction until the limit, and
+/// reports that only afterwards.
 const ANSWER: Duration = Duration::from_secs(10);
 
-/// Whether to go on where something may be lost.
+/// Whether to continue although transactions may be lost.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Force {
     No,
     Yes,
 }
 
-/// What the command line says.
+/// Options of `paceline promote`.
 #[derive(clap::Args, Debug)]
 pub struct Options {
     /// The replica that becomes the primary: HOST, HOST:PORT or [IPV6]:PORT. The others are told to connect to it there.
@@ -101,27 +106,22 @@ pub struct Options {
     tls: TlsOptions,
 }
 
-/// Why a promotion has stopped; for people.
+/// Reason why a promotion has stopped. The texts are for users.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// A server could not be asked, or refused.
+    /// A server could not be reached, or refused something.
     #[error(transparent)]
     Server(#[from] ServerError),
-    /// A server is not named as others could connect to it.
+    /// The given address of a server cannot be used by other servers.
     #[error(transparent)]
     Address(ServerError),
-    /// A server that is named does not answer.
+    /// A named server does not answer.
     #[error(
         "{why}{}\nWhat it has cannot be known, and nothing was changed. If it is gone for good, --force goes on without it: what only it has is lost",
         hint(.why, *.role)
     )]
-    NotKnown {
-        /// What happened.
-        why: ServerError,
-        /// What it was to be.
-        role: Role,
-    },
-    /// A server is named twice, or two have one id.
+    NotKnown { why: ServerError, role: Role },
+    /// A server is named twice, or two servers have the same id.
     #[error(
         "{one} and {other} are one server, or two with one server_id ({server_id}): a server cannot replicate from itself. Nothing was changed"
     )]
@@ -130,24 +130,20 @@ pub enum Error {
         one: String,
         /// HOST:PORT.
         other: String,
-        /// Of both.
         server_id: ServerId,
     },
-    /// A server that they replicate from lives, and is not named.
+    /// The servers replicate from a living server that is not named.
     #[error(
         "the servers replicate from {}, which is not named and lives: {}. {}. Nothing was changed",
         .living.address, .living.sign, advice(.living)
     )]
-    Lives {
-        /// That one.
-        living: Living,
-    },
-    /// Two servers have different transactions of one number.
+    Lives { living: Living },
+    /// Two servers have different transactions with the same sequence number.
     #[error(
         "{0}: two servers have written one domain, and nothing was changed; decide which of the two is right"
     )]
     Contradiction(String),
-    /// A replica has transactions that it cannot give to the candidate.
+    /// A replica has transactions that the candidate lacks and that are not in its log.
     #[error(
         "{server} has {lacks}, which it does not log (log_slave_updates is OFF) and {candidate} lacks: promote {server}, whose log lacks them for the \
          others, or leave it out of the command, and they are lost. There is no new primary; the replicas have stopped receiving"
@@ -155,39 +151,37 @@ pub enum Error {
     NotLogged {
         /// HOST:PORT.
         server: String,
-        /// Up to where.
+        /// Last of these transactions in each domain.
         lacks: GtidPosition,
         /// HOST:PORT.
         candidate: String,
     },
-    /// What the command line says of TLS cannot be heeded.
+    /// The TLS options cannot be used.
     #[error("{0}")]
     Tls(String),
-    /// The candidate has not come to where the old primary ended, which writes again.
+    /// The candidate has not reached the end of the old primary's log. The old primary accepts writes again.
     #[error("{why}\nnothing was changed: {old} writes again, as before")]
     NotSwitched {
-        /// What happened.
         why: Box<Error>,
         /// HOST:PORT.
         old: String,
     },
-    /// The old primary writes no more, and there is no new one.
+    /// The old primary accepts no writes, and there is no new primary.
     #[error(
         "{why}\n{old} is read_only now, and no other server writes: run the same command again, which goes on from here, or let {old} go \
          on with SET GLOBAL read_only=0 there and START SLAVE on its replicas"
     )]
     NoPrimary {
-        /// What happened.
         why: Box<Error>,
         /// HOST:PORT.
         old: String,
     },
-    /// There is a new primary, and servers that do not follow it.
+    /// There is a new primary, but some servers do not replicate from it.
     #[error("{new} is the primary, and these do not replicate from it:\n{}", list(.servers))]
     NotFollowing {
         /// HOST:PORT.
         new: String,
-        /// Which, and why.
+        /// One line per server, with the cause.
         servers: Vec<String>,
     },
 }
@@ -219,13 +213,12 @@ fn list(lines: &[String]) -> String {
     lines.join("\n")
 }
 
-/// What functions here return.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// Promotes the candidate.
 ///
 /// # Errors
-/// The step that failed. Run again, it goes on from there.
+/// The failed step. If the command is repeated, it continues from there.
 pub async fn run(options: &Options) -> Result<()> {
     let patience = Duration::from_secs(options.timeout);
     let silence = Some(patience.saturating_add(ANSWER));
@@ -287,14 +280,14 @@ pub async fn run(options: &Options) -> Result<()> {
     };
     let made = make_primary(&mut servers, accounts, patience).await;
     if let Err(why) = made {
-        // Best effort: an archive that does not follow keeps nothing.
+        // Restarts the archives if possible: an archive that does not follow a primary stores nothing.
         for archive in &mut servers.archives {
             let _ = archive.go_on().await;
         }
         let Some(old) = &mut servers.old_primary else {
             return Err(why);
         };
-        // If it cannot be asked, it is told all the same.
+        // If the old primary does not answer, it is treated as not writable.
         return Err(match old.is_writable().await {
             Ok(true) => why,
             Ok(false) | Err(_) => Error::NoPrimary {
@@ -306,14 +299,14 @@ pub async fn run(options: &Options) -> Result<()> {
     turn_to_the_new_primary(&mut servers, &replication).await
 }
 
-/// The accounts by which the candidate fetches.
+/// Accounts with which the candidate fetches.
 #[derive(Clone, Copy)]
 struct Accounts<'a> {
     replication: &'a Replication,
     archives: &'a Replication,
 }
 
-/// What cannot be refused, because only the operator knows it.
+/// Prints warnings about risks that only the operator can judge.
 async fn warn_of_the_unnamed(servers: &mut Participants) {
     let mut named = HashSet::new();
     let mut acknowledge = Vec::new();
@@ -323,7 +316,7 @@ async fn warn_of_the_unnamed(servers: &mut Participants) {
     }
     match &mut servers.old_primary {
         Some(old) => {
-            // An account that may not ask has been told of nothing.
+            // If the account lacks the privilege for this query, there is no warning.
             for (id, host) in old.replicas().await.unwrap_or_default() {
                 if !named.contains(&id) {
                     eprintln!(
@@ -341,7 +334,7 @@ async fn warn_of_the_unnamed(servers: &mut Participants) {
     }
 }
 
-/// The other servers follow the candidate, which is the primary.
+/// Makes the other servers follow the candidate, which is now the primary.
 async fn turn_to_the_new_primary(servers: &mut Participants, replication: &Replication) -> Result<()> {
     let candidate = &mut servers.candidate;
     let position = candidate.holding().await?.has();
@@ -374,7 +367,7 @@ async fn turn_to_the_new_primary(servers: &mut Participants, replication: &Repli
     }
 }
 
-/// The candidate gets everything that any of them has, and writes.
+/// Makes the candidate fetch everything that any server has, and accept writes.
 async fn make_primary(servers: &mut Participants, accounts: Accounts<'_>, patience: Duration) -> Result<()> {
     let Participants {
         candidate,
@@ -386,7 +379,8 @@ async fn make_primary(servers: &mut Participants, accounts: Accounts<'_>, patien
         let was_writable = old.is_writable().await?;
         old.execute("SET GLOBAL read_only=1").await?;
         if let Err(why) = catch_up(candidate, old, patience).await {
-            // Every replica still follows it, and no other server was told to write. If it was read-only before, another may write.
+            // Every replica still follows the old primary, and no other server was made writable. If the old primary
+            // was read-only before, another server may be the one that accepts writes.
             if !was_writable || old.execute("SET GLOBAL read_only=0").await.is_err() {
                 return Err(why);
             }
@@ -410,14 +404,14 @@ async fn make_primary(servers: &mut Participants, accounts: Accounts<'_>, patien
     candidate.execute("SET GLOBAL read_only=0").await
 }
 
-/// The candidate comes to where the old primary, which writes no more, has ended.
+/// Waits until the candidate has reached the end of the log of the old primary, which accepts no more writes.
 async fn catch_up(candidate: &mut Server, old: &mut Server, patience: Duration) -> Result<()> {
     let last = old.holding().await?.logged;
     println!("{} writes no more; it ends at {last}", old.address());
     candidate.wait_for(&last, patience).await
 }
 
-/// The candidate fetches what the others and the archives have and it lacks.
+/// Makes the candidate fetch what the others and the archives have and it lacks.
 async fn collect(
     candidate: &mut Server,
     others: &mut [Server],
@@ -433,7 +427,7 @@ async fn collect(
     for archive in archives.iter_mut() {
         holdings.push(archive.holding_of(&known).await?);
     }
-    // Again, now that nothing moves any more.
+    // Checked again, now that the positions no longer change.
     refuse_contradictions(&holdings)?;
     for holding in &holdings {
         println!("{} has {}", holding.address, holding.has());

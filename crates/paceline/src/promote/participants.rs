@@ -1,7 +1,7 @@
-//! The servers that a promotion is told of: all of them answer, and no two of them are one.
+//! The servers that take part in a promotion: all of them have answered, and all are different servers.
 //!
-//! What a server has that does not answer cannot be known. It may be the only one that has what a client was told is committed. So nothing is
-//! changed without it, unless `--force` says that it is gone for good.
+//! It is unknown which transactions an unreachable server has. It may be the only one with a transaction that was
+//! acknowledged to a client. So without it nothing is changed, unless `--force` states that it is gone for good.
 
 use super::server::{Role, Server};
 use super::{Error, Force, Result};
@@ -9,7 +9,7 @@ use paceline_types::ServerId;
 use paceline_wire::client::ConnectOptions;
 use std::collections::HashSet;
 
-/// Addresses, as the command line has them.
+/// Addresses from the command line.
 #[derive(Clone, Copy, Debug)]
 pub struct Named<'a> {
     pub candidate: &'a str,
@@ -18,24 +18,23 @@ pub struct Named<'a> {
     pub old_primary: Option<&'a str>,
 }
 
-/// The logins: an archive knows only its own account.
+/// Logins. An archive accepts only its own account.
 #[derive(Clone, Copy, Debug)]
 pub struct Logins<'a> {
     pub servers: &'a ConnectOptions,
     pub archives: &'a ConnectOptions,
 }
 
-/// Connections to all of them.
+/// Connections to all servers.
 pub struct Participants {
     pub candidate: Server,
-    /// The replicas that follow it in the end.
+    /// Other replicas. They follow the candidate in the end.
     pub others: Vec<Server>,
     pub archives: Vec<Server>,
     pub old_primary: Option<Server>,
 }
 
 impl Participants {
-    /// Connects to all of them.
     pub async fn connect(named: Named<'_>, logins: Logins<'_>, force: Force) -> Result<Self> {
         let candidate = Server::connect(named.candidate, logins.servers, Role::Replica).await?;
         let mut others = Vec::new();
@@ -61,7 +60,7 @@ impl Participants {
         Ok(participants)
     }
 
-    /// `None` for a server that does not answer and that `--force` does without.
+    /// Connects to a server. Returns `None` if it does not answer and `--force` is given.
     async fn connect_one(
         address: &str,
         login: &ConnectOptions,
@@ -81,7 +80,7 @@ impl Participants {
         }
     }
 
-    /// All of them, the candidate first.
+    /// Returns all servers, the candidate first.
     pub fn all(&mut self) -> impl Iterator<Item = &mut Server> {
         std::iter::once(&mut self.candidate)
             .chain(&mut self.others)
@@ -89,7 +88,7 @@ impl Participants {
             .chain(&mut self.old_primary)
     }
 
-    /// A server that is named twice would become a replica of itself.
+    /// Refuses a server that is named twice: it would become a replica of itself.
     fn refuse_doubles(&mut self) -> Result<()> {
         let mut seen: Vec<(String, ServerId)> = Vec::new();
         for server in self.all() {
@@ -109,7 +108,8 @@ impl Participants {
         Ok(())
     }
 
-    /// Of an archive that keeps the logs of several primaries, only the connection to this one is touched.
+    /// If an archive stores the logs of several primaries, selects its connection to this primary. The others are not
+    /// changed.
     async fn choose_archives_connections(&mut self) -> Result<()> {
         let mut known: HashSet<String> = self.all().map(|server| server.address().to_owned()).collect();
         known.extend(self.candidate.primaries().await?);

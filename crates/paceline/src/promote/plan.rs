@@ -1,32 +1,33 @@
-//! Who has what: decided from GTID positions alone.
+//! Compares what servers have, from their GTID positions alone.
 //!
-//! In a domain the sequence number orders history, whoever wrote: so the higher number has everything that the lower one has. Two servers
-//! at the same number by different writers contradict each other.
+//! In a domain, sequence numbers order the history, whichever server wrote a transaction. So a server with a higher
+//! number has everything that a server with a lower number has. Two servers with the same number from different writers
+//! contradict each other.
 
 use paceline_binlog::{BinlogState, GtidPosition};
 use paceline_types::DomainId;
 use std::collections::HashSet;
 
-/// What a server has.
+/// Transactions that a server has.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Holding {
     /// HOST:PORT.
     pub address: String,
-    /// `gtid_binlog_pos`: what it can give to others.
+    /// `gtid_binlog_pos`: transactions that other servers can fetch from it.
     pub logged: GtidPosition,
-    /// `gtid_slave_pos`: what it has replicated, logged or not.
+    /// `gtid_slave_pos`: transactions that it has replicated, logged or not.
     pub replicated: GtidPosition,
 }
 
 impl Holding {
-    /// Everything that it has.
+    /// Returns the position of everything that it has.
     pub fn has(&self) -> GtidPosition {
         let mut position = self.logged.clone();
         self.replicated.iter().for_each(|gtid| position.advance(gtid));
         position
     }
 
-    /// Leaves only these domains.
+    /// Removes all other domains.
     pub fn keep(&mut self, domains: &HashSet<DomainId>) {
         for position in [&mut self.logged, &mut self.replicated] {
             *position = position
@@ -37,7 +38,7 @@ impl Holding {
     }
 }
 
-/// The domains that any of them has something in.
+/// Returns the domains in which any of the servers has a transaction.
 pub fn domains(holdings: &[Holding]) -> HashSet<DomainId> {
     let all = holdings
         .iter()
@@ -46,7 +47,7 @@ pub fn domains(holdings: &[Holding]) -> HashSet<DomainId> {
         .collect()
 }
 
-/// What stands in `other` and is missing in `has`, domain by domain.
+/// Returns the GTIDs of `other` that `has` does not reach.
 pub fn lacking(has: &GtidPosition, other: &GtidPosition) -> GtidPosition {
     other
         .iter()
@@ -54,19 +55,20 @@ pub fn lacking(has: &GtidPosition, other: &GtidPosition) -> GtidPosition {
         .collect()
 }
 
-/// Who has replicated something that is missing in `has`, and what: it stands in no log that could give it.
+/// Returns a server that has replicated something that `has` lacks, and what: no log contains it.
 pub fn not_given<'h>(has: &GtidPosition, others: &'h [Holding]) -> Option<(&'h Holding, GtidPosition)> {
     let mut lacks = others.iter().map(|other| (other, lacking(has, &other.has())));
     lacks.find(|(_, lacks)| !lacks.is_empty())
 }
 
-/// What a server has yet to replicate to come to `position`, if its log has this state. What it has written itself it never replicates, and its
-/// number alone does not tell: here it must have that very transaction.
+/// Returns the GTIDs of `position` that a server must still replicate, given the state of its log. A server never
+/// replicates its own transactions, and comparing their numbers is not enough: it must have exactly these transactions.
 pub fn not_logged(logged: &BinlogState, position: &GtidPosition) -> GtidPosition {
     position.iter().filter(|gtid| !logged.contains(*gtid)).collect()
 }
 
-/// Two servers that have different transactions under one number of a domain; as a text for people.
+/// Returns a text for users about two servers that have different transactions with the same number in a domain; `None`
+/// if there are none.
 pub fn contradiction(holdings: &[Holding]) -> Option<String> {
     let all: Vec<_> = holdings
         .iter()
@@ -101,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_is_ahead_in_all_domains() {
+    fn lacking_transactions_are_found_domain_by_domain() {
         let candidate = holding("a", "0-1-10,5-2-7", "0-1-11");
         let other = holding("b", "0-1-12,5-2-6,7-3-1", "");
         assert_eq!(candidate.has().to_string(), "0-1-11,5-2-7");
@@ -114,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_in_no_log() {
+    fn replicated_transactions_that_no_log_contains_are_found() {
         let others = [
             holding("b", "0-1-12", "0-1-11"),
             holding("c", "5-3-2", "0-1-15,5-2-1"),
@@ -128,17 +130,17 @@ mod tests {
     }
 
     #[test]
-    fn what_it_wrote_itself_is_not_waited_for() {
+    fn transactions_in_the_servers_own_log_are_not_waited_for() {
         let logged: BinlogState = "0-2-4,0-1-10,5-2-7".parse().unwrap();
         let yet = |position: &str| not_logged(&logged, &position.parse().unwrap()).to_string();
         assert_eq!(yet("0-1-10"), "");
         assert_eq!(yet("0-2-11,5-2-7"), "0-2-11");
-        // It has that number, and another's transaction under it.
+        // It has the number, but with another server's transaction.
         assert_eq!(yet("0-2-9,6-2-1"), "0-2-9,6-2-1");
     }
 
     #[test]
-    fn one_number_by_two_writers() {
+    fn the_same_number_from_two_writers_is_a_contradiction() {
         let both = [holding("a", "0-1-10,5-2-7", ""), holding("b", "0-1-10,5-3-7", "")];
         assert_eq!(contradiction(&both).unwrap(), "a has 5-2-7 where b has 5-3-7");
     }

@@ -1,4 +1,4 @@
-//! A server that takes part in a promotion, through SQL.
+//! A server that takes part in a promotion. It is controlled with SQL.
 
 use super::plan::{Holding, not_logged};
 use super::{Error, Result};
@@ -11,50 +11,51 @@ use paceline_wire::client::ConnectOptions;
 use std::collections::{HashMap, HashSet};
 use std::time::{Duration, Instant};
 
-/// How often something is looked at that is waited for.
+/// Interval of polling.
 const POLL: Duration = Duration::from_millis(50);
 
-/// How long a replica may take to connect.
+/// Time limit for a replica to connect.
 const CONNECT: Duration = Duration::from_secs(10);
 
-/// The account of a connection to a primary or an archive.
+/// Account of a connection to a primary or an archive.
 #[derive(Clone)]
 pub struct Replication {
     pub user: String,
     pub password: String,
-    /// What CHANGE MASTER says of TLS where a connection is new: nothing, or with a comma before it.
+    /// TLS options of CHANGE MASTER for new connections, preceded by a comma; empty without TLS.
     pub tls: String,
 }
 
-/// What a server is in a promotion.
+/// Role of a server in a promotion.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Role {
-    /// It becomes the primary, or follows it.
+    /// It becomes the primary, or follows the new one.
     Replica,
-    /// It keeps the log, and follows the primary.
+    /// It stores the log, and follows the primary.
     Archive,
-    /// It is the primary until now.
+    /// It has been the primary until now.
     OldPrimary,
 }
 
-/// Where a server replicates from.
+/// A server from which another one replicates.
 #[derive(Clone, Debug)]
 pub struct Upstream {
     pub address: TcpAddress,
-    /// Known from the first connection on.
+    /// Known after the first connection.
     pub server_id: Option<ServerId>,
     pub is_connected: bool,
 }
 
-/// The connections of a server that a promotion is about.
+/// Connections of a server that the promotion concerns.
 #[derive(Clone, PartialEq, Eq, Debug)]
 enum Concerned {
     All,
-    /// Those of these names. The others are to other primaries.
+    /// Those with these names. The others go to other primaries.
     Named(HashSet<String>),
 }
 
-/// What a session is set to: literals are read as they are written here, and it is not closed while others are waited for.
+/// Settings of a session: literals are read as written here, and the session is not closed while it waits for other
+/// servers.
 const SESSION: &str = "SET SESSION sql_mode='', wait_timeout=86400";
 
 /// A connection to a server.
@@ -67,11 +68,11 @@ pub struct Server {
     concerned: Concerned,
 }
 
-/// A row by its columns' names.
+/// A row as a map from column names to values.
 type Row = HashMap<String, String>;
 
 impl Server {
-    /// Connects to a server that others can connect to, too.
+    /// Connects to a server. Its address must also be usable by other servers.
     pub async fn connect(address: &str, account: &ConnectOptions, role: Role) -> Result<Self> {
         let address = address.parse::<Address>().map_err(Error::Address)?;
         let address = address.for_others().map_err(Error::Address)?.clone();
@@ -93,7 +94,6 @@ impl Server {
         Ok(server)
     }
 
-    /// Its `server_id`.
     pub fn server_id(&self) -> ServerId {
         self.server_id
     }
@@ -112,7 +112,7 @@ impl Server {
         Ok(self.connection.rows(statement).await.map(drop)?)
     }
 
-    /// What an expression is there.
+    /// Evaluates an expression on the server.
     pub async fn value(&mut self, expression: &str) -> Result<String> {
         let row = self.connection.row(&format!("SELECT {expression}")).await?;
         let value = row.into_iter().next();
@@ -125,7 +125,7 @@ impl Server {
         Ok(position.map_err(|error| self.problem(format!("{variable}: {error}")))?)
     }
 
-    /// What it has.
+    /// Returns what the server has.
     pub async fn holding(&mut self) -> Result<Holding> {
         Ok(Holding {
             address: self.address().to_owned(),
@@ -134,7 +134,8 @@ impl Server {
         })
     }
 
-    /// The same; of an archive that keeps other primaries' logs too, only these domains.
+    /// Returns what the server has. For an archive that also stores other primaries' logs, only these domains are
+    /// returned.
     pub async fn holding_of(&mut self, domains: &HashSet<DomainId>) -> Result<Holding> {
         let mut holding = self.holding().await?;
         if self.concerned != Concerned::All {
@@ -143,14 +144,14 @@ impl Server {
         Ok(holding)
     }
 
-    /// Whether clients may write there.
+    /// Returns whether clients may write.
     pub async fn is_writable(&mut self) -> Result<bool> {
-        // MariaDB 12 has names for it.
+        // MariaDB 12 uses names for its values.
         let read_only = self.value("@@GLOBAL.read_only").await?;
         Ok(matches!(read_only.as_str(), "0" | "OFF"))
     }
 
-    /// Whether it acknowledges what it receives (semi-sync). `None`: it has no such variable.
+    /// Returns whether it acknowledges what it receives (semi-sync); `None` if it has no such variable.
     pub async fn acknowledges(&mut self) -> Option<bool> {
         let enabled = self.value("@@GLOBAL.rpl_semi_sync_slave_enabled").await.ok()?;
         Some(matches!(enabled.as_str(), "1" | "ON"))
@@ -164,19 +165,19 @@ impl Server {
         Ok(rows)
     }
 
-    /// Where it replicates from, or is told to.
+    /// Returns the servers from which it replicates or is configured to replicate.
     pub async fn upstreams(&mut self) -> Result<Vec<Upstream>> {
         let rows = self.connections().await?;
         Ok(rows.iter().filter_map(upstream).collect())
     }
 
-    /// The same, as texts.
+    /// Returns the addresses of these servers.
     pub async fn primaries(&mut self) -> Result<Vec<String>> {
         let upstreams = self.upstreams().await?;
         Ok(upstreams.iter().map(|one| one.address.to_string()).collect())
     }
 
-    /// Of several connections, only those to one of these servers are looked at and changed from now on.
+    /// If the server has several connections, restricts everything that follows to those to one of these servers.
     pub async fn keep_connections_to(&mut self, servers: &HashSet<String>) -> Result<()> {
         let rows = self.connections().await?;
         if rows.len() < 2 {
@@ -202,7 +203,7 @@ impl Server {
         Ok(())
     }
 
-    /// Replicas that are connected to it: their ids, and what they are called there.
+    /// Returns the replicas that are connected to it: their ids and host names.
     pub async fn replicas(&mut self) -> Result<Vec<(ServerId, String)>> {
         let rows = self.connection.named_rows("SHOW SLAVE HOSTS").await?;
         let replica = |row: &Row| {
@@ -213,13 +214,13 @@ impl Server {
         Ok(rows.iter().filter_map(replica).collect())
     }
 
-    /// How its connection to its primary is encrypted, for CHANGE MASTER. Nothing if it is in clear.
+    /// Returns the TLS settings of its connection to its primary as options of CHANGE MASTER; empty without TLS.
     pub async fn tls_settings(&mut self) -> Result<String> {
         let connections = self.connections().await?;
         Ok(connections.first().map(tls_settings).unwrap_or_default())
     }
 
-    /// Receives no more from anybody, and applies what it has received.
+    /// Stops receiving on all connections, and waits until everything received is applied.
     pub async fn stop_receiving(&mut self, patience: Duration) -> Result<()> {
         for connection in self.connections().await? {
             let name = quoted(&connection["Connection_name"]);
@@ -251,7 +252,7 @@ impl Server {
         }
     }
 
-    /// Waits until it has everything up to there, its own or replicated.
+    /// Waits until the server has everything up to `position`, written by itself or replicated.
     pub async fn wait_for(&mut self, position: &GtidPosition, patience: Duration) -> Result<()> {
         let state = self.value("@@GLOBAL.gtid_binlog_state").await?;
         let state = state.parse::<BinlogState>();
@@ -263,7 +264,7 @@ impl Server {
         }
     }
 
-    /// Waits until it has replicated up to there.
+    /// Waits until the server has replicated up to `position`.
     pub async fn wait_replicated(&mut self, position: &GtidPosition, patience: Duration) -> Result<()> {
         let wait = format!("MASTER_GTID_WAIT('{position}', {})", patience.as_secs());
         if self.value(&wait).await? == "0" {
@@ -281,7 +282,7 @@ impl Server {
         Err(self.problem(problem).into())
     }
 
-    /// Replicates from another server, until it has come to `until` in the domains named there.
+    /// Replicates from another server until `until` is reached in the domains that it names.
     pub async fn fetch(
         &mut self,
         name: &str,
@@ -295,7 +296,7 @@ impl Server {
             let name = quoted(&connection["Connection_name"]);
             self.execute(&format!("STOP SLAVE {name}")).await?;
         }
-        // There can be only one connection to a server (1934).
+        // A server can have only one connection to another server (1934).
         let existing = connections
             .iter()
             .find(|row| upstream(row).is_some_and(|one| one.address.to_string() == source));
@@ -314,7 +315,7 @@ impl Server {
         self.execute(&format!("STOP SLAVE {quoted_name}")).await?;
         fetched?;
         match existing {
-            // Forgotten with the others.
+            // It is removed later with the other connections.
             Some(_) => Ok(()),
             None => self.execute(&format!("RESET SLAVE {quoted_name} ALL")).await,
         }
@@ -332,7 +333,7 @@ impl Server {
         Ok(self.connection.execute_secret(&statement, &shown).await?)
     }
 
-    /// Is nobody's replica any more.
+    /// Removes all its connections to primaries.
     pub async fn forget_primaries(&mut self) -> Result<()> {
         for connection in self.connections().await? {
             let name = quoted(&connection["Connection_name"]);
@@ -342,7 +343,7 @@ impl Server {
         Ok(())
     }
 
-    /// Receives again. For an archive whose promotion has failed.
+    /// Starts receiving again. Used for archives after a failed promotion.
     pub async fn go_on(&mut self) -> Result<()> {
         for connection in self.connections().await? {
             let name = quoted(&connection["Connection_name"]);
@@ -351,7 +352,7 @@ impl Server {
         Ok(())
     }
 
-    /// An archive follows the new primary. Returns what is to be known of that.
+    /// Makes an archive follow the new primary.
     pub async fn archive_from(&mut self, primary: &str) -> Result<Archived> {
         let connections = self.connections().await?;
         let TcpAddress { host, port } = primary
@@ -375,7 +376,7 @@ impl Server {
         })
     }
 
-    /// Replicates from the new primary, by the connection that it had to the old one.
+    /// Makes the server replicate from the new primary, over its connection to the old one if there is exactly one.
     pub async fn follow(&mut self, primary: &str, replication: &Replication) -> Result<()> {
         let connections = self.connections().await?;
         let name = match connections.as_slice() {
@@ -395,7 +396,7 @@ impl Server {
         self.wait_connected(&name).await
     }
 
-    /// Waits until a connection receives. An account that may not replicate is found out here.
+    /// Waits until a connection receives. This detects, for example, an account without the privilege to replicate.
     async fn wait_connected(&mut self, quoted_name: &str) -> Result<()> {
         let deadline = Instant::now() + CONNECT;
         loop {
@@ -422,14 +423,14 @@ impl Server {
     }
 }
 
-/// How an archive follows the new primary.
+/// Result of making an archive follow the new primary.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Archived {
-    /// It does.
+    /// It follows the new primary.
     Follows,
-    /// Its `--from` does not name the new primary: it has forgotten it when it is started again.
+    /// It follows, but its `--from` does not name the new primary: it forgets it when it is restarted.
     UntilRestart,
-    /// It serves the files of a dead server (`--serve`).
+    /// It serves the files of a dead server (`--serve`) and follows no primary.
     FollowsNobody,
 }
 
@@ -444,8 +445,9 @@ fn upstream(row: &Row) -> Option<Upstream> {
     })
 }
 
-/// Whether a server that has `has` has applied everything that a connection has received. (`Gtid_IO_Pos` begins with the position that
-/// was asked for, in which there may be transactions of its own.) An archive has written it, and receives no more.
+/// Returns whether a server that has `has` has applied everything received on a connection. (`Gtid_IO_Pos` starts with
+/// the requested position, which may contain transactions of its own.) For an archive: whether everything is written
+/// and it no longer receives.
 fn has_applied_all(row: &Row, has: &GtidPosition) -> bool {
     if let Some(waiting) = row.get("Waiting_Transactions") {
         return waiting == "0" && row["Slave_IO_Running"] == "No";
@@ -458,7 +460,7 @@ fn has_applied_all(row: &Row, has: &GtidPosition) -> bool {
     has.covers(&received)
 }
 
-/// What SHOW SLAVE STATUS says of TLS, for CHANGE MASTER.
+/// Returns the TLS settings in SHOW SLAVE STATUS as options of CHANGE MASTER.
 fn tls_settings(row: &Row) -> String {
     let value = |column: &str| {
         row.get(&format!("Master_SSL_{column}"))
@@ -481,7 +483,7 @@ fn tls_settings(row: &Row) -> String {
     })
 }
 
-/// `current_pos`: a server that was a primary itself fetches only what is new.
+/// Returns the statement. With `current_pos`, a server that was a primary itself fetches only new transactions.
 fn change_master(name: &str, source: &str, replication: &Replication) -> Result<String> {
     let source: Address = source.parse()?;
     let TcpAddress { host, port } = source.for_others()?;
@@ -499,7 +501,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn statements() {
+    fn change_master_quotes_its_values() {
         let replication = Replication {
             user: "repl".into(),
             password: r"it's \ odd".into(),
@@ -531,7 +533,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_received_is_applied_first() {
+    fn a_connection_has_applied_all_if_the_position_covers_what_it_received() {
         let row = |using: &str, io: &str| {
             let values = [
                 ("Using_Gtid", using),

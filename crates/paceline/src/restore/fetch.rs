@@ -1,7 +1,8 @@
-//! Objects of a backup become files, several at a time, each compared with its checksum on the way.
+//! Reads objects of a backup, several at a time, verifies their checksums, and writes them to files.
 //!
-//! A bucket takes tens of milliseconds before an object's first byte comes, and gives one connection a part of the line only. Each download
-//! holds what has just come of its object, and no more: memory is bounded by how many there are. The first one that fails ends the others.
+//! A bucket takes tens of milliseconds to send the first byte of an object, and one connection gets only a part of the
+//! bandwidth. Each download keeps only the bytes just received in memory, so memory is bounded by the number of
+//! downloads. The first failure ends the others.
 
 use crate::backup::error::{Error, Result};
 use crate::backup::manifest::checksum_text;
@@ -13,19 +14,18 @@ use std::sync::Arc;
 use tokio::task::JoinSet;
 use xxhash_rust::xxh3::Xxh3;
 
-/// An object that is to be read.
+/// An object to be read.
 pub struct Wanted {
-    /// Its name.
     pub object: String,
-    /// In bytes.
+    /// Length in bytes.
     pub length: u64,
-    /// As manifests have it.
+    /// Checksum in the notation of manifests.
     pub checksum: String,
-    /// Where it goes; without one it is only read.
+    /// Destination; `None` to only verify the object.
     pub file: Option<NewFile>,
 }
 
-/// Copies objects.
+/// Reads objects in parallel.
 pub struct Fetch {
     storage: ObjectStorage,
     progress: Arc<Mutex<Progress>>,
@@ -33,7 +33,7 @@ pub struct Fetch {
 }
 
 impl Fetch {
-    /// From a place, so many of them at a time.
+    /// Prepares to read from a place, with `side_by_side` downloads at a time.
     pub fn new(storage: &ObjectStorage, progress: Progress, side_by_side: usize) -> Self {
         Fetch {
             storage: storage.clone(),
@@ -42,15 +42,17 @@ impl Fetch {
         }
     }
 
-    /// What it was, and how long it took.
+    /// Returns the amount and the duration as a text for users.
     pub fn finish(self) -> String {
         self.progress.lock().finish()
     }
 
-    /// Reads these, in this order as far as there is one. Their files are whole then, and durable. An object is asked for when its turn comes.
+    /// Reads the objects, starting them in this order. On success their files are complete and durable. `wanted` is
+    /// advanced when a download can start.
     ///
     /// # Errors
-    /// [`Error::Damaged`], [`Error::File`]; if the place fails; what `wanted` gives. Nothing is written any more when this returns.
+    /// [`Error::Damaged`], [`Error::File`], errors of the place, and those that `wanted` yields. Nothing is written any
+    /// more when this returns.
     pub async fn all(&self, mut wanted: impl Iterator<Item = Result<Wanted>>) -> Result<()> {
         let mut running = JoinSet::new();
         let done = self.keep_running(&mut running, &mut wanted).await;
@@ -72,7 +74,7 @@ impl Fetch {
             match running.join_next().await {
                 None => return Ok(()),
                 Some(Ok(done)) => done?,
-                // Nobody aborts one while this runs.
+                // Tasks are not aborted while this runs, so the error is a panic.
                 Some(Err(error)) => std::panic::resume_unwind(error.into_panic()),
             }
         }
@@ -80,7 +82,7 @@ impl Fetch {
 }
 
 impl Drop for Fetch {
-    /// Interrupted, its downloads end a moment later.
+    /// If it is interrupted, its downloads end a moment later.
     fn drop(&mut self) {
         self.progress.lock().leave();
     }

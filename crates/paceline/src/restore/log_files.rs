@@ -1,7 +1,8 @@
-//! The log's files in the new data directory: put together, searched, cut.
+//! The log files in the new data directory: completes, searches and cuts them.
 //!
-//! What a dead server has left is taken as its next start would take it: the index, if it was saved too, tells which files are the log's, and
-//! behind the last one may stand one that was only prepared. Each must go on where the one before it ends.
+//! The files that a dead server has left are interpreted as at its next start: the index, if it was saved too, names
+//! the files of the log, and after the last of these there may be a file that was only prepared. Each file must
+//! continue where the previous one ends.
 
 use super::point::{Point, Search, Target};
 use crate::backup::error::{Error, Result};
@@ -12,20 +13,20 @@ use std::fs::{self, File};
 use std::io::{ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-/// How much is compared and copied at a time.
+/// Bytes compared or copied at a time.
 const CHUNK_BYTES: usize = 1 << 20;
 
-/// The files, oldest first.
+/// Log files, oldest first.
 #[derive(Debug)]
 pub struct LogFiles {
     directory: PathBuf,
     log_bin: String,
     files: Vec<CopiedFile>,
-    /// Where the last one ends.
+    /// End of the last file.
     end: LogPosition,
 }
 
-/// The number in a name, if it is one of this log.
+/// Returns the number in a file name if it is a file of this log.
 fn number(log_bin: &str, name: &str) -> Option<u32> {
     let digits = name.strip_prefix(log_bin)?.strip_prefix('.')?;
     match digits.len() >= 6 && digits.bytes().all(|byte| byte.is_ascii_digit()) {
@@ -34,7 +35,7 @@ fn number(log_bin: &str, name: &str) -> Option<u32> {
     }
 }
 
-/// The log's files in a directory, by number.
+/// Returns the paths of the log's files in a directory, sorted by number.
 fn list(directory: &Path, log_bin: &str) -> Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     for entry in fs::read_dir(directory).map_err(Error::file(directory))? {
@@ -48,7 +49,7 @@ fn list(directory: &Path, log_bin: &str) -> Result<Vec<PathBuf>> {
     Ok(found.into_iter().map(|(_, path)| path).collect())
 }
 
-/// The names in the log's index, if it is there.
+/// Returns the names in the log's index, or `None` if the index does not exist.
 fn listed(directory: &Path, log_bin: &str) -> Result<Option<BTreeSet<String>>> {
     let path = directory.join(format!("{log_bin}.index"));
     let index = match fs::read_to_string(&path) {
@@ -61,10 +62,10 @@ fn listed(directory: &Path, log_bin: &str) -> Result<Option<BTreeSet<String>>> {
 }
 
 impl LogFiles {
-    /// The files that were copied, whose last one ends at `end`.
+    /// Opens the copied files. `end` is the end of the last one.
     ///
     /// # Errors
-    /// If one of them is damaged, or they do not follow each other.
+    /// Fails if a file is damaged, or if the files do not follow each other.
     pub fn open(directory: &Path, log_bin: &str, end: LogPosition) -> Result<Self> {
         let files: Vec<CopiedFile> = list(directory, log_bin)?
             .iter()
@@ -84,10 +85,11 @@ impl LogFiles {
         })
     }
 
-    /// Adds what the server's own files, kept elsewhere, have beyond the end. They must begin with what is here.
+    /// Appends what the server's own files in another directory have beyond the end. They must start with the same
+    /// contents.
     ///
     /// # Errors
-    /// [`Error::Target`] if they are another log's, do not reach to the end, or something is missing between them; if they are damaged.
+    /// [`Error::Target`] if they belong to another log, end too early, or lack a part; fails if they are damaged.
     pub fn append_from(&mut self, further: &Path) -> Result<()> {
         let other = |problem: &str| Error::Target(format!("{}: {problem}", further.display()));
         let Some(last) = self.files.last() else {
@@ -131,7 +133,7 @@ impl LogFiles {
                 .as_ref()
                 .map(|listed| listed.contains(&*name.to_string_lossy()));
             let target = self.directory.join(name);
-            // Not `fs::copy`, which takes over the permissions.
+            // `fs::copy` would also copy the permissions.
             File::open(path)
                 .and_then(|mut from| std::io::copy(&mut from, &mut File::create(&target)?))
                 .map_err(Error::file(path))?;
@@ -146,19 +148,20 @@ impl LogFiles {
             };
             file.check_follows(&before)
                 .and_then(|()| match is_listed {
-                    // The commit of a large transaction may have come this far, and no farther.
+                    // A crash during the commit of a large transaction may have left the file in this state.
                     Some(false) => Ok(()),
                     Some(true) | None => file.check_rotated(&before),
                 })
                 .map_err(|error| other(&error.to_string()))?;
             self.files.push(file);
-            // The file before was closed when this one was begun, and this one when the next was.
+            // The file before was closed when this one was started, and this one when the next one was.
             before = self.reopen_last(&target)?;
         }
         Ok(())
     }
 
-    /// The last file has grown: looks where its last whole group ends, and cuts off what a crash has left behind it.
+    /// Reopens the last file after it has grown, finds the end of its last complete group, and cuts what a crash has
+    /// left after it.
     fn reopen_last(&mut self, path: &Path) -> Result<FileEnd> {
         let file = CopiedFile::open(path)?;
         let end = file.end()?;
@@ -170,7 +173,7 @@ impl LogFiles {
         Ok(end)
     }
 
-    /// Where a file ends.
+    /// Returns the end of a file.
     fn end_of(&self, at: usize) -> Result<u64> {
         match at + 1 == self.files.len() {
             true => Ok(self.end.offset()),
@@ -181,10 +184,10 @@ impl LogFiles {
         }
     }
 
-    /// Finds the point, and checks every event until there.
+    /// Finds the point in time, and checks every event before it.
     ///
     /// # Errors
-    /// [`Error::Target`] if it is not there; [`Error::Log`] for a damaged file.
+    /// [`Error::Target`] if the point does not exist; [`Error::Log`] for a damaged file.
     pub fn find(&self, target: Target, tables: LogPosition) -> Result<Point> {
         let (before, begun) = match self.files.first() {
             Some(first) => (first.state_before().clone(), first.begun()?),
@@ -203,7 +206,7 @@ impl LogFiles {
         search.finish(self.end)
     }
 
-    /// Cuts the log there, closes its files, and writes the index.
+    /// Cuts the log at a position, closes its files, and writes the index.
     ///
     /// # Errors
     /// [`Error::Log`], [`Error::File`].
@@ -233,8 +236,8 @@ impl LogFiles {
     }
 }
 
-/// Whether the last file, which has no whole head, was never the log's: the head is synced before anything names the file, the Rotate event of the
-/// one before it first and the index then.
+/// Returns whether the last file, which has no complete header, never became part of the log. The header is synced
+/// before anything names the file: first the Rotate event of the previous file, then the index.
 fn was_only_prepared(path: &Path, is_listed: Option<bool>, before: &FileEnd) -> Result<bool> {
     match is_listed {
         Some(is_listed) => Ok(!is_listed),
@@ -256,16 +259,17 @@ fn is_zeros(path: &Path) -> Result<bool> {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Appended {
-    /// What is there was the same.
+    /// The common part was equal.
     Yes,
-    /// It was not.
+    /// The common part differs.
     Differs,
 }
 
-/// The flags of a file's first event change when it is closed.
+/// Offsets of the flags in a file's first event. They change when the file is closed.
 const IN_USE_FLAGS: std::ops::Range<u64> = 21..23;
 
-/// Appends to `to`, which is `length` bytes long, what `from` has behind as many, if the two are the same until there.
+/// Appends to `to` the bytes of `from` after the first `length`, if the first `length` bytes of both are equal.
+/// `length` is the length of `to`.
 fn append_tail(from: &Path, to: &Path, length: u64) -> Result<Appended> {
     let mut source = File::open(from).map_err(Error::file(from))?;
     let mut target = File::options()
@@ -305,7 +309,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tails() {
+    fn a_tail_is_appended_only_if_the_common_part_is_equal() {
         let directory = tempfile::tempdir().unwrap();
         let path = |name: &str| directory.path().join(name);
         let whole: Vec<u8> = (0..100).collect();
@@ -333,7 +337,7 @@ mod tests {
     }
 
     #[test]
-    fn names() {
+    fn file_names_of_the_log_contain_a_number_of_at_least_six_digits() {
         assert_eq!(number("binlog", "binlog.000007"), Some(7));
         assert_eq!(number("binlog", "binlog.1000007"), Some(1_000_007));
         for other in ["binlog.7", "binlog.index", "binlog.000007.idx", "other.000007"] {

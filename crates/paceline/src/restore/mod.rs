@@ -1,13 +1,13 @@
-//! `paceline restore`: makes a data directory of a backup, at a point in time.
+//! `paceline restore`: creates a data directory from a backup, at a point in time.
 //!
 //! ```text
 //!   backup.json, increments ─▶ the log ─▶ find the point, cut ─▶ the tables ─▶ replay ─▶ a data directory
 //!                               │                                                        │
-//!                        further log (--apply-log)                    paceline.unfinished is there until now
+//!                        later log (--apply-log)                    paceline.unfinished exists until now
 //! ```
-//! The log comes first and is small: a point that cannot be reached is found before the tables are copied. Everything is checked against the
-//! manifests as it is copied. What is interrupted is marked ([`paceline_server::unfinished`]): no server starts on it, and the same command
-//! begins anew.
+//! The log is restored first and is small, so an unreachable point in time is detected before the tables are copied.
+//! Everything copied is checked against the manifests. An interrupted restore leaves the directory marked
+//! ([`paceline_server::unfinished`]): no server starts in it, and the same command starts again.
 
 mod fetch;
 mod log_files;
@@ -28,10 +28,10 @@ pub use point::time_text;
 use point::{Point, Target};
 use std::path::{Path, PathBuf};
 
-/// What the marker in the directory says.
+/// Text in the marker file.
 const COMMAND: &str = "paceline restore";
 
-/// What the command line says.
+/// Options of `paceline restore`.
 #[derive(clap::Args, Debug)]
 pub struct Options {
     /// The backup: a directory, file:///DIR or s3://BUCKET/NAME.
@@ -57,10 +57,10 @@ pub struct Options {
     check: bool,
 }
 
-/// Makes the data directory.
+/// Creates the data directory.
 ///
 /// # Errors
-/// For people. The directory is as it was, or marked as unfinished.
+/// Errors have texts for users. The directory is unchanged, or marked as unfinished.
 pub async fn run(options: &Options) -> Result<()> {
     let mut stop = StopSignals::take()?;
     let target = Target::parse(options.until.as_deref(), options.stop_before.as_deref())?;
@@ -89,7 +89,7 @@ pub async fn run(options: &Options) -> Result<()> {
     };
     let report = match done {
         Ok(report) => report,
-        // Only the log has been copied.
+        // Only the log has been copied so far.
         Err(error @ Error::Target(_)) => {
             directory.abandon().map_err(Error::file(datadir))?;
             return Err(error);
@@ -119,7 +119,7 @@ async fn load(options: &Options, storage: &ObjectStorage) -> Result<Chain> {
     })
 }
 
-/// A directory that is misspelt is not made.
+/// Opens the place of a backup. Does not create a misspelt directory.
 fn open_existing(place: &str) -> Result<ObjectStorage> {
     let path = place.strip_prefix("file://").unwrap_or(place);
     if !path.contains("://") && !Path::new(path).is_dir() {
@@ -207,13 +207,14 @@ async fn restore(
     Ok(report(options, datadir, &log_bin, &point, &restored, &amount))
 }
 
-/// Makes what was copied a data directory that a server starts on, and tells how far it is. `end` is where the log ends.
+/// Recovers the copied data directory, so that a server can start on it, and shows the progress. `end` is the end of
+/// the log.
 ///
 /// # Errors
 /// [`Error::Recovery`].
 pub async fn recover(copied: Copied, end: LogPosition) -> Result<Restored> {
     let work = move || {
-        // Between files it jumps, as positions do; within one it is exact.
+        // Progress is exact within the last file only: positions in different files are not comparable in bytes.
         let begin = match copied.tables.ordinal() == end.ordinal() {
             true => copied.tables.offset(),
             false => 0,

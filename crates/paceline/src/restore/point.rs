@@ -1,14 +1,14 @@
-//! The point in time: where the log is cut.
+//! Finds the point in time: the position at which the log is cut.
 //!
 //! ```text
 //!   log   ──[ in the tables ]──┬── 0-1-7 ── 0-1-8 ── 1-4-3 ── 0-1-9 ──▶ end of the backup
 //!                       earliest
-//!   --until 0-1-8         keeps 0-1-8, and what was written before it in every domain
-//!   --until 0-1-8,1-4-3   keeps up to 1-4-3; refused for 0-1-8,1-4-9 if 0-1-9 was written before 1-4-9: that was never a state
+//!   --until 0-1-8         keeps 0-1-8 and everything written before it, in all domains
+//!   --until 0-1-8,1-4-3   keeps everything up to 1-4-3; 0-1-8,1-4-9 is refused if 0-1-9 was written before 1-4-9: it was never a state
 //!   --until TIME          keeps everything before the first transaction that is later than TIME
-//!   --stop-before 0-1-9   keeps up to 1-4-3
+//!   --stop-before 0-1-9   keeps everything up to 1-4-3
 //! ```
-//! A state that a server had is one place in its log; so a list names several domains, and still one place.
+//! A state of a server is one position in its log. So a list that names several domains still means one position.
 
 use crate::backup::error::{Error, Result};
 use jiff::civil::DateTime;
@@ -17,21 +17,21 @@ use paceline_binlog::log::GroupPlace;
 use paceline_binlog::{BinlogState, GtidPosition};
 use paceline_types::{Gtid, LogPosition};
 
-/// What is asked for.
+/// The requested point in time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Target {
-    /// Everything that there is.
+    /// The end of the backup.
     End,
-    /// Up to these GTIDs.
+    /// After these GTIDs.
     Until(GtidPosition),
-    /// Up to that second, in seconds since 1970.
+    /// After all transactions up to this time, in seconds since 1970.
     Time(i64),
-    /// Up to what was before that GTID.
+    /// Before this GTID.
     Before(Gtid),
 }
 
 impl Target {
-    /// Reads `--until` and `--stop-before`.
+    /// Parses `--until` and `--stop-before`.
     ///
     /// # Errors
     /// [`Error::Usage`].
@@ -62,7 +62,7 @@ impl Target {
     }
 }
 
-/// A time in seconds since 1970.
+/// Parses a time; returns seconds since 1970.
 fn seconds(text: &str) -> Option<i64> {
     if let Ok(instant) = text.parse::<jiff::Timestamp>() {
         return Some(instant.as_second());
@@ -72,37 +72,38 @@ fn seconds(text: &str) -> Option<i64> {
     Some(zoned.timestamp().as_second())
 }
 
-/// The place found.
+/// A point in time in the log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Point {
-    /// Where the log is cut.
+    /// Position at which the log is cut.
     pub cut: LogPosition,
-    /// The GTID state there.
+    /// GTID state at this position.
     pub state: BinlogState,
-    /// The time of the last transaction before it, if there is one in the log.
+    /// Time of the last transaction before it; `None` if the log contains none.
     pub last_timestamp: Option<u32>,
 }
 
-/// Finds the place while the log's groups pass by.
+/// Searches the point while the log's groups are passed in order.
 #[derive(Debug)]
 pub struct Search {
     target: Target,
-    /// Up to where the tables hold everything: the earliest point.
+    /// Log position of the tables: the earliest possible point.
     tables: LogPosition,
-    /// Everything that has passed.
+    /// State after all groups passed.
     state: BinlogState,
     last_timestamp: Option<u32>,
-    /// When the first file was begun, in seconds since 1970: nothing before it is later.
+    /// Creation time of the first file, in seconds since 1970. Everything before the file is at most as late.
     begun: u32,
-    /// The state of the tables, when it has passed, and a time at which it was there.
+    /// State of the tables and a time at which it was current, once all groups in the tables have been passed.
     earliest: Option<(BinlogState, u32)>,
-    /// Of a list: what has not passed yet.
+    /// GTIDs of a requested list that have not been passed yet.
     missing: Vec<Gtid>,
     found: Option<Point>,
 }
 
 impl Search {
-    /// Begins in front of the first file, whose state is `before`, and which was `begun` so many seconds after 1970 began.
+    /// Starts before the first file. `before` is the state there, `begun` the file's creation time in seconds since
+    /// 1970.
     pub fn new(target: Target, tables: LogPosition, before: BinlogState, begun: u32) -> Self {
         let missing = match &target {
             Target::Until(list) => list.iter().collect(),
@@ -120,15 +121,15 @@ impl Search {
         }
     }
 
-    /// Whether no more need pass.
+    /// Returns whether the point has been found.
     pub fn is_over(&self) -> bool {
         self.found.is_some()
     }
 
-    /// A group passes.
+    /// Passes a group.
     ///
     /// # Errors
-    /// [`Error::Target`] if the point is before the tables.
+    /// [`Error::Target`] if the requested state never existed.
     pub fn pass(&mut self, group: &GroupPlace) -> Result<()> {
         if self.is_over() {
             return Ok(());
@@ -150,7 +151,8 @@ impl Search {
             return Ok(());
         }
         if stops_here {
-            // What comes until the tables' position only serves to tell the earliest point.
+            // The point is before the tables. The groups up to the tables' position are only passed to report the
+            // earliest point.
             self.missing = vec![group.gtid];
             self.target = Target::Until(GtidPosition::new());
         }
@@ -159,7 +161,7 @@ impl Search {
         if stops_here || is_in_tables {
             return Ok(());
         }
-        // An empty list: the point is known to be before the tables.
+        // An empty list means that the point is known to be before the tables.
         if let Target::Until(list) = &self.target
             && !list.is_empty()
         {
@@ -182,7 +184,7 @@ impl Search {
         Ok(())
     }
 
-    /// Everything that is in the tables has passed.
+    /// Called when all groups in the tables have been passed.
     fn pass_tables(&mut self) {
         if self.earliest.is_some() {
             return;
@@ -192,7 +194,7 @@ impl Search {
         if let Target::Time(seconds) = self.target
             && i64::from(time) > seconds
         {
-            // What the tables hold may be later, and is in no file of this backup.
+            // The tables may contain later transactions, which are in no file of this backup.
             self.target = Target::Until(GtidPosition::new());
         }
         if let Target::Until(list) = &self.target
@@ -215,7 +217,7 @@ impl Search {
         }
     }
 
-    /// All groups have passed, up to `end`.
+    /// Ends the search. All groups up to `end` have been passed.
     ///
     /// # Errors
     /// [`Error::Target`].
@@ -264,7 +266,7 @@ impl Search {
     }
 }
 
-/// A time for people, in the local time zone.
+/// Returns a time as a text for users, in the local time zone.
 pub fn time_text(seconds: u32) -> String {
     match jiff::Timestamp::from_second(i64::from(seconds)) {
         Ok(instant) => instant
@@ -279,7 +281,7 @@ pub fn time_text(seconds: u32) -> String {
 mod tests {
     use super::*;
 
-    /// Groups of 100 bytes from offset 1,000 on; the tables hold those up to 1,200, which are 0-1-1 and 1-4-1.
+    /// Groups of 100 bytes each, from offset 1,000. The tables contain those up to 1,200: 0-1-1 and 1-4-1.
     fn groups() -> Vec<GroupPlace> {
         let gtids = [
             ("0-1-1", 10),
@@ -314,13 +316,13 @@ mod tests {
     }
 
     #[test]
-    fn until_gtids() {
+    fn a_list_of_gtids_cuts_after_the_last_of_them() {
         let cases = [
             ("0-1-2", 1300, "0-1-2,1-4-1,3-1-9"),
             ("0-1-3", 1500, "0-1-3,1-4-2,3-1-9"),
             ("0-2-5", 1600, "0-2-5,1-4-2,3-1-9"),
             ("0-1-2,1-4-2", 1400, "0-1-2,1-4-2,3-1-9"),
-            // Exactly the tables, and a domain that has not moved since.
+            // Exactly the state of the tables, and a domain that has not changed since.
             ("0-1-1,1-4-1", 1200, "0-1-1,1-4-1,3-1-9"),
             ("0-1-1", 1200, "0-1-1,1-4-1,3-1-9"),
             ("0-1-3,3-1-9", 1500, "0-1-3,1-4-2,3-1-9"),
@@ -347,7 +349,7 @@ mod tests {
     }
 
     #[test]
-    fn times_and_stops() {
+    fn a_time_cuts_before_the_first_later_transaction_and_a_stop_before_its_gtid() {
         let at = |seconds| search(Target::Time(seconds)).map(|point| point.cut.offset());
         assert_eq!(at(30).unwrap(), 1400);
         assert_eq!(at(29).unwrap(), 1200);
@@ -360,7 +362,7 @@ mod tests {
             "{early}"
         );
 
-        // The tables' log is in no file of the backup: only when its first file was begun is known.
+        // The tables' log is in no file of the backup. Only the creation time of the first file is known.
         let behind = |seconds| {
             let mut search = Search::new(
                 Target::Time(seconds),
@@ -401,7 +403,7 @@ mod tests {
     }
 
     #[test]
-    fn texts() {
+    fn times_are_parsed_in_local_time_or_with_an_offset() {
         let time = |text| match Target::parse(Some(text), None).unwrap() {
             Target::Time(seconds) => seconds,
             other => panic!("{other:?}"),

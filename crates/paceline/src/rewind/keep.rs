@@ -1,4 +1,4 @@
-//! What is cut off is kept, as whole files: whoever misses something finds it there.
+//! Keeps the removed part of the log as whole files, so that its transactions can still be found.
 
 use super::{Error, Result};
 use paceline_binlog::log::{ClosedLog, GroupPlace};
@@ -6,14 +6,15 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Where the files are.
+/// The kept files.
 #[derive(Debug)]
 pub struct Kept {
-    /// Oldest first: the one that is cut, and those that are removed.
+    /// Oldest first: the file that is cut, then those that are removed.
     pub files: Vec<PathBuf>,
 }
 
-/// Copies the file that is cut, and gives those that are removed a second name, in a directory of their own. Durable when it returns.
+/// Copies the file that will be cut and links those that will be removed into a directory of their own. They are
+/// durable when this returns.
 ///
 /// # Errors
 /// [`Error::Keep`].
@@ -36,7 +37,7 @@ fn copy(sources: &[&Path], directory: &Path, datadir: &Path) -> io::Result<Vec<P
         let Some(name) = source.file_name() else { continue };
         let target = directory.join(name);
         if number == 0 || fs::hard_link(source, &target).is_err() {
-            // Not `fs::copy`, which takes over the permissions.
+            // `fs::copy` would also copy the permissions.
             io::copy(&mut File::open(source)?, &mut File::create(&target)?)?;
         }
         File::open(&target)?.sync_all()?;

@@ -1,16 +1,20 @@
-//! `paceline rewind`: takes from a server that died as a primary what its successor does not have, so that it can be the successor's replica.
+//! `paceline rewind`: removes from a dead primary the transactions that its successor does not have, so that it can
+//! become the successor's replica.
 //!
 //! ```text
-//!   lock the data directory ─▶ the successor's gtid_binlog_state ─▶ what it lacks of the log ─▶ keep a copy ─▶ cut the log in front of the first
+//!   lock the data directory ─▶ the successor's gtid_binlog_state ─▶ find what it lacks ─▶ keep a copy ─▶ cut the log before the first
 //! ```
-//! The log is the truth, so nothing else needs to be undone, as long as the tables' files do not hold what is cut off: those are written from time
-//! to time, from what is acknowledged, and at a server's shutdown. Where they do, the directory is left as it is, and the server is made anew
+//! The log is the truth, so nothing else must be undone as long as the tables' files do not contain the removed
+//! transactions. Tables are written from time to time, with acknowledged transactions only, and at a shutdown. If they
+//! contain one that must be removed, the directory is left unchanged, and the server must be created again
 //! ([`crate::join`]).
 //!
-//! In the log behind the first transaction that is lacking there may be others, of other domains, that the successor has. They are cut off with it, and
-//! come again by replication. What was not replicated (`sql_log_bin=0`) does not come again: it is named.
+//! After the first missing transaction, the log may contain transactions of other domains that the successor has. They
+//! are removed too, and return by replication. Transactions that were never replicated (`sql_log_bin=0`) do not return;
+//! they are listed.
 //!
-//! The log's part, which a crash at any moment leaves undone or completes, is [`paceline_binlog::log::ClosedLog`].
+//! The change of the log is atomic: after a crash it is either not done or completed
+//! ([`paceline_binlog::log::ClosedLog`]).
 
 mod keep;
 
@@ -29,10 +33,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// How many transactions are named one by one.
+/// Maximum number of transactions that are listed individually.
 const NAMED_MAX: usize = 50;
 
-/// What the command line says.
+/// Options of `paceline rewind`.
 #[derive(clap::Args, Debug)]
 pub struct Options {
     /// The server that is the primary now: HOST, HOST:PORT, [IPV6]:PORT or the path of its UNIX socket.
@@ -60,29 +64,29 @@ pub struct Options {
     tls: TlsOptions,
 }
 
-/// Why nothing was cut off; for people.
+/// Reason why nothing was removed. The texts are for users.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The data directory is no server's, or a running one's.
+    /// The data directory is not a server's, or its server is running.
     #[error("{0}")]
     Directory(String),
-    /// The successor cannot be asked.
+    /// The successor cannot be queried.
     #[error(transparent)]
     Server(#[from] ServerError),
-    /// What the command line says of TLS cannot be heeded.
+    /// The TLS options cannot be used.
     #[error("{0}")]
     Tls(String),
-    /// The log cannot be read, or not be cut.
+    /// The log cannot be read or cut.
     #[error("the binary log: {0}")]
     Log(#[from] paceline_binlog::Error),
-    /// It is not a successor.
+    /// The other server is not a successor.
     #[error(
         "{successor} has no transaction of this server's log ({has}): it is not its successor, or has replicated nothing from it. Nothing was changed"
     )]
     AnotherHistory {
-        /// Its address.
+        /// Address of the other server.
         successor: String,
-        /// Its state.
+        /// GTID state of the other server.
         has: String,
     },
     /// The log does not reach back far enough.
@@ -91,41 +95,39 @@ pub enum Error {
          server anew with `paceline join`"
     )]
     Purged {
-        /// Its address.
+        /// Address of the successor.
         successor: String,
     },
-    /// The tables' files hold what would be cut off.
+    /// The tables contain transactions that would have to be removed.
     #[error(
         "the tables hold transactions that {successor} lacks: they are written up to {tables}, and the first that it lacks, {first}, is at {place}. A \
          server that was started again, or stopped cleanly, has them in its tables. Nothing was changed; make this server anew with `paceline join`"
     )]
     InTheTables {
-        /// Its address.
+        /// Address of the successor.
         successor: String,
-        /// How far the tables are.
+        /// Position of the tables.
         tables: LogPosition,
-        /// The transaction.
+        /// First transaction that the successor lacks.
         first: paceline_types::Gtid,
-        /// Where it stands.
+        /// Position of this transaction.
         place: LogPosition,
     },
-    /// There is no copy of what would be cut off.
+    /// The removed part could not be copied.
     #[error("what is cut off cannot be kept in {}: {source}; nothing was changed", path.display())]
     Keep {
-        /// Where.
+        /// Destination of the copy.
         path: PathBuf,
-        /// What happened.
         source: std::io::Error,
     },
 }
 
-/// What functions here return.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Cuts the log, and says what was cut off and what to do next.
+/// Cuts the log, and prints what was removed and what to do next.
 ///
 /// # Errors
-/// For people. Nothing was changed, or a start of the server completes it.
+/// The error is a text for users. Nothing was changed, or the next start of the server completes the change.
 pub fn run(options: &Options) -> Result<(), String> {
     let report = rewind(options).map_err(|error| error.to_string())?;
     print!("{report}");
@@ -193,7 +195,7 @@ fn purged(options: &Options) -> Error {
     }
 }
 
-/// The successor's `gtid_binlog_state`.
+/// Returns the successor's `gtid_binlog_state`.
 fn ask(options: &Options) -> Result<BinlogState> {
     const STATE: &str = "SELECT @@GLOBAL.gtid_binlog_state";
     let patience = options.patience.limit();
@@ -211,7 +213,7 @@ fn ask(options: &Options) -> Result<BinlogState> {
     })
 }
 
-/// What the tables' files hold.
+/// Returns the log position of the tables.
 fn tables_position(directory: &Path) -> Result<LogPosition> {
     let storage = Storage::open(&StorageConfig::new(directory.join("tables")));
     let storage = storage.map_err(|error| Error::Directory(format!("cannot open the tables: {error}")))?;
@@ -224,12 +226,12 @@ fn open_log(options: &Options, engine_position: LogPosition) -> Result<ClosedLog
         engine_position,
         ..OpenRequest::new(now.as_secs() as u32)
     };
-    // Nothing is written for which the server's id is needed.
+    // Nothing is written that contains the server's id.
     let config = LogConfig::new(&options.datadir, &options.log_bin, ServerId(1));
     Ok(ClosedLog::open(Arc::new(RealDisk), &config, &request)?)
 }
 
-/// The names of the files by their ordinals.
+/// Names of the log files by ordinal.
 struct Names(Vec<(u32, String)>);
 
 impl Names {
@@ -242,7 +244,7 @@ impl Names {
         )
     }
 
-    /// Which transactions are lacking; the first ones by name.
+    /// Returns a text that lists the missing transactions, the first ones individually.
     fn list(&self, successor: &str, lacking: &Lacking) -> String {
         let count = lacking.groups.len();
         let noun = if count == 1 { "transaction" } else { "transactions" };
@@ -277,7 +279,7 @@ impl Names {
     }
 }
 
-/// What there is now, and what comes next.
+/// Returns a text about the result and the next steps.
 fn afterwards(state: &BinlogState, kept: &Kept, offset: u64) -> String {
     let files: Vec<String> = kept.files.iter().map(|file| file.display().to_string()).collect();
     let position = match state.is_empty() {

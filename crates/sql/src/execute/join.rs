@@ -29,12 +29,12 @@ pub(crate) fn join(
     let mut done = false;
     let flow = {
         let mut visit = |exec: &mut Exec<'_, '_>, row: &mut [Value]| -> Result<ControlFlow<()>> {
-            let exact = std::mem::take(&mut exec.runtime.exact);
+            let held = std::mem::take(&mut exec.runtime.conditions_held);
             if !step.on.is_empty() && !exec.all_true(&step.on, row)? {
                 return Ok(ControlFlow::Continue(()));
             }
             matched = true;
-            if !exact && !step.filter.is_empty() && !exec.all_true(&step.filter, row)? {
+            if held < step.filter.len() && !exec.all_true(&step.filter[held..], row)? {
                 return Ok(ControlFlow::Continue(()));
             }
             let flow = join(exec, plan, rest, row, emit)?;

@@ -47,8 +47,9 @@ pub(crate) struct Runtime<'t> {
     pub handles: Vec<RowHandle>,
     /// The foreign keys around the tables that the statement changes, where they are looked at (`foreign_key_checks`).
     pub foreign_keys: Option<Arc<ForeignKeys>>,
-    /// Set for the row just read: the range that it was found in lets no other rows pass than the conditions do.
-    pub exact: bool,
+    /// Set for the row just read: so many of the step's conditions are known to hold, from the first on; [`ALL_CONDITIONS`] where its range lets
+    /// no other rows pass than they do.
+    pub conditions_held: usize,
     ticks: u32,
 }
 
@@ -62,7 +63,7 @@ impl<'t> Runtime<'t> {
             memory: Budget::new(memory),
             handles: Vec::new(),
             foreign_keys: None,
-            exact: false,
+            conditions_held: 0,
             ticks: 0,
         }
     }
@@ -76,6 +77,9 @@ pub(crate) struct Exec<'e, 't> {
     pub state: &'e mut EvalState,
     pub mode: EvalMode,
 }
+
+/// As [`Runtime::conditions_held`]: none of the step's conditions is left to be checked.
+pub(crate) const ALL_CONDITIONS: usize = usize::MAX;
 
 /// How many rows are read between two looks for KILL.
 const ROWS_PER_INTERRUPT_CHECK: u32 = 128;
@@ -197,6 +201,9 @@ fn run_statement(plan: &Plan, context: &mut ExecutionContext<'_>, sink: &mut dyn
     }
     let strict = context.session.settings.sql_mode.is_strict();
     let mut state = EvalState::new();
+    if matches!(plan.kind, PlanKind::Insert(_) | PlanKind::Load(_)) {
+        state.subqueries.keep_only_uncorrelated();
+    }
     let checks_foreign_keys = context.session.settings.foreign_key_checks;
     let foreign_keys = plan.foreign_keys.clone().filter(|_| checks_foreign_keys);
     // Who applies the rows has those that actions change among them, and must not check what was not checked here; nor what was: beside this statement others

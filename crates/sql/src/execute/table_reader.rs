@@ -16,7 +16,7 @@ use paceline_types::{DataType, Value, ValueRef};
 use super::kept_rows::read_kept;
 use super::memory::Reservation;
 use super::query::materialize;
-use super::run::{Exec, Rows};
+use super::run::{ALL_CONDITIONS, Exec, Rows};
 use crate::catalog::TableDefinition;
 use crate::error::{Error, Result};
 use crate::expr::Expr;
@@ -332,8 +332,9 @@ impl<'p> BaseReader<'p> {
             }
             for image in &found {
                 exec.tick()?;
-                self.decode(&images[image.clone()], row)?;
-                exec.runtime.exact = self.exact.get();
+                if !self.decode_passing(exec, &images[image.clone()], row)? {
+                    continue;
+                }
                 if visit(exec, row)?.is_break() {
                     return Ok(ControlFlow::Break(()));
                 }
@@ -680,7 +681,12 @@ impl<'p> BaseReader<'p> {
         match secondary {
             _ if self.access.key_only => {}
             None if self.is_repeated(exec, entry.key)? => return Ok(ControlFlow::Continue(())),
-            None => self.decode(entry.payload(), row)?,
+            None => {
+                if !self.decode_passing(exec, entry.payload(), row)? {
+                    return Ok(ControlFlow::Continue(()));
+                }
+                return visit(exec, row);
+            }
             Some(index) => {
                 if let Some(covering) = self.covering.get() {
                     covering.reader.read(entry.key, entry.value, self.slots(row))?;
@@ -706,8 +712,30 @@ impl<'p> BaseReader<'p> {
                 self.decode(value.payload(), row)?;
             }
         }
-        exec.runtime.exact = self.exact.get();
+        exec.runtime.conditions_held = self.conditions_held();
         visit(exec, row)
+    }
+
+    /// The conditions that the range alone has checked.
+    fn conditions_held(&self) -> usize {
+        if self.exact.get() { ALL_CONDITIONS } else { 0 }
+    }
+
+    /// Decodes a row, the columns of the first conditions first. Returns whether these hold; where they do not, the other columns are not decoded.
+    fn decode_passing(&self, exec: &mut Exec<'_, '_>, image: &[u8], row: &mut [Value]) -> Result<bool> {
+        let early = self.access.early.as_ref().filter(|_| !self.exact.get());
+        let Some(early) = early else {
+            self.decode(image, row)?;
+            exec.runtime.conditions_held = self.conditions_held();
+            return Ok(true);
+        };
+        decode(self.schema, image, &early.columns, self.slots(row))?;
+        if !exec.all_true(&self.step.filter[..early.conditions], row)? {
+            return Ok(false);
+        }
+        decode(self.schema, image, &early.later_columns, self.slots(row))?;
+        exec.runtime.conditions_held = early.conditions;
+        Ok(true)
     }
 
     /// Whether what an entry holds passes the conditions that are not known to hold; where they are the step's, the join checks them.
@@ -716,7 +744,10 @@ impl<'p> BaseReader<'p> {
             Some(rest) => exec.all_true(rest, row)?,
             None => true,
         };
-        exec.runtime.exact = passes && (covering.rest.is_some() || self.exact.get());
+        exec.runtime.conditions_held = match passes && covering.rest.is_some() {
+            true => ALL_CONDITIONS,
+            false => self.conditions_held(),
+        };
         Ok(passes)
     }
 }

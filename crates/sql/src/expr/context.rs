@@ -8,7 +8,7 @@ use std::ops::ControlFlow;
 use paceline_types::{ErrorCode, Value};
 
 use super::scope::Subquery;
-use super::subquery::CachedRows;
+use super::subquery_results::SubqueryResults;
 use crate::error::{Error, Result};
 use crate::session::{Level, RandomGenerator, SessionContext};
 
@@ -62,7 +62,7 @@ pub struct SubqueryFrame<'f> {
 /// State that lives for one execution of a statement, keyed by the node it belongs to.
 #[derive(Debug, Default)]
 pub struct EvalState {
-    pub(crate) subqueries: HashMap<u64, CachedRows>,
+    pub(crate) subqueries: SubqueryResults,
     pub(crate) generators: HashMap<u64, RandomGenerator>,
     pub(crate) constants: HashMap<u64, Value>,
     pub(crate) regexes: HashMap<u64, super::eval::CompiledPattern>,

@@ -23,6 +23,7 @@ mod functions;
 mod scope;
 mod sliding;
 mod subquery;
+mod subquery_results;
 #[cfg(test)]
 mod tests;
 mod tree;
@@ -47,6 +48,5 @@ pub use expr_type::{Class, Coercibility, ExprType, NOT_FIXED_DECIMALS, TypeNote}
 pub use functions::{Call, Function, Stability};
 pub use scope::{Clause, ColumnName, Correlation, EmptyScope, Scope, Subquery};
 pub(crate) use sliding::{Slide, SlidingAccumulator};
-pub use subquery::CachedRows;
 pub use tree::{ArithmeticOp, BitOp, CompareOp, Comparison, Domain, Expr, ExprKind, Quantifier, Truth};
 pub use window::{Frame, FrameBound, FrameUnits, SortOrder, WindowCall, WindowFunction};

@@ -85,6 +85,8 @@ pub struct Subquery {
     pub columns: Vec<ExprType>,
     /// Whether it reads columns of a query around it (at any depth), or changes by itself: then it runs for each row, else once a statement.
     pub correlation: Correlation,
+    /// The slots of the row around it that it reads.
+    pub outer_slots: Vec<usize>,
     /// Tells it from every other subquery: the key of its cached result.
     pub id: u64,
 }
@@ -102,11 +104,17 @@ pub enum Correlation {
 
 impl Subquery {
     /// A subquery with a fresh id.
-    pub fn new(plan: Arc<dyn Any + Send + Sync>, columns: Vec<ExprType>, correlation: Correlation) -> Self {
+    pub fn new(
+        plan: Arc<dyn Any + Send + Sync>,
+        columns: Vec<ExprType>,
+        correlation: Correlation,
+        outer_slots: Vec<usize>,
+    ) -> Self {
         Subquery {
             plan,
             columns,
             correlation,
+            outer_slots,
             id: unique_id(),
         }
     }

@@ -1,7 +1,7 @@
 //! Subqueries inside expressions: scalar, EXISTS, IN, ANY and ALL, over the rows that a [`super::SubqueryRunner`] gives.
 //!
-//! The rows of an uncorrelated subquery are gathered once a statement and kept in the [`super::EvalState`]; `IN` then looks its
-//! needle up in a hash table of them where the rules of comparison allow one.
+//! Rows are kept in the [`super::EvalState`] for later rows of the query around the subquery ([`super::subquery_results`]); `IN` looks
+//! its needle up in a hash table of them where the rules of comparison allow one.
 
 use std::collections::HashSet;
 use std::ops::ControlFlow;
@@ -16,7 +16,7 @@ use super::errors;
 use super::eval::convert;
 use super::eval::{Frame, compare_row_values, row_values};
 use super::expr_type::{ExprType, TypeNote};
-use super::scope::{Correlation, Subquery};
+use super::scope::Subquery;
 use super::tree::{CompareOp, Comparison, Expr, Quantifier};
 use crate::error::Result;
 use crate::session::MemoryCharge;
@@ -25,7 +25,7 @@ use crate::session::MemoryCharge;
 const ROW_BYTES: usize = 24;
 const KEY_BYTES: usize = 48;
 
-/// All rows of an uncorrelated subquery, kept for the rest of the statement.
+/// All rows of a subquery, kept for the rest of the statement.
 #[derive(Debug, Default)]
 pub struct CachedRows {
     rows: Vec<Vec<Value>>,
@@ -35,6 +35,25 @@ pub struct CachedRows {
     any_null: bool,
     /// What they take of the session's memory.
     memory: Option<MemoryCharge>,
+}
+
+impl CachedRows {
+    /// The result of a scalar subquery or EXISTS: a row or none.
+    pub(super) fn of_row(row: Option<Vec<Value>>) -> Self {
+        CachedRows {
+            rows: row.into_iter().collect(),
+            ..CachedRows::default()
+        }
+    }
+
+    /// The bytes that they take and that no account knows of yet.
+    pub(super) fn memory_bytes(&self) -> usize {
+        if self.memory.is_some() {
+            return 0;
+        }
+        let values = self.rows.iter().flatten();
+        self.rows.len() * ROW_BYTES + values.map(Value::memory_bytes).sum::<usize>()
+    }
 }
 
 /// The value of `(SELECT …)`: NULL without rows.
@@ -51,7 +70,7 @@ pub(crate) fn row(
     frame: &Frame<'_>,
     context: &mut EvalContext<'_>,
 ) -> Result<Vec<Value>> {
-    if let Some(cached) = context.state.subqueries.get(&subquery.id) {
+    if let Some(cached) = context.state.subqueries.get(subquery, frame.row) {
         return Ok(cached.rows.first().cloned().unwrap_or_else(|| nulls(subquery)));
     }
     let mut found: Option<Vec<Value>> = None;
@@ -62,16 +81,7 @@ pub(crate) fn row(
         found = Some(row.to_vec());
         Ok(ControlFlow::Continue(()))
     })?;
-    if subquery.correlation == Correlation::Uncorrelated {
-        let rows = found.iter().cloned().collect();
-        context.state.subqueries.insert(
-            subquery.id,
-            CachedRows {
-                rows,
-                ..CachedRows::default()
-            },
-        );
-    }
+    keep(subquery, frame, CachedRows::of_row(found.clone()), context);
     Ok(found.unwrap_or_else(|| nulls(subquery)))
 }
 
@@ -81,7 +91,7 @@ fn nulls(subquery: &Subquery) -> Vec<Value> {
 
 /// Whether there is a row.
 pub(crate) fn exists(subquery: &Subquery, frame: &Frame<'_>, context: &mut EvalContext<'_>) -> Result<bool> {
-    if let Some(cached) = context.state.subqueries.get(&subquery.id) {
+    if let Some(cached) = context.state.subqueries.get(subquery, frame.row) {
         return Ok(!cached.rows.is_empty());
     }
     let mut found = false;
@@ -89,17 +99,13 @@ pub(crate) fn exists(subquery: &Subquery, frame: &Frame<'_>, context: &mut EvalC
         found = true;
         Ok(ControlFlow::Break(()))
     })?;
-    if subquery.correlation == Correlation::Uncorrelated {
-        let rows = if found { vec![Vec::new()] } else { Vec::new() };
-        context.state.subqueries.insert(
-            subquery.id,
-            CachedRows {
-                rows,
-                ..CachedRows::default()
-            },
-        );
-    }
+    keep(subquery, frame, CachedRows::of_row(found.then(Vec::new)), context);
     Ok(found)
+}
+
+fn keep(subquery: &Subquery, frame: &Frame<'_>, rows: CachedRows, context: &mut EvalContext<'_>) {
+    let account = &context.session.memory;
+    context.state.subqueries.keep(subquery, frame.row, rows, account);
 }
 
 /// `left op ANY|ALL (SELECT …)`.
@@ -113,24 +119,28 @@ pub(crate) fn quantified<'a>(
     context: &mut EvalContext<'_>,
 ) -> Result<Option<bool>> {
     let left = row_values(left, frame, context)?;
+    // Taken out while they are searched, as the search evaluates with the same state.
+    if let Some(cached) = context.state.subqueries.get(subquery, frame.row) {
+        let rows = std::mem::take(cached);
+        let (result, rows) = search(op, by, quantifier, &left, rows, context);
+        if let Some(cached) = context.state.subqueries.get(subquery, frame.row) {
+            *cached = rows;
+        }
+        return result;
+    }
     let rows = gather(subquery, by, frame, context)?;
     let (result, rows) = search(op, by, quantifier, &left, rows, context);
-    if subquery.correlation == Correlation::Uncorrelated {
-        context.state.subqueries.insert(subquery.id, rows);
-    }
+    keep(subquery, frame, rows, context);
     result
 }
 
-/// The rows, taken out of the cache or run.
+/// Runs the subquery and returns its rows.
 fn gather(
     subquery: &Subquery,
     by: &[Comparison],
     frame: &Frame<'_>,
     context: &mut EvalContext<'_>,
 ) -> Result<CachedRows> {
-    if let Some(cached) = context.state.subqueries.remove(&subquery.id) {
-        return Ok(cached);
-    }
     let mut rows = Vec::new();
     let mut memory = MemoryCharge::new(&context.session.memory);
     context.run_subquery(subquery, frame.row, &mut |row| {

@@ -42,6 +42,7 @@ impl Scope for TestScope<'_> {
             Arc::new(self.rows.clone()),
             columns,
             self.correlation,
+            Vec::new(),
         ))
     }
 

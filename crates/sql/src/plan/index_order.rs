@@ -1,5 +1,6 @@
 //! Rows in the order of an index: ORDER BY and GROUP BY without sorting, MIN and MAX by their first row.
 
+use super::early_conditions::check_early;
 use super::keys::{COST_FETCHED_ROW, COST_SCANNED_ROW, TableInfo, selectivity};
 use super::range::{NearestValue, RangeCondition, nearest_value, rule_for};
 use super::tree::{
@@ -18,8 +19,10 @@ pub(crate) fn use_index_order(select: &mut SelectPlan, infos: &[TableInfo<'_>], 
     count_by_smallest_index(select, infos);
     use_order(select, infos, rows);
     covering::read_keys_alone(select, infos);
+    check_early(select);
     if let Some(otherwise) = &mut select.otherwise {
         covering::read_keys_alone(&mut otherwise.select, infos);
+        check_early(&mut otherwise.select);
     }
 }
 

@@ -25,6 +25,7 @@ mod conditions;
 mod covering;
 mod defaults;
 mod dml;
+mod early_conditions;
 mod equalities;
 mod estimates;
 mod explain;

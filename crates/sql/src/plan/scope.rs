@@ -146,7 +146,8 @@ impl Scope for BlockScope<'_, '_, '_, '_> {
         self.block.common.check_subquery(&plan)?;
         let correlation = planner.variables.correlation(&plan);
         let types = plan.types.clone();
-        Ok(Subquery::new(Arc::new(plan), types, correlation))
+        let outer_slots = plan.outer_slots();
+        Ok(Subquery::new(Arc::new(plan), types, correlation, outer_slots))
     }
 
     fn assign_variable(&mut self, name: &str) {

@@ -50,6 +50,24 @@ impl QueryPlan {
         }
     }
 
+    /// Returns the slots of the row around it that a subquery reads, each once.
+    pub fn outer_slots(&self) -> Vec<usize> {
+        fn collect(plan: &QueryPlan, slots: &mut Vec<usize>) {
+            match &plan.body {
+                QueryBody::Select(select) => slots.extend(select.outer.iter().map(|outer| outer.from)),
+                QueryBody::Set(set) => set.sides.iter().for_each(|side| collect(side, slots)),
+                QueryBody::Values(values) => slots.extend(values.outer.iter().map(|outer| outer.from)),
+                // It is not given the row around it.
+                QueryBody::Recursive(_) => {}
+            }
+        }
+        let mut slots = Vec::new();
+        collect(self, &mut slots);
+        slots.sort_unstable();
+        slots.dedup();
+        slots
+    }
+
     /// Whether SQL_CALC_FOUND_ROWS asks how many rows there would be without LIMIT.
     pub fn counts_found_rows(&self) -> bool {
         matches!(&self.body, QueryBody::Select(select) if select.count_found_rows)
@@ -439,6 +457,20 @@ pub struct TableAccess {
     pub covering: Option<Box<Covering>>,
     /// Where not all entries of the path's index are wanted.
     pub loose: Option<LooseScan>,
+    /// Conditions that are checked before the whole row is decoded.
+    pub early: Option<Box<EarlyConditions>>,
+}
+
+/// The first conditions of a step, which read few of the columns that are wanted. A scan decodes these columns, checks the conditions, and decodes
+/// the others of rows that pass. The order of the conditions stays, so that errors and warnings are the same.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EarlyConditions {
+    /// How many of the step's conditions.
+    pub conditions: usize,
+    /// The table's columns that they read, in order.
+    pub columns: Vec<usize>,
+    /// The other columns that are wanted, in order.
+    pub later_columns: Vec<usize>,
 }
 
 impl TableAccess {
@@ -453,6 +485,7 @@ impl TableAccess {
             key_only: false,
             covering: None,
             loose: None,
+            early: None,
         }
     }
 }

@@ -1,4 +1,4 @@
-//! From entries to sorted, synced table files: an external merge sort where the input is not sorted.
+//! Turns entries into sorted, synced table files, with an external merge sort for unsorted input.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -13,21 +13,21 @@ use super::Shared;
 use crate::error::{Error, Result};
 use crate::rocksdb_engine::table_file_options;
 
-/// A table file is closed at this size, in bytes.
+/// Size at which a table file is closed, in bytes.
 const FILE_BYTES: u64 = 64 << 20;
-/// What an unsorted builder keeps in memory before it writes a sorted run, in bytes.
+/// Memory of an unsorted builder, in bytes, before it writes a sorted run.
 const RUN_BYTES: usize = 64 << 20;
 
-/// What a builder's caller knows of its input.
+/// Order of a builder's input.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum InputOrder {
-    /// Keys come ascending: written as they come.
+    /// Keys are ascending: written in the order of arrival.
     Sorted,
-    /// Keys come in any order: sorted in memory, beyond 64 MiB through files.
+    /// Keys are in any order: sorted in memory, beyond 64 MiB through files.
     Unsorted,
 }
 
-/// Writes the entries of one index, or of several that follow each other in key order.
+/// Writes the entries of one index, or of several in key order.
 pub struct IndexBuilder {
     shared: Arc<Shared>,
     input: Input,
@@ -52,11 +52,11 @@ impl IndexBuilder {
         }
     }
 
-    /// Adds an entry. `value` is as the engine holds it, its version in front.
+    /// Adds an entry. `value` is as the engine stores it, preceded by its version.
     ///
     /// # Errors
-    /// [`Error::DuplicateKey`] if the key was given before; with unsorted input perhaps only by [`finish`](Self::finish).
-    /// If the disk is full.
+    /// [`Error::DuplicateKey`] if the key was added before; for unsorted input possibly only by
+    /// [`finish`](Self::finish). If the disk is full.
     pub fn put(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
         match &mut self.input {
             Input::Sorted => self.output.put(key, value),
@@ -70,10 +70,10 @@ impl IndexBuilder {
         }
     }
 
-    /// Writes and syncs what is left.
+    /// Writes and syncs the rest.
     ///
     /// # Errors
-    /// As [`put`](Self::put).
+    /// Those of [`put`](Self::put).
     pub fn finish(mut self) -> Result<()> {
         if let Input::Unsorted(sorter) = &mut self.input {
             sorter.merge_into(&mut self.output)?;
@@ -82,7 +82,8 @@ impl IndexBuilder {
     }
 }
 
-/// Sorted entries into files of a limited size. RocksDB syncs each when it is finished. Dropped unfinished, the files are deleted.
+/// Writes sorted entries into files of a limited size. RocksDB syncs each file when it is finished. The files
+/// are deleted if this is dropped unfinished.
 pub(super) struct Output {
     shared: Arc<Shared>,
     writer: Option<SstFileWriter<'static>>,
@@ -109,7 +110,7 @@ impl Output {
         Ok(())
     }
 
-    /// The key goes, where an older file has it.
+    /// Deletes a key that may exist in an older file.
     pub(super) fn delete(&mut self, key: &[u8]) -> Result<()> {
         self.writer_for(key)?.delete(key)?;
         self.written(key);
@@ -146,7 +147,7 @@ impl Output {
         self.entries += 1;
     }
 
-    /// Writes and syncs what is left. The files, in key order, are the caller's.
+    /// Writes and syncs the rest. Returns the files in key order; they belong to the caller.
     pub(super) fn finish(mut self) -> Result<Vec<PathBuf>> {
         self.close()?;
         Ok(std::mem::take(&mut self.files))
@@ -164,7 +165,7 @@ impl Drop for Output {
     fn drop(&mut self) {
         self.writer = None;
         for file in &self.files {
-            // What stays behind because the disk fails is deleted with the whole build.
+            // Files that remain because the disk fails are deleted with the whole build.
             let _ = fs::remove_file(file);
         }
     }
@@ -251,7 +252,7 @@ impl Sorter {
                 path,
             });
         }
-        // The smallest key of each run; what is still in memory is the last run.
+        // The smallest key of each run; the entries in memory are the last run.
         let mut heads = BinaryHeap::new();
         for (number, run) in runs.iter_mut().enumerate() {
             heads.extend(run.next()?.map(|(key, value)| Reverse((key, number, value))));

@@ -1,18 +1,19 @@
-//! Bulk builds: table files made aside, visible all at once.
+//! Bulk builds: table files built aside, and made visible all at once.
 //!
 //! ```text
-//!   builds/                       one directory for each build
+//!   builds/                       one directory per build
 //!     17.building/                being written; deleted at the next start
-//!       000001.sst  …             finished files of one index or several
-//!       000002.run  …             sorted runs of an index builder whose input is not sorted
+//!       000001.sst  …             finished files of one or several indexes
+//!       000002.run  …             sorted runs of an index builder with unsorted input
 //!     16/                         finished: all files synced, then the directory renamed and its parent synced
 //!       commit                    the write set of its transaction, while it is being activated
 //!     rows-3.building/            the rows of a large transaction: deleted at the next start in any case
 //! ```
 //!
-//! A finished build waits for its transaction to be in the log. [`Storage::activate`](crate::Storage::activate) ingests it at that place;
-//! [`Storage::abandon`](crate::Storage::abandon) deletes it. After a crash [`Storage::builds`](crate::Storage::builds) lists what is finished,
-//! and recovery decides by the log: what stands in it behind the engine's position is activated, the rest abandoned. Nothing is built
+//! A finished build waits until its transaction is in the log. [`Storage::activate`](crate::Storage::activate)
+//! ingests it at that position; [`Storage::abandon`](crate::Storage::abandon) deletes it. After a crash
+//! [`Storage::builds`](crate::Storage::builds) lists the finished builds, and recovery decides by the log:
+//! builds that it names after the engine's position are activated, the others abandoned. Nothing is built
 //! twice.
 
 mod builder;
@@ -29,7 +30,7 @@ pub use row_files::RowFiles;
 
 use crate::error::{Error, Result};
 
-/// The id of a build: what the log's Query event carries (Q_XID).
+/// Id of a build, which the log's Query event carries (Q_XID).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Hash)]
 pub struct BuildId(pub u64);
 
@@ -39,7 +40,7 @@ impl fmt::Display for BuildId {
     }
 }
 
-/// The directory of all builds.
+/// Directory of all builds.
 pub(crate) struct Builds {
     path: PathBuf,
     next_rows: AtomicU64,
@@ -48,7 +49,7 @@ pub(crate) struct Builds {
 const UNFINISHED: &str = "building";
 
 impl Builds {
-    /// Opens the directory, makes it if needed, and deletes what was not finished.
+    /// Opens the directory, creates it if needed, and deletes unfinished builds.
     pub(crate) fn open(path: PathBuf) -> Result<Self> {
         crate::directory::create_directory(&path).map_err(Error::file(&path))?;
         for entry in fs::read_dir(&path).map_err(Error::file(&path))? {
@@ -77,7 +78,7 @@ impl Builds {
         })
     }
 
-    /// The ids of finished builds, ascending.
+    /// Returns the ids of finished builds, ascending.
     pub(crate) fn finished(&self) -> Result<Vec<BuildId>> {
         let mut ids = Vec::new();
         for entry in fs::read_dir(&self.path).map_err(Error::file(&self.path))? {
@@ -88,12 +89,12 @@ impl Builds {
         Ok(ids)
     }
 
-    /// The directory of all builds.
+    /// Returns the directory of all builds.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// A directory for the rows of a large transaction.
+    /// Creates a directory for the rows of a large transaction.
     fn new_row_directory(&self) -> Result<PathBuf> {
         let number = self.next_rows.fetch_add(1, Ordering::Relaxed);
         let directory = self.path.join(format!("rows-{number}.{UNFINISHED}"));
@@ -105,7 +106,7 @@ impl Builds {
         self.path.join(id.to_string())
     }
 
-    /// The files of a finished build.
+    /// Returns the files of a finished build, ordered by name.
     pub(crate) fn files(&self, id: BuildId) -> Result<Vec<PathBuf>> {
         let directory = self.directory(id);
         if !directory.is_dir() {
@@ -122,7 +123,7 @@ impl Builds {
         Ok(files)
     }
 
-    /// Deletes a finished build; one that is not there is fine.
+    /// Deletes a finished build. Does nothing if there is none.
     pub(crate) fn remove(&self, id: BuildId) -> Result<()> {
         let directory = self.directory(id);
         match fs::remove_dir_all(&directory) {
@@ -151,7 +152,7 @@ impl Shared {
     }
 }
 
-/// A build that is being written. Dropped unfinished, it is deleted.
+/// Build that is being written. It is deleted if it is dropped unfinished.
 pub struct BulkBuild {
     id: BuildId,
     finished: PathBuf,
@@ -159,12 +160,13 @@ pub struct BulkBuild {
 }
 
 impl BulkBuild {
-    /// Its id.
+    /// Returns the id of the build.
     pub fn id(&self) -> BuildId {
         self.id
     }
 
-    /// A builder for the entries of one index. Several may be filled at the same time; all must be finished before the build is.
+    /// Returns a builder for the entries of one index. Several may be in use at the same time; all must be
+    /// finished before the build is.
     pub fn index(&self, order: InputOrder) -> IndexBuilder {
         IndexBuilder::new(Arc::clone(self.shared()), order)
     }
@@ -176,7 +178,7 @@ impl BulkBuild {
     /// Makes the build durable. It stays invisible until it is activated.
     ///
     /// # Errors
-    /// If the disk fails. The build is deleted then.
+    /// If the disk fails. The build is then deleted.
     ///
     /// # Panics
     /// If an index builder is neither finished nor dropped.
@@ -200,7 +202,7 @@ impl BulkBuild {
 impl Drop for BulkBuild {
     fn drop(&mut self) {
         if let Some(shared) = &self.shared {
-            // What cannot be deleted now is deleted at the next start.
+            // Whatever cannot be deleted now is deleted at the next start.
             let _ = fs::remove_dir_all(&shared.directory);
         }
     }

@@ -1,8 +1,9 @@
-//! The rows of a large transaction as table files, written before it has its place in the log.
+//! The rows of a large transaction as table files, written before it is placed in the log.
 //!
-//! They carry the transaction's [mark](crate::VersionMark) in place of its version, so that nothing in them has to change when the place is
-//! known: [`Storage::apply_built`](crate::Storage::apply_built) ingests them together with the new position, which takes milliseconds whatever
-//! their size. A crash before that leaves files that the next start deletes: the log is replayed.
+//! They carry the transaction's [mark](crate::VersionMark) instead of its version, so that nothing in them has
+//! to change when the log position is known. [`Storage::apply_built`](crate::Storage::apply_built) ingests them
+//! together with the new position, which takes milliseconds regardless of their size. A crash before that
+//! leaves files that the next start deletes: the log is replayed.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,7 +15,8 @@ use crate::error::Result;
 use crate::key::EngineKind;
 use crate::write_set::{Change, Entries};
 
-/// Table files of one transaction's rows, synced, visible to nobody. Dropped, what is left of them is deleted.
+/// Synced table files of one transaction's rows, not visible to readers. Whatever remains of them is deleted on
+/// drop.
 #[derive(Debug)]
 pub struct RowFiles {
     directory: PathBuf,
@@ -22,7 +24,7 @@ pub struct RowFiles {
 }
 
 impl Builds {
-    /// Writes the entries for the engine on disk.
+    /// Writes the entries for the engine on disk to table files.
     pub(crate) fn row_files(&self, entries: Entries<'_>) -> Result<RowFiles> {
         let directory = self.new_row_directory()?;
         let mut built = RowFiles {
@@ -43,7 +45,7 @@ impl Builds {
 }
 
 impl RowFiles {
-    /// In key order.
+    /// Returns the files in key order.
     pub(crate) fn paths(&self) -> &[PathBuf] {
         &self.files
     }
@@ -55,7 +57,7 @@ impl RowFiles {
 
 impl Drop for RowFiles {
     fn drop(&mut self) {
-        // What cannot be deleted now is deleted at the next start.
+        // Whatever cannot be deleted now is deleted at the next start.
         let _ = fs::remove_dir_all(&self.directory);
     }
 }

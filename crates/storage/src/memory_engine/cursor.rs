@@ -1,4 +1,5 @@
-//! A scan of the memory engine, in batches: each is read in one walk over the skip list and then handed out without touching it.
+//! Scan of the memory engine in batches: each is read in one walk over the skip list and then returned without
+//! touching it.
 
 use std::ops::Bound;
 use std::sync::Arc;
@@ -22,14 +23,14 @@ type Entry = (Arc<[u8]>, Arc<[u8]>);
 
 pub(crate) struct MemoryCursor {
     source: Source,
-    /// What is still to be read from the engine.
+    /// Range that is still to be read from the engine.
     rest: KeyRange,
     direction: Direction,
     batch: Vec<Entry>,
-    /// The entry of the batch that the cursor is on, plus one; 0 before the first.
+    /// Index of the batch's entry that the cursor is on, plus one; 0 before the first.
     at: usize,
     batch_max: usize,
-    /// Whether `rest` may hold more.
+    /// Whether `rest` may contain more entries.
     more: bool,
     whole: KeyRange,
 }
@@ -103,10 +104,11 @@ impl MemoryCursor {
         );
         let range = engine.map.range::<dyn KeyView, _>(bounds);
         let limit = self.batch_max;
-        // Each key's newest version that is not too new, `None` where it is deleted. Forward, a key's versions come newest
-        // first: the first that fits. Backward, oldest first: the last that fits.
+        // For each key, take the newest version that is not too new, or `None` where it is deleted. Forward, a
+        // key's versions are newest first: take the first that fits. Backward, they are oldest first: take the
+        // last that fits.
         let mut last_key: Option<Arc<[u8]>> = None;
-        // The key at which the next batch begins.
+        // Key at which the next batch begins.
         let mut next: Option<Arc<[u8]>> = None;
         let visible = |key: &Arc<[u8]>, found: Version, value: &Option<Arc<[u8]>>| {
             let hidden = engine

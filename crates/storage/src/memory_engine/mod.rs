@@ -3,16 +3,18 @@
 //! ```text
 //!   skip list   (key, version descending) → Some(value) | None (deleted)
 //!
-//!     a@9 → 7     ← the newest: what get_newest and snapshots at ≥ 9 see
-//!     a@4 → 5     ← what snapshots at 4 … 8 see; garbage when the oldest snapshot is at ≥ 9
-//!     b@6 → None  ← b is deleted at 6; garbage, with what is below it, when the oldest snapshot is at ≥ 6
+//!     a@9 → 7     ← the newest: visible to get_newest and snapshots at ≥ 9
+//!     a@4 → 5     ← visible to snapshots at 4 … 8; garbage when the oldest snapshot is at ≥ 9
+//!     b@6 → None  ← b is deleted at 6; garbage, with its older versions, when the oldest snapshot is at ≥ 6
 //! ```
 //!
-//! - One thread applies, in the log's order; readers take no lock and wait for nobody.
-//! - A snapshot is a version and a place in the register of open snapshots. A deletion of a range (TRUNCATE, DROP) is kept as the range and its version, and
-//!   hides what is older: it costs the same for any number of rows.
-//! - What a newer version supersedes is queued, and removed by the apply of later groups, a few entries at a time, when no
-//!   open snapshot is older than that version. [`MemoryEngine::collect_garbage`] does more at a time.
+//! - One thread applies, in log order; readers take no lock and never wait.
+//! - A snapshot is a version and an entry in the register of open snapshots. A deletion of a range (TRUNCATE,
+//!   DROP) is kept as the range and its version, and hides older entries: it costs the same for any number of
+//!   rows.
+//! - A superseded version is queued, and removed by the application of later groups, a few entries at a time,
+//!   when no open snapshot is older than the version that superseded it. [`MemoryEngine::collect_garbage`]
+//!   removes more at a time.
 
 mod cursor;
 mod versioned_key;
@@ -34,10 +36,10 @@ use crate::error::{Error, Result};
 use crate::key::{Direction, EngineKind, KeyRange};
 use crate::write_set::{Change, FrozenWriteSet};
 
-/// What can be set of the memory engine.
+/// Settings of the memory engine.
 #[derive(Clone, Debug)]
 pub struct MemoryConfig {
-    /// The bytes that all MEMORY tables together may take, before 1114.
+    /// Most bytes of all MEMORY tables together; 1114 beyond.
     pub bytes_max: u64,
 }
 
@@ -47,14 +49,14 @@ impl Default for MemoryConfig {
     }
 }
 
-/// What an entry takes beside its key and value: node, tower, reference counts.
+/// Memory of an entry beside its key and value: node, tower, reference counts.
 const ENTRY_OVERHEAD_BYTES: u64 = 112;
-/// How much garbage each apply removes beyond what it makes.
+/// Amount of garbage that each application removes beyond what it creates, in entries.
 const GARBAGE_PER_APPLY: usize = 64;
 
 /// Tables in memory, with multiple versions. See the module's head.
 pub struct MemoryEngine {
-    /// Which keys it takes of a write set.
+    /// Kind of keys that it takes from a write set.
     kind: EngineKind,
     map: SkipMap<VersionedKey, Option<Arc<[u8]>>>,
     deleted_ranges: ArcSwap<Vec<DeletedRange>>,
@@ -70,7 +72,7 @@ struct DeletedRange {
     version: Version,
 }
 
-/// What may go when no snapshot is older than `superseded_at`.
+/// Data that may be removed when no snapshot is older than `superseded_at`.
 struct Garbage {
     superseded_at: Version,
     what: Superseded,
@@ -81,19 +83,19 @@ enum Superseded {
     Range(KeyRange),
 }
 
-/// A version that stays readable as long as this lives.
+/// Version that stays readable as long as this lives.
 pub(crate) struct MemorySnapshot {
     engine: Arc<MemoryEngine>,
     version: Version,
 }
 
 impl MemoryEngine {
-    /// An empty engine.
+    /// Creates an empty engine.
     pub fn new(config: &MemoryConfig) -> Arc<Self> {
         Self::of_kind(EngineKind::Memory, config)
     }
 
-    /// An empty engine for keys of that kind.
+    /// Creates an empty engine for keys of that kind.
     pub(crate) fn of_kind(kind: EngineKind, config: &MemoryConfig) -> Arc<Self> {
         Arc::new(MemoryEngine {
             kind,
@@ -106,20 +108,20 @@ impl MemoryEngine {
         })
     }
 
-    /// The bytes in use, garbage included.
+    /// Returns the bytes in use, including garbage.
     pub fn used_bytes(&self) -> u64 {
         self.used_bytes.load(Ordering::Relaxed)
     }
 
-    /// Changes the limit; what is beyond a lower one stays.
+    /// Changes the limit. Memory in use beyond a lower limit stays in use.
     pub fn set_bytes_max(&self, bytes: u64) {
         self.bytes_max.store(bytes, Ordering::Relaxed);
     }
 
-    /// Whether so many more bytes would fit.
+    /// Checks whether `bytes` more would fit.
     ///
     /// # Errors
-    /// [`Error::MemoryFull`]
+    /// [`Error::MemoryFull`] if they would not.
     pub fn check_room(&self, bytes: u64) -> Result<()> {
         let (used_bytes, limit_bytes) = (self.used_bytes(), self.bytes_max.load(Ordering::Relaxed));
         if bytes > 0 && used_bytes.saturating_add(bytes) > limit_bytes {
@@ -131,7 +133,7 @@ impl MemoryEngine {
         Ok(())
     }
 
-    /// Applies what a write set has for this engine. Snapshots taken before do not see it.
+    /// Applies a write set's entries for this engine. Earlier snapshots do not see them.
     pub(crate) fn apply(&self, write_set: &FrozenWriteSet) {
         let version = write_set.version();
         for range in write_set.deleted_ranges() {
@@ -139,7 +141,7 @@ impl MemoryEngine {
                 self.delete_range(range.clone(), version);
             }
         }
-        // Keys of this engine sort behind all others.
+        // Keys of this engine sort after those of the engines before it.
         for (key, change) in write_set.entries().rev() {
             if EngineKind::of_key(key) != self.kind {
                 break;
@@ -160,7 +162,7 @@ impl MemoryEngine {
         let new_key = VersionedKey { key, version };
         let mut garbage = self.garbage.lock();
         match older {
-            // A replay: the same change again.
+            // The same change again, by a replay.
             Some(entry) if entry.key().version == version => self.remove(entry.key()),
             Some(entry) => garbage.push_back(Garbage {
                 superseded_at: version,
@@ -200,7 +202,7 @@ impl MemoryEngine {
         });
     }
 
-    /// The version at which `key` was last hidden by a deletion of a range, as seen at `version`.
+    /// Returns the version at which `key` was last hidden by a deletion of a range, as seen at `version`.
     fn hidden_at(&self, key: &[u8], version: Version) -> Option<Version> {
         let ranges = self.deleted_ranges.load();
         let hiding = ranges
@@ -216,24 +218,25 @@ impl MemoryEngine {
         if entry.key().key() != key {
             return None;
         }
-        // Within one version a range goes before the entries, so that an entry of the same version is younger.
+        // Within one version ranges are deleted before entries are written, so an entry of the same version is
+        // newer.
         match self.hidden_at(key, version) {
             Some(hidden) if hidden > entry.key().version => None,
             _ => entry.value().clone(),
         }
     }
 
-    /// The newest applied value of a key.
+    /// Returns the newest applied value of a key.
     pub(crate) fn get_newest(&self, key: &[u8]) -> Option<Arc<[u8]>> {
         self.get_at(key, Version::MAX)
     }
 
-    /// The newest applied entries of a range, each as new as when the cursor comes to it.
+    /// Scans the newest applied entries of a range, each as new as when the cursor reads it.
     pub(crate) fn scan_newest(self: &Arc<Self>, range: KeyRange, direction: Direction) -> MemoryCursor {
         MemoryCursor::new(cursor::Source::Newest(Arc::clone(self)), range, direction)
     }
 
-    /// Registers a snapshot: what was applied up to `version`.
+    /// Registers a snapshot of everything applied up to `version`.
     pub(crate) fn snapshot(self: &Arc<Self>, version: Version) -> MemorySnapshot {
         *self.snapshots.lock().entry(version).or_default() += 1;
         MemorySnapshot {
@@ -242,7 +245,7 @@ impl MemoryEngine {
         }
     }
 
-    /// The version of the oldest open snapshot.
+    /// Returns the version of the oldest open snapshot.
     pub(crate) fn oldest_snapshot(&self) -> Option<Version> {
         self.snapshots
             .lock()
@@ -250,7 +253,7 @@ impl MemoryEngine {
             .map(|(version, _)| *version)
     }
 
-    /// Removes up to `entries_max` entries that no snapshot needs; returns whether more may be left.
+    /// Removes up to `entries_max` entries that no snapshot needs. Returns whether more may be left.
     pub(crate) fn collect_garbage(&self, entries_max: usize) -> bool {
         let mut garbage = self.garbage.lock();
         if garbage.is_empty() {
@@ -285,7 +288,7 @@ impl MemoryEngine {
         !garbage.is_empty()
     }
 
-    /// Removes entries of a deleted range; returns whether some are left.
+    /// Removes entries of a deleted range. Returns whether some are left.
     fn collect_range(&self, range: &KeyRange, version: Version, entries_max: usize) -> bool {
         let (start, end) = ((&range.start[..], Version::MAX), (&range.end[..], Version::MAX));
         let bounds = (
@@ -318,7 +321,7 @@ impl MemoryEngine {
         }
     }
 
-    /// What each apply does to keep the garbage from growing.
+    /// Keeps the garbage from growing, after each application.
     pub(crate) fn collect_after_apply(&self, write_sets: &[Arc<FrozenWriteSet>]) {
         let changed: usize = write_sets.iter().map(|set| set.len()).sum();
         self.collect_garbage(GARBAGE_PER_APPLY + 2 * changed);

@@ -1,4 +1,4 @@
-//! The skip list's key: a key's bytes, and behind them the version, newest first.
+//! Key of the skip list: the bytes of a key, followed by the version, newest first.
 
 use std::borrow::Borrow;
 use std::cmp::Ordering;
@@ -12,7 +12,7 @@ pub(super) struct VersionedKey {
     pub(super) version: Version,
 }
 
-/// What a search compares with, so that it need not own its key.
+/// View of a key for comparisons, so that a search need not own its key.
 pub(super) trait KeyView {
     fn key(&self) -> &[u8];
     fn version(&self) -> Version;

@@ -1,4 +1,4 @@
-//! A scan of the engine on disk.
+//! Scan of the engine on disk.
 
 use std::mem;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use super::snapshot::RocksDbSnapshot;
 use crate::error::Result;
 use crate::key::{Direction, KeyRange};
 
-/// What a cursor reads from.
+/// Source of a cursor.
 pub(super) enum Source {
     Snapshot(Arc<RocksDbSnapshot>),
     /// The newest state at the cursor's creation.
@@ -31,14 +31,15 @@ impl Source {
 enum Place {
     /// Nothing was sought yet.
     Start,
-    /// On an entry that was not handed out yet.
+    /// On an entry that was not returned yet.
     Before,
-    /// On the entry that was handed out last.
+    /// On the entry that was returned last.
     On,
     End,
 }
 
-/// A scan that owns what it reads from. RocksDB checks the bounds, and reads ahead by itself when blocks are read in order.
+/// Scan that owns its source. RocksDB checks the bounds, and reads ahead by itself when blocks are read in
+/// order.
 pub(crate) struct RocksDbCursor {
     // Dropped before `source`.
     iterator: DBRawIterator<'static>,
@@ -62,9 +63,9 @@ impl RocksDbCursor {
         };
         options.set_iterate_lower_bound(range.start);
         options.set_iterate_upper_bound(range.end);
-        // SAFETY: the lifetime is that of the borrow of the database, which `source` owns a share of, directly or
-        // through its snapshot. The database is behind an `Arc`, so that it does not move, and the fields' order drops the
-        // iterator before the share.
+        // SAFETY: the real lifetime is that of the borrow of the database, of which `source` owns a share,
+        // directly or through its snapshot. The database is behind an `Arc`, so it does not move, and the order
+        // of the fields drops the iterator before the share.
         #[allow(unsafe_code)]
         let iterator = unsafe {
             mem::transmute::<DBRawIterator<'_>, DBRawIterator<'static>>(db.raw_iterator_opt(options))
@@ -87,7 +88,7 @@ impl RocksDbCursor {
         self.place = Place::Before;
     }
 
-    /// Goes to the next entry. After `false` the cursor is at its end.
+    /// Moves to the next entry. After `false` the cursor is at its end.
     pub(crate) fn advance(&mut self) -> Result<bool> {
         match self.place {
             Place::Start => {
@@ -117,7 +118,7 @@ impl RocksDbCursor {
         }
     }
 
-    /// The entry that the cursor is on.
+    /// Returns the entry that the cursor is on.
     pub(crate) fn entry(&self) -> Option<(&[u8], &[u8])> {
         match self.place {
             Place::On => self.iterator.item(),

@@ -1,9 +1,9 @@
-//! Files made aside become part of the tables, at their place in the order of commits.
+//! Ingestion of files built aside, at their position in the order of commits.
 //!
-//! The files of a build, the write set of the transaction that it belongs to and the new position are ingested as one step of the
-//! manifest: after a crash all of it is there or nothing, as with any batch. What is in memtables is older than the position, so it
-//! is flushed before (RocksDB does it, since `position` is in every memtable; the caller flushes ahead, so that little is left to
-//! do while writers wait).
+//! The files of a build, the write set of its transaction and the new position are ingested as one step of the
+//! manifest: after a crash all of it exists or nothing, as with any batch. Memtables contain older data than
+//! the position, so they are flushed first. (RocksDB does so, since `position` is in every memtable; the caller
+//! flushes ahead, so that little is left to do while writers wait.)
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -19,9 +19,9 @@ use crate::key::{EngineKind, KeyRange};
 use crate::write_set::{Change, FrozenWriteSet, WriteSet};
 
 impl RocksDbEngine {
-    /// Applies the write sets in order with the files on top, and moves to `position`. The files are moved into the engine's
-    /// directory; `scratch` is a place for one more. `raising` are the sets whose numbers are raised: those of the group, or those that the files are
-    /// made of.
+    /// Applies the write sets in order with the files on top, and moves to `position`. The files are moved into
+    /// the engine's directory; `scratch` is a directory for one more file. `raising` are the sets whose numbers
+    /// are raised: those of the group, or those that the files are made of.
     pub(crate) fn ingest(
         &self,
         mut files: Vec<PathBuf>,
@@ -30,7 +30,7 @@ impl RocksDbEngine {
         raising: &[Arc<FrozenWriteSet>],
         position: LogPosition,
     ) -> Result<()> {
-        // Not named as a build's own files are: a crash before the ingestion leaves it there.
+        // Named differently from a build's own files: a crash before the ingestion leaves it there.
         let rest = scratch.join("commit");
         let raised = self.raise_numbers(raising)?;
         while let Err(error) = write_commit_file(&rest, group, &raised, position) {
@@ -48,7 +48,7 @@ impl RocksDbEngine {
     }
 }
 
-/// The write sets and the position as one file.
+/// Writes the write sets and the position as one file.
 fn write_commit_file(
     path: &Path,
     group: &[Arc<FrozenWriteSet>],
@@ -57,8 +57,8 @@ fn write_commit_file(
 ) -> std::result::Result<(), rocksdb::Error> {
     let mut writer = SstFileWriter::create(table_file_options());
     writer.open(path)?;
-    // Point entries must come in key order and once each: later sets replace what earlier ones wrote. Within one file a range
-    // deletes nothing of the same file, so it is applied to the earlier sets' entries here.
+    // Point entries must be unique and in key order: later sets replace the entries of earlier ones. A range in
+    // a file deletes nothing in the same file, so it is applied to the earlier sets' entries here.
     let mut merged = WriteSet::new();
     let mut ranges: Vec<&KeyRange> = Vec::new();
     for set in group {
@@ -84,7 +84,7 @@ fn write_commit_file(
     merged.put(POSITION_KEY, &position.to_be_bytes());
     for (key, change) in merged.entries() {
         match change {
-            // Behind the merged set's own room for a version stands the whole value.
+            // The merged set adds room for a version; the complete value follows it.
             Change::Put(value) => writer.put(key, crate::key::value_payload(value))?,
             Change::Delete => writer.delete(key)?,
         }

@@ -1,12 +1,14 @@
-//! The end of a MANIFEST that a failing power supply has torn.
+//! Repair of a MANIFEST whose end was torn by a power failure.
 //!
-//! RocksDB appends what changes its list of files to the MANIFEST, in one record or several, and syncs it before the change counts: no file is deleted and no
-//! position durable until then. When the power fails in between, one of these records may be torn while the file is as long as if it were whole, or while one
-//! behind it is there already. RocksDB takes a record that is missing for the end, and refuses to open the tables for one that is torn.
+//! RocksDB appends changes of its list of files to the MANIFEST, in one or several records, and syncs it before
+//! a change counts: until then no file is deleted and no position is durable. If the power fails in between,
+//! one of these records may be torn although the file has its full length, or although a later record exists
+//! already. RocksDB treats a missing record as the end, but refuses to open the tables if a record is torn.
 //!
-//! What is in front of the damage is a list that was once complete: a state that the tables have had, with its own position, from which the log is replayed.
-//! So the file is cut there, and what is cut off is kept beside it. Where the damage is not a torn end but rot, a file of that older list may be
-//! deleted since, and RocksDB says so; or the log does not go back so far, and recovery says so.
+//! The part before the damage is a list that was once complete: a state that the tables have had, with its own
+//! position, from which the log is replayed. The file is therefore cut there, and the original is kept beside
+//! it. If the damage is not a torn end but bit rot, a file of that older list may have been deleted since, and
+//! RocksDB reports it; or the log does not reach back so far, and recovery reports it.
 //!
 //! The format: <https://github.com/facebook/rocksdb/wiki/Write-Ahead-Log-File-Format>.
 
@@ -19,15 +21,16 @@ use crate::error::{Error, Result};
 const BLOCK_BYTES: usize = 32 * 1024;
 /// Checksum (4), length (2), type (1).
 const HEADER_BYTES: usize = 7;
-/// What a checksum is stored as: rotated, and this added.
+/// Added to a rotated checksum before it is stored.
 const MASK_DELTA: u32 = 0xa282_ead8;
 
-/// Whether RocksDB could not open the tables because of their MANIFEST.
+/// Returns whether RocksDB could not open the tables because of their MANIFEST.
 pub(super) fn is_damaged(error: &rocksdb::Error) -> bool {
     error.kind() == rocksdb::ErrorKind::Corruption && error.as_ref().contains("MANIFEST-")
 }
 
-/// Cuts the current MANIFEST of these tables in front of its first damaged record. Whether there was one; if not, the file is as it was.
+/// Cuts the current MANIFEST of these tables before its first damaged record. Returns whether it was cut; if
+/// not, the file is unchanged.
 ///
 /// # Errors
 /// If the file cannot be read or written.
@@ -62,10 +65,10 @@ pub(super) fn cut_damage(tables: &Path) -> Result<bool> {
     Ok(true)
 }
 
-/// How many bytes at the beginning are records that are whole.
+/// Returns the length of the intact records at the beginning, in bytes.
 fn whole_bytes(content: &[u8]) -> usize {
     let mut at = 0;
-    // Behind the last record that is not a beginning or a middle of one.
+    // End of the last complete record: not of a first or middle part.
     let mut whole = 0;
     while let Some(header) = content.get(at..at + HEADER_BYTES) {
         let left = BLOCK_BYTES - at % BLOCK_BYTES;
@@ -119,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn what_rocksdb_writes_is_whole() {
+    fn a_manifest_written_by_rocksdb_is_intact() {
         let directory = tables();
         let content = fs::read(manifest(directory.path())).unwrap();
         assert!(content.len() > 50);
@@ -143,7 +146,7 @@ mod tests {
         };
         let mut torn = record(&[7; 80]);
         torn[40..].fill(0);
-        // One behind it is whole.
+        // The record after it is intact.
         let damaged = [&sound[..], &torn, &record(&[9; 9])].concat();
         fs::write(&path, &damaged).unwrap();
         drop(RocksDbEngine::open(directory.path(), &RocksDbConfig::default()).unwrap());
@@ -152,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_cut_where_not_even_the_first_record_is_whole() {
+    fn nothing_is_cut_if_the_first_record_is_damaged() {
         let directory = tables();
         let path = manifest(directory.path());
         let mut content = fs::read(&path).unwrap();
@@ -166,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn records_in_pieces_over_blocks_count_as_one() {
+    fn a_record_split_over_blocks_counts_as_one() {
         let piece = |kind: u8, body: &[u8]| {
             let mut piece = masked(crc_fast::crc32_iscsi(&[&[kind], body].concat()))
                 .to_le_bytes()

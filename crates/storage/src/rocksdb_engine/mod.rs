@@ -1,13 +1,15 @@
-//! The engine on disk: RocksDB, one column family, its own log switched off.
+//! The engine on disk: RocksDB with one column family, its own log switched off.
 //!
-//! - **A prefix survives.** Each batch of writes also writes the key `position`. Memtables are flushed in order, so that after a crash the files
-//!   hold exactly the batches up to the `position` that they hold, and replay begins there. Files made aside are ingested together with the
-//!   position that they belong to, as one atomic step, behind a flush.
-//! - **The log first.** A flush is begun by [`RocksDbEngine::flush`] or, when the active memtable is nearly full, by `apply`; never by RocksDB
-//!   itself as long as one batch is smaller than what is kept free. So the caller can always make the log durable before
-//!   ([`LogBarrier`](crate::LogBarrier)), which matters with `sync_binlog=0` only: otherwise nothing gets here that is not durable.
-//! - **Checksums.** Each block is checked when it is read from its file: a flipped bit is an error that names the file, never
-//!   a wrong row.
+//! - **A prefix survives.** Each batch of writes also writes the key `position`. Memtables are flushed in
+//!   order, so after a crash the files contain exactly the batches up to their `position`, and replay begins
+//!   there. Files built aside are ingested together with the position that they belong to, as one atomic step,
+//!   after a flush.
+//! - **The log first.** A flush is begun by [`RocksDbEngine::flush`] or, when the active memtable is nearly
+//!   full, before an `apply`; never by RocksDB itself, as long as one batch is smaller than the room that is
+//!   kept free. The caller can therefore always make the log durable first ([`LogBarrier`](crate::LogBarrier)).
+//!   That matters only with `sync_binlog=0`: otherwise everything that arrives here is durable.
+//! - **Checksums.** Each block is checked when it is read from its file: a flipped bit is an error that names
+//!   the file, never a wrong row.
 
 mod cursor;
 mod ingest;
@@ -41,26 +43,28 @@ use crate::error::{Error, Result};
 use crate::key::{Direction, EngineKind, IndexId, KeyRange, VERSION_LENGTH, value_payload};
 use crate::write_set::{Change, FrozenWriteSet};
 
-/// `IndexId::ENGINE ‖ "position"` → the position, 8 bytes big endian.
+/// Key of the position: `IndexId::ENGINE ‖ "position"`. Its value is the position, 8 bytes big endian.
 const POSITION_KEY: &[u8] = b"\0\0\0\x02position";
 const _: () = assert!(IndexId::ENGINE.as_u32() == 2);
 
-/// For a checkpoint's "how large may the engine's log be before a flush is made instead of copying it": there is no such log.
+/// For a checkpoint, the size of the engine's log from which on a flush is made instead of copying it: there is
+/// no such log.
 const NO_FLUSH: u64 = u64::MAX;
-/// What a memtable needs for an entry beside key and value, about.
+/// Approximate memory of a memtable entry beside key and value.
 const MEMTABLE_ENTRY_OVERHEAD_BYTES: usize = 40;
-/// From this many write sets on, a group's entries are merged and sorted.
+/// Number of write sets from which on a group's entries are merged and sorted.
 const MERGED_GROUP_MIN: usize = 64;
-/// How long a write waits before it tries again when flushes or compactions are behind.
+/// Pause before a write is tried again when flushes or compactions lag.
 const RETRY_THROTTLED_EVERY: Duration = Duration::from_millis(1);
-/// … when the disk under the table files is full.
+/// Pause before a write is tried again when the disk under the table files is full.
 const RETRY_FULL_DISK_EVERY: Duration = Duration::from_millis(200);
-/// RocksDB looks every five seconds whether there is room again. What still fails for want of room after so long with room will not end by itself.
+/// RocksDB checks every five seconds whether there is room again. A failure for lack of room that lasts this
+/// long after there is room will not end by itself.
 const RESUMED_WITHIN: Duration = Duration::from_secs(30);
-/// As many memtables must fit onto the disk for it to have room.
+/// Number of memtables that must fit onto the disk for it to count as having room.
 const ROOM_MEMTABLES: u64 = 4;
 
-/// RocksDB, and what scans of it have cost.
+/// RocksDB, and the cost of its scans.
 pub(crate) struct Database {
     db: DB,
     scan_cost: ScanCost,
@@ -82,19 +86,22 @@ pub struct RocksDbEngine {
     memtable_bytes: usize,
     memtables_max: u64,
     position: AtomicU64,
-    /// What the active memtable holds, about: counted here, as asking RocksDB for each batch would cost more.
+    /// Approximate size of the active memtable. Counted here, because querying RocksDB for each batch would
+    /// cost more.
     active_memtable_bytes: AtomicUsize,
     numbers: Mutex<KnownNumbers>,
     write_options: WriteOptions,
     read_options: ReadOptions,
-    /// How many flushes and compactions may have failed before waiting is given up: any number, until the server stops.
+    /// Number of flushes and compactions that may have failed before waiting is given up: unlimited, until the
+    /// server stops.
     errors_allowed: AtomicU64,
-    /// How many had failed when the newest flush was begun: a failure since then may be that flush's.
+    /// Number of failures when the newest flush was begun: a later failure may be that flush's.
     errors_before_flush: AtomicU64,
     stuck: Mutex<Stuck>,
 }
 
-/// Since when the disk has had room while writes failed for want of it, and when that was seen last.
+/// Time since which the disk has had room while writes failed for lack of it, and time of the last such
+/// failure.
 #[derive(Default)]
 struct Stuck {
     since: Option<Instant>,
@@ -102,7 +109,7 @@ struct Stuck {
 }
 
 impl Stuck {
-    /// Notes what was seen at `now`; whether it has gone on for too long.
+    /// Records a failure at `now`. Returns whether failures have lasted too long.
     fn note(&mut self, has_room: bool, now: Instant) -> bool {
         let is_new = self
             .seen
@@ -116,7 +123,7 @@ impl Stuck {
 }
 
 impl RocksDbEngine {
-    /// Opens the tables in a directory, which is made if it is not there.
+    /// Opens the tables in a directory, which is created if it does not exist.
     ///
     /// # Errors
     /// If the directory is in use, files are missing or corrupt, or cannot be read.
@@ -135,7 +142,7 @@ impl RocksDbEngine {
         })?;
         let mut write_options = WriteOptions::default();
         write_options.disable_wal(true);
-        // Waiting is done here, where it can be stopped.
+        // We wait ourselves, where the wait can be stopped.
         write_options.set_no_slowdown(true);
         let engine = RocksDbEngine {
             db: Arc::new(Database {
@@ -166,12 +173,12 @@ impl RocksDbEngine {
         decode_position(self.db.get_pinned_opt(POSITION_KEY, &options)?.as_deref())
     }
 
-    /// The end of the last group that was applied.
+    /// Returns the end of the last applied group.
     pub fn position(&self) -> LogPosition {
         LogPosition::from_u64(self.position.load(Ordering::Acquire))
     }
 
-    /// The position that a crash would leave: that of the last batch in the files.
+    /// Returns the position after a crash: that of the last batch in the files.
     ///
     /// # Errors
     /// If a table file cannot be read or is corrupt.
@@ -179,13 +186,15 @@ impl RocksDbEngine {
         self.read_position(ReadTier::Persisted)
     }
 
-    /// Whether the next batch should wait for a flush to be begun: [`begin_flush`](Self::begin_flush).
+    /// Returns whether a flush should be begun before the next batch: [`begin_flush`](Self::begin_flush).
     pub(crate) fn memtable_is_nearly_full(&self) -> bool {
-        // A twelfth is left for what one batch adds. RocksDB's own threshold is a little below its limit, too.
+        // From ten twelfths on. The rest is for what one batch adds, and RocksDB's own threshold is slightly
+        // below its limit, too.
         self.active_memtable_bytes.load(Ordering::Relaxed) > self.memtable_bytes / 12 * 10
     }
 
-    /// Whether scans step over so many old versions that a flush is worth its price: [`begin_flush`](Self::begin_flush).
+    /// Returns whether scans skip so many old versions that a flush is worth its price:
+    /// [`begin_flush`](Self::begin_flush).
     pub(crate) fn scans_pay_for_flush(&self) -> bool {
         self.db
             .scan_cost
@@ -193,8 +202,9 @@ impl RocksDbEngine {
             && self.property(c"rocksdb.num-immutable-mem-table") == 0
     }
 
-    /// Applies the write sets in order and moves to `position`, as one batch. Waits while flushes or compactions are too far behind, for want of
-    /// room on the disk too: RocksDB tries again by itself when there is room.
+    /// Applies the write sets in order and moves to `position`, as one batch. Waits while flushes or
+    /// compactions lag too far, also for lack of room on the disk: RocksDB retries by itself when there is
+    /// room.
     pub(crate) fn apply(&self, group: &[Arc<FrozenWriteSet>], position: LogPosition) -> Result<()> {
         let raised = self.raise_numbers(group)?;
         loop {
@@ -212,7 +222,8 @@ impl RocksDbEngine {
         Ok(())
     }
 
-    /// The numbers that a group raises, and to what: it is the next that is applied. What is in a range that a set deletes begins anew.
+    /// Returns the numbers that a group raises, with their new values. The group must be the next one that is
+    /// applied. Numbers in a range that a set deletes start anew.
     fn raise_numbers(&self, group: &[Arc<FrozenWriteSet>]) -> Result<Vec<RaisedNumber>> {
         let mut raised: Vec<RaisedNumber> = Vec::new();
         let is_concerned =
@@ -245,7 +256,7 @@ impl RocksDbEngine {
         Ok(raised)
     }
 
-    /// The number that is kept under an id; 0 if there is none.
+    /// Returns the number that is kept under an id; 0 if there is none.
     fn number(&self, id: IndexId) -> Result<u64> {
         let value = self.db.get_pinned_opt(id.number_key(), &self.read_options)?;
         Ok(value
@@ -253,7 +264,7 @@ impl RocksDbEngine {
             .unwrap_or(0))
     }
 
-    /// The batch, and what it takes in a memtable.
+    /// Returns the batch of a group, and its approximate size in a memtable.
     fn batch(
         &self,
         group: &[Arc<FrozenWriteSet>],
@@ -282,8 +293,9 @@ impl RocksDbEngine {
         (batch, memory_bytes)
     }
 
-    /// Whether RocksDB does not go on although the disk has had room for long. Seldom a second failure while it recovers from the first leaves it so;
-    /// it cannot be told to resume, but the log has everything: the server stops, and its next start replays what is missing.
+    /// Returns whether RocksDB does not continue although the disk has had room for a long time. In rare cases
+    /// a second failure during its recovery from the first leaves it so, and it offers no way to resume. The
+    /// log has everything: the server stops, and its next start replays what is missing.
     fn is_stuck(&self) -> bool {
         let room =
             rustix::fs::statvfs(&self.path).map_or(0, |disk| disk.f_bavail.saturating_mul(disk.f_frsize));
@@ -291,10 +303,10 @@ impl RocksDbEngine {
         self.stuck.lock().note(has_room, Instant::now())
     }
 
-    /// Sleeps if the error is one that passes, so that the caller tries again; returns it otherwise.
+    /// Sleeps if the error is temporary, so that the caller tries again; returns the error otherwise.
     fn wait_for_room(&self, error: rocksdb::Error) -> Result<()> {
         let pause = match error.kind() {
-            // What `no_slowdown` says instead of waiting.
+            // The result under `no_slowdown` where RocksDB would wait.
             ErrorKind::Incomplete => RETRY_THROTTLED_EVERY,
             _ if error.as_ref().contains("No space left on device") && !self.is_stuck() => {
                 RETRY_FULL_DISK_EVERY
@@ -312,17 +324,18 @@ impl RocksDbEngine {
         Ok(())
     }
 
-    /// Waits while too many flushes are under way for one more.
+    /// Waits while too many flushes are in progress for one more.
     pub(crate) fn wait_for_earlier_flushes(&self) -> Result<()> {
-        // RocksDB would wait too, but not stop waiting when the server does.
+        // RocksDB would wait too, but would not stop waiting when the server stops.
         while self.property(c"rocksdb.num-immutable-mem-table") + 1 >= self.memtables_max {
             self.pause(RETRY_THROTTLED_EVERY)?;
         }
         Ok(())
     }
 
-    /// Makes the active memtable immutable and begins to write it out. Returns before that is done, but waits for earlier flushes when too
-    /// many are waiting. The log must be durable up to [`position`](Self::position).
+    /// Makes the active memtable immutable and begins to write it to a file. Returns before that is done, but
+    /// waits for earlier flushes when there are too many. The log must be durable up to
+    /// [`position`](Self::position).
     pub(crate) fn begin_flush(&self) -> Result<()> {
         let mut options = FlushOptions::default();
         options.set_wait(false);
@@ -337,8 +350,8 @@ impl RocksDbEngine {
         Ok(())
     }
 
-    /// Waits for the flushes that were begun, without flushing what came after them: that may not be durable in the log yet. Where one has failed,
-    /// `flush_again` begins another, behind the log.
+    /// Waits for the flushes that were begun, without flushing later batches, which may not be durable in the
+    /// log yet. If a flush has failed, `flush_again` begins another, after the log has been made durable.
     pub(crate) fn wait_until_durable(
         &self,
         position: LogPosition,
@@ -352,7 +365,7 @@ impl RocksDbEngine {
             }
             if self.background_errors() > self.errors_before_flush.load(Ordering::Relaxed) {
                 flush_again()?; // returns the error, or waits until there is room on the disk
-                // A flush is taken also where RocksDB has stopped for good, and never comes; a write is not.
+                // If RocksDB has stopped permanently, it accepts a flush but never executes it; a write fails.
                 if let Err(error) = self.db.write_opt(WriteBatch::default(), &self.write_options) {
                     self.wait_for_room(error)?;
                 }
@@ -382,11 +395,12 @@ impl RocksDbEngine {
         RocksDbCursor::new(cursor::Source::Newest(Arc::clone(&self.db)), range, direction)
     }
 
-    /// Makes a copy of what is in table files in a new directory, by hard links where it can. Returns the position that it holds: that of
-    /// the last flush, or of one that has ended meanwhile. It flushes nothing, because what has come since may not be durable in the log.
+    /// Copies the contents of the table files to a new directory, by hard links where possible. Returns the
+    /// position of the copy: that of the last flush, or of one that has ended meanwhile. It does not flush,
+    /// because later batches may not be durable in the log.
     ///
     /// # Errors
-    /// If the directory is there already or cannot be written.
+    /// If the directory exists already or cannot be written.
     pub(crate) fn checkpoint(&self, directory: &Path) -> Result<LogPosition> {
         Checkpoint::new(&self.db.db)?.create_checkpoint_with_log_size(directory, NO_FLUSH)?;
         let copy =
@@ -399,7 +413,7 @@ impl RocksDbEngine {
         decode_position(copy.get(POSITION_KEY)?.as_deref())
     }
 
-    /// The bytes that a range takes in files and memtables, about.
+    /// Returns the approximate size of a range in files and memtables, in bytes.
     pub(crate) fn approximate_bytes(&self, range: &KeyRange) -> u64 {
         let files = self
             .db
@@ -407,44 +421,44 @@ impl RocksDbEngine {
         files.into_iter().sum()
     }
 
-    /// Gives the disk space of a range back whose deletion is older than every snapshot. (Deleting its files would be quicker, but the
-    /// range may hold new keys: those of a table that was truncated.)
+    /// Releases the disk space of a range whose deletion is older than every snapshot. (Deleting its files
+    /// would be faster, but the range may contain new keys: those of a truncated table.)
     pub(crate) fn compact_range(&self, range: &KeyRange) {
         self.db.compact_range(Some(&range.start), Some(&range.end));
     }
 
-    /// From now on, what waits for room on the disk gives up when a flush has failed once more.
+    /// From now on, waits for room on the disk are given up when one more flush has failed.
     pub(crate) fn begin_close(&self) {
         self.errors_allowed
             .store(self.background_errors(), Ordering::Relaxed);
     }
 
-    /// How many flushes and compactions have failed.
+    /// Returns the number of flushes and compactions that have failed.
     pub(crate) fn background_errors(&self) -> u64 {
         self.property(c"rocksdb.background-errors")
     }
 
-    /// RocksDB's figure of that name, `rocksdb.…`; zero if it has none.
+    /// Returns RocksDB's property of that name, `rocksdb.…`; zero if it has none.
     pub(crate) fn property(&self, name: &std::ffi::CStr) -> u64 {
         self.db.property_int_value(name).ok().flatten().unwrap_or(0)
     }
 
-    /// The bytes of uncompressed blocks in the cache.
+    /// Returns the size of the uncompressed blocks in the cache, in bytes.
     pub(crate) fn cached_bytes(&self) -> usize {
         self.cache.get_usage()
     }
 
-    /// The directory of the table files.
+    /// Returns the directory of the table files.
     pub fn path(&self) -> &Path {
         &self.path
     }
 }
 
-/// The numbers that write sets have raised, as far as they were asked for: [`RocksDbEngine::raise_numbers`].
+/// Cache of the numbers that write sets have raised: [`RocksDbEngine::raise_numbers`].
 #[derive(Default)]
 struct KnownNumbers {
     known: HashMap<IndexId, u64>,
-    /// What the last group has deleted: it counts as 0 until that is in the tables.
+    /// Numbers deleted by the last group. Each counts as 0 until the deletion is in the tables.
     deleted: Vec<IndexId>,
 }
 
@@ -454,7 +468,8 @@ impl KnownNumbers {
         self.deleted.push(id);
     }
 
-    /// The group is in the tables: they tell of what it has deleted.
+    /// Forgets the deleted numbers. Called when the last group is in the tables, which then lack what it has
+    /// deleted.
     fn forget_deleted(&mut self) {
         for id in self.deleted.drain(..) {
             self.known.remove(&id);
@@ -462,14 +477,14 @@ impl KnownNumbers {
     }
 }
 
-/// A number that a group raises: [`WriteSet::raise_number`](crate::WriteSet::raise_number).
+/// Number that a group raises: [`WriteSet::raise_number`](crate::WriteSet::raise_number).
 struct RaisedNumber {
     id: IndexId,
     number: u64,
 }
 
 impl RaisedNumber {
-    /// The whole value of its key.
+    /// Returns the complete value of its key.
     fn value(&self) -> [u8; VERSION_LENGTH + 8] {
         let mut value = [0; VERSION_LENGTH + 8];
         value[VERSION_LENGTH..].copy_from_slice(&self.number.to_be_bytes());
@@ -477,7 +492,7 @@ impl RaisedNumber {
     }
 }
 
-/// The entries of this engine: all keys of the other sort behind them.
+/// Returns the entries of this engine: the keys of the other engines sort after them.
 fn entries_on_disk(set: &FrozenWriteSet) -> impl Iterator<Item = (&[u8], Change<'_>)> {
     set.entries()
         .take_while(|(key, _)| EngineKind::of_key(key) == EngineKind::RocksDb)
@@ -490,15 +505,16 @@ fn add(batch: &mut WriteBatch, key: &[u8], change: Change<'_>) {
     }
 }
 
-/// Adds what a large group leaves of each key, in the order of keys: a memtable finds the place of a key fastest behind the one before it, and
-/// rows that were changed again and again are written once. Nobody can read between the transactions of a group.
+/// Adds the final entries of a large group's keys, in key order: a memtable finds the place of a key fastest
+/// directly after its predecessor, and rows that were changed repeatedly are written once. No reader can see a
+/// state between the transactions of a group.
 fn merge_group(group: &[Arc<FrozenWriteSet>], batch: &mut WriteBatch) {
     let mut entries: Vec<(u128, &[u8], Change<'_>)> = group
         .iter()
         .flat_map(|set| entries_on_disk(set))
         .map(|(key, change)| (head(key), key, change))
         .collect();
-    // Stable: entries of one key stay in the log's order.
+    // Stable: entries of one key stay in log order.
     entries.sort_by(|a, b| a.0.cmp(&b.0).then_with(|| a.1.cmp(b.1)));
     for (number, (_, key, change)) in entries.iter().enumerate() {
         if entries.get(number + 1).is_none_or(|next| next.1 != *key) {
@@ -507,7 +523,7 @@ fn merge_group(group: &[Arc<FrozenWriteSet>], batch: &mut WriteBatch) {
     }
 }
 
-/// A key's first bytes as a number, which sorts as they do: most comparisons need no more.
+/// Returns a key's first bytes as a number, which sorts as they do: most comparisons need no more.
 fn head(key: &[u8]) -> u128 {
     let mut bytes = [0; 16];
     let length = key.len().min(16);
@@ -531,7 +547,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_fails_for_long_although_there_is_room_is_stuck() {
+    fn only_long_failures_despite_room_count_as_stuck() {
         let start = Instant::now();
         let mut stuck = Stuck::default();
         let mut seconds = |from: u64, to: u64, has_room: bool| {

@@ -1,8 +1,8 @@
-//! How RocksDB is set up, and why.
+//! RocksDB's options, and the reasons for them.
 //!
-//! The binary log is replayed at ≥ 300,000 rows/s, so that a large part of the newest data may live in memtables only: a memtable of 256 MiB
-//! takes a million updates of a hot table as one flush of its distinct rows, where small ones would write each row several
-//! times over in compactions.
+//! The binary log is replayed at ≥ 300,000 rows/s, so a large part of the newest data may exist in memtables
+//! only. A memtable of 256 MiB takes a million updates of a hot table as one flush of its distinct rows, where
+//! small ones would write each row several times in compactions.
 
 use std::sync::OnceLock;
 
@@ -14,21 +14,21 @@ use rocksdb::{
 const KIB: usize = 1 << 10;
 const MIB: usize = 1 << 20;
 
-/// What can be set of the engine on disk.
+/// Settings of the engine on disk.
 #[derive(Clone, Debug)]
 pub struct RocksDbConfig {
-    /// The size at which a memtable is flushed, in bytes.
+    /// Size at which a memtable is flushed, in bytes.
     pub memtable_bytes: usize,
-    /// How many memtables may wait for their flush, the active one included, before writers are held up: with
-    /// [`memtable_bytes`](Self::memtable_bytes), the limit of the memory that unflushed data takes.
+    /// Most memtables that may wait for their flush, including the active one, before writers are delayed.
+    /// Multiplied by [`memtable_bytes`](Self::memtable_bytes), this limits the memory of unflushed data.
     pub memtables_max: u32,
-    /// The block cache, in bytes: uncompressed blocks, indexes and filters.
+    /// Size of the block cache, in bytes: uncompressed blocks, indexes and filters.
     pub block_cache_bytes: usize,
-    /// How many table files are kept open.
+    /// Most table files that are kept open.
     pub open_files_max: u32,
-    /// Threads for flushes and compactions.
+    /// Number of threads for flushes and compactions.
     pub background_jobs: u32,
-    /// The size of a table file, in bytes.
+    /// Size of a table file, in bytes.
     pub table_file_bytes: u64,
 }
 
@@ -45,12 +45,14 @@ impl Default for RocksDbConfig {
     }
 }
 
-/// Blocks of 8 KiB: half the index of the usual 4 KiB, and a point read decompresses little. Every fourth key is written whole, not every sixteenth, and the
-/// hash index in a block has two buckets for a key: files are 2 % larger, and a point read takes 1,450 instructions less (of 12,700).
+/// Blocks have 8 KiB: half the index of the usual 4 KiB, and a point read decompresses little. Every fourth key
+/// is stored in full instead of every sixteenth, and the hash index in a block has two buckets per key: files
+/// are 2 % larger, and a point read takes 1,450 fewer instructions (of 12,700).
 fn table_options(cache: Option<&Cache>) -> BlockBasedOptions {
     let mut table = BlockBasedOptions::default();
     table.set_block_size(8 * KIB);
-    // Version 6 binds each block's checksum to its file and offset: a block written to the wrong place is found as well.
+    // Version 6 binds each block's checksum to its file and offset: a block written to the wrong place is
+    // detected as well.
     table.set_format_version(6);
     table.set_checksum_type(ChecksumType::XXH3);
     table.set_index_type(BlockBasedIndexType::BinarySearch);
@@ -61,7 +63,8 @@ fn table_options(cache: Option<&Cache>) -> BlockBasedOptions {
     table.set_whole_key_filtering(true);
     if let Some(cache) = cache {
         table.set_block_cache(cache);
-        // In the cache, so that the cache's size limits them too; pinned, so that a lookup does not search for them.
+        // In the cache, so that the cache's size limits them too; pinned, so that a look-up does not search for
+        // them.
         table.set_cache_index_and_filter_blocks(true);
         table.set_cache_index_and_filter_blocks_with_high_priority(true);
         table.set_unpartitioned_pinning_tier(PinningTier::All);
@@ -74,7 +77,8 @@ fn compression(options: &mut Options) {
     options.set_bottommost_compression_type(DBCompressionType::Lz4);
 }
 
-/// A flush waits for the log: RocksDB is not to write memtables out by itself when it is closed. The crate has no setter for it.
+/// A flush waits for the log, so RocksDB must not write memtables by itself when it is closed. The crate has no
+/// setter for this option.
 const NO_FLUSH_AT_CLOSE: &str = "avoid_flush_during_shutdown=true";
 
 pub(super) fn open_options(config: &RocksDbConfig, cache: &Cache) -> Options {
@@ -89,7 +93,7 @@ pub(super) fn open_options(config: &RocksDbConfig, cache: &Cache) -> Options {
     options.set_write_buffer_size(config.memtable_bytes);
     options.set_max_write_buffer_number(config.memtables_max.max(2) as i32);
     options.set_min_write_buffer_number_to_merge(1);
-    // One thread applies, in the log's order: the cheaper insert without compare-and-swap will do.
+    // One thread applies, in log order: the cheaper insert without compare-and-swap suffices.
     options.set_allow_concurrent_memtable_write(false);
     options.set_enable_write_thread_adaptive_yield(false);
 
@@ -113,10 +117,10 @@ pub(super) fn open_options(config: &RocksDbConfig, cache: &Cache) -> Options {
     options
 }
 
-/// To look into a copy of the tables.
+/// Returns options for looking into a copy of the tables.
 pub(super) fn read_only_options() -> Options {
     let mut options = Options::default();
-    // One key is looked up: not every file need be opened for that.
+    // One key is looked up, which does not require every file to be open.
     options.set_max_open_files(64);
     options.set_paranoid_checks(true);
     options.set_log_level(LogLevel::Warn);
@@ -125,14 +129,15 @@ pub(super) fn read_only_options() -> Options {
     options
 }
 
-/// The options of files that are built aside. They live as long as the program, because a file's writer borrows them.
+/// Returns the options of files that are built aside. They live as long as the program, because a file's writer
+/// borrows them.
 pub(crate) fn table_file_options() -> &'static Options {
     static OPTIONS: OnceLock<Options> = OnceLock::new();
     OPTIONS.get_or_init(|| {
         let mut options = Options::default();
         options.set_block_based_table_factory(&table_options(None));
         compression(&mut options);
-        // A file is written back as it grows, so that its sync at the end does not hold up those of the log.
+        // A file is written back as it grows, so that its sync at the end does not delay those of the log.
         options.set_bytes_per_sync(MIB as u64);
         options
     })

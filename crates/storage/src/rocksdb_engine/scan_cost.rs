@@ -1,37 +1,40 @@
-//! What scans pay for old versions that lie in memtables, and when a flush is worth its price.
+//! Cost of old versions in memtables to scans, and the point at which a flush is worth its price.
 //!
-//! A memtable keeps every version of a row until it is flushed. A scan over rows that are changed again and again steps over all of
-//! them: a hundred versions of each row make it several times as slow. A flush leaves the versions that somebody can still see, which
-//! is one, mostly. It is begun when what the scans have paid since the last one has come to what a flush costs: so together they cost at most
-//! twice what the better of both would have (the rent-or-buy rule).
+//! A memtable keeps every version of a row until it is flushed. A scan over rows that are changed repeatedly
+//! steps over all of them: a hundred versions of each row make it several times slower. A flush leaves only the
+//! versions that a reader can still see, usually one. It is begun when the scans since the last one have wasted
+//! as much as a flush costs: together they then cost at most twice as much as the better of the two would have
+//! (the rent-or-buy rule).
 //!
-//! RocksDB counts, for each thread, how often an iterator moved in a memtable. What it moved more often than the cursor asked for was spent on old
-//! versions, or on entries of other memtables, which are few.
+//! RocksDB counts per thread how often an iterator moved in a memtable. Moves in excess of those that the
+//! cursor requested were spent on old versions, or on entries of other memtables, which are few.
 
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use rocksdb::perf::{PerfContext, PerfMetric};
 
-/// A seek in a memtable, in steps: behind eight versions of a row RocksDB seeks the next row instead of going on.
+/// Cost of a seek in a memtable, in steps: after eight versions of a row RocksDB seeks the next row instead of
+/// stepping on.
 const SEEK_STEPS: u64 = 16;
-/// So many bytes of a memtable cost a flush one step (about 0.1 µs): writing them out, and their share of the compactions that follow.
+/// Bytes of a memtable whose flush costs one step (about 0.1 µs): writing them, and their share of the
+/// compactions that follow.
 const BYTES_PER_STEP: u64 = 50;
-/// … and each flush for itself: a file more to look into.
+/// Fixed cost of a flush, in steps: one more file to search.
 const FLUSH_STEPS: u64 = 300_000;
 
 thread_local! {
     static MOVES: RefCell<Moves> = RefCell::new(Moves { context: PerfContext::default(), seen: 0 });
 }
 
-/// How often this thread's iterators have moved in memtables.
+/// Number of moves of this thread's iterators in memtables.
 struct Moves {
     context: PerfContext,
     seen: u64,
 }
 
 impl Moves {
-    /// What has come since the last call, in steps.
+    /// Returns the cost of the moves since the last call, in steps.
     fn take(&mut self) -> u64 {
         let metric = |metric| self.context.metric(metric);
         let now =
@@ -40,7 +43,7 @@ impl Moves {
     }
 }
 
-/// What a cursor asked for, to be compared with what it cost.
+/// Cost of what a cursor requested, to be compared with its actual cost.
 #[derive(Default)]
 pub(super) struct Asked {
     steps: u64,
@@ -56,16 +59,16 @@ impl Asked {
     }
 }
 
-/// What scans have spent on old versions since the last flush was begun.
+/// Steps that scans have spent on old versions since the last flush was begun.
 #[derive(Default)]
 pub(super) struct ScanCost {
     steps: AtomicU64,
 }
 
 impl ScanCost {
-    /// A cursor has come to its end, on any thread.
+    /// Adds the waste of a cursor that has ended, on any thread.
     pub(super) fn add(&self, asked: &Asked) {
-        // A thread that ends has nothing to add any more.
+        // A thread that ends adds nothing any more.
         let _ = MOVES.try_with(|moves| {
             let wasted = moves.borrow_mut().take().saturating_sub(asked.steps);
             if wasted > 0 {
@@ -74,7 +77,7 @@ impl ScanCost {
         });
     }
 
-    /// Whether a flush of so many bytes is worth its price.
+    /// Returns whether a flush of `memtable_bytes` is worth its price.
     pub(super) fn pays_for(&self, memtable_bytes: usize) -> bool {
         let price = FLUSH_STEPS + memtable_bytes as u64 / BYTES_PER_STEP;
         self.steps.load(Ordering::Relaxed) >= price

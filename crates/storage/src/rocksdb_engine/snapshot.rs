@@ -1,4 +1,4 @@
-//! A snapshot of the engine on disk, with the read options that every read of it uses.
+//! Snapshot of the engine on disk, with the read options that every read of it uses.
 
 use std::mem;
 use std::sync::Arc;
@@ -8,9 +8,10 @@ use rocksdb::{DBPinnableSlice, ReadOptions, Snapshot};
 use super::Database;
 use crate::error::Result;
 
-/// What the engine held at one moment. Lives on its own: it keeps the database open.
+/// State of the engine at one moment. It keeps the database open.
 pub(crate) struct RocksDbSnapshot {
-    // Dropped in this order: what refers to the snapshot, the snapshot, the database it belongs to.
+    // Dropped in this order: the options that refer to the snapshot, the snapshot, the database that it belongs
+    // to.
     read_options: ReadOptions,
     snapshot: Snapshot<'static>,
     db: Arc<Database>,
@@ -19,8 +20,9 @@ pub(crate) struct RocksDbSnapshot {
 impl RocksDbSnapshot {
     pub(super) fn new(db: &Arc<Database>) -> Self {
         let db = Arc::clone(db);
-        // SAFETY: the lifetime is that of the borrow of `db`, which this struct owns a share of. The database is behind
-        // the `Arc`, so that it does not move, and the fields' order drops the snapshot before the share.
+        // SAFETY: the real lifetime is that of the borrow of `db`, of which this struct owns a share. The
+        // database is behind the `Arc`, so it does not move, and the order of the fields drops the snapshot
+        // before the share.
         #[allow(unsafe_code)]
         let snapshot = unsafe { mem::transmute::<Snapshot<'_>, Snapshot<'static>>(db.snapshot()) };
         let mut read_options = ReadOptions::default();
@@ -36,7 +38,7 @@ impl RocksDbSnapshot {
         Ok(self.db.get_pinned_opt(key, &self.read_options)?)
     }
 
-    /// The values of several keys in ascending order.
+    /// Returns the values of several keys in ascending order.
     pub(crate) fn get_many(&self, keys: &[&[u8]]) -> Result<Vec<Option<Vec<u8>>>> {
         let values = self.db.multi_get_opt(keys, &self.read_options);
         values.into_iter().map(|value| Ok(value?)).collect()

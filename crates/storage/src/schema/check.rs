@@ -1,7 +1,8 @@
-//! Whether a table's rows and its index entries tell the same: CHECK TABLE.
+//! Comparison of a table's rows with its index entries: CHECK TABLE.
 //!
-//! Reads each index once, in order, and remembers of it a count and a sum of hashes: of the entries that the rows ask for, and of those that are there.
-//! The sums are the same in whatever order they are added up. So a check takes no memory, and no entry is looked up.
+//! Each index is read once, in order. For each, the check keeps a count and a sum of hashes: of the entries
+//! that the rows require, and of the existing ones. The sums do not depend on the order. A check therefore
+//! takes constant memory, and looks up no entry.
 
 use super::entry::{EntryKind, hash_entry};
 use super::{Clustered, TableSchema};
@@ -9,11 +10,11 @@ use crate::error::{Error, Result};
 use crate::key::{IndexId, KeyRange, RowId};
 use xxhash_rust::xxh3::Xxh3;
 
-/// A check of one table, as of one snapshot.
+/// Check of one table in one snapshot.
 #[derive(Debug)]
 pub struct TableCheck<'a> {
     schema: &'a TableSchema,
-    /// Of each index that rows do not live in.
+    /// One per index other than the clustered one.
     tallies: Vec<IndexTally>,
     buffer: Vec<u8>,
 }
@@ -43,28 +44,28 @@ impl Tally {
     }
 }
 
-/// An index whose entries are compared with the rows.
+/// Index whose entries are compared with the rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CheckedIndex {
-    /// The index of that number in [`TableSchema::indexes`].
+    /// The index with that number in [`TableSchema::indexes`].
     Declared(usize),
     /// The hidden index by which the log finds the rows of a table without a key.
     Hash,
 }
 
-/// An index that does not go with the rows.
+/// Index that does not match the rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct IndexMismatch {
-    /// Which.
+    /// The index.
     pub index: CheckedIndex,
-    /// Its entries.
+    /// Number of existing entries.
     pub found: u64,
-    /// Those that the rows ask for; as many as were found if some are wrong.
+    /// Number of entries that the rows require; equal to `found` if entries are wrong rather than missing.
     pub expected: u64,
 }
 
 impl<'a> TableCheck<'a> {
-    /// Begins. All rows come first, then all entries.
+    /// Begins a check. All rows must be added before all entries.
     pub fn new(schema: &'a TableSchema) -> TableCheck<'a> {
         let tally = |which, id| IndexTally {
             which,
@@ -86,10 +87,11 @@ impl<'a> TableCheck<'a> {
         }
     }
 
-    /// Takes a row with the key that it lives under.
+    /// Adds a row with the key under which it is stored.
     ///
     /// # Errors
-    /// [`Error::Malformed`] if a value is not one of its column's type, or the row does not belong under its key.
+    /// [`Error::Malformed`] if a value does not fit its column's type, or the row does not belong under its
+    /// key.
     pub fn add_row(&mut self, key: &[u8], image: &[u8]) -> Result<()> {
         self.schema.decode_row(image)?;
         let misplaced = || Error::Malformed {
@@ -128,12 +130,12 @@ impl<'a> TableCheck<'a> {
         Ok(())
     }
 
-    /// Where the entries are that [`add_entry`](TableCheck::add_entry) takes.
+    /// Returns the ranges of the entries that [`add_entry`](TableCheck::add_entry) takes.
     pub fn entry_ranges(&self) -> Vec<KeyRange> {
         self.tallies.iter().map(|tally| tally.id.range()).collect()
     }
 
-    /// Takes an entry, without its version.
+    /// Adds an entry, without its version.
     pub fn add_entry(&mut self, key: &[u8], payload: &[u8]) {
         let id = IndexId::of_key(key);
         if let Some(tally) = self.tallies.iter_mut().find(|tally| Some(tally.id) == id) {
@@ -141,7 +143,7 @@ impl<'a> TableCheck<'a> {
         }
     }
 
-    /// The indexes that do not go with the rows.
+    /// Returns the indexes that do not match the rows.
     pub fn mismatches(&self) -> Vec<IndexMismatch> {
         let wrong = self.tallies.iter().filter(|tally| tally.found != tally.expected);
         let mismatch = |tally: &IndexTally| IndexMismatch {

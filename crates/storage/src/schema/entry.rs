@@ -11,10 +11,11 @@ use crate::key::{IndexId, KeyRange, RowId, VERSION_LENGTH};
 /// Whether an entry excludes others with the same columns.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum EntryKind {
-    /// No other row may have this key. The value's payload is two zero bytes and the row's key without its index number.
+    /// No other row may have this key. The value's payload is two zero bytes and the row's key without its
+    /// index number.
     Unique,
-    /// The row's key (without its index number) ends this key, from the offset that is the value's payload (2 bytes, big
-    /// endian).
+    /// The key ends with the row's key (without its index number). The value's payload is the offset at which
+    /// that begins (2 bytes, big endian).
     Shared {
         /// That offset.
         row_key_offset: u16,
@@ -22,10 +23,11 @@ pub enum EntryKind {
 }
 
 impl TableSchema {
-    /// Appends the key under which a row lives.
+    /// Appends the key under which a row is stored.
     ///
     /// # Errors
-    /// If the image is not one of this table, or the table lives under hidden row ids, which no image tells.
+    /// If the image does not fit this table, or rows are stored under hidden row ids, which images do not
+    /// contain.
     pub fn append_row_key(&self, image: &[u8], out: &mut Vec<u8>) -> Result<()> {
         let Clustered::Key(number) = self.clustered else {
             return Err(Error::InvalidSchema(
@@ -37,10 +39,11 @@ impl TableSchema {
         Ok(())
     }
 
-    /// Appends the key of a row's entry in an index other than the one it lives in. `row_key` is the key it lives under.
+    /// Appends the key of a row's entry in an index other than the clustered one. `row_key` is the key under
+    /// which the row is stored.
     ///
     /// # Errors
-    /// If the image is not one of this table.
+    /// If the image does not fit this table.
     pub fn append_entry_key(
         &self,
         index: usize,
@@ -62,11 +65,12 @@ impl TableSchema {
         Ok(EntryKind::Shared { row_key_offset })
     }
 
-    /// Appends the key that no two rows may share in a unique index (the clustered one included): what an insert locks and looks
-    /// up. Returns false, and appends nothing, if the row has a NULL there and so excludes nothing.
+    /// Appends the key that no two rows may share in a unique index (including the clustered one): the key that
+    /// an insert locks and looks up. Returns false, and appends nothing, if the row has a NULL there and so
+    /// excludes no other row.
     ///
     /// # Errors
-    /// If the image is not one of this table.
+    /// If the image does not fit this table.
     pub fn append_unique_key(&self, index: usize, image: &[u8], out: &mut Vec<u8>) -> Result<bool> {
         debug_assert_ne!(self.indexes[index].kind, IndexKind::Secondary);
         let start = out.len();
@@ -80,7 +84,8 @@ impl TableSchema {
         }
     }
 
-    /// Appends the key of the row that an entry of an index stands for. For the clustered index that is the entry's own key.
+    /// Appends the key of the row that an index entry refers to. In the clustered index that is the entry's own
+    /// key.
     ///
     /// # Errors
     /// [`Error::Malformed`] if the entry is too short.
@@ -109,8 +114,8 @@ impl TableSchema {
         Ok(())
     }
 
-    /// The entries of all rows whose image is (almost certainly) this one, in a table without a primary key; ascending by row
-    /// id.
+    /// Returns the range of the entries of all rows that (almost certainly) have this image, in a table without
+    /// a primary key; ascending by row id. `None` if rows are stored under a key of the table.
     pub fn hash_range(&self, image: &[u8]) -> Option<KeyRange> {
         match self.clustered {
             Clustered::Key(_) => None,
@@ -126,10 +131,11 @@ impl TableSchema {
         Ok(nulls)
     }
 
-    /// Puts the hash of what stands from `start` on in its place, where the index wants that.
+    /// Replaces everything from `start` on by its hash, if the index requires that.
     pub(super) fn hash_if_asked(&self, index: usize, start: usize, out: &mut Vec<u8>) {
         if self.indexes[index].kind == IndexKind::UniqueHash {
-            // One that nobody makes collide: a row that another's value hides would be refused, or replaced.
+            // A collision-resistant hash: a row with the same hash as a different value would be refused, or
+            // replaced.
             let hash = Sha256::digest(&out[start..]);
             out.truncate(start);
             out.extend_from_slice(&hash);

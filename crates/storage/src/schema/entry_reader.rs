@@ -1,7 +1,8 @@
-//! Columns out of index entries: what a scan of an index answers without fetching rows.
+//! Columns read from index entries: a scan of an index answers them without fetching rows.
 //!
-//! An entry holds its index's columns and those of the row's key. Of a column of which only the beginning is indexed, or whose sort key does not
-//! tell its value (text), the entry knows nothing; see [`paceline_types::key_reader`].
+//! An entry contains its index's columns and those of the row's key. A column cannot be read from it if only
+//! its beginning is indexed, or if its sort key does not determine its value (text); see
+//! [`paceline_types::key_reader`].
 
 use paceline_types::key_reader::{KeyReader, tells_value};
 use paceline_types::sort_key::Nullability;
@@ -11,28 +12,29 @@ use super::{Clustered, KeyPart, TableSchema};
 use crate::error::{Error, Result};
 use crate::key::{IndexId, VERSION_LENGTH};
 
-/// Reads some columns of the entries of one index, other than the one that the rows live in. Made once for a plan.
+/// Reads some columns of the entries of one index, other than the clustered one. Created once per plan.
 #[derive(Clone, Debug)]
 pub struct EntryReader {
     index: IndexId,
-    /// The index's columns up to the last that is read.
+    /// Columns of the index up to the last one that is read.
     own: Vec<ReadPart>,
-    /// Those of the row's key up to the last that is read.
+    /// Columns of the row's key up to the last one that is read.
     row_key: Vec<ReadPart>,
 }
 
-/// A column of a key.
+/// Column of a key.
 #[derive(Clone, Debug)]
 struct ReadPart {
     data_type: DataType,
     nullability: Nullability,
     prefix: Option<u32>,
-    /// The column's offset in the table; `None` to pass over it.
+    /// Offset of the column in the table; `None` to skip it.
     column: Option<usize>,
 }
 
 impl TableSchema {
-    /// A reader of these columns; `None` if not all of them can be read from the index's entries, or if rows live in the index.
+    /// Returns a reader of these columns; `None` if not all of them can be read from the index's entries, or if
+    /// rows are stored in the index.
     pub fn entry_reader(&self, index: usize, columns: &[usize]) -> Option<EntryReader> {
         if self.clustered == Clustered::Key(index) {
             return None;
@@ -51,7 +53,8 @@ impl TableSchema {
         })
     }
 
-    /// The parts that are read up to the last of the missing columns, which are missing no longer.
+    /// Returns the parts to read up to the last one with a missing column, and removes the columns found from
+    /// `missing`.
     fn read_parts(&self, parts: &[KeyPart], missing: &mut Vec<usize>) -> Vec<ReadPart> {
         let mut read = Vec::with_capacity(parts.len());
         for part in parts {
@@ -77,7 +80,7 @@ impl EntryReader {
     /// Copies the columns of an entry into a row's slots.
     ///
     /// # Errors
-    /// [`Error::Malformed`] if the entry is none of the index.
+    /// [`Error::Malformed`] if it is not an entry of the index.
     #[inline]
     pub fn read(&self, key: &[u8], value: &[u8], slots: &mut [Value]) -> Result<()> {
         self.read_parts(&self.own, key.get(IndexId::LENGTH..), slots)?;
@@ -156,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn entries_give_what_is_in_their_keys() {
+    fn a_reader_returns_the_columns_in_the_keys() {
         let schema = schema();
         assert!(schema.entry_reader(0, &[0]).is_none(), "rows live there");
         assert!(

@@ -1,15 +1,15 @@
-//! Which row of a table without a primary key a before image means.
+//! Identification of the row that a before image refers to, in a table without a primary key.
 
 use super::TableSchema;
 use crate::error::{Error, Result};
 use crate::key::{KeyRange, RowId, VERSION_LENGTH};
 
-/// What [`TableSchema::find_row`] reads with: the newest state with the transaction's own writes on top.
+/// Source that [`TableSchema::find_row`] reads: the newest state with the transaction's own writes on top.
 pub trait RowReader {
-    /// What reading can fail with.
+    /// Error of a read.
     type Error: From<Error>;
 
-    /// Calls `visit` with the keys of a range, ascending, until it returns false or they end.
+    /// Calls `visit` with the keys of a range, ascending, until it returns false or the range ends.
     ///
     /// # Errors
     /// If the engine cannot be read.
@@ -19,7 +19,7 @@ pub trait RowReader {
         visit: &mut dyn FnMut(&[u8]) -> bool,
     ) -> Result<(), Self::Error>;
 
-    /// Puts the value of a key (version in front) into `value`; false if there is none.
+    /// Copies the value of a key (preceded by its version) into `value`. Returns false if there is none.
     ///
     /// # Errors
     /// If the engine cannot be read.
@@ -27,9 +27,9 @@ pub trait RowReader {
 }
 
 impl TableSchema {
-    /// The key of the row with this image that has the lowest id, in a table without a primary key; `None` if there is no
-    /// such row, or the table has a key. Whoever updates or deletes a row of such a table takes this one, which looks the same as the
-    /// one it had in mind, so that a replay of the log takes it too.
+    /// Returns the key of the row with this image that has the lowest id, in a table without a primary key;
+    /// `None` if there is no such row, or the table has a key. Every update or delete of a row of such a table
+    /// uses this row, which is identical to the intended one, so that a replay of the log uses it too.
     ///
     /// # Errors
     /// If the reader fails.
@@ -39,7 +39,7 @@ impl TableSchema {
         };
         let mut value = Vec::new();
         let mut start = range.start;
-        // One turn, unless two images have the same hash: the first row is it.
+        // One iteration, unless two images have the same hash: the first row is the one.
         loop {
             let mut found = None;
             reader.visit_keys(KeyRange::new(start, range.end.as_slice()), &mut |key| {

@@ -1,13 +1,15 @@
-//! What the engines need to know of a table: its columns' types and its indexes, and how a row becomes keys and values.
+//! A table as the engines see it: its columns' types and its indexes, and the conversion of a row to keys and
+//! values.
 //!
-//! DML, apply and recovery all change rows through [`TableSchema::row_change`], so that the same log gives the same keys whoever
-//! reads it. The layouts are in [`crate::IndexId`]'s module, `key.rs`.
+//! DML, apply and recovery all change rows through [`TableSchema::row_change`], so that the same log yields the
+//! same keys on every path. The layouts are in `key.rs`, the module of [`crate::IndexId`].
 //!
-//! **Where rows live** ([`Clustered`]): under the primary key. Without one, under the first unique key whose columns are all NOT NULL and whole (no
-//! prefixes), in the order of definition: what InnoDB takes and `SHOW INDEX` lists first. Without that, under a hidden
-//! [`RowId`], with a hidden index on a hash of the row image by which the log's before image finds the row. Among equal
-//! rows it is the one with the lowest id, at run time as at replay: whoever updates or deletes a row of such a table asks
-//! [`TableSchema::find_row`] which one it is.
+//! **Placement of rows** ([`Clustered`]): rows are stored under the primary key. Without one, under the first
+//! unique key whose columns are all NOT NULL and indexed in full (no prefixes), in the order of definition:
+//! InnoDB chooses the same, and `SHOW INDEX` lists it first. Without such a key, under a hidden [`RowId`], with
+//! a hidden index on a hash of the row image, by which the log's before image finds the row. Among equal rows
+//! the one with the lowest id is chosen, at run time as in a replay: an update or delete of a row of such a
+//! table asks [`TableSchema::find_row`] which one it is.
 
 mod check;
 mod entry;
@@ -29,84 +31,87 @@ pub use row_change::Row;
 use crate::error::{Error, Result};
 use crate::key::{EngineKind, IndexId, KeyRange, RowId};
 
-/// A column, as far as keys and rows depend on it.
+/// Column, as far as keys and rows depend on it.
 #[derive(Clone, Debug)]
 pub struct ColumnSchema {
-    /// Its type with all attributes.
+    /// Type with all attributes.
     pub data_type: DataType,
     /// NULL or NOT NULL.
     pub nullability: Nullability,
 }
 
-/// A column of an index.
+/// Column of an index.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct KeyPart {
-    /// The column's offset in the table, from 0.
+    /// Offset of the column in the table, from 0.
     pub column: usize,
-    /// The characters (bytes of a binary string) that the index holds of it; `None` for the whole column.
+    /// Number of characters (bytes of a binary string) that are indexed; `None` for the whole column.
     pub prefix: Option<u32>,
 }
 
-/// What an index promises.
+/// Kind of an index.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum IndexKind {
     /// PRIMARY KEY.
     Primary,
-    /// UNIQUE: no two rows alike, except where a column is NULL.
+    /// UNIQUE: no two rows have the same columns, unless one of these is NULL.
     Unique,
-    /// The same for values of any length: the key is a hash of what it would be otherwise, which says nothing of its order.
+    /// UNIQUE for values of any length: the key is a hash of what it would be otherwise, and does not preserve
+    /// its order.
     UniqueHash,
-    /// Neither.
+    /// Not unique.
     Secondary,
 }
 
-/// An index as it was declared.
+/// Index as it was declared.
 #[derive(Clone, Debug)]
 pub struct IndexSchema {
-    /// The number in front of its keys.
+    /// Number at the front of its keys.
     pub id: IndexId,
-    /// What it promises.
+    /// Kind.
     pub kind: IndexKind,
-    /// Its columns in order.
+    /// Columns in order.
     pub parts: Vec<KeyPart>,
 }
 
-/// The numbers for the two hidden indexes of a table without a primary key. A table always has them, so that dropping its last
-/// unique key needs no new numbers.
+/// Numbers of the two hidden indexes of a table without a primary key. Every table has them, so that dropping
+/// its last unique key needs no new numbers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct HiddenIndexes {
-    /// The rows by their hidden id.
+    /// Index of the rows by their hidden id.
     pub rows: IndexId,
-    /// The ids by the hash of the row image.
+    /// Index of the ids by the hash of the row image.
     pub hash: IndexId,
 }
 
-/// Where a table's rows live.
+/// Index in which a table's rows are stored.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Clustered {
-    /// In the index of that number in [`TableSchema::indexes`].
+    /// The index with that number in [`TableSchema::indexes`].
     Key(usize),
-    /// Under a hidden row id.
+    /// The hidden index of row ids.
     RowId(HiddenIndexes),
 }
 
-/// A table as the engines see it. Immutable; made once for a table's definition.
+/// Schema of a table for the engines. Immutable; created once per table definition.
 #[derive(Debug)]
 pub struct TableSchema {
     layout: RowLayout,
     columns: Vec<ColumnSchema>,
     indexes: Vec<IndexSchema>,
     clustered: Clustered,
-    /// The columns that any index holds, ascending.
+    /// Columns that any index contains, ascending.
     indexed_columns: Vec<usize>,
-    /// For each index, which of `indexed_columns` it holds or needs: a bit each; all bits when there are more than 64.
+    /// For each index, which of `indexed_columns` it contains or needs: one bit each; all bits when there are
+    /// more than 64.
     dependencies: Vec<u64>,
-    /// The same of the clustered index alone.
+    /// The same for the clustered index alone.
     clustered_dependencies: u64,
     numbers: Option<Numbers>,
 }
 
-/// The column that numbers rows (AUTO_INCREMENT), and where the highest number is kept that a row had which is gone.
+/// Column that numbers rows (AUTO_INCREMENT), and the id under which the highest number of a deleted row is
+/// kept.
 #[derive(Clone, Copy, Debug)]
 struct Numbers {
     column: usize,
@@ -115,7 +120,7 @@ struct Numbers {
     dependency: u64,
 }
 
-/// The bit of an indexed column; all bits where there are more than 64.
+/// Returns the bit of an indexed column; all bits where there are more than 64.
 fn dependency(indexed_columns: &[usize], column: usize) -> u64 {
     match indexed_columns.len() {
         ..=64 => {
@@ -128,10 +133,11 @@ fn dependency(indexed_columns: &[usize], column: usize) -> u64 {
 }
 
 impl TableSchema {
-    /// The schema of a table.
+    /// Creates the schema of a table.
     ///
     /// # Errors
-    /// [`Error::InvalidSchema`] if an index has no column or one that the table does not have, or if there are two primary keys.
+    /// [`Error::InvalidSchema`] if an index has no column or one that the table does not have, or if there are
+    /// two primary keys.
     pub fn new(columns: Vec<ColumnSchema>, indexes: Vec<IndexSchema>, hidden: HiddenIndexes) -> Result<Self> {
         if indexes
             .iter()
@@ -184,8 +190,10 @@ impl TableSchema {
         })
     }
 
-    /// Rows are numbered by `column`: the highest number of a row that goes, or gets another one, is kept under `kept`, so that it is not given out again
-    /// ([`WriteSet::raise_number`](crate::WriteSet::raise_number)). In memory and temporary tables nothing is.
+    /// Declares that `column` numbers the rows: the highest number of a row that is deleted, or gets another
+    /// number, is kept under `kept`, so that it is not assigned again
+    /// ([`WriteSet::raise_number`](crate::WriteSet::raise_number)). Has no effect in memory and temporary
+    /// tables.
     pub fn with_numbers(mut self, column: usize, kept: IndexId) -> Self {
         if self.clustered_id().engine() == EngineKind::RocksDb {
             self.numbers = Some(Numbers {
@@ -197,12 +205,13 @@ impl TableSchema {
         self
     }
 
-    /// Where the highest number is kept that a row had which is gone; `None` if it is nowhere.
+    /// Returns the id under which the highest number of a deleted row is kept; `None` if it is not kept.
     pub fn kept_number(&self) -> Option<IndexId> {
         self.numbers.map(|numbers| numbers.kept)
     }
 
-    /// Which of the indexes rows live under; `None` for the hidden row id. A change of the answer needs the table rebuilt.
+    /// Returns the number of the index in which rows are stored; `None` for the hidden row id. If the result
+    /// changes, the table must be rebuilt.
     pub fn choose_clustered(columns: &[ColumnSchema], indexes: &[IndexSchema]) -> Option<usize> {
         let whole_and_not_null = |index: &IndexSchema| {
             index.parts.iter().all(|part| {
@@ -222,27 +231,27 @@ impl TableSchema {
             })
     }
 
-    /// The columns in order.
+    /// Returns the columns in order.
     pub fn columns(&self) -> &[ColumnSchema] {
         &self.columns
     }
 
-    /// How row images are laid out.
+    /// Returns the layout of row images.
     pub fn layout(&self) -> &RowLayout {
         &self.layout
     }
 
-    /// The declared indexes, in the order given.
+    /// Returns the declared indexes in their original order.
     pub fn indexes(&self) -> &[IndexSchema] {
         &self.indexes
     }
 
-    /// Where the rows live.
+    /// Returns the index in which the rows are stored.
     pub fn clustered(&self) -> Clustered {
         self.clustered
     }
 
-    /// The number in front of the rows' keys.
+    /// Returns the number at the front of the rows' keys.
     pub fn clustered_id(&self) -> IndexId {
         match self.clustered {
             Clustered::Key(number) => self.indexes[number].id,
@@ -250,7 +259,7 @@ impl TableSchema {
         }
     }
 
-    /// The numbers of all indexes in use, hidden ones included: what goes when the table does.
+    /// Returns the numbers of all indexes in use, including hidden ones: those to delete with the table.
     pub fn index_ids(&self) -> impl Iterator<Item = IndexId> {
         let hidden = match self.clustered {
             Clustered::Key(_) => None,
@@ -262,12 +271,12 @@ impl TableSchema {
             .chain(hidden.into_iter().flatten())
     }
 
-    /// All rows, in the order of the clustered index.
+    /// Returns the range of all rows, in the order of the clustered index.
     pub fn rows_range(&self) -> KeyRange {
         self.clustered_id().range()
     }
 
-    /// Appends the image of a row whose values are of their columns' types.
+    /// Appends the image of a row. Its values must have their columns' types.
     ///
     /// # Errors
     /// If there are too few or too many values, or one that needs conversion first.
@@ -275,7 +284,7 @@ impl TableSchema {
         Ok(self.layout.encode(values, out)?)
     }
 
-    /// The columns of the key that rows live under; none under a hidden row id.
+    /// Returns the columns of the key under which rows are stored; none for a hidden row id.
     pub fn row_key_parts(&self) -> &[KeyPart] {
         match self.clustered {
             Clustered::Key(number) => &self.indexes[number].parts,
@@ -283,8 +292,8 @@ impl TableSchema {
         }
     }
 
-    /// Whether a range holds all keys of an index that begin with one value of all its columns: one key at most, where the index is the one that rows
-    /// live in.
+    /// Returns whether a range consists of all keys of an index that begin with one value for each of its
+    /// columns: at most one key, if rows are stored in that index.
     pub fn is_one_key(&self, index: usize, range: &KeyRange) -> bool {
         let Some(columns) = range.start.get(IndexId::LENGTH..) else {
             return false;
@@ -299,24 +308,24 @@ impl TableSchema {
         whole && reader.rest().is_empty() && crate::key::prefix_end(&range.start) == range.end
     }
 
-    /// All values of a row image.
+    /// Returns all values of a row image.
     ///
     /// # Errors
-    /// If the image is not one of this table.
+    /// If the image does not fit this table.
     pub fn decode_row(&self, image: &[u8]) -> Result<Vec<Value>> {
         Ok(self.layout.decode(image)?)
     }
 
-    /// A row image whose columns are decoded one by one.
+    /// Returns a view of a row image that decodes columns one by one.
     pub fn image<'a>(&'a self, bytes: &'a [u8]) -> RowImage<'a> {
         self.layout.image(bytes)
     }
 
-    /// Appends the start of an index's keys: its number and the sort keys of its first `values.len()` columns. All keys with these
-    /// values are [`KeyRange::prefix`] of it.
+    /// Appends the beginning of an index's keys: its number and the sort keys of its first `values.len()`
+    /// columns. [`KeyRange::prefix`] of it contains all keys with these values.
     ///
     /// # Errors
-    /// If a value is not of its column's type, or NULL where the column is NOT NULL.
+    /// If a value does not have its column's type, or is NULL where the column is NOT NULL.
     ///
     /// # Panics
     /// If there are more values than the index has columns, or fewer and its keys are hashes.
@@ -341,7 +350,7 @@ impl TableSchema {
         Ok(())
     }
 
-    /// The key of the row with that hidden id; `None` if the table has a key to live under.
+    /// Returns the key of the row with that hidden id; `None` if rows are stored under a key of the table.
     pub fn row_id_key(&self, id: RowId) -> Option<Vec<u8>> {
         match self.clustered {
             Clustered::Key(_) => None,

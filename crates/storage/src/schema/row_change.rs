@@ -1,4 +1,4 @@
-//! From a row's before and after image to changes of keys.
+//! Conversion of a row's before and after image to changes of keys.
 
 use smallvec::SmallVec;
 
@@ -8,15 +8,15 @@ use crate::error::{Error, Result};
 use crate::key::{IndexId, RowId};
 use crate::write_set::{RowIdPlace, WriteSet};
 
-/// Room for a key without an allocation.
+/// Buffer for a key without an allocation.
 type KeyBuffer = SmallVec<[u8; 64]>;
 
-/// A row that is there already.
+/// An existing row.
 #[derive(Clone, Copy, Debug)]
 pub struct Row<'a> {
-    /// Its image.
+    /// Image of the row.
     pub image: &'a [u8],
-    /// The key it lives under, where the caller knows it. A table without a primary key needs it.
+    /// Key under which it is stored, if the caller knows it. Required for a table without a primary key.
     pub key: Option<&'a [u8]>,
 }
 
@@ -27,13 +27,16 @@ impl<'a> From<&'a [u8]> for Row<'a> {
 }
 
 impl TableSchema {
-    /// Writes a row change with all its index entries into a write set: an insert (`after` alone), a delete (`before`
-    /// alone) or an update. An update touches only the indexes whose columns changed: of a column that no index holds, one key.
+    /// Writes a row change with all its index entries into a write set: an insert (only `after`), a delete
+    /// (only `before`) or an update. An update touches only the indexes whose columns changed: one key, if no
+    /// index contains a changed column (and the hash entries of a table without a primary key).
     ///
-    /// Looks at nothing but its arguments: whoever calls has checked unique keys, or replays what someone checked.
+    /// Reads nothing but its arguments: the caller has checked unique keys, or replays a change for which they
+    /// were checked.
     ///
     /// # Errors
-    /// If an image is not one of this table; [`Error::MissingRow`] if the table has no primary key and `before` no key.
+    /// If an image does not fit this table; [`Error::MissingRow`] if the table has no primary key and `before`
+    /// no key.
     pub fn row_change(
         &self,
         before: Option<Row<'_>>,
@@ -127,7 +130,7 @@ impl TableSchema {
         Ok(())
     }
 
-    /// The row of this image goes, or gets another number: its own is not to be given out again.
+    /// Keeps the number of a row that is deleted, or gets another number: it must not be assigned again.
     fn keep_number(&self, image: &[u8], write_set: &mut WriteSet) -> Result<()> {
         if let Some(numbers) = self.numbers
             && let Some(number) = self.image(image).column(numbers.column)?.counted()
@@ -179,7 +182,7 @@ impl TableSchema {
         Ok(())
     }
 
-    /// The declared indexes that rows do not live in.
+    /// Returns the declared indexes in which the rows are not stored.
     pub(super) fn other_indexes(&self) -> impl Iterator<Item = usize> + use<> {
         let clustered = match self.clustered {
             Clustered::Key(number) => number,
@@ -207,7 +210,8 @@ impl TableSchema {
         Ok(())
     }
 
-    /// The row's hidden id, if the running transaction inserted it, so that its version is still open.
+    /// Returns the row's hidden id, if the running transaction inserted the row, so that its version is not
+    /// known yet.
     fn placeholder(&self, row_key: &[u8]) -> Option<RowId> {
         match self.clustered {
             Clustered::Key(_) => None,
@@ -215,7 +219,8 @@ impl TableSchema {
         }
     }
 
-    /// Which of the indexed columns differ: a bit each; all bits if there are more than 64 such columns and any differs.
+    /// Returns which of the indexed columns differ: one bit each; all bits if there are more than 64 such
+    /// columns and any differs.
     fn changed_columns(&self, before: &[u8], after: &[u8]) -> Result<u64> {
         let Some(&last) = self.indexed_columns.last() else {
             return Ok(0);

@@ -16,7 +16,7 @@ const HIDDEN: HiddenIndexes = HiddenIndexes {
 };
 
 #[test]
-fn rows_live_under_the_first_key_without_nulls() {
+fn rows_are_stored_under_the_first_key_without_nulls() {
     let columns = vec![
         ColumnSchema {
             data_type: int(),

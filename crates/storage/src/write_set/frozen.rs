@@ -1,4 +1,4 @@
-//! A write set whose transaction has its place in the log.
+//! Write sets that no longer change, before and after their transaction is placed in the log.
 
 use std::fmt;
 use std::sync::Arc;
@@ -8,15 +8,14 @@ use paceline_types::Version;
 use super::{Change, Entries, WriteSet};
 use crate::key::{IndexId, KeyRange};
 
-/// A write set with its version: nothing in it changes any more, so it is shared between the pending overlay and the
-/// engines.
+/// Write set with its version. Nothing in it changes any more, so the pending overlay and the engines share it.
 pub struct FrozenWriteSet {
     set: WriteSet,
     version: Version,
 }
 
-/// A write set to which nothing is added any more; its transaction's place in the log is still to come. It is in shared memory already, so that
-/// getting its version is cheap.
+/// Write set to which nothing is added any more; its transaction is not placed in the log yet. It is already in
+/// shared memory, so that assigning its version is cheap.
 pub struct CompleteWriteSet(Arc<FrozenWriteSet>);
 
 impl CompleteWriteSet {
@@ -24,7 +23,7 @@ impl CompleteWriteSet {
         CompleteWriteSet(Arc::new(FrozenWriteSet::new(set, Version::MAX)))
     }
 
-    /// Its transaction has its place: as [`WriteSet::assign_version`].
+    /// Assigns the version of its transaction, as [`WriteSet::assign_version`] does.
     ///
     /// # Panics
     /// If the version is [`Version::MAX`], which means "not known".
@@ -36,8 +35,8 @@ impl CompleteWriteSet {
     }
 }
 
-/// A write set whose values and row ids carry their transaction's mark; its place in the log is still to come. Nothing in it changes
-/// any more.
+/// Write set whose values and row ids carry their transaction's mark; the transaction is not placed in the log
+/// yet. Nothing in the set changes any more.
 pub struct MarkedWriteSet {
     set: WriteSet,
 }
@@ -47,17 +46,17 @@ impl MarkedWriteSet {
         MarkedWriteSet { set }
     }
 
-    /// All entries, ascending by key; reversible.
+    /// Returns all entries, ascending by key; reversible.
     pub fn entries(&self) -> Entries<'_> {
         self.set.entries()
     }
 
-    /// The ranges that are deleted before the entries are put.
+    /// Returns the ranges that are deleted before the entries are written.
     pub fn deleted_ranges(&self) -> &[KeyRange] {
         self.set.deleted_ranges()
     }
 
-    /// Its transaction has its place. The mark stays in the values.
+    /// Adds the version of its transaction. The mark stays in the values.
     pub fn placed_at(self, version: Version) -> FrozenWriteSet {
         FrozenWriteSet::new(self.set, version)
     }
@@ -71,7 +70,7 @@ impl fmt::Debug for MarkedWriteSet {
     }
 }
 
-/// The number of an entry in a [`FrozenWriteSet`], which finds it again without a search.
+/// Number of an entry in a [`FrozenWriteSet`], which finds it again without a search.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub struct EntryIndex(u32);
 
@@ -80,73 +79,73 @@ impl FrozenWriteSet {
         FrozenWriteSet { set, version }
     }
 
-    /// Where its transaction ends in the log.
+    /// Returns the end of its transaction in the log.
     pub fn version(&self) -> Version {
         self.version
     }
 
-    /// Whether it writes nothing.
+    /// Returns whether it changes no key and deletes no range.
     pub fn is_empty(&self) -> bool {
         self.set.is_empty()
     }
 
-    /// How many keys it changes one by one.
+    /// Returns the number of keys that it changes one by one.
     pub fn len(&self) -> usize {
         self.set.len()
     }
 
-    /// The memory that it takes, in bytes.
+    /// Returns its memory in bytes.
     pub fn memory_bytes(&self) -> usize {
         self.set.memory_bytes()
     }
 
-    /// What it does to `key`; `None` if it does not touch it.
+    /// Returns its change of `key`; `None` if it does not touch it.
     pub fn get(&self, key: &[u8]) -> Option<Change<'_>> {
         self.set.get(key)
     }
 
-    /// All entries, ascending by key; reversible.
+    /// Returns all entries, ascending by key; reversible.
     pub fn entries(&self) -> Entries<'_> {
         self.set.entries()
     }
 
-    /// The entries whose keys are in the range, ascending; reversible.
+    /// Returns the entries whose keys are in the range, ascending; reversible.
     pub fn range(&self, range: &KeyRange) -> Entries<'_> {
         self.set.range(range)
     }
 
-    /// The ranges that are deleted before the entries are put.
+    /// Returns the ranges that are deleted before the entries are written.
     pub fn deleted_ranges(&self) -> &[KeyRange] {
         self.set.deleted_ranges()
     }
 
-    /// The numbers that it raises: [`WriteSet::raise_number`].
+    /// Returns the numbers that it raises: [`WriteSet::raise_number`].
     pub fn numbers(&self) -> &[(IndexId, u64)] {
         self.set.numbers()
     }
 
-    /// The numbers of all entries, in no order of keys.
+    /// Returns the numbers of all entries, not in key order.
     pub fn indexes(&self) -> impl Iterator<Item = EntryIndex> + use<> {
         (0..self.set.entries.len() as u32).map(EntryIndex)
     }
 
-    /// The entry of a key, if there is one.
+    /// Returns the entry of a key, if there is one.
     pub fn find(&self, key: &[u8]) -> Option<EntryIndex> {
         let found = self.set.find(key).ok();
         found.map(|(_, entry)| EntryIndex(entry))
     }
 
-    /// The numbers of the entries whose keys are in the range, ascending by key.
+    /// Returns the numbers of the entries whose keys are in the range, ascending by key.
     pub fn indexes_in(&self, range: &KeyRange) -> impl Iterator<Item = EntryIndex> + '_ {
         self.set.numbers_in(range).map(EntryIndex)
     }
 
-    /// The key of an entry.
+    /// Returns the key of an entry.
     pub fn key(&self, index: EntryIndex) -> &[u8] {
         self.set.key_of(index.0)
     }
 
-    /// The change of an entry.
+    /// Returns the change of an entry.
     pub fn change(&self, index: EntryIndex) -> Change<'_> {
         self.set.change(index.0 as usize)
     }

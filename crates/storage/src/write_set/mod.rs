@@ -1,24 +1,29 @@
-//! What a transaction will write: an ordered map from key to change, private until it commits.
+//! Write set of a transaction: an ordered map from key to change, private until the transaction commits.
 //!
 //! ```text
 //!   order    chunks of entry numbers, sorted by key     [2 0 1] [5 3 4] …      with the heads of the keys
 //!   entries  key slot, value slot                       0 1 2 3 4 5      (in the order of their first change)
 //!   arena    key bytes, 8 bytes of room for the version ‖ payload, …
-//!   undo     (entry, the value slot it had)             what rollback_to(mark) puts back, newest first
+//!   undo     (entry, its former value slot)             restored by rollback_to(mark), newest first
 //! ```
 //!
-//! - **One entry a key.** A later change of a key replaces the earlier one; while a mark protects the earlier value, its slot goes to
-//!   the undo list. Rolling back to a mark restores the slots, drops the entries that are newer, and cuts the arena.
-//! - **The version comes last.** A transaction learns its version when it has its place in the log. Until then each value carries eight zero
-//!   bytes in front, and the ids of rows in tables without a primary key end keys (and values of unique keys) with
-//!   [`Version::MAX`], which sorts behind every row that is there already, as the real version will. [`WriteSet::assign_version`]
-//!   patches both and freezes the set; the order of the keys stays.
-//! - **Range deletes come first**: applied before all entries of the set, whatever the order of the calls. An entry that
-//!   [`WriteSet::delete_range`] meets becomes a delete, so that the outcome is that of the calls in order.
-//! - **Numbers only rise**: [`WriteSet::raise_number`] asks for a number that is kept for a table to be at least that. It is the engine that compares,
-//!   in the log's order, so that transactions that raise the same one need not wait for each other.
-//! - **Large sets keep their keys only**: when [`WriteSet::spill_to`] was called, values go to a file ([`spilled`]), and with them their version or mark,
-//!   which must be known then. What is rolled back stays in the file, and is read no more.
+//! - **One entry per key.** A later change of a key replaces the earlier one. While a mark protects the earlier
+//!   value, its slot moves to the undo list. A rollback to a mark restores the slots, removes newer entries,
+//!   and truncates the arena.
+//! - **The version comes last.** A transaction learns its version when it is placed in the log. Until then each
+//!   value begins with eight zero bytes, and the ids of rows in tables without a primary key, at the end of
+//!   keys (and of the values of unique keys), contain [`Version::MAX`]. That sorts after every existing row, as
+//!   the real version will. [`WriteSet::assign_version`] patches both and freezes the set; the order of the
+//!   keys does not change.
+//! - **Range deletes come first**: they are applied before all entries of the set, regardless of the order of
+//!   calls. [`WriteSet::delete_range`] turns existing entries in the range into deletes, so that the result is
+//!   that of the calls in order.
+//! - **Numbers only rise**: [`WriteSet::raise_number`] requests that a number kept for a table be at least a
+//!   given one. The engine compares, in log order, so that transactions that raise the same number need not
+//!   wait for each other.
+//! - **Large sets keep only their keys in memory**: after [`WriteSet::spill_to`], values go to a file
+//!   ([`spilled`]) together with their version or mark, which must be known by then. Values that are rolled
+//!   back stay in the file, unread.
 //! - **Small sets are cheap**: up to eight keys cost four allocations in all.
 
 mod frozen;
@@ -41,16 +46,17 @@ use paceline_binlog::SpillFile;
 use crate::error::Result;
 use crate::key::{EngineKind, IndexId, KeyHead, KeyRange, RowId, VERSION_LENGTH, VersionMark};
 
-/// What happens to a key.
+/// Change of a key.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Change<'a> {
-    /// It gets this value, whose first [`VERSION_LENGTH`] bytes are the version (zero until it is assigned).
+    /// The key gets this value, whose first [`VERSION_LENGTH`] bytes are the version (zero until it is
+    /// assigned).
     Put(&'a [u8]),
-    /// It goes.
+    /// The key is deleted.
     Delete,
 }
 
-/// Where an entry carries the id of a row that the same transaction inserts, and whose version is not known yet.
+/// Place of a row id in an entry whose row the same transaction inserts, so that its version is not known yet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum RowIdPlace {
     /// Nowhere.
@@ -93,7 +99,7 @@ struct Undo {
     value: ValueSlot,
 }
 
-/// A moment in a write set's life that it can be rolled back to: a statement's begin or a savepoint.
+/// State of a write set that it can be rolled back to: the start of a statement or a savepoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Mark {
     entries: u32,
@@ -119,21 +125,21 @@ impl Mark {
     };
 }
 
-/// What a running transaction will write. See the module's head.
+/// Changes of a running transaction. See the module's head.
 pub struct WriteSet {
     arena: Vec<u8>,
     entries: Vec<Entry>,
     order: Order,
     undo: Vec<Undo>,
     ranges: Vec<KeyRange>,
-    /// What numbers are to be at least; one may be there once for each mark.
+    /// Requested minimums of numbers; a number may occur once per mark.
     numbers: Vec<(IndexId, u64)>,
-    /// The next row without a primary key gets this ordinal.
+    /// Ordinal of the next row without a primary key.
     row_ordinal: u32,
     memory_engine_bytes: u64,
-    /// The newest mark that may still be rolled back to: what is older must not be overwritten in place.
+    /// Newest mark that may still be rolled back to: older values must not be overwritten in place.
     protected: Mark,
-    /// Values since the set has become large.
+    /// Values written since the set became large.
     spilled: Option<Box<SpilledValues>>,
 }
 
@@ -144,7 +150,7 @@ impl Default for WriteSet {
 }
 
 impl WriteSet {
-    /// An empty set. Allocates nothing.
+    /// Returns an empty set. Allocates nothing.
     pub fn new() -> Self {
         WriteSet {
             arena: Vec::new(),
@@ -160,35 +166,36 @@ impl WriteSet {
         }
     }
 
-    /// Whether nothing would be written.
+    /// Returns whether it changes no key and deletes no range.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty() && self.ranges.is_empty()
     }
 
-    /// How many keys have an entry.
+    /// Returns the number of keys with an entry.
     pub fn len(&self) -> usize {
         self.entries.len()
     }
 
-    /// The memory that the set takes, in bytes, for limits: not what is in a file.
+    /// Returns the memory of the set in bytes, for limits. Values in a file do not count.
     pub fn memory_bytes(&self) -> usize {
         self.arena.len()
             + self.entries.len() * (size_of::<Entry>() + BYTES_PER_KEY)
             + self.undo.len() * size_of::<Undo>()
     }
 
-    /// The bytes that it would add to the memory engine, for its limit: see
+    /// Returns the number of bytes that the set would add to the memory engine, for its limit: see
     /// [`Storage::check_memory_room`](crate::Storage::check_memory_room).
     pub fn memory_engine_bytes(&self) -> u64 {
         self.memory_engine_bytes
     }
 
-    /// Gives `key` the value `payload`, which the version will stand in front of.
+    /// Sets the value of `key` to `payload`; the version will be added before it.
     pub fn put(&mut self, key: &[u8], payload: &[u8]) {
         self.put_parts(key, &[payload], RowIdPlace::None);
     }
 
-    /// As [`put`](Self::put), with a payload in several pieces, and the place of a row id that is still a placeholder.
+    /// Puts a value as [`put`](Self::put) does, with a payload in several parts, and the place of a row id that
+    /// is still a placeholder.
     pub fn put_parts(&mut self, key: &[u8], payload: &[&[u8]], row_id: RowIdPlace) {
         let length = VERSION_LENGTH + payload.iter().map(|part| part.len()).sum::<usize>();
         if EngineKind::of_key(key) == EngineKind::Memory {
@@ -200,7 +207,7 @@ impl WriteSet {
         let entry = self.entry_for(key, row_id.in_key());
         let row_id_at_end = row_id.in_value();
         let slot = match (self.entries[entry].value.slot(), &mut self.spilled) {
-            // Written since the newest mark: nobody can want the old value back.
+            // Written since the newest mark: the old value is never restored.
             (Some(old), _)
                 if old.in_file().is_none()
                     && old.start >= self.protected.arena
@@ -226,18 +233,18 @@ impl WriteSet {
         self.entries[entry].value = ValueSlot::new(slot, row_id_at_end);
     }
 
-    /// Deletes `key`. The entry stays, as the transaction does not know whether the engine has the key.
+    /// Deletes `key`. The entry stays, because the engine may have the key.
     pub fn delete(&mut self, key: &[u8]) {
         self.delete_placed(key, RowIdPlace::None);
     }
 
-    /// As [`delete`](Self::delete), for a key that may end with the placeholder of a row id.
+    /// Deletes a key as [`delete`](Self::delete) does; it may end with the placeholder of a row id.
     pub fn delete_placed(&mut self, key: &[u8], row_id: RowIdPlace) {
         let entry = self.entry_for(key, row_id.in_key());
         self.entries[entry].value = ValueSlot::DELETED;
     }
 
-    /// Deletes all keys of the range that the engine has, or the set so far.
+    /// Deletes all keys of the range, in the engine and in this set.
     pub fn delete_range(&mut self, range: KeyRange) {
         if range.is_empty() {
             return;
@@ -251,7 +258,8 @@ impl WriteSet {
         self.ranges.push(range);
     }
 
-    /// The number that is kept under `id` will be at least `number`. It goes with its range, as other keys do.
+    /// Requests that the number kept under `id` be at least `number`. The number is deleted with its id's
+    /// range, like other keys.
     pub fn raise_number(&mut self, id: IndexId, number: u64) {
         let since_mark = &mut self.numbers[self.protected.numbers as usize..];
         match since_mark.iter_mut().find(|(known, _)| *known == id) {
@@ -260,13 +268,13 @@ impl WriteSet {
         }
     }
 
-    /// What was asked for by [`raise_number`](Self::raise_number).
+    /// Returns the requests of [`raise_number`](Self::raise_number).
     pub fn numbers(&self) -> &[(IndexId, u64)] {
         &self.numbers
     }
 
-    /// The ordinal of the next row that the transaction inserts into a table without a primary key, as a row id whose version is
-    /// still open.
+    /// Returns the id of the next row that the transaction inserts into a table without a primary key; its
+    /// version is not known yet.
     ///
     /// # Panics
     /// After 2^32 such rows in one transaction.
@@ -281,7 +289,7 @@ impl WriteSet {
         }
     }
 
-    /// What the set does to `key`; `None` if it does not touch it.
+    /// Returns the set's change of `key`; `None` if it does not touch it.
     pub fn get(&self, key: &[u8]) -> Option<Change<'_>> {
         if self.entries.is_empty() && self.ranges.is_empty() {
             return None;
@@ -293,17 +301,17 @@ impl WriteSet {
         }
     }
 
-    /// The key of the `number`th entry in the order of their first change, and whether it ends with the id of a row whose
-    /// version is still open.
+    /// Returns the key of the `number`th entry in the order of first changes, and whether it ends with a row id
+    /// whose version is not known yet.
     ///
     /// # Panics
-    /// If there are not so many ([`len`](Self::len)).
+    /// If there are not that many entries ([`len`](Self::len)).
     pub fn nth_key(&self, number: usize) -> (&[u8], bool) {
         let entry = &self.entries[number];
         (self.bytes(entry.key.slot()), entry.key.row_id_at_end())
     }
 
-    /// The entries whose keys are in the range, ascending; reversible.
+    /// Returns the entries whose keys are in the range, ascending; reversible.
     pub fn range(&self, range: &KeyRange) -> Entries<'_> {
         let front = self.lower_bound(&range.start);
         let back = if range.is_empty() {
@@ -318,7 +326,8 @@ impl WriteSet {
         }
     }
 
-    /// As [`range`](Self::range), ascending, with values that may be kept while the set changes; `None`: the key is deleted.
+    /// Returns the entries in a range, ascending, with values that may be kept while the set changes; `None`
+    /// for a deleted key.
     pub fn shared_range<'a>(
         &'a self,
         range: &KeyRange,
@@ -336,7 +345,7 @@ impl WriteSet {
         })
     }
 
-    /// All entries, ascending by key; reversible.
+    /// Returns all entries, ascending by key; reversible.
     pub fn entries(&self) -> Entries<'_> {
         Entries {
             set: self,
@@ -345,12 +354,12 @@ impl WriteSet {
         }
     }
 
-    /// The ranges that are deleted before the entries are put.
+    /// Returns the ranges that are deleted before the entries are written.
     pub fn deleted_ranges(&self) -> &[KeyRange] {
         &self.ranges
     }
 
-    /// The moment now, to roll back to.
+    /// Returns a mark of the current state, to roll back to.
     pub fn mark(&mut self) -> Mark {
         let mark = Mark {
             entries: self.entries.len() as u32,
@@ -366,10 +375,10 @@ impl WriteSet {
         mark
     }
 
-    /// Makes the set what it was at `mark`. The mark stays valid; those made after it do not.
+    /// Restores the state at `mark`. The mark stays valid; later marks do not.
     ///
     /// # Panics
-    /// If the mark was made after a mark that the set was rolled back to since.
+    /// If the set was rolled back to an earlier mark since this one was made.
     pub fn rollback_to(&mut self, mark: Mark) {
         assert!(
             mark.entries as usize <= self.entries.len() && mark.undo as usize <= self.undo.len(),
@@ -404,11 +413,12 @@ impl WriteSet {
         self.protected = mark;
     }
 
-    /// Takes what was written since `mark` out, as a set of its own, and makes this one what it was then. Only of keys that were not written
-    /// before the mark.
+    /// Removes the changes since `mark` and returns them as a set of their own. They may only concern keys that
+    /// had no entry before the mark.
     ///
     /// # Panics
-    /// As [`rollback_to`](Self::rollback_to); if a key had an entry before.
+    /// As [`rollback_to`](Self::rollback_to); if a changed key had an entry before the mark, or a range was
+    /// deleted since.
     pub fn take_since(&mut self, mark: Mark) -> WriteSet {
         assert!(
             self.undo.len() == mark.undo as usize && self.ranges.len() == mark.ranges as usize,
@@ -440,7 +450,8 @@ impl WriteSet {
         FrozenWriteSet::new(self, version)
     }
 
-    /// Makes everything ready for [`assign_version`](Self::assign_version): what the transaction's own thread can do, the log's need not.
+    /// Prepares the set for [`assign_version`](Self::assign_version), in the transaction's own thread, to leave
+    /// less work for the log stage.
     pub fn complete(self) -> CompleteWriteSet {
         CompleteWriteSet::new(self)
     }
@@ -452,16 +463,17 @@ impl WriteSet {
         );
         self.stamp(version);
         if let Some(spilled) = &mut self.spilled {
-            // The disk has taken these very bytes before.
+            // The disk has accepted these very bytes before.
             spilled.check().expect("what is in a file can be written over");
         }
     }
 
-    /// Writes a mark where [`assign_version`](Self::assign_version) writes the version, for a transaction whose rows go to table files before it
-    /// has its place: [`Storage::build_rows`](crate::Storage::build_rows).
+    /// Writes a mark where [`assign_version`](Self::assign_version) would write the version, for a transaction
+    /// whose rows go to table files before it is placed in the log:
+    /// [`Storage::build_rows`](crate::Storage::build_rows).
     ///
     /// # Errors
-    /// If values in a file cannot be written.
+    /// If values in the file cannot be written.
     pub fn assign_mark(mut self, mark: VersionMark) -> Result<MarkedWriteSet> {
         self.stamp(mark.as_version());
         if let Some(spilled) = &mut self.spilled {
@@ -470,27 +482,27 @@ impl WriteSet {
         Ok(MarkedWriteSet::new(self))
     }
 
-    /// From now on values go to a file, under the version that they will have.
+    /// Writes further values to a file, under the version that they will have.
     ///
     /// # Panics
-    /// If they do already.
+    /// If values already go to a file.
     pub fn spill_to(&mut self, file: SpillFile, version: ValueVersion) {
         assert!(self.spilled.is_none(), "a write set's values are in one file");
         self.spilled = Some(Box::new(SpilledValues::new(file, version)));
     }
 
-    /// Whether values go to a file.
+    /// Returns whether values go to a file.
     pub fn is_spilled(&self) -> bool {
         self.spilled.is_some()
     }
 
-    /// The mark that values in the file carry, if it is one.
+    /// Returns the mark of the values in the file; `None` if they carry a version, or there is no file.
     pub fn version_mark(&self) -> Option<VersionMark> {
         let spilled = self.spilled.as_ref()?;
         VersionMark::of(spilled.version().as_version())
     }
 
-    /// Writes values to the file when there are many that it does not have yet. To be called after every few rows.
+    /// Writes values to the file when many are still in memory. Must be called after every few rows.
     ///
     /// # Errors
     /// If they cannot be written. Nothing is lost; the transaction should be rolled back.
@@ -547,7 +559,7 @@ impl WriteSet {
         room.copy_from_slice(&version);
     }
 
-    /// The entry of `key`, ready to be given a new value; made if there is none.
+    /// Returns the entry of `key`, ready to be given a new value; creates it if there is none.
     fn entry_for(&mut self, key: &[u8], row_id_at_end: bool) -> usize {
         match self.find(key) {
             Ok((_, entry)) => {
@@ -604,7 +616,7 @@ impl WriteSet {
             .find(KeyHead::of(key), |entry| self.key_of(entry).cmp(key))
     }
 
-    /// The numbers of the entries whose keys are in the range, ascending by key.
+    /// Returns the numbers of the entries whose keys are in the range, ascending by key.
     fn numbers_in<'a>(&'a self, range: &KeyRange) -> impl Iterator<Item = u32> + use<'a> {
         let from = self.lower_bound(&range.start);
         let to = match range.is_empty() {

@@ -1,4 +1,5 @@
-//! The order of a write set's entries: a sorted list of entry numbers in chunks, each with the head of its key.
+//! Order of a write set's entries: a sorted list of entry numbers in chunks, each number with the head of its
+//! key.
 //!
 //! ```text
 //!   lasts    head of each chunk's last key             [h4]          [h9]  …
@@ -6,12 +7,12 @@
 //!            entry numbers                             [ 2  0  1]    [ 5  3  4]
 //! ```
 //!
-//! - **Heads stand together**: a search in a large set compares sixteen bytes that lie side by side, and goes to an entry's key, somewhere in
-//!   a large arena, only where the heads are equal.
-//! - **Inserts are bounded**: a chunk holds at most [`CHUNK_MAX`] numbers, so that an insert moves at most five kilobytes; the list of chunks itself is
-//!   moved once in `CHUNK_MAX / 2` inserts.
-//! - **Small sets are cheap**: up to eight keys cost one allocation, and an order without keys none. It is small itself, as every session has
-//!   one in the state of its task.
+//! - **Heads are contiguous**: a search in a large set compares sixteen-byte heads that lie side by side, and
+//!   follows an entry to its key, somewhere in a large arena, only where the heads are equal.
+//! - **Inserts are bounded**: a chunk contains at most [`CHUNK_MAX`] numbers, so an insert moves at most five
+//!   kilobytes; the list of chunks itself is moved once in `CHUNK_MAX / 2` inserts.
+//! - **Small sets are cheap**: up to eight keys cost one allocation, and an order without keys none. It is
+//!   small itself, as every session has one in the state of its task.
 
 use std::cmp::Ordering;
 
@@ -21,10 +22,10 @@ use crate::key::KeyHead;
 
 const CHUNK_MAX: usize = 256;
 
-/// What a key takes in the order, in bytes.
+/// Memory of a key in the order, in bytes.
 pub(super) const BYTES_PER_KEY: usize = size_of::<KeyHead>() + size_of::<u32>();
 
-/// The two lists have the same length.
+/// Part of the order. The two lists have the same length.
 #[derive(Default)]
 struct Chunk {
     heads: SmallVec<[KeyHead; 8]>,
@@ -71,17 +72,17 @@ impl Chunk {
     }
 }
 
-/// A place in the order; valid until the next insert or remove.
+/// Position in the order; valid until the next insert or remove.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) struct Position {
     chunk: usize,
     offset: usize,
 }
 
-/// No chunk is ever empty.
+/// Order of the entries. No chunk is ever empty.
 pub(super) struct Order {
     chunks: Vec<Chunk>,
-    /// Of each chunk.
+    /// Head of each chunk's last key.
     lasts: SmallVec<[KeyHead; 1]>,
 }
 
@@ -115,7 +116,7 @@ impl Order {
         })
     }
 
-    /// The place before `position`, which must not be the first.
+    /// Returns the position before `position`, which must not be the first.
     pub(super) fn before(&self, position: Position) -> Position {
         if position.offset > 0 {
             Position {
@@ -131,16 +132,16 @@ impl Order {
         }
     }
 
-    /// The place of the first entry whose key is not below the one sought, which begins with `head`. `compare` is an entry's key
-    /// against it.
+    /// Returns the position of the first entry whose key is not below the one sought, which begins with `head`.
+    /// `compare` compares an entry's key with it.
     pub(super) fn lower_bound(&self, head: KeyHead, compare: impl Fn(u32) -> Ordering) -> Position {
         match self.find(head, compare) {
             Ok((position, _)) | Err(position) => position,
         }
     }
 
-    /// The entry that compares equal and its place, or the place to insert it. `compare` is the entry's key against the one
-    /// sought, which begins with `head`.
+    /// Returns the entry that compares equal and its position, or the position at which to insert it. `compare`
+    /// compares an entry's key with the one sought, which begins with `head`.
     pub(super) fn find(
         &self,
         head: KeyHead,
@@ -160,7 +161,7 @@ impl Order {
         let Some((last, before)) = self.chunks.split_last() else {
             return Err(self.end());
         };
-        // Most writes come in key order: behind the last; or again to the last.
+        // Most writes are in key order: after the last key, or to the last key again.
         match compare_at(last, last.len() - 1) {
             Ordering::Less => return Err(self.end()),
             Ordering::Equal => return found(before.len(), last.len() - 1),
@@ -186,16 +187,17 @@ impl Order {
         }
     }
 
-    /// Inserts an entry, whose key begins with `head`, at the place that [`find`](Self::find) gave for it.
+    /// Inserts an entry, whose key begins with `head`, at the position that [`find`](Self::find) returned for
+    /// it.
     pub(super) fn insert(&mut self, position: Position, head: KeyHead, entry: u32) {
         let end = self.end();
         let (at, offset) = match position == end {
             true => match self.chunks.last() {
-                // A chunk that is only appended to is left full.
+                // A chunk that is only appended to stays full.
                 Some(last) if last.len() < CHUNK_MAX => (end.chunk - 1, last.len()),
                 _ => {
                     if self.chunks.is_empty() {
-                        // Most sets stay in one.
+                        // Most sets need only one.
                         self.chunks.reserve_exact(1);
                     }
                     self.chunks.push(Chunk::default());
@@ -235,7 +237,7 @@ impl Order {
         self.note_lasts();
     }
 
-    /// Keys have changed behind their heads, and not their order.
+    /// Updates the heads after keys have changed; their order must not have changed.
     pub(super) fn set_heads(&mut self, head_of: impl Fn(u32) -> KeyHead) {
         for chunk in &mut self.chunks {
             for (head, entry) in chunk.heads.iter_mut().zip(&chunk.entries) {
@@ -272,7 +274,8 @@ impl Order {
     }
 }
 
-/// The number below `length` for which `compare` gives `Equal`, or else the first for which it gives `Greater`; it ascends.
+/// Returns the index below `length` for which `compare` returns `Equal`, or else the first one for which it
+/// returns `Greater`; the results of `compare` must ascend.
 fn search(length: usize, compare: impl Fn(usize) -> Ordering) -> Result<usize, usize> {
     let (mut low, mut high) = (0, length);
     while low < high {

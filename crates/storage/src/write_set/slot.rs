@@ -1,13 +1,14 @@
-//! Where keys and values of a write set are, packed: a transaction of millions of rows has one entry for each of its keys.
+//! Packed locations of a write set's keys and values: a transaction of millions of rows has one entry for each
+//! of its keys.
 
-/// A place in the arena, or in the file.
+/// Location in the arena, or in the file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Slot {
     pub start: usize,
     pub length: u32,
 }
 
-/// In a slot's start: it is in the file.
+/// Bit of a slot's start that marks a location in the file.
 pub(super) const IN_FILE: usize = 1 << 63;
 
 impl Slot {
@@ -20,13 +21,14 @@ impl Slot {
         }
     }
 
-    /// Its place in the file, if it is there.
+    /// Returns the offset in the file, if it is there.
     pub fn in_file(self) -> Option<u64> {
         (self.start & IN_FILE != 0).then_some((self.start & !IN_FILE) as u64)
     }
 }
 
-/// A key's place in the arena: start (35 bits), length (28), whether the id of a row is at its end whose version is not known yet (1).
+/// Location of a key in the arena: start (35 bits), length (28), whether it ends with a row id whose version is
+/// not known yet (1).
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct KeySlot(u64);
 
@@ -34,7 +36,7 @@ const KEY_LENGTH_BITS: u32 = 28;
 
 impl KeySlot {
     /// # Panics
-    /// If the key is of 256 MiB or more, or behind 32 GiB of others: they are in memory.
+    /// If the key has 256 MiB or more, or more than 32 GiB of others precede it; keys are always in memory.
     pub fn new(slot: Slot, row_id_at_end: bool) -> Self {
         assert!(slot.length < 1 << KEY_LENGTH_BITS, "a key is below 256 MiB");
         assert!(
@@ -57,10 +59,10 @@ impl KeySlot {
     }
 }
 
-/// A value's place, or that the key is deleted.
+/// Location of a value, or the information that the key is deleted.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct ValueSlot {
-    /// The slot's start, and the bits below.
+    /// Start of the slot, and the bits below.
     start: u64,
     length: u32,
 }
@@ -69,7 +71,7 @@ const PRESENT: u64 = 1 << 62;
 const ROW_ID_AT_END: u64 = 1 << 61;
 
 impl ValueSlot {
-    /// The key is deleted.
+    /// Value slot of a deleted key.
     pub const DELETED: ValueSlot = ValueSlot { start: 0, length: 0 };
 
     pub fn new(slot: Slot, row_id_at_end: bool) -> Self {
@@ -85,7 +87,7 @@ impl ValueSlot {
         }
     }
 
-    /// `None`: the key is deleted.
+    /// Returns `None` if the key is deleted.
     pub fn slot(self) -> Option<Slot> {
         (self.start & PRESENT != 0).then_some(Slot {
             start: (self.start & !(PRESENT | ROW_ID_AT_END)) as usize,
@@ -93,7 +95,7 @@ impl ValueSlot {
         })
     }
 
-    /// Whether it ends with the id of a row whose version is not known yet.
+    /// Returns whether the value ends with a row id whose version is not known yet.
     pub fn row_id_at_end(self) -> bool {
         self.start & ROW_ID_AT_END != 0
     }
@@ -104,7 +106,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_packed_returns() {
+    fn packed_slots_are_read_back() {
         for start in [0, 1, 4711, (1 << 35) - 1] {
             for length in [0, 1, (1 << 28) - 1] {
                 let slot = Slot::new(start, length);
@@ -127,7 +129,7 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "below 256 MiB")]
-    fn a_key_has_a_limit() {
+    fn a_key_beyond_its_limit_panics() {
         KeySlot::new(Slot::new(0, 1 << 28), false);
     }
 }

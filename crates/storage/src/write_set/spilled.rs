@@ -6,10 +6,10 @@ use paceline_types::Version;
 use crate::error::{Error, Result};
 use crate::key::{VERSION_LENGTH, VersionMark};
 
-/// How much is written to the file at a time, in bytes.
+/// Number of bytes that are written to the file at a time.
 const WRITTEN_AT_ONCE: usize = if cfg!(test) { 64 } else { 1 << 20 };
 
-/// What stands in front of values that are written before their transaction commits.
+/// Version or mark at the front of values that are written before their transaction commits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ValueVersion {
     /// The transaction's mark: it has no version yet.
@@ -27,7 +27,8 @@ impl ValueVersion {
     }
 }
 
-/// A value of a write set, its version in front, that may be kept while the set changes: a large set's is not copied.
+/// Value of a write set, preceded by its version, that may be kept while the set changes. Values of a large set
+/// are not copied.
 #[derive(Clone, Debug)]
 pub struct SharedValue(Shared);
 
@@ -54,13 +55,13 @@ impl std::ops::Deref for SharedValue {
     }
 }
 
-/// Values one behind the other, the last ones still in memory.
+/// Consecutive values, of which the last ones are still in memory.
 pub(super) struct SpilledValues {
     file: SpillFile,
-    /// What the file does not have yet.
+    /// Bytes that the file does not have yet.
     behind: Vec<u8>,
     version: ValueVersion,
-    /// Row ids that could not be patched: what must not be read.
+    /// Error of a row id that could not be patched, so that the values must not be read.
     failed: Option<std::io::Error>,
 }
 
@@ -82,7 +83,7 @@ impl SpilledValues {
         self.file.length() + self.behind.len() as u64
     }
 
-    /// Adds a value, its version in front. Returns where it starts.
+    /// Appends a value, preceded by its version. Returns its start.
     pub(super) fn append(&mut self, payload: &[&[u8]]) -> u64 {
         let start = self.end();
         let version: [u8; VERSION_LENGTH] = self.version.as_version().to_be_bytes();
@@ -102,13 +103,14 @@ impl SpilledValues {
         Ok(())
     }
 
-    /// Forgets what is behind that place, as far as it is in memory: what is in the file stays as it is, because somebody may be reading it.
+    /// Discards the values from `end` on, as far as they are in memory. The file stays as it is, because a
+    /// reader may be using it.
     pub(super) fn truncate(&mut self, end: u64) {
         let written = self.file.length();
         self.behind.truncate(end.saturating_sub(written) as usize);
     }
 
-    /// As [`Self::bytes`], to be kept while the set changes.
+    /// Returns a value like [`Self::bytes`], to be kept while the set changes.
     pub(super) fn share(&self, start: u64, length: usize) -> SharedValue {
         match start < self.file.length() {
             true => SharedValue(Shared::File(self.file.share(start, length))),
@@ -117,7 +119,7 @@ impl SpilledValues {
     }
 
     pub(super) fn bytes(&self, start: u64, length: usize) -> &[u8] {
-        // What is written is written as a whole: no value is in both.
+        // The buffer is always written as a whole: no value is in both.
         match start.checked_sub(self.file.length()) {
             None => self.file.bytes(start, length),
             Some(start) => &self.behind[start as usize..start as usize + length],
@@ -135,7 +137,7 @@ impl SpilledValues {
         }
     }
 
-    /// Whether everything is what it should be.
+    /// Returns the error of a failed patch, if there was one.
     pub(super) fn check(&mut self) -> Result<()> {
         match self.failed.take() {
             Some(error) => Err(spill_error(error)),

@@ -18,7 +18,8 @@ fn contents(set: &WriteSet) -> Vec<(Vec<u8>, Option<Vec<u8>>)> {
 
 const KEYS: u16 = 1400;
 
-/// Keys that differ in their first bytes, only far behind them, or only in how many zeros they end with.
+/// Returns keys that differ in their first bytes, only far after them, or only in the number of zeros at their
+/// end.
 fn key_bytes(number: u16) -> Vec<u8> {
     let in_front = number.to_be_bytes().to_vec();
     match number % 4 {
@@ -35,7 +36,7 @@ enum Step {
     DeleteRange(u16, u16),
     Mark,
     RollbackTo(usize),
-    /// Values go to a file from now on; or what is due is written.
+    /// Values go to a file from now on; if they do already, buffered ones are written.
     Spill,
 }
 
@@ -56,9 +57,9 @@ type Model = (BTreeMap<Vec<u8>, Option<Vec<u8>>>, Vec<KeyRange>);
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(128))]
 
-    /// A write set is a sorted map with copies of itself to go back to.
+    /// A write set behaves as a sorted map with copies of itself to restore.
     #[test]
-    fn behaves_as_a_map_with_copies(steps in proptest::collection::vec(step(), 0..2500)) {
+    fn a_write_set_behaves_as_a_map_with_copies(steps in proptest::collection::vec(step(), 0..2500)) {
         let mut set = WriteSet::new();
         let mut model: Model = Default::default();
         let mut marks: Vec<(Mark, Model)> = Vec::new();
@@ -129,7 +130,7 @@ proptest! {
                 Change::Delete => (key.to_vec(), None),
             })
             .collect();
-        // Kept while the set goes on changing.
+        // Kept while the set continues to change.
         for key in 0..KEYS {
             set.put(&key_bytes(key), b"another value");
             set.write_spilled().unwrap();
@@ -212,7 +213,7 @@ fn values_in_a_file_carry_the_mark_from_the_beginning() {
 }
 
 #[test]
-fn a_rollback_gives_row_ordinals_back() {
+fn a_rollback_releases_row_ordinals() {
     let mut set = WriteSet::new();
     set.allocate_row_id();
     let mark = set.mark();

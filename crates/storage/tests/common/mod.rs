@@ -1,4 +1,4 @@
-//! What the tests of the tables share.
+//! Shared support for tests of the tables.
 #![allow(dead_code)] // each test program uses its own part
 
 use std::path::Path;
@@ -7,7 +7,7 @@ use std::sync::Arc;
 use paceline_storage::{EngineKind, FrozenWriteSet, IndexId, Storage, StorageConfig, WriteSet};
 use paceline_types::LogPosition;
 
-/// Small memtables and files, so that flushes and compactions happen.
+/// Returns a configuration with small memtables and files, so that flushes and compactions happen.
 pub fn small_config(directory: &Path) -> StorageConfig {
     let mut config = StorageConfig::new(directory);
     config.rocksdb.memtable_bytes = 256 << 10;

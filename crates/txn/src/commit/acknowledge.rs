@@ -1,31 +1,34 @@
-//! The stage between durable and published: waiting for replicas, where semi-sync asks for it.
+//! The step between durable and published: the wait for replicas, where semi-sync asks for it.
 
 use paceline_types::LogPosition;
 
-/// What has become durable.
+/// Extent of newly durable log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MadeDurable {
-    /// The log is durable here up to there.
+    /// Position up to which the log is durable here.
     pub durable: LogPosition,
-    /// Where the last of the new transactions that replicas are sent ends. `None`: there is none, only events of the log itself or
-    /// transactions that stay here, for which nobody can be waited.
+    /// End of the last new transaction that is sent to replicas. `None` if there is none: only events of the
+    /// log itself or local transactions, for which no replica can be waited for.
     pub replicated: Option<LogPosition>,
-    /// Where the last of those that were made here ends, for which a client waits. What came from a primary is safe there, and waits for nobody: a
-    /// replica that waited for replicas of its own would hold its primary's commits up.
+    /// End of the last new transaction that was made here, for which a client waits. A transaction from a
+    /// primary is safe there and waits for no replica: a replica that waited for replicas of its own would
+    /// delay its primary's commits.
     pub own: Option<LogPosition>,
-    /// How many were made here.
+    /// Number of new transactions that were made here.
     pub transactions: u64,
 }
 
-/// Decides up to where the log is acknowledged. It stops no sync: it is told what is durable, and says when that is enough.
+/// Decides up to which position the log is acknowledged. It does not delay syncs: it is notified of the
+/// durable position, and decides when that suffices.
 pub trait Acknowledger: Send + Sync {
-    /// More of the log is durable here. Returns up to where it is acknowledged now; what is acknowledged later is told with
-    /// [`crate::TransactionManager::acknowledge`]. Called in log order, by the leader: it must not block. Replicas are sent what is new
-    /// when it has returned.
+    /// Called when more of the log is durable here. Returns the position up to which it is acknowledged now;
+    /// later acknowledgements are reported through [`crate::TransactionManager::acknowledge`]. The leader calls
+    /// this in log order: it must not block. The new part of the log is sent to replicas when this has
+    /// returned.
     fn made_durable(&self, made: MadeDurable) -> LogPosition;
 }
 
-/// No replica is waited for: durable is acknowledged.
+/// Acknowledges everything that is durable, without waiting for replicas.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct AcknowledgeAtOnce;
 

@@ -1,11 +1,13 @@
-//! Batches: transactions of a replica, which are submitted together and told together.
+//! Batches: transactions of a replica that are submitted and reported together.
 //!
-//! A session waits for one commit at a time and is told by itself. An applier has hundreds under way, wants no task for each, and must
-//! know two moments: when a batch is *placed* (its rows are in the pending overlay and its locks are free, so that what depends on it can begin
-//! and will land in a later group), and when it *ended* (published, or not).
+//! A session waits for one commit at a time and is notified individually. An applier has hundreds of
+//! transactions in progress and wants no task for each. It must learn two moments: when a batch is *placed*
+//! (its rows are in the pending overlay and its locks are free, so that dependent transactions can begin and
+//! will land in a later group), and when it has *ended* (is published, or has failed).
 //!
-//! **Order.** Transactions of one [`CommitStream`] get their places in the order in which they were submitted. So once one of them is refused a place
-//! (1950, a full disk), all behind it are refused as well: the stream has failed and commits nothing any more.
+//! **Order.** Transactions of one [`CommitStream`] are placed in the order in which they were submitted. Once
+//! one of them is refused (1950, a full disk), all after it are refused as well: the stream has failed and
+//! commits nothing any more.
 
 use super::{CommitRequest, Outcome};
 use crate::error::{Error, Result};
@@ -17,17 +19,18 @@ use parking_lot::Mutex;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-/// Transactions that are committed in the order of their submission, or not at all. Clones are the same stream.
+/// Sequence of transactions that are committed in the order of their submission, or not at all. Clones refer to
+/// the same stream.
 #[derive(Clone, Default)]
 pub struct CommitStream(Arc<AtomicBool>);
 
 impl CommitStream {
-    /// A stream that has not failed.
+    /// Returns a stream that has not failed.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Whether one of its transactions was refused. Those behind it get [`Error::Aborted`].
+    /// Returns whether one of its transactions was refused. Later ones get [`Error::Aborted`].
     pub fn has_failed(&self) -> bool {
         self.0.load(Ordering::Acquire)
     }
@@ -41,20 +44,20 @@ impl CommitStream {
     }
 }
 
-/// Who waits for a batch. Called by the pipeline's threads: must not block.
+/// Observer of a batch. Called by the pipeline's threads: must not block.
 pub trait BatchObserver: Send + Sync {
-    /// Every transaction of the batch has its place in the log (or has failed): its rows are in the pending overlay, its row locks are
-    /// free.
+    /// Called when every transaction of the batch is placed in the log (or has failed): its rows are in the
+    /// pending overlay and its row locks are free.
     fn placed(&self);
 
-    /// Every transaction of the batch is published. The version is that of the last one.
+    /// Called when every transaction of the batch is published. The version is that of the last one.
     ///
     /// # Errors
-    /// The first error: the transactions before the one that it befell are published, that one and all behind it are not.
+    /// The first error. The transactions before the failed one are published; it and all after it are not.
     fn ended(&self, result: Result<Version>);
 }
 
-/// What a batch is waiting for.
+/// Progress of a batch.
 pub(crate) struct Batch {
     stream: CommitStream,
     unplaced: AtomicUsize,
@@ -68,14 +71,14 @@ impl Batch {
         &self.stream
     }
 
-    /// One more of its transactions has its place, and has given its locks back.
+    /// Counts one more transaction that is placed and has released its locks.
     pub(crate) fn placed(&self) {
         if self.unplaced.fetch_sub(1, Ordering::AcqRel) == 1 {
             self.observer.placed();
         }
     }
 
-    /// One more of its transactions is published, or failed.
+    /// Counts one more transaction that is published or has failed.
     pub(crate) fn done(&self, outcome: Outcome) {
         {
             let mut result = self.result.lock();
@@ -85,7 +88,7 @@ impl Batch {
                 (_, Err(_)) => {}
             }
         }
-        // The metadata locks go before anybody hears of it.
+        // The metadata locks are released before the observer is notified.
         drop(outcome);
         if self.open.fetch_sub(1, Ordering::AcqRel) == 1 {
             let result = self.result.lock().clone();
@@ -102,12 +105,12 @@ impl CommitRequest {
         }
     }
 
-    /// Whether one before it in its stream was refused.
+    /// Returns whether an earlier transaction of its stream was refused.
     pub(crate) fn is_of_failed_stream(&self) -> bool {
         self.stream().is_some_and(CommitStream::has_failed)
     }
 
-    /// Ends it without a place in the log, and with it the stream that it belongs to.
+    /// Ends the request without a log position, and fails the stream that it belongs to.
     pub(crate) fn refuse(self, error: Error) {
         if let Some(stream) = self.stream() {
             stream.fail();
@@ -115,7 +118,7 @@ impl CommitRequest {
         self.fail(error);
     }
 
-    /// Refuses those whose streams have failed.
+    /// Refuses the requests whose streams have failed, and returns the others.
     pub(crate) fn without_failed(requests: Vec<CommitRequest>) -> Vec<CommitRequest> {
         if !requests.iter().any(CommitRequest::is_of_failed_stream) {
             return requests;
@@ -128,7 +131,7 @@ impl CommitRequest {
         rest
     }
 
-    /// Refuses the one at `at`, and what is behind it in its stream.
+    /// Refuses the request at index `at`, and the later ones of its stream.
     pub(crate) fn refuse_at(requests: &mut Vec<CommitRequest>, at: usize, error: Error) {
         let refused = requests.remove(at);
         let stream = refused.stream().cloned();
@@ -145,11 +148,13 @@ impl CommitRequest {
 }
 
 impl TransactionManager {
-    /// Commits transactions in this order, behind all that was submitted to the stream before. They are in the queue when this returns. Even one
-    /// that has changed nothing is logged, under its GTID. `locks` (metadata locks on the tables, on [`crate::MetadataObject::Global`] and
-    /// [`crate::MetadataObject::Commit`], for all of them together) are kept until everything that they were given with is published.
+    /// Commits transactions in this order, after everything submitted to the stream before. They are in the
+    /// queue when this returns. A transaction that has changed nothing is logged too, under its GTID. `locks`
+    /// are metadata locks for all of them together: on the tables, on [`crate::MetadataObject::Global`] and on
+    /// [`crate::MetadataObject::Commit`]. They are kept until every transaction that they were passed with is
+    /// published.
     ///
-    /// The transactions may not conflict with each other, as none waits for another one's place.
+    /// The transactions must not conflict with each other, as none waits for another to be placed.
     pub fn commit_batch(
         &self,
         stream: &CommitStream,
@@ -188,7 +193,7 @@ impl TransactionManager {
         let refused = batch.unplaced.load(Ordering::Acquire) - requests.len();
         core.submit_all(requests);
         if let Some(error) = failure {
-            // What was submitted before keeps its place; nothing may follow it.
+            // What was submitted before keeps its position; nothing may follow it.
             stream.fail();
             for _ in 0..refused {
                 batch.placed();

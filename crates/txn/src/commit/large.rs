@@ -1,18 +1,20 @@
-//! Large transactions: committed by a rename and an ingestion, so that others wait for milliseconds however large they are.
+//! Large transactions: committed by a rename and an ingestion, so that others wait only milliseconds, however
+//! large they are.
 //!
 //! ```text
 //!  session, while it runs   events ──▶ a file with room at its head
 //!           at COMMIT       events sealed: synced, with room behind      rows ──▶ table files, carrying a mark in place of the version
 //!  log stage, alone         GTID and head into the room ▸ file becomes the log's next: written, durable ▸ overlay (the set as one)
 //!  publish stage            table files ingested with the position ▸ snapshot ▸ overlay forgets
-//!  a thread of its own      row locks released ▸ placed ▸ told                   (millions of locks take a second)
+//!  a thread of its own      row locks released ▸ placed ▸ reported             (millions of locks take a second)
 //! ```
-//! What differs from the order of all others (README of the crate): the group has one transaction, it is durable when it is written, and its row
-//! locks are kept until it is published: releasing them would hold up the next group. Whoever gets one finds the row in the published
-//! snapshot.
 //!
-//! A crash before the log's index names the file leaves nothing of the transaction; after it, recovery replays it from the log. The table files are
-//! never needed again.
+//! This differs from the order of all others (README of the crate) as follows: the group has one transaction,
+//! it is durable when it is written, and its row locks are kept until it is published, because releasing them
+//! would delay the next group. The next holder of such a lock finds the row in the published snapshot.
+//!
+//! A crash before the log's index names the file leaves nothing of the transaction. After a later crash,
+//! recovery replays it from the log and does not need the table files.
 
 use super::acknowledge::MadeDurable;
 use super::log_stage::{WrittenGroup, source_record};
@@ -28,18 +30,19 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
-/// The part of `binlog_large_commit_threshold` from which on rows go to table files; fewer are applied like any others'.
+/// Divisor of `binlog_large_commit_threshold`: from that size on, rows go into table files; smaller ones are
+/// applied like those of any other transaction.
 const BUILT_ROWS_PART: u64 = 4;
 
-/// Rows that are in table files already.
+/// Rows that are already in table files.
 pub(crate) struct BuiltRows {
     pub(crate) set: MarkedWriteSet,
     pub(crate) files: RowFiles,
 }
 
 impl Core {
-    /// Brings a transaction whose events are in a file into the form in which it is committed. It is complete. Takes as long as the disk takes for it,
-    /// in its session's thread.
+    /// Brings a complete transaction, whose events are in a file, into the form in which it is committed. Runs
+    /// in its session's thread, for as long as the disk takes.
     pub(crate) fn seal_large(&self, events: &mut EventGroupBuffer, writes: WriteSet) -> Result<Rows> {
         crate::lock::owner::blocking(|| {
             events.seal()?;
@@ -59,8 +62,8 @@ impl Core {
         })
     }
 
-    /// A mark that no other transaction had or will have. `None` if the log's file has given out all of its marks: 65,536 large transactions that
-    /// were rolled back.
+    /// Returns a mark that no other transaction has had or will have. `None` if the log's current file has used
+    /// up its marks: 65,536 large transactions that were rolled back.
     pub(crate) fn next_mark(&self) -> Option<VersionMark> {
         let ordinal = self.log.written().ordinal();
         let mut last = self.last_mark.lock();
@@ -121,7 +124,7 @@ impl Core {
         let placed = place.commit(&mut events, gtid);
         let version = match &placed {
             Ok(placed) => placed.end,
-            // It may be in the log or not: the next start finds out.
+            // The log may or may not contain it: the next start finds out.
             Err(_) => start,
         };
         let (writes, built) = rows.place(version);
@@ -177,7 +180,8 @@ impl Core {
 }
 
 impl PlacedTransaction {
-    /// Releases the locks, frees the memory and tells, in a thread of its own: others are published meanwhile.
+    /// Releases the locks, frees the memory and notifies the session, in a separate thread: other transactions
+    /// are published meanwhile.
     pub(super) fn tell_aside(self, result: Result<Committed>) {
         let cell = Arc::new(parking_lot::Mutex::new(Some((self, result))));
         let end = {

@@ -1,7 +1,7 @@
-//! The log stage: gives a group its places, writes it with one write, releases its locks, syncs it once.
+//! The log stage: places a group, writes it with one write, releases its locks, syncs it once.
 //!
-//! One leader at a time is in here, under the mutex of [`LogStage`]; rotation and checkpoint events take the same mutex.
-//! The order of steps is the protocol; see the README.
+//! One leader at a time is in this stage, under the mutex of [`LogStage`]; rotation and checkpoint events take
+//! the same mutex. The order of the steps is the protocol; see the crate's README.
 
 use super::acknowledge::MadeDurable;
 use super::{CommitRequest, Committed, Ending, PlacedTransaction};
@@ -21,20 +21,22 @@ use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
-/// What only the leader may touch.
+/// State that only the leader may touch.
 pub(crate) struct LogStage {
-    /// The GTIDs of everything that has a place.
+    /// GTIDs of everything that is placed.
     state: BinlogState,
-    /// Numbers that `gtid_slave_pos` was set to in each domain: what is written here comes after them, though the log has no transaction of that number.
+    /// Sequence numbers that `gtid_slave_pos` was set to in each domain. Transactions written here get higher
+    /// ones, though the log has no transaction with that number.
     floors: BTreeMap<DomainId, SequenceNumber>,
     /// Reused from group to group.
     group: CommitGroup,
-    /// Numbers of transactions that are not replicated. They are in no state, so they start anew with the server.
+    /// Last number of a transaction that is not replicated. These are part of no state, so they restart with
+    /// the server.
     local_sequence: u64,
 }
 
 impl LogStage {
-    /// For a log of that state, on a server with that `gtid_slave_pos`.
+    /// Creates the stage for a log with that state, on a server with that `gtid_slave_pos`.
     pub(crate) fn new(state: BinlogState, replicated: &GtidPosition) -> Self {
         let mut stage = LogStage {
             state,
@@ -46,20 +48,21 @@ impl LogStage {
         stage
     }
 
-    /// Forgets all GTIDs (RESET MASTER).
+    /// Replaces all GTIDs by those of `state` (RESET MASTER).
     pub(crate) fn reset(&mut self, state: BinlogState) {
         self.state = state;
         self.floors.clear();
     }
 
-    /// Numbers what is written here above this GTID's, as MariaDB does: this server's transactions would look older than what it began with, and replicas
-    /// of it that have that as well would pass over them.
+    /// Makes the numbers of transactions written here higher than this GTID's, as MariaDB does. Otherwise this
+    /// server's transactions would look older than its initial state, and replicas that have that state as well
+    /// would skip them.
     pub(crate) fn number_after(&mut self, gtid: Gtid) {
         let floor = self.floors.entry(gtid.domain_id).or_insert(gtid.sequence);
         *floor = gtid.sequence.max(*floor);
     }
 
-    /// Takes the GTID for a transaction whose place is certain.
+    /// Takes the GTID for a transaction whose log position is certain.
     pub(super) fn take_gtid(&mut self, request: &CommitRequest, strict: GtidStrictMode) -> Result<Gtid> {
         if request.replication == Replication::LocalOnly {
             self.local_sequence += 1;
@@ -107,7 +110,7 @@ impl LogStage {
     }
 }
 
-/// What is logged in front of a replicated transaction: where it ends in its primary's log.
+/// Returns the record that is logged before a replicated transaction: where it ends in its primary's log.
 pub(super) fn source_record(choice: &GtidChoice) -> Option<ReplicaRecord> {
     match choice {
         GtidChoice::ReplicatedFrom(_, mark) => {
@@ -123,25 +126,25 @@ pub(super) fn source_record(choice: &GtidChoice) -> Option<ReplicaRecord> {
     }
 }
 
-/// A group that is written (and, unless `sync_binlog=0`, durable).
+/// Group that is written (and, unless `sync_binlog=0`, durable).
 pub(crate) struct WrittenGroup {
     pub(crate) transactions: Vec<PlacedTransaction>,
-    /// Where it ends. A rotation behind it is a group without transactions.
+    /// End of the group. A rotation after it is a group without transactions.
     pub(crate) end: LogPosition,
-    /// What it moves in `gtid_slave_pos` beside its transactions.
+    /// Moves in `gtid_slave_pos` beyond those of its transactions.
     pub(crate) moves: GtidMove,
     pub(crate) durable_at: Instant,
 }
 
 impl Core {
-    /// Takes a group through the log stage, into the publish queue. Requests that fail are told.
+    /// Takes a group through the log stage, into the publish queue. Requests that fail are answered.
     pub(crate) fn log_group(&self, mut requests: Vec<CommitRequest>) {
         if requests.first().is_some_and(|first| first.events.is_large()) {
             assert!(requests.len() == 1, "a large transaction is a group by itself");
             return requests.drain(..).for_each(|request| self.log_large(request));
         }
         let mut stage = self.log_stage.lock();
-        // As it is in here: the log and this group must agree on whether it is synced.
+        // Read inside the stage: the log and this group must agree on whether it is synced.
         let config = self.config();
         if let Some(error) = self.poisoned() {
             requests
@@ -168,7 +171,7 @@ impl Core {
         self.overlay
             .insert(transactions.iter().map(|transaction| &transaction.writes));
         self.sync_points.reach(CommitStep::InOverlay);
-        // Only now: who gets such a lock finds the row in the overlay (invariant 6).
+        // Only now: the next holder of such a lock finds the row in the overlay (invariant 6).
         let small = |transaction: &PlacedTransaction| transaction.ending == Ending::AtOnce;
         if config.lock_release == LockRelease::Early {
             for transaction in transactions.iter_mut().filter(|one| small(one)) {
@@ -220,12 +223,13 @@ impl Core {
         self.rotate_if_due(&mut stage);
     }
 
-    /// After a group: goes on in a new file if this one is long enough, and has room prepared.
+    /// Continues in a new file after a group, if this one is long enough, and has room prepared.
     pub(super) fn rotate_if_due(&self, stage: &mut LogStage) {
         if self.log.rotation_due()
             && let Err(error) = self.rotate_in_stage(stage)
         {
-            // A full disk, or no number left: the log goes on in the old file. What is fatal has been dealt with.
+            // A full disk, or no file number left: the log continues in the old file. Fatal errors are already
+            // handled.
             tracing::warn!("the binary log was not rotated: {error}");
         }
         if self.log.wants_preparation() {
@@ -233,7 +237,8 @@ impl Core {
         }
     }
 
-    /// Finds room for the group. While there is none, the largest transaction is turned away: the others may fit.
+    /// Reserves room for the group. While there is none, the largest transaction is refused: the others may
+    /// fit.
     fn reserve(&self, mut requests: Vec<CommitRequest>) -> Option<(LogPosition, Vec<CommitRequest>)> {
         let need = |request: &CommitRequest| {
             let source = source_record(&request.gtid)
@@ -263,7 +268,7 @@ impl Core {
         }
     }
 
-    /// Gives out GTIDs and places. `stage.group` is what is to be written then.
+    /// Assigns GTIDs and log positions. Afterwards `stage.group` is the group to be written.
     fn place(
         &self,
         stage: &mut LogStage,
@@ -342,7 +347,7 @@ impl Core {
         transactions
     }
 
-    /// One sync of the log; its failure is fatal, and has been dealt with when the error's text is returned.
+    /// Syncs the log once. If it fails, returns the text of the error, which the caller must treat as fatal.
     pub(crate) fn sync_log(&self) -> std::result::Result<(), String> {
         let start = Instant::now();
         match self.log.sync() {
@@ -356,7 +361,7 @@ impl Core {
         }
     }
 
-    /// What is durable is acknowledged now or later, and may be sent.
+    /// Reports newly durable log to the acknowledger, and allows it to be sent.
     pub(super) fn acknowledge_durable(&self, made: MadeDurable) {
         let acknowledged = self.acknowledger.made_durable(made);
         self.positions
@@ -364,7 +369,7 @@ impl Core {
         self.sendable.advance(made.durable);
     }
 
-    /// A sync beside the log stage (`sync_binlog=0`): what is durable may be sent.
+    /// Syncs the log outside the log stage (`sync_binlog=0`), and allows the durable part to be sent.
     pub(crate) fn sync_in_background(&self) -> std::result::Result<(), String> {
         self.sync_log()?;
         if self.config().sync_binlog == SyncBinlog::Background {
@@ -373,7 +378,7 @@ impl Core {
         Ok(())
     }
 
-    /// What is written but will never be acknowledged: the server stops.
+    /// Ends transactions that are written but will never be acknowledged, and stops the server.
     pub(super) fn lose(&self, transactions: Vec<PlacedTransaction>, message: &str) {
         let error = self.fatal(message);
         for transaction in transactions {
@@ -381,12 +386,12 @@ impl Core {
         }
     }
 
-    /// Goes on in a new file. The new place is published in order, like a group without transactions.
+    /// Continues in a new file. Its start is published in order, like a group without transactions.
     pub(crate) fn rotate_in_stage(&self, stage: &mut LogStage) -> Result<LogPosition> {
         self.rotate_without_in_stage(stage, &[])
     }
 
-    /// As [`Self::rotate_in_stage`], forgetting these domains.
+    /// Continues in a new file as [`Self::rotate_in_stage`] does, without these domains.
     pub(crate) fn rotate_without_in_stage(
         &self,
         stage: &mut LogStage,
@@ -410,7 +415,8 @@ impl Core {
         }
     }
 
-    /// The log has grown by something that is no transaction and that is synced later (`sync_binlog=0`).
+    /// Records that the log has grown by something other than a transaction, which is synced later
+    /// (`sync_binlog=0`).
     pub(crate) fn reach_unsynced_in_stage(&self, position: LogPosition) {
         self.positions.advance_written(position);
         self.positions
@@ -424,7 +430,7 @@ impl Core {
         self.background.wake_if_idle();
     }
 
-    /// The log has grown, durably, by something that is no transaction.
+    /// Records that the log has grown, durably, by something other than a transaction.
     pub(crate) fn reach_in_stage(&self, position: LogPosition, moves: GtidMove) {
         self.positions.advance_written(position);
         self.positions.advance_durable(position);

@@ -1,20 +1,21 @@
-//! The commit pipeline: from a session's finished transaction to one that everyone sees.
+//! The commit pipeline: from a session's finished transaction to one that every reader sees.
 //!
 //! ```text
 //!  session      queue        log stage (one leader at a time)                      publish stage (in log order)
-//!  encode ───▶ [ R R R ] ──▶ place · write · overlay · release locks · sync ──▶ [ group ] ──▶ engines · snapshot · forget · tell
+//!  encode ───▶ [ R R R ] ──▶ place · write · overlay · release locks · sync ──▶ [ group ] ──▶ engines · snapshot · forget · notify
 //!                             written                        durable    acknowledged              published
 //! ```
 //!
-//! While one group is synced the next one queues; it is written as soon as the sync is done, while the group before it is
-//! published. The README beside this file has the protocol and what goes wrong if its orderings are broken.
+//! While one group is synced the next one collects in the queue. It is written as soon as the sync is done,
+//! while the group before it is published. The crate's README has the protocol, and what fails if its orderings
+//! are broken.
 //!
-//! - [`queue`]: the queue, and who leads.
+//! - [`queue`]: the queue and its leader.
 //! - [`log_stage`]: places, writes and syncs a group.
-//! - [`large`]: what is different for a transaction that has become large.
-//! - [`publish`]: makes groups visible, in order, and tells their sessions.
-//! - [`ticket`]: how a session waits.
-//! - [`batch`]: how a replica's transactions are submitted and told, many at once.
+//! - [`large`]: the differences for a transaction that has grown large.
+//! - [`publish`]: makes groups visible, in order, and notifies their sessions.
+//! - [`ticket`]: a session's wait.
+//! - [`batch`]: submission and report of a replica's transactions, many at once.
 
 pub(crate) mod acknowledge;
 pub(crate) mod batch;
@@ -39,21 +40,21 @@ use std::sync::Arc;
 use std::time::Instant;
 use ticket::{Ticket, Work};
 
-/// The place that a transaction got.
+/// GTID and version of a placed transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Committed {
-    /// `None` for what is not replicated.
+    /// `None` for a transaction that is not replicated.
     pub(crate) gtid: Option<Gtid>,
     pub(crate) version: Version,
 }
 
-/// What a session keeps locked until its transaction is published. Travels through the pipeline, so that it is given back even if
-/// the session goes away meanwhile.
+/// Metadata locks that a session keeps until its transaction is published. They travel through the pipeline, so
+/// they are released even if the session is dropped meanwhile.
 #[derive(Default)]
 pub(crate) struct Kept {
     pub(crate) _metadata: TransactionMetadata,
     pub(crate) _guards: [Option<MetadataGuard>; 2],
-    /// Those that a whole batch shares.
+    /// Locks that a whole batch shares.
     pub(crate) _shared: Option<Arc<Vec<MetadataGuard>>>,
 }
 
@@ -66,11 +67,11 @@ impl Kept {
     }
 }
 
-/// What goes with a transaction from the queue to its end. Boxed, as it is handed from stage to stage.
+/// Attachments of a transaction from the queue to its end. Boxed, as it is passed from stage to stage.
 pub(crate) struct Escort {
     pub(crate) locks: TravellingLocks,
     pub(crate) on_publish: Option<OnPublish>,
-    /// What was built aside and becomes visible with it.
+    /// Builds that become visible with the transaction.
     pub(crate) builds: Vec<BuildId>,
     pub(crate) _kept: Kept,
     pub(crate) queued_at: Instant,
@@ -92,24 +93,24 @@ impl Escort {
     }
 }
 
-/// What a session gets back.
+/// Result that a session receives.
 pub(crate) struct Outcome {
     pub(crate) result: Result<Committed>,
     /// Dropped by the session, or with the ticket.
     pub(crate) _escort: Option<Box<Escort>>,
 }
 
-/// Who is told what becomes of a transaction.
+/// Receiver of a transaction's result.
 #[derive(Clone)]
 pub(crate) enum Reply {
-    /// The session that waits for it.
+    /// The session that waits for the transaction.
     Session(Arc<Ticket<Outcome>>),
-    /// The batch that it is part of.
+    /// The batch that the transaction is part of.
     Batch(Arc<Batch>),
 }
 
 impl Reply {
-    /// It has its place, and its locks are free.
+    /// Reports that the transaction is placed and its locks are free.
     pub(crate) fn placed(&self) {
         match self {
             Reply::Session(_) => {}
@@ -124,7 +125,7 @@ impl Reply {
         }
     }
 
-    /// Asks the session to do its part; false if there is none, and somebody else must.
+    /// Asks the session to do its part. Returns false if there is none, and the caller must do it.
     pub(crate) fn your_turn(&self, work: Work) -> bool {
         match self {
             Reply::Session(ticket) => ticket.your_turn(work),
@@ -133,7 +134,7 @@ impl Reply {
     }
 }
 
-/// Row locks on their way to be released.
+/// Row locks that travel with a commit until they are released.
 pub(crate) struct TravellingLocks {
     pub(crate) manager: Arc<LockManager>,
     pub(crate) owner: Arc<LockOwner>,
@@ -152,18 +153,18 @@ impl Drop for TravellingLocks {
     }
 }
 
-/// Called when a transaction is published, with its version, before anybody can see it.
+/// Called with a transaction's version when it is in the engines, before any reader can see it.
 pub type OnPublish = Box<dyn FnOnce(Version) + Send>;
 
-/// What a transaction writes.
+/// Rows that a transaction writes.
 pub(crate) enum Rows {
     InMemory(CompleteWriteSet),
-    /// In table files too.
+    /// In table files as well as in memory.
     Built(Box<BuiltRows>),
 }
 
 impl Rows {
-    /// With the transaction's version; and the table files, if there are any.
+    /// Assigns the transaction's version. Returns its rows, and its table files if there are any.
     pub(crate) fn place(self, version: Version) -> (Arc<FrozenWriteSet>, Option<RowFiles>) {
         match self {
             Rows::InMemory(writes) => (writes.placed_at(version), None),
@@ -172,17 +173,20 @@ impl Rows {
     }
 }
 
-/// How a transaction ends.
+/// How a transaction releases its row locks and reports its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ending {
-    /// Its row locks are released by the log stage, and who waits for it is told by the publisher's thread.
+    /// The log stage releases the locks (the publish stage, if they are not released early), and the
+    /// publisher's thread notifies the waiters.
     AtOnce,
-    /// Both, once it is published, in a thread of its own: nobody else's commit waits while thousands of locks are released.
+    /// Both are done in a separate thread once the transaction is published: no other commit waits while
+    /// thousands of locks are released.
     Aside,
 }
 
 impl Ending {
-    /// From so many keys on, a thread costs less than what it takes off the commit path: a lock's release takes 0.2 to 1 µs.
+    /// Number of keys from which on a thread costs less than it saves on the commit path: releasing a lock
+    /// takes 0.2 to 1 µs.
     const ASIDE_FROM: usize = 4096;
 
     pub(crate) fn of(writes: &FrozenWriteSet) -> Self {
@@ -193,7 +197,7 @@ impl Ending {
     }
 }
 
-/// A transaction in the queue.
+/// Transaction in the queue.
 pub(crate) struct CommitRequest {
     pub(crate) events: EventGroupBuffer,
     pub(crate) rows: Rows,
@@ -204,7 +208,7 @@ pub(crate) struct CommitRequest {
 }
 
 impl CommitRequest {
-    /// Ends it without a place in the log.
+    /// Ends the request without a log position.
     pub(crate) fn fail(self, error: crate::Error) {
         let CommitRequest {
             reply, mut escort, ..
@@ -218,13 +222,13 @@ impl CommitRequest {
     }
 }
 
-/// A transaction that has its place in the log.
+/// Transaction that has its position in the log.
 pub(crate) struct PlacedTransaction {
     pub(crate) committed: Committed,
-    /// It came from a primary.
+    /// Whether it came from a primary.
     pub(crate) is_replicated: bool,
     pub(crate) writes: Arc<FrozenWriteSet>,
-    /// Table files with the rows of `writes`, for a large one.
+    /// Table files with the rows of `writes`, for a large transaction.
     pub(crate) built: Option<RowFiles>,
     pub(crate) reply: Reply,
     pub(crate) escort: Box<Escort>,

@@ -1,7 +1,9 @@
-//! The publish stage: a group that is acknowledged goes to the engines, becomes what readers share, and its sessions are told.
+//! The publish stage: applies an acknowledged group to the engines, makes it part of the snapshot that readers
+//! share, and notifies its sessions.
 //!
-//! Groups are pushed in log order and leave in log order. Whoever has made progress (the leader after its sync, semi-sync
-//! after an acknowledgement) calls [`Core::publish`]; one thread does the work, the others' groups are taken along.
+//! Groups are pushed in log order and leave in log order. Every thread that has made progress (the leader after
+//! its sync, semi-sync after an acknowledgement) calls [`Core::publish`]. One thread does the work and takes
+//! the others' groups along.
 
 use super::log_stage::WrittenGroup;
 use super::ticket::Work;
@@ -18,21 +20,21 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::Waker;
 
-/// The most transactions published as one batch.
+/// Most transactions published as one batch.
 const BATCH_TRANSACTIONS_MAX: usize = 4096;
 
 #[derive(Default)]
 struct State {
     groups: VecDeque<WrittenGroup>,
-    /// Somebody is publishing.
+    /// A thread is publishing.
     busy: bool,
-    /// Hand-off mode: what is left of the group whose members publish themselves.
+    /// Hand-off mode: the rest of the group whose members publish themselves.
     in_turn: VecDeque<(PlacedTransaction, LogPosition)>,
-    /// What that group moves in `gtid_slave_pos` when all have had their turn.
+    /// Moves of that group in `gtid_slave_pos`, made when all its members are published.
     moves_of_turns: Option<PublishedMoves>,
 }
 
-/// Groups that wait to be published, and those who wait for a publication.
+/// Groups that wait to be published, and waiters for a publication.
 #[derive(Default)]
 pub(crate) struct Publisher {
     state: Mutex<State>,
@@ -42,7 +44,7 @@ pub(crate) struct Publisher {
 }
 
 impl Publisher {
-    /// Called in log order, under the log stage's mutex.
+    /// Appends a group. Called in log order, under the log stage's mutex.
     pub(crate) fn push(&self, group: WrittenGroup) {
         let mut state = self.state.lock();
         if let Some(last) = state.groups.back() {
@@ -51,7 +53,7 @@ impl Publisher {
         state.groups.push_back(group);
     }
 
-    /// Takes groups from the front that are acknowledged.
+    /// Takes acknowledged groups from the front.
     fn take(state: &mut State, acknowledged: LogPosition) -> Vec<WrittenGroup> {
         let mut taken: Vec<WrittenGroup> = Vec::new();
         let mut transactions = 0;
@@ -65,7 +67,8 @@ impl Publisher {
         taken
     }
 
-    /// Wakes `waker` when everything up to `position` is published; to be followed by a look whether it is already.
+    /// Wakes `waker` when everything up to `position` is published. The caller must check afterwards whether it
+    /// is already.
     pub(crate) fn wake_at(&self, position: LogPosition, waker: &Waker) {
         self.waiting.lock().push((position, waker.clone()));
     }
@@ -89,7 +92,7 @@ impl Publisher {
 }
 
 impl Core {
-    /// Publishes what is acknowledged, unless somebody is at it already: then he takes it along.
+    /// Publishes the acknowledged groups. If another thread is publishing, that thread does it.
     pub(crate) fn publish(&self) {
         let mut state = self.publisher.state.lock();
         loop {
@@ -112,8 +115,9 @@ impl Core {
         }
     }
 
-    /// Publishes everything up to `position`, or waits, blocking the thread, for whoever is at it. While transactions before it wait for
-    /// replicas it is left to him who acknowledges them.
+    /// Publishes everything up to `position`, or waits, blocking the thread, for the thread that does. If
+    /// earlier transactions still wait for replicas, the thread that acknowledges them will publish, and this
+    /// returns at once.
     pub(crate) fn publish_up_to(&self, position: LogPosition) {
         self.publish();
         if self.positions.acknowledged() >= position {
@@ -154,14 +158,14 @@ impl Core {
         }
     }
 
-    /// Engine, snapshot, overlay, sessions: in this order. False if the engine has failed.
+    /// Updates engine, snapshot, overlay and sessions, in this order. Returns false if the engine has failed.
     fn make_visible(
         &self,
         mut transactions: Vec<PlacedTransaction>,
         end: LogPosition,
         moves: &PublishedMoves,
     ) -> bool {
-        // Behind a group that an engine has refused nothing is applied: the log is replayed by the next start.
+        // After a group that an engine has refused nothing is applied: the next start replays the log.
         let applied = match self.publisher.engine_failed.load(Ordering::Acquire) {
             false => self.apply_to_engines(&mut transactions, end),
             true => Err("the tables have failed".to_owned()),
@@ -188,7 +192,7 @@ impl Core {
         );
         self.publish_snapshot(snapshot);
         self.positions.advance_published(end);
-        // Only now: a reader who misses a row in the overlay finds it in the snapshot that he loads then.
+        // Only now: a reader that misses a row in the overlay finds it in the snapshot that it loads then.
         self.overlay
             .forget(transactions.iter().map(|transaction| &transaction.writes));
         self.advance_gtids(moves);
@@ -205,7 +209,7 @@ impl Core {
         true
     }
 
-    /// Those who wait for a GTID find it in the snapshot that they load now.
+    /// Moves the GTID positions. Waiters for a GTID find it in the snapshot that they load now.
     fn advance_gtids(&self, moves: &PublishedMoves) {
         self.replica.advance(&moves.replicated);
         self.logged.advance(&moves.logged);
@@ -236,7 +240,7 @@ impl Core {
             }
             reached = version;
             sets.push(transaction.writes.clone());
-            // What was built aside is activated as a step of its own, in its place.
+            // A build is activated in a step of its own, at its position.
             let builds: Vec<BuildId> = std::mem::take(&mut transaction.escort.builds);
             if !builds.is_empty() {
                 self.storage.activate(&builds, &sets, version).map_err(failed)?;
@@ -246,7 +250,8 @@ impl Core {
         self.storage.apply(&sets, end).map_err(failed)
     }
 
-    /// Hand-off mode: every transaction of these groups is published by its own session, one after the other.
+    /// Hand-off mode: lets every transaction of these groups be published by its own session, one after the
+    /// other.
     fn start_turns(&self, groups: Vec<WrittenGroup>) {
         let moves = PublishedMoves::of(&groups);
         let mut in_turn = VecDeque::new();
@@ -302,7 +307,7 @@ impl Core {
         self.make_visible(vec![transaction], end, &PublishedMoves::none());
     }
 
-    /// A session does its own part in hand-off mode.
+    /// Publishes the calling session's own transaction, in hand-off mode.
     pub(crate) fn take_turn(&self) {
         self.publish_front();
         self.next_turn();
@@ -317,7 +322,7 @@ impl Core {
         }
     }
 
-    /// Ready when `position` is published, or the server has failed.
+    /// Returns ready when `position` is published, or the server has failed.
     pub(crate) fn poll_published(
         &self,
         position: LogPosition,
@@ -333,7 +338,7 @@ impl Core {
         std::task::Poll::Ready(())
     }
 
-    /// What a committed transaction's session learns; used where nothing was logged.
+    /// Returns the outcome of a transaction that logged nothing.
     pub(crate) fn nothing_committed(&self) -> Committed {
         Committed {
             gtid: None,
@@ -341,7 +346,7 @@ impl Core {
         }
     }
 
-    /// Wakes all who wait for a publication: the server has failed, and nothing will be published any more.
+    /// Wakes all waiters for a publication: the server has failed, and nothing more will be published.
     pub(crate) fn wake_all_waiting(&self) {
         self.publisher.wake_waiting(LogPosition::MAX);
     }

@@ -1,7 +1,8 @@
-//! The queue of transactions that want to commit, and who leads them.
+//! Queue of transactions that are to be committed, and the choice of their leader.
 //!
-//! Leadership is a flag in the queue's mutex. Whoever sets it leads until he finds the queue empty (under the same mutex) or hands it
-//! on. See [`LeaderMode`] for who that is; the decision note has the measurements.
+//! Leadership is a flag under the queue's mutex. The session or thread that sets it leads until it finds the
+//! queue empty (under the same mutex) or hands leadership on. [`LeaderMode`] selects the leader; the decision
+//! note has the measurements.
 
 use super::CommitRequest;
 use super::ticket::Work;
@@ -14,19 +15,19 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-/// How often a group that waits for more looks whether somebody waits for its locks.
+/// How often a group that waits for more transactions checks whether another transaction waits for its locks.
 const LOCK_WAIT_LOOK: Duration = Duration::from_micros(200);
 
-/// How often the log thread looks, while the server closes, whether the last session has finished leading.
+/// How often the log thread checks, while the server closes, whether the last session has finished leading.
 const CLOSING_LOOK: Duration = Duration::from_millis(2);
 
 #[derive(Default)]
 struct State {
     requests: VecDeque<CommitRequest>,
-    /// Somebody leads, and will look at the queue again.
+    /// A leader exists, and will look at the queue again.
     is_led: bool,
-    /// Leadership has been given to the log thread, which has not taken it up yet. It must not lead uncalled: a session may be
-    /// leading.
+    /// Leadership has been given to the log thread, which has not taken it up yet. The thread must not lead
+    /// without this: a session may be leading.
     thread_is_called: bool,
     /// The leader waits for more transactions (`binlog_commit_wait_count`).
     waits_for_more: bool,
@@ -34,15 +35,16 @@ struct State {
     closing: bool,
 }
 
-/// See the module's head.
+/// Commit queue. See the module's head.
 #[derive(Default)]
 pub(crate) struct CommitQueue {
     state: Mutex<State>,
-    /// The log thread waits here for leadership, and a waiting group for more transactions.
+    /// A leader waits here for more transactions.
     changed: Condvar,
-    /// For the log thread alone.
+    /// The log thread waits here for leadership.
     called: Condvar,
-    /// How many transactions the last group had, and which session queued last: these tell one busy session from many.
+    /// Size of the last group, and id of the session that queued last. They distinguish one busy session from
+    /// many.
     last_group_size: AtomicUsize,
     last_session: AtomicU64,
 }
@@ -55,7 +57,7 @@ impl CommitQueue {
     }
 }
 
-/// What a leader finds.
+/// Result of a leader's look at the queue.
 enum Next {
     Group(Vec<CommitRequest>),
     /// The queue is empty: leadership is given up.
@@ -63,16 +65,18 @@ enum Next {
 }
 
 impl Core {
-    /// Puts a transaction into the queue. If nobody leads, somebody is made to; that may be the calling session, at once.
+    /// Puts a transaction into the queue. If there is no leader, one is appointed; that may be the calling
+    /// session, which then leads at once.
     pub(crate) fn submit(self: &Arc<Self>, request: CommitRequest) {
         if let Some(error) = self.poisoned() {
             return request.fail(error);
         }
         self.sync_points.reach(CommitStep::Queued);
         let config = self.config();
-        // This transaction still counts as open. Others may be between two transactions, waiting for their clients or for
-        // their commits: then the last group had more than one. And where one worker runs all sessions, one that leads in place keeps
-        // the others from beginning: then they take turns.
+        // This transaction still counts as open. Other sessions may be between two transactions, waiting for
+        // their clients or for their commits: then the last group had more than one. Where one worker runs all
+        // sessions, a session that leads in place keeps the others from beginning: then they alternate, and the
+        // last session differs.
         let session = request.escort.locks.owner.id();
         let is_same_session = self.queue.last_session.swap(session, Ordering::Relaxed) == session;
         let is_alone = is_same_session
@@ -108,7 +112,7 @@ impl Core {
         }
     }
 
-    /// Puts a batch into the queue, in its order. The log thread leads: an applier has other things to do.
+    /// Puts a batch into the queue, in its order. The log thread leads, so that the applier can continue.
     pub(crate) fn submit_all(self: &Arc<Self>, requests: Vec<CommitRequest>) {
         if requests.is_empty() {
             return;
@@ -138,7 +142,7 @@ impl Core {
             .for_each(|request| request.refuse(error.clone()));
     }
 
-    /// Takes what is to be committed next. The caller leads.
+    /// Takes the group to be committed next. The caller leads.
     fn next_group(&self, config: &Config) -> Next {
         let mut state = self.queue.state.lock();
         assert!(state.is_led, "only a leader takes a group");
@@ -152,7 +156,7 @@ impl Core {
         }
         let mut bytes = 0;
         let bytes_max = config.group_bytes_max as u64;
-        // A large one is a group by itself.
+        // A large transaction is a group by itself.
         let transactions_max = match state.requests.front() {
             Some(first) if first.events.is_large() => 1,
             _ => config.group_transactions_max,
@@ -169,14 +173,15 @@ impl Core {
             .max(1);
         self.queue.last_group_size.store(take, Ordering::Relaxed);
         Next::Group(if take == state.requests.len() {
-            // The next group may well be as large.
+            // The next group is probably as large.
             std::mem::replace(&mut state.requests, VecDeque::with_capacity(take)).into()
         } else {
             state.requests.drain(..take).collect()
         })
     }
 
-    /// `binlog_commit_wait_count` and `binlog_commit_wait_usec`; a transaction that others wait for is not held up.
+    /// Implements `binlog_commit_wait_count` and `binlog_commit_wait_usec`. A transaction that others wait for
+    /// is not delayed.
     fn wait_for_more(&self, state: &mut parking_lot::MutexGuard<'_, State>, wanted: usize, time: Duration) {
         let deadline = Instant::now() + time;
         state.waits_for_more = true;
@@ -215,8 +220,9 @@ impl Core {
         self.publish();
     }
 
-    /// What has queued meanwhile is led by somebody else, so that this session's client gets its answer, and so that the next group
-    /// is written while this one is published.
+    /// Hands leadership of the transactions that have queued meanwhile to another session or the log thread, so
+    /// that this session's client gets its answer, and so that the next group is written while this one is
+    /// published.
     fn hand_leadership_on(self: &Arc<Self>, config: &Config) {
         loop {
             let next = {
@@ -237,7 +243,7 @@ impl Core {
             if next.your_turn(Work::Lead) {
                 return;
             }
-            // That session is gone; its transaction is committed all the same.
+            // That session is gone; its transaction is committed nevertheless.
             match self.next_group(config) {
                 Next::Nothing => return,
                 Next::Group(group) => {
@@ -248,12 +254,12 @@ impl Core {
         }
     }
 
-    /// A session whose ticket says so leads the next group.
+    /// Leads the next group. Called by a session whose ticket asks for it.
     pub(crate) fn take_leadership(self: &Arc<Self>) {
         self.lead_one();
     }
 
-    /// The log thread: leads whenever it is called, as long as there is work.
+    /// Body of the log thread: leads whenever it is called, as long as there is work.
     pub(crate) fn run_log_thread(self: &Arc<Self>) {
         loop {
             {
@@ -262,7 +268,7 @@ impl Core {
                     if !state.closing {
                         self.queue.called.wait(&mut state);
                     } else if state.is_led || !state.requests.is_empty() {
-                        // A session leads, and may hand on what has queued behind it.
+                        // A session leads, and may hand on what has queued after it.
                         self.queue.called.wait_for(&mut state, CLOSING_LOOK);
                     } else {
                         return;

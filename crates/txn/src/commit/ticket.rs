@@ -1,10 +1,10 @@
-//! How a committing session waits: asleep in its task until it is told, by itself and by nobody's detour.
+//! Wait of a committing session: it sleeps in its task until the pipeline notifies it directly.
 
 use parking_lot::Mutex;
 use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
 
-/// A part of the serial work that a waiting session is asked to do.
+/// Part of the serial work that a waiting session is asked to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Work {
     /// Lead the next group.
@@ -13,12 +13,12 @@ pub(crate) enum Work {
     Publish,
 }
 
-/// What a waiting session is told.
+/// Notification to a waiting session.
 #[derive(Debug)]
 pub(crate) enum Told<T> {
-    /// It is its turn.
+    /// The session is asked to do some work.
     YourTurn(Work),
-    /// It is over.
+    /// The commit has ended.
     Done(T),
 }
 
@@ -31,7 +31,7 @@ enum State<T> {
     Abandoned,
 }
 
-/// One session's wait for its commit. Shared by the session and the pipeline.
+/// Wait of one session for its commit. Shared by the session and the pipeline.
 pub(crate) struct Ticket<T> {
     state: Mutex<State<T>>,
 }
@@ -43,7 +43,7 @@ impl<T> Ticket<T> {
         })
     }
 
-    /// The result is there. If the session has gone away, it is dropped with the ticket.
+    /// Delivers the result. If the session is gone, the result is dropped.
     pub(crate) fn done(&self, result: T) {
         let mut state = self.state.lock();
         match &mut *state {
@@ -61,7 +61,7 @@ impl<T> Ticket<T> {
         }
     }
 
-    /// Asks the session to do its part; false if it is gone, and somebody else must.
+    /// Asks the session to do its part. Returns false if it is gone, and the caller must do it.
     pub(crate) fn your_turn(&self, work: Work) -> bool {
         let mut state = self.state.lock();
         match &mut *state {
@@ -81,7 +81,7 @@ impl<T> Ticket<T> {
         }
     }
 
-    /// The session goes away. Returns the work that it was asked for and has not done.
+    /// Marks the session as gone. Returns the work that it was asked for and has not done.
     pub(crate) fn abandon(&self) -> Option<Work> {
         match std::mem::replace(&mut *self.state.lock(), State::Abandoned) {
             State::Turn(work) => Some(work),
@@ -89,7 +89,7 @@ impl<T> Ticket<T> {
         }
     }
 
-    /// Looks for news; registers the task if there are none.
+    /// Checks for a notification; registers the task if there is none.
     pub(crate) fn poll(&self, context: &mut Context<'_>) -> Poll<Told<T>> {
         let mut state = self.state.lock();
         match &mut *state {
@@ -114,7 +114,7 @@ impl<T> Ticket<T> {
     }
 }
 
-/// Runs a future to its end in this thread, letting a tokio runtime go on meanwhile.
+/// Runs a future to completion in this thread, letting a tokio runtime continue meanwhile.
 pub(crate) fn block_on<F: Future>(future: F) -> F::Output {
     struct Unpark(std::thread::Thread);
     impl Wake for Unpark {
@@ -140,7 +140,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_turn_then_the_result() {
+    fn a_ticket_delivers_a_turn_and_then_the_result() {
         let ticket = Ticket::new();
         let waiting = ticket.clone();
         let thread = std::thread::spawn(move || {

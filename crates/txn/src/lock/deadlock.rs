@@ -1,16 +1,20 @@
-//! Finding deadlocks: who waits for me, through whom, and who of them shall give way.
+//! Deadlock detection: finds cycles of waiting owners, and chooses the member to roll back.
 //!
-//! A waiter looks for a cycle through itself after it has joined its queue: whoever closes a cycle is the last to join, and
-//! finds all its other members waiting. (One exception: a waiter that gives up uncovers the one before it to those behind it;
-//! when it leaves it looks again for them.) Edges are not stored: they are read off the queues while walking.
+//! A waiter searches for a cycle through itself after it has joined its queue: the owner that closes a cycle is
+//! the last to join, and finds all other members waiting. (One exception: a waiter that gives up uncovers the
+//! one before it to those after it; when it leaves, it searches again on their behalf.) Edges are not stored;
+//! the walk reads them from the queues.
 //!
-//! While a long queue on a hot row is walked, it moves: who was seen before me may have got the lock, committed and queued again, behind me, when its own edges
-//! are read. That looks like a cycle and is none. So a cycle is looked at twice ([`stands`]): every member must still be in the wait in which it was found, and
-//! wait for the next member at a second look. Nobody who waits releases a lock or leaves a queue; so all edges of the second look stand together, as long as
-//! all members have waited throughout. Only a waiter that gives up right then (time-out, KILL) can still break the cycle, and then one transaction too
-//! many is rolled back.
+//! A long queue on a hot row moves while it is walked. An owner that was seen before the walker may have been
+//! granted the lock, committed and queued again, after the walker, when its own edges are read. That looks like
+//! a cycle but is none. A cycle is therefore checked a second time ([`stands`]): every member must still be in
+//! the wait in which it was found, and must again wait for the next member. A waiting owner releases no lock
+//! and leaves no queue, so all edges of the second check exist at the same time, as long as all members have
+//! waited throughout. Only a waiter that gives up at that moment (time-out, KILL) can still break the cycle;
+//! then one transaction too many is rolled back.
 //!
-//! The victim is the lightest member (fewest rows changed plus locks held), as in InnoDB; among equals the one that asks.
+//! The victim is the lightest member (fewest rows changed plus locks held), as in InnoDB; among equals the one
+//! that searches.
 
 use super::LockManager;
 use super::owner::LockOwner;
@@ -18,14 +22,14 @@ use parking_lot::Mutex;
 use std::collections::HashSet;
 use std::sync::Arc;
 
-/// One search at a time, so that two members of one cycle do not choose two victims.
+/// Runs one search at a time, so that two members of one cycle do not choose two victims.
 #[derive(Default)]
 pub(super) struct Detector {
     turn: Mutex<()>,
 }
 
 impl Detector {
-    /// Breaks every cycle that `owner`, who has just joined a queue, closes. Returns how many there were.
+    /// Breaks every cycle that `owner`, which has just joined a queue, closes. Returns their number.
     pub(super) fn resolve(&self, locks: &LockManager, owner: &Arc<LockOwner>) -> u64 {
         let _turn = self.turn.lock();
         let mut read = |owner: &Arc<LockOwner>, into: &mut Vec<_>| locks.blockers_of(owner, into);
@@ -39,23 +43,25 @@ impl Detector {
             if victim.choose_as_victim() {
                 victim.wake();
             }
-            // If it could not be chosen its wait is over: the cycle is broken all the same, as the next look will show.
+            // If the victim could not be chosen, its wait is over: the cycle is broken anyway, and the next
+            // search will not find it.
         }
         cycles
     }
 }
 
-/// A waiting owner of a cycle, and the number of its wait.
+/// Waiting owner in a cycle, and the number of its wait.
 struct Member {
     owner: Arc<LockOwner>,
     wait: u64,
 }
 
-/// Reads off the queues for whom an owner waits, and the number of its wait: [`LockManager::blockers_of`].
+/// Reads from the queues the owners that an owner waits for, and the number of its wait:
+/// [`LockManager::blockers_of`].
 trait ReadBlockers: FnMut(&Arc<LockOwner>, &mut Vec<Arc<LockOwner>>) -> Option<u64> {}
 impl<F: FnMut(&Arc<LockOwner>, &mut Vec<Arc<LockOwner>>) -> Option<u64>> ReadBlockers for F {}
 
-/// What looks like a cycle through `start`: its members in order, `start` first.
+/// Returns an apparent cycle through `start`: its members in order, `start` first.
 fn find_cycle(start: &Arc<LockOwner>, read: &mut impl ReadBlockers) -> Option<Vec<Member>> {
     struct Step {
         member: Member,
@@ -87,7 +93,7 @@ fn find_cycle(start: &Arc<LockOwner>, read: &mut impl ReadBlockers) -> Option<Ve
     None
 }
 
-/// Whether all of a cycle's edges stand together. See the module's head.
+/// Returns whether all edges of a cycle exist at the same time. See the module's head.
 fn stands(cycle: &[Member], read: &mut impl ReadBlockers) -> bool {
     let next = cycle.iter().cycle().skip(1);
     let waits_for_next = |(member, next): (&Member, &Member)| {
@@ -100,7 +106,7 @@ fn stands(cycle: &[Member], read: &mut impl ReadBlockers) -> bool {
 }
 
 fn choose_victim(cycle: &[Member]) -> &Arc<LockOwner> {
-    // `min_by_key` keeps the first of equals, which is the one that asks.
+    // `min_by_key` returns the first of equals, which is the owner that searches.
     cycle
         .iter()
         .map(|member| &member.owner)
@@ -122,8 +128,8 @@ mod tests {
         std::array::from_fn(|n| LockOwner::new(n as u64 + 1, Interrupt::new()))
     }
 
-    /// Asks for a key exclusively. Whether it is held at once, and as what.
-    fn ask(locks: &LockManager, owner: &Arc<LockOwner>, key: &[u8]) -> (bool, HeldLock) {
+    /// Requests a key exclusively. Returns whether it was granted at once, and the lock.
+    fn request(locks: &LockManager, owner: &Arc<LockOwner>, key: &[u8]) -> (bool, HeldLock) {
         match locks.rows.request(owner, key, Mode::Exclusive, IfBusy::Queue) {
             Requested::New(held) => (true, held),
             Requested::Queued { held, .. } => (false, held),
@@ -136,23 +142,24 @@ mod tests {
     }
 
     #[test]
-    fn a_queue_that_moves_while_it_is_walked_is_no_cycle() {
+    fn a_queue_that_moves_during_the_walk_is_no_cycle() {
         let locks = LockManager::new();
         let [holder, first, second, walker, last] = owners();
-        let held = ask(&locks, &holder, HOT).1;
-        let of_first = ask(&locks, &first, HOT).1;
+        let held = request(&locks, &holder, HOT).1;
+        let of_first = request(&locks, &first, HOT).1;
         for waiter in [&second, &walker, &last] {
-            assert!(!ask(&locks, waiter, HOT).0);
+            assert!(!request(&locks, waiter, HOT).0);
         }
         let mut has_moved = false;
         let mut read = |owner: &Arc<LockOwner>, into: &mut Vec<Arc<LockOwner>>| {
-            // Before the walk reads for whom the first waits, he and the holder have been served, and he has come again.
+            // Before the walk reads the blockers of `first`, both `first` and the holder have been served, and
+            // `first` has queued again.
             if Arc::ptr_eq(owner, &first) && !std::mem::replace(&mut has_moved, true) {
                 release(&locks, &holder, held);
                 assert_eq!(first.wait(None), WaitOutcome::Granted);
                 release(&locks, &first, of_first);
                 assert_eq!(second.wait(None), WaitOutcome::Granted);
-                assert!(!ask(&locks, &first, HOT).0);
+                assert!(!request(&locks, &first, HOT).0);
             }
             locks.blockers_of(owner, into)
         };
@@ -164,21 +171,21 @@ mod tests {
     }
 
     #[test]
-    fn a_wait_that_was_left_for_another_breaks_a_cycle() {
+    fn a_cycle_with_an_abandoned_wait_does_not_stand() {
         let locks = LockManager::new();
         let [one, other] = owners();
-        ask(&locks, &one, b"a");
-        let held = ask(&locks, &other, b"b").1;
-        let waiting = ask(&locks, &one, b"b").1;
-        ask(&locks, &other, b"a");
+        request(&locks, &one, b"a");
+        let held = request(&locks, &other, b"b").1;
+        let waiting = request(&locks, &one, b"b").1;
+        request(&locks, &other, b"a");
         let mut read = |owner: &Arc<LockOwner>, into: &mut Vec<_>| locks.blockers_of(owner, into);
         let cycle = find_cycle(&one, &mut read).expect("each waits for the other");
         assert!(stands(&cycle, &mut read));
-        // It gives up, and waits for the same again.
+        // It gives up, and waits for the same key again.
         let long_ago = std::time::Instant::now();
         assert_eq!(one.wait(Some(long_ago)), WaitOutcome::TimedOut);
         let _nobody_behind = locks.rows.cancel(&one, waiting, &mut Wakeups::new());
-        ask(&locks, &one, b"b");
+        request(&locks, &one, b"b");
         assert!(!stands(&cycle, &mut read));
         assert_eq!(locks.deadlock.resolve(&locks, &one), 1);
         assert_eq!(one.wait(None), WaitOutcome::Victim);

@@ -1,5 +1,5 @@
-//! Those who hold one lock. One for most: a transaction of a million rows has millions of such locks, so that one holder takes no more room than he
-//! must. Two for some; a thousand for the table that everybody uses.
+//! Holders of one lock. Most locks have one: a transaction of a million rows has millions of such locks, so a
+//! single holder must be small. Some have two; the lock of a table that every session uses has a thousand.
 
 use super::mode::Mode;
 use super::owner::LockOwner;
@@ -7,7 +7,7 @@ use hashbrown::HashMap;
 use smallvec::SmallVec;
 use std::sync::Arc;
 
-/// From so many holders on they are found by an index instead of a search.
+/// Number of holders from which on an index replaces the linear search.
 const INDEXED_FROM: usize = 16;
 
 const MODES: [Mode; 4] = [Mode::Read, Mode::Write, Mode::ReadOnly, Mode::Exclusive];
@@ -17,22 +17,23 @@ pub(super) struct Holder {
     pub(super) mode: Mode,
 }
 
-/// The holders of a lock.
+/// Holders of a lock.
 #[derive(Default)]
 pub(super) enum Holders {
     #[default]
     Nobody,
     One(Holder),
-    /// Or what is left of several.
+    /// Also after all but one of several have been removed.
     Several(Box<Crowd>),
 }
 
-/// Several holders, with a count for each mode: whether a request goes with all of them costs the same for two and for a thousand.
+/// Several holders with a count for each mode: checking a request against all of them costs the same for two
+/// and for a thousand.
 #[derive(Default)]
 pub(super) struct Crowd {
     list: Vec<Holder>,
     counts: [u32; 4],
-    /// Owner's number to place in the list; only for long lists.
+    /// Owner id to position in the list. Only for long lists.
     index: Option<HashMap<u64, usize>>,
 }
 
@@ -105,7 +106,7 @@ impl Holders {
         self.list().iter()
     }
 
-    /// The mode in which an owner holds the lock.
+    /// Returns the mode in which an owner holds the lock.
     pub(super) fn mode_of(&self, owner: &Arc<LockOwner>) -> Option<Mode> {
         match self {
             Holders::Nobody => None,
@@ -114,7 +115,7 @@ impl Holders {
         }
     }
 
-    /// Whether `mode` goes with all holders but the one that holds it in the mode `own`.
+    /// Returns whether `mode` is compatible with all holders except one that holds it in the mode `own`.
     pub(super) fn go_with(&self, mode: Mode, own: Option<Mode>) -> bool {
         match self {
             Holders::Nobody => true,
@@ -123,7 +124,7 @@ impl Holders {
         }
     }
 
-    /// Adds a holder, who is none yet.
+    /// Adds a holder. The owner must not hold the lock yet.
     pub(super) fn add(&mut self, owner: Arc<LockOwner>, mode: Mode) {
         let holder = Holder { owner, mode };
         *self = match std::mem::take(self) {
@@ -144,7 +145,7 @@ impl Holders {
     /// Changes the mode in which an owner holds the lock.
     ///
     /// # Panics
-    /// If he does not.
+    /// If the owner does not hold it.
     pub(super) fn change(&mut self, owner: &Arc<LockOwner>, mode: Mode) {
         match self {
             Holders::One(holder) if Arc::ptr_eq(&holder.owner, owner) => holder.mode = mode,
@@ -156,7 +157,7 @@ impl Holders {
         }
     }
 
-    /// Takes away those who stand against `mode` and may be undone; puts them into `doomed`.
+    /// Removes the holders that conflict with `mode` and may be undone; appends them to `doomed`.
     pub(super) fn doom_conflicting(
         &mut self,
         mode: Mode,
@@ -176,10 +177,10 @@ impl Holders {
         }
     }
 
-    /// Takes a holder away. One whose lock was taken from him is none any more.
+    /// Removes a holder. Does nothing for an owner whose lock was taken from it.
     ///
     /// # Panics
-    /// If he is none otherwise.
+    /// If the owner does not hold the lock and is not doomed.
     pub(super) fn remove(&mut self, owner: &Arc<LockOwner>) {
         match self {
             Holders::One(holder) if Arc::ptr_eq(&holder.owner, owner) => *self = Holders::Nobody,
@@ -203,12 +204,12 @@ mod tests {
     use rand::Rng;
 
     #[test]
-    fn one_holder_takes_no_more_room_than_he_must() {
+    fn a_single_holder_takes_no_extra_room() {
         assert_eq!(size_of::<Holders>(), size_of::<Holder>());
     }
 
     #[test]
-    fn many_holders_are_found_as_few_are() {
+    fn holders_match_a_model_with_and_without_the_index() {
         let owners: Vec<_> = (0..100).map(|id| LockOwner::new(id, Interrupt::new())).collect();
         let mut holders = Holders::default();
         let mut model: HashMap<u64, Mode> = HashMap::new();

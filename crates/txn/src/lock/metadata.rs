@@ -1,8 +1,9 @@
-//! Metadata locks: what keeps a table's definition in place while it is used.
+//! Metadata locks: they keep a table's definition in place while it is used.
 //!
-//! Statements hold their tables in [`MetadataMode::Read`] or [`MetadataMode::Write`] until their transaction ends; DDL holds
-//! [`MetadataMode::Exclusive`]. `LOCK TABLES … READ` and the copying phase of ALTER hold [`MetadataMode::ReadOnly`]. Who writes
-//! also holds the whole server in `Write`, against which `FLUSH TABLES WITH READ LOCK` sets `ReadOnly`.
+//! Statements hold their tables in [`MetadataMode::Read`] or [`MetadataMode::Write`] until their transaction
+//! ends; DDL holds [`MetadataMode::Exclusive`]. `LOCK TABLES … READ` and the copying phase of ALTER hold
+//! [`MetadataMode::ReadOnly`]. A writing statement also holds the whole server in `Write`, with which the
+//! `ReadOnly` lock of `FLUSH TABLES WITH READ LOCK` conflicts.
 
 use super::mode::Mode;
 use super::owner::LockOwner;
@@ -13,40 +14,42 @@ use crate::interrupt::AwaitedLock;
 use smallvec::SmallVec;
 use std::sync::Arc;
 
-/// DDL weighs more than any transaction in a deadlock: its work is the harder to repeat (as in MariaDB).
+/// Weight of DDL in a deadlock, above that of any transaction: its work is harder to repeat (as in MariaDB).
 const DDL_WEIGHT: u64 = 1 << 40;
 
-/// What a metadata lock is on.
+/// Object of a metadata lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum MetadataObject<'a> {
-    /// The server as a whole: held in `Write` by every writing statement (and DDL) while it runs, frozen by the global read lock.
+    /// The server as a whole: held in `Write` by every writing statement (and DDL) while it runs, in `ReadOnly`
+    /// by the global read lock.
     Global,
-    /// Commits: held in `Write` from the commit queue to publication, frozen by the global read lock.
+    /// Commits: held in `Write` from the commit queue to publication, in `ReadOnly` by the global read lock.
     Commit,
     /// A database.
     Database(&'a str),
     /// A table.
     Table {
-        /// The database.
+        /// Name of the database.
         database: &'a str,
-        /// The table.
+        /// Name of the table.
         table: &'a str,
     },
-    /// A name that foreign keys of a database may get, or what several such names begin with. Waited for behind tables.
+    /// A name that foreign keys of a database may get, or a common prefix of several such names. Locked after
+    /// tables.
     ForeignKeyName {
-        /// The database.
+        /// Name of the database.
         database: &'a str,
-        /// The name.
+        /// The name, or the prefix.
         name: &'a str,
     },
     /// A name lock of `GET_LOCK()`.
     UserLevel(&'a str),
 }
 
-/// An object's name in the lock table, in place up to here: locks travel with their transactions.
+/// Key of an object in the lock table. Up to 32 bytes are stored inline: locks travel with their transactions.
 type Key = SmallVec<[u8; 32]>;
 
-/// What a key begins with.
+/// First byte of a key.
 mod kind {
     pub const GLOBAL: u8 = 0;
     pub const DATABASE: u8 = 1;
@@ -56,7 +59,7 @@ mod kind {
     pub const FOREIGN_KEY_NAME: u8 = 5;
 }
 
-/// What the process list says of a wait for the object of a key.
+/// Returns what the process list shows for a wait on the object of a key.
 fn kind_of(key: &[u8]) -> AwaitedLock {
     match key.first() {
         Some(&(kind::GLOBAL | kind::COMMIT)) => AwaitedLock::Server,
@@ -97,17 +100,17 @@ impl MetadataObject<'_> {
     }
 }
 
-/// How an object is locked. See `Mode` in `mode.rs` for which go together.
+/// Mode of a metadata lock. See `Mode` in `mode.rs` for the compatibility matrix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MetadataMode {
-    /// Read its rows: goes with everything but `Exclusive`.
+    /// Reads the rows: compatible with everything but `Exclusive`.
     Read,
-    /// Write its rows: goes with `Read` and `Write`.
+    /// Writes the rows: compatible with `Read` and `Write`.
     Write,
-    /// Read its rows while nobody writes them: goes with `Read` and `ReadOnly`. `LOCK TABLES … READ`, the global read lock, ALTER
-    /// while it copies.
+    /// Reads the rows while no other owner writes them: compatible with `Read` and `ReadOnly`. For `LOCK TABLES
+    /// … READ`, the global read lock, and ALTER while it copies.
     ReadOnly,
-    /// Alone: DDL, `LOCK TABLES … WRITE`.
+    /// Compatible with nothing: DDL, `LOCK TABLES … WRITE`.
     Exclusive,
 }
 
@@ -122,24 +125,25 @@ impl From<MetadataMode> for Mode {
     }
 }
 
-/// One metadata lock, given back when dropped. `LOCK TABLES`, the global read lock and DDL keep these; a statement's locks are kept by
-/// its transaction.
+/// One metadata lock, released when dropped. `LOCK TABLES`, the global read lock and DDL keep such guards; a
+/// statement's locks are kept by its transaction.
 #[must_use = "the lock is given back when the guard is dropped"]
 pub struct MetadataGuard {
     locks: Arc<LockManager>,
     owner: Arc<LockOwner>,
     key: Key,
-    /// `None`: the owner holds the object through another guard.
+    /// `None` if the owner holds the object through another guard.
     held: Option<HeldLock>,
-    /// The mode to go back to when an upgrade of another guard's lock ends.
+    /// Mode in which this guard holds the object.
     mode: Mode,
 }
 
 impl MetadataGuard {
-    /// Makes the lock stronger, waiting for those that stand against it.
+    /// Strengthens the lock, waiting for conflicting ones.
     ///
     /// # Errors
-    /// [`crate::Error::LockWaitTimeout`], [`crate::Error::Deadlock`], [`crate::Error::Interrupted`]; the lock stays as it was.
+    /// [`crate::Error::LockWaitTimeout`], [`crate::Error::Deadlock`], [`crate::Error::Interrupted`]; the lock
+    /// is unchanged then.
     pub fn upgrade(&mut self, mode: MetadataMode, timeout: std::time::Duration) -> Result<()> {
         let mode = Mode::from(mode);
         self.owner.set_weight(self.owner.weight().max(DDL_WEIGHT));
@@ -149,7 +153,7 @@ impl MetadataGuard {
         Ok(())
     }
 
-    /// Makes the lock weaker.
+    /// Weakens the lock.
     pub fn downgrade(&mut self, mode: MetadataMode) {
         if let Some(held) = self.held {
             let mut wakeups = Wakeups::new();
@@ -173,18 +177,18 @@ impl Drop for MetadataGuard {
     }
 }
 
-/// The metadata locks of a transaction's statements.
+/// Metadata locks of a transaction's statements.
 #[derive(Default)]
 pub(crate) struct TransactionMetadata {
     held: SmallVec<[TransactionLock; 2]>,
-    /// Set with the first lock; what a drop releases through.
+    /// Set with the first lock; used to release the locks on drop.
     manager: Option<(Arc<LockManager>, Arc<LockOwner>)>,
 }
 
 struct TransactionLock {
     key: Key,
     mode: Mode,
-    /// `None`: the session holds the object anyway (LOCK TABLES).
+    /// `None` if the session holds the object anyway (LOCK TABLES).
     held: Option<HeldLock>,
 }
 
@@ -213,12 +217,12 @@ impl TransactionMetadata {
         Ok(())
     }
 
-    /// How many objects are locked.
+    /// Returns the number of locked objects.
     pub(crate) fn len(&self) -> usize {
         self.held.len()
     }
 
-    /// Gives back what was locked after there were `keep` (rollback to a savepoint).
+    /// Releases the newest locks, down to `keep` of them (rollback to a savepoint).
     pub(crate) fn release_newest(&mut self, keep: usize) {
         let Some((locks, owner)) = &self.manager else {
             return;
@@ -241,7 +245,8 @@ impl Drop for TransactionMetadata {
 }
 
 impl LockManager {
-    /// Locks an object of the metadata table. `None`: the owner had it already (in this or a weaker mode, which is raised).
+    /// Locks an object in the metadata table. Returns `None` if the owner had it already (in this mode, or in a
+    /// weaker one, which is raised).
     fn request_metadata(
         &self,
         owner: &Arc<LockOwner>,

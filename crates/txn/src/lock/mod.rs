@@ -1,16 +1,17 @@
-//! Locks: who may touch what, and who waits for whom.
+//! Locks: access to rows, keys, ranges and metadata, and the waits between owners.
 //!
-//! One manager serves rows, index keys, key ranges and metadata, because a deadlock does not care what it is made of.
+//! One manager serves rows, index keys, key ranges and metadata, because a deadlock can involve any mix of
+//! them.
 //!
 //! ```text
 //!   LockManager
 //!    ├─ rows       LockTable    key → holders, queue          (shared, exclusive)
 //!    ├─ ranges     RangeTable   index → owners, their ranges  (shared; SERIALIZABLE only)
 //!    ├─ metadata   LockTable    database, table → holders     (read, write, read only, exclusive)
-//!    └─ deadlock   walks from a waiter to those he waits for, over all three
+//!    └─ deadlock   walks from a waiter to its blockers, over all three
 //! ```
 //!
-//! The protocol, its orderings and what goes wrong otherwise are in `README.md` beside this file.
+//! `README.md` in this folder describes the protocol, its orderings and what fails otherwise.
 
 mod deadlock;
 mod holders;
@@ -35,14 +36,14 @@ use std::time::{Duration, Instant};
 pub(crate) use table::HeldLock;
 use table::{IfBusy, LockTable, Requested, Wakeups};
 
-/// How long a request may wait, worked out from [`LockWait`] and the transaction's options.
+/// Longest wait of a request, derived from [`LockWait`] and the transaction's options.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Patience {
-    /// Not at all: 1205.
+    /// No wait: 1205.
     None,
-    /// Not at all: skipped.
+    /// No wait: the row is skipped.
     Skip,
-    /// So long.
+    /// At most this long.
     For(Duration),
 }
 
@@ -71,15 +72,16 @@ impl Patience {
     }
 }
 
-/// So many key locks of a transaction are not counted, and so many are counted at a time: most transactions never touch the count.
+/// Number of a transaction's first key locks that are not counted, and number that is counted at a time
+/// afterwards: most transactions never touch the shared counter.
 const LOCKS_COUNTED_AT_A_TIME: usize = 1024;
 
-/// The row, key and range locks that a transaction holds. Given back all at once.
+/// Row, key and range locks that a transaction holds. They are released all at once.
 pub(crate) struct HeldLocks {
     keys: Vec<HeldLock>,
-    /// The indexes of which it holds ranges.
+    /// Indexes of which it holds ranges.
     ranges: Vec<IndexId>,
-    /// So many it may hold before more are counted.
+    /// Number of key locks that it may hold before more are counted.
     keys_counted: usize,
 }
 
@@ -94,7 +96,7 @@ impl Default for HeldLocks {
 }
 
 impl HeldLocks {
-    /// Whether there is nothing to give back.
+    /// Returns whether there is nothing to release.
     pub(crate) fn is_empty(&self) -> bool {
         self.keys.is_empty() && self.ranges.is_empty() && self.keys_counted == LOCKS_COUNTED_AT_A_TIME
     }
@@ -125,16 +127,16 @@ impl LockManager {
         }
     }
 
-    /// So many key locks may be held by sessions in all.
+    /// Sets the limit of key locks that all sessions may hold together.
     pub(crate) fn set_keys_max(&self, keys_max: usize) {
         self.keys_max.store(keys_max, Ordering::Relaxed);
     }
 
-    /// Locks a key. What is newly held goes into `held`.
+    /// Locks a key. A new lock is added to `held`.
     ///
     /// # Errors
-    /// [`Error::LockWaitTimeout`], [`Error::Deadlock`], [`Error::Interrupted`]; [`Error::TooManyLocks`]: the key is locked until `held` is given
-    /// back.
+    /// [`Error::LockWaitTimeout`], [`Error::Deadlock`], [`Error::Interrupted`]; [`Error::TooManyLocks`], where
+    /// the key stays locked until `held` is released.
     pub(crate) fn lock_key(
         &self,
         owner: &Arc<LockOwner>,
@@ -144,7 +146,7 @@ impl LockManager {
         patience: Patience,
     ) -> Result<Granted> {
         let lock = match self.rows.request(owner, key, mode.into(), patience.if_busy()) {
-            // Perhaps only the key: the wait for the ranges around it may have failed.
+            // The owner may hold only the key: the wait for the ranges around it may have failed.
             Requested::AlreadyHeld if mode == LockMode::Exclusive && !self.ranges.is_empty() => {
                 return self.wait_for_ranges(owner, key, patience);
             }
@@ -174,7 +176,8 @@ impl LockManager {
         Ok(Granted::Granted)
     }
 
-    /// Takes more locks from what all sessions may hold. What was committed on a primary is applied, however much it is.
+    /// Reserves more locks from the limit of all sessions. Appliers have no limit: what a primary has committed
+    /// must be applied.
     #[cold]
     fn count_more(&self, owner: &Arc<LockOwner>, held: &mut HeldLocks) -> Result<()> {
         if owner.is_applier() {
@@ -194,7 +197,7 @@ impl LockManager {
 
     #[cold]
     fn wait_for_ranges(&self, owner: &Arc<LockOwner>, key: &[u8], patience: Patience) -> Result<Granted> {
-        // The key stays locked if this fails: it is given back with the rest when the transaction ends.
+        // The key stays locked if this fails; it is released with the rest when the transaction ends.
         if !self.ranges.writer_must_wait(owner, key, patience.if_busy()) {
             return Ok(Granted::Granted);
         }
@@ -249,7 +252,7 @@ impl LockManager {
         Ok(Granted::Granted)
     }
 
-    /// Gives everything back that a transaction holds, and wakes who gets it.
+    /// Releases everything that a transaction holds, and wakes the owners that are granted it.
     pub(crate) fn release(&self, owner: &Arc<LockOwner>, held: &mut HeldLocks) {
         if held.is_empty() {
             return;
@@ -278,7 +281,7 @@ impl LockManager {
         }
     }
 
-    /// Gives the newest key locks back, down to `keep` of them: for rows that turned out not to match (READ COMMITTED).
+    /// Releases the newest key locks, down to `keep` of them: for rows that did not match (READ COMMITTED).
     pub(crate) fn release_newest(&self, owner: &Arc<LockOwner>, held: &mut HeldLocks, keep: usize) {
         let mut wakeups = Wakeups::new();
         while held.keys.len() > keep {
@@ -307,8 +310,8 @@ impl LockManager {
         }
     }
 
-    /// Waits for a lock that was queued for; `cancel` takes the request back where the wait ends without it, and
-    /// returns who must look for deadlocks again.
+    /// Waits for a lock that is queued for. If the wait ends without it, `cancel` withdraws the request and
+    /// returns the owners that must search for deadlocks again.
     fn wait(
         &self,
         owner: &Arc<LockOwner>,
@@ -354,7 +357,8 @@ impl LockManager {
         }
     }
 
-    /// For whom `owner` waits now, and the number of that wait; `None` if it does not wait.
+    /// Appends the owners that `owner` waits for now, and returns the number of that wait; `None` if it does
+    /// not wait.
     fn blockers_of(&self, owner: &Arc<LockOwner>, into: &mut Vec<Arc<LockOwner>>) -> Option<u64> {
         let (number, target) = owner.waiting_for()?;
         match target {
@@ -370,7 +374,7 @@ impl LockManager {
         Some(number)
     }
 
-    /// How many keys are locked now.
+    /// Returns the number of keys that are locked now.
     pub(crate) fn locked_keys(&self) -> usize {
         self.rows.len()
     }

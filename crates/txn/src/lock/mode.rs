@@ -1,38 +1,38 @@
-//! The modes of a lock and which of them go together.
+//! Lock modes and their compatibility.
 
-/// How a row, an index key or a key range is locked.
+/// Mode of a lock on a row, an index key or a key range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LockMode {
-    /// `LOCK IN SHARE MODE`, SERIALIZABLE reads: others may read under lock, none may write.
+    /// `LOCK IN SHARE MODE`, SERIALIZABLE reads: others may hold it shared, none may write.
     Shared,
-    /// `FOR UPDATE` and every write: nobody else has it.
+    /// `FOR UPDATE` and every write: no other owner may hold the lock.
     Exclusive,
 }
 
-/// What to do when a lock is not to be had at once.
+/// Behaviour of a request for a lock that is not free.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum LockWait {
-    /// Wait as long as the transaction's options say (`innodb_lock_wait_timeout`).
+    /// Wait as long as the transaction's options allow (`innodb_lock_wait_timeout`).
     #[default]
     Default,
     /// `NOWAIT`: error 1205 at once.
     NoWait,
     /// `SKIP LOCKED`: [`Granted::Skipped`].
     SkipLocked,
-    /// `WAIT n`.
+    /// `WAIT n`: wait at most this long.
     Timeout(std::time::Duration),
 }
 
-/// What became of a lock request that did not fail.
+/// Outcome of a lock request that did not fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Granted {
-    /// The lock is held, newly or already.
+    /// The lock is held, newly or from before.
     Granted,
-    /// Another transaction has it and the request was `SKIP LOCKED`.
+    /// Another transaction holds the lock and the request was `SKIP LOCKED`.
     Skipped,
 }
 
-/// The four modes of the lock table. Rows use the first and the last; metadata locks all of them.
+/// Modes of the lock table. Rows use the first and the last, metadata locks all four.
 ///
 /// | held \ wanted | Read | Write | ReadOnly | Exclusive |
 /// |---|---|---|---|---|
@@ -49,21 +49,21 @@ pub(crate) enum Mode {
     Exclusive = 3,
 }
 
-/// For each mode, a bit for every mode that it tolerates beside it.
+/// For each mode, a bit for every mode that is compatible with it.
 const COMPATIBLE: [u8; 4] = [0b0111, 0b0011, 0b0101, 0b0000];
 
 impl Mode {
-    /// Whether two owners may hold these at the same time.
+    /// Returns whether two owners may hold these modes at the same time.
     pub(crate) fn goes_with(self, other: Mode) -> bool {
         COMPATIBLE[self as usize] & (1 << other as u8) != 0
     }
 
-    /// Whether holding `self` is enough for who wants `wanted`.
+    /// Returns whether holding `self` satisfies a request for `wanted`.
     pub(crate) fn covers(self, wanted: Mode) -> bool {
         self == wanted || self == Mode::Exclusive || wanted == Mode::Read
     }
 
-    /// The weakest mode that covers both.
+    /// Returns the weakest mode that covers both.
     pub(crate) fn join(self, other: Mode) -> Mode {
         if self.covers(other) {
             self
@@ -96,7 +96,7 @@ mod tests {
                 assert_eq!(a.goes_with(b), b.goes_with(a), "{a:?} {b:?}");
                 let joined = a.join(b);
                 assert!(joined.covers(a) && joined.covers(b), "{a:?} {b:?} {joined:?}");
-                // What tolerates the stronger tolerates the weaker.
+                // A mode that is compatible with the stronger one is compatible with the weaker.
                 for c in all {
                     if a.covers(b) && a.goes_with(c) {
                         assert!(b.goes_with(c), "{a:?} covers {b:?}, {c:?}");

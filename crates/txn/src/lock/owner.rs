@@ -1,4 +1,4 @@
-//! Who holds locks: a session, for its transaction's rows and for its metadata locks.
+//! Owners of locks. An owner is a session, for the rows of its transaction and for its metadata locks.
 
 use crate::interrupt::{Interrupt, Waited};
 use paceline_storage::IndexId;
@@ -7,25 +7,26 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::time::Instant;
 
-/// Where a waiting owner waits; enough to find out, at any later moment, whom for.
+/// Place in which an owner waits; enough to find its blockers at any later moment.
 #[derive(Clone, Debug)]
 pub(crate) enum WaitTarget {
-    /// For a key of a lock table.
+    /// A key of a lock table.
     Key { table: TableKind, hash: u64, entry: u64 },
-    /// For a key range to become free of other transactions' exclusive key locks.
+    /// A key range, until other transactions hold no exclusive key locks in it.
     Range { index: IndexId },
-    /// With an exclusive lock on a key, for the key ranges around it.
+    /// The key ranges around a key that the owner has locked exclusively.
     InsideRange { key: Box<[u8]> },
 }
 
-/// The two lock tables of a manager.
+/// Lock tables of a manager.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TableKind {
     Rows,
     Metadata,
 }
 
-/// The state of an owner's wait. Whoever moves it away from `WAITING` (by compare-and-swap) decides how the wait ends.
+/// States of an owner's wait. The thread that moves it away from `WAITING` (by compare-and-swap) decides how
+/// the wait ends.
 mod wait_state {
     pub const IDLE: u8 = 0;
     pub const WAITING: u8 = 1;
@@ -34,26 +35,27 @@ mod wait_state {
     pub const GAVE_UP: u8 = 4;
 }
 
-/// What may still become of an owner's transaction. Whoever moves it away from `RUNNING` decides.
+/// Fates of an owner's transaction. The thread that moves it away from `RUNNING` decides.
 mod fate {
-    /// It may be undone.
+    /// The transaction may be undone.
     pub const RUNNING: u8 = 0;
-    /// It is in the commit queue, or on its way: it gives its locks back soon.
+    /// The transaction is in the commit queue, or about to be: it releases its locks soon.
     pub const COMMITTING: u8 = 1;
     /// An applied transaction needed its locks: it will get 1213 with its next step.
     pub const DOOMED: u8 = 2;
 }
 
-/// Whose transactions an owner's are.
+/// Origin of an owner's transactions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum OwnerKind {
-    /// A session's.
+    /// A session of a client.
     Session,
-    /// An applier's: they were committed on a primary, and go before all others. Several may be under way.
+    /// An applier: its transactions were committed on a primary, and go before all others. Several may be in
+    /// progress.
     Applier,
 }
 
-/// How a lock wait ended.
+/// Outcome of a lock wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum WaitOutcome {
     Granted,
@@ -62,29 +64,31 @@ pub(crate) enum WaitOutcome {
     Interrupted(crate::InterruptReason),
 }
 
-/// What an owner waits for now or waited for last.
+/// The current wait of an owner, or its last one.
 #[derive(Default)]
 struct Wait {
-    /// How many waits it is: one is told from the next by it.
+    /// Sequence number of the wait; distinguishes it from earlier and later ones.
     number: u64,
     target: Option<WaitTarget>,
 }
 
-/// One session in the lock tables.
+/// A session in the lock tables.
 pub(crate) struct LockOwner {
     id: u64,
     interrupt: Interrupt,
     state: AtomicU8,
     waiting: Mutex<Wait>,
-    /// Set as soon as anyone waits for this owner: an owner for whom nobody waits cannot close a cycle, and need not look.
+    /// Set as soon as any owner waits for this one. An owner that nothing waits for cannot close a cycle, and
+    /// need not search.
     awaited: AtomicBool,
-    /// Rows changed plus locks held: the lightest transaction of a cycle is the one to roll back.
+    /// Rows changed plus locks held: the lightest transaction of a cycle is rolled back.
     weight: AtomicU64,
-    /// Metadata locks that outlive transactions (LOCK TABLES, FLUSH TABLES WITH READ LOCK).
+    /// Number of metadata locks that outlive transactions (LOCK TABLES, FLUSH TABLES WITH READ LOCK).
     session_locks: AtomicU64,
     kind: OwnerKind,
     fate: AtomicU8,
-    /// It waits, and has looked for deadlocks: nothing happens to it before somebody else acts.
+    /// Set while the owner waits and has searched for deadlocks: its state changes only when another thread
+    /// acts.
     is_parked: AtomicBool,
 }
 
@@ -108,12 +112,12 @@ impl LockOwner {
         })
     }
 
-    /// Whether its transactions go before those of sessions.
+    /// Returns whether its transactions go before those of sessions.
     pub(crate) fn is_applier(&self) -> bool {
         self.kind == OwnerKind::Applier
     }
 
-    /// Its transaction goes into the commit queue; false if it is doomed.
+    /// Marks the transaction as committing, before it joins the commit queue. Returns false if it is doomed.
     pub(crate) fn begin_commit(&self) -> bool {
         self.is_applier()
             || self
@@ -127,8 +131,9 @@ impl LockOwner {
                 .is_ok()
     }
 
-    /// Takes its locks' protection from a session's running transaction, whose next step will be error 1213. False if it commits already. If it waits
-    /// for a lock, that wait is over: wake it when no mutex is held.
+    /// Dooms a session's running transaction: it loses the protection of its locks, and its next step ends with
+    /// error 1213. Returns false if it is already committing. If the owner waits for a lock, that wait is over:
+    /// wake it when no mutex is held.
     pub(crate) fn doom(&self) -> bool {
         if self.is_applier() {
             return false;
@@ -147,8 +152,9 @@ impl LockOwner {
         self.fate.load(Ordering::SeqCst) == fate::DOOMED
     }
 
-    /// Its transaction is undone, and its locks are given back: whatever it waits for next has nothing to do with that. One that commits is not
-    /// done with: its locks travel through the commit queue.
+    /// Resets the fate of a doomed transaction that is undone and has released its locks, so that the owner's
+    /// next wait is not affected. A committing transaction is left alone: its locks travel through the commit
+    /// queue.
     pub(crate) fn forget_doom(&self) {
         let _ = self
             .fate
@@ -163,7 +169,7 @@ impl LockOwner {
         &self.interrupt
     }
 
-    /// A new transaction of this session begins.
+    /// Resets the owner for a new transaction of its session.
     pub(crate) fn begin(&self) {
         self.weight.store(0, Ordering::Relaxed);
         self.fate.store(fate::RUNNING, Ordering::SeqCst);
@@ -196,10 +202,10 @@ impl LockOwner {
         self.awaited.load(Ordering::SeqCst)
     }
 
-    /// Called with the lock of the queue that it enters held.
+    /// Starts a wait. Called with the lock of the queue that the owner enters.
     pub(crate) fn start_wait(&self, target: WaitTarget) {
         {
-            // Before the state, so that whoever sees the state sees which wait it is of.
+            // Set before the state: a thread that sees the state also sees which wait it belongs to.
             let mut wait = self.waiting.lock();
             wait.number += 1;
             wait.target = Some(target);
@@ -211,12 +217,12 @@ impl LockOwner {
             "a session waits for one lock at a time"
         );
         if self.is_doomed() {
-            // Whoever doomed it may have looked before it waited.
+            // The thread that doomed it may have checked before it waited.
             self.choose_as_victim();
         }
     }
 
-    /// What it waits for, and the number of the wait.
+    /// Returns the number and the place of the current wait, if there is one.
     pub(crate) fn waiting_for(&self) -> Option<(u64, WaitTarget)> {
         let wait = self.waiting.lock();
         match self.state.load(Ordering::SeqCst) {
@@ -225,13 +231,13 @@ impl LockOwner {
         }
     }
 
-    /// Whether it is in the wait of this number, undecided.
+    /// Returns whether it is in the wait with this number, undecided.
     pub(crate) fn is_in_wait(&self, number: u64) -> bool {
         let wait = self.waiting.lock();
         wait.number == number && self.state.load(Ordering::SeqCst) == wait_state::WAITING
     }
 
-    /// Whether it waits for a lock and has done what there is to do before.
+    /// Returns whether it waits for a lock and has already searched for deadlocks.
     pub(crate) fn is_parked(&self) -> bool {
         self.is_parked.load(Ordering::SeqCst) && self.state.load(Ordering::SeqCst) == wait_state::WAITING
     }
@@ -242,17 +248,18 @@ impl LockOwner {
             .is_ok()
     }
 
-    /// Ends the wait with the lock; false if it has ended otherwise. Called under the queue's lock; wake it afterwards.
+    /// Ends the wait with the lock. Returns false if it has ended otherwise. Called under the queue's lock;
+    /// wake the owner afterwards.
     pub(crate) fn grant(&self) -> bool {
         self.decide(wait_state::GRANTED)
     }
 
-    /// Ends the wait with error 1213; false if it has ended otherwise.
+    /// Ends the wait with error 1213. Returns false if it has ended otherwise.
     pub(crate) fn choose_as_victim(&self) -> bool {
         self.decide(wait_state::VICTIM)
     }
 
-    /// Makes the waiting thread look.
+    /// Makes the waiting thread check its state.
     pub(crate) fn wake(&self) {
         self.interrupt.notify();
     }
@@ -288,7 +295,7 @@ impl std::fmt::Debug for LockOwner {
     }
 }
 
-/// Runs what blocks the thread so that a tokio runtime goes on with its other tasks.
+/// Runs blocking work in such a way that a tokio runtime continues with its other tasks.
 pub(crate) fn blocking<R>(work: impl FnOnce() -> R) -> R {
     use tokio::runtime::{Handle, RuntimeFlavor};
     match Handle::try_current().map(|handle| handle.runtime_flavor()) {

@@ -1,23 +1,26 @@
-//! Locks on key ranges: how SERIALIZABLE keeps rows from appearing between those that it read.
+//! Locks on key ranges. SERIALIZABLE uses them to keep rows from appearing among those that it has read.
 //!
-//! A range lock is shared and covers every key in it, there or not. It stands against exclusive *key* locks, which writers
-//! take in the lock table, key by key, also for keys that they insert. The two meet like this:
+//! A range lock is shared and covers every key in the range, whether it exists or not. It conflicts with
+//! exclusive *key* locks, which writers take in the lock table, key by key, also for keys that they insert. The
+//! two sides meet like this:
 //!
 //! ```text
 //!   writer                                   reader of a range
 //!   1. exclusive lock on the key             1. register the range (count goes up)
-//!   2. count of ranges > 0?                  2. who holds an exclusive lock inside? (all shards)
+//!   2. count of ranges > 0?                  2. owners of exclusive locks inside? (all shards)
 //!      then: is there a range around it?        those are its blockers; none: granted
 //! ```
 //!
-//! Each publishes first and looks then, and both go through the mutex of the key's shard, so at least one sees the
-//! other. If both do, the reader waits for the writer, who had his lock before: a writer waits only for ranges that do not
-//! name him as a blocker. A writer who comes while a range waits stands behind it, so that readers are not starved.
+//! Each side first publishes and then checks, and both pass the mutex of the key's shard, so at least one sees
+//! the other. If both do, the reader waits for the writer, which had its lock first: a writer waits only for
+//! ranges that do not name it as a blocker. A writer that comes while a range waits queues after it, so that
+//! readers are not starved.
 //!
-//! While nobody reads ranges, all this costs a writer is one load.
+//! While no transaction reads ranges, all this costs a writer one load.
 //!
-//! Looking through all shards is dear, and every writer has to look at the ranges. So an owner's ranges in an index are kept apart from each other, those that
-//! touch as one, and when there are [`RANGES_MAX`] of them the next one is the whole index.
+//! Searching all shards is expensive, and every writer has to check the ranges. The ranges of one owner in an
+//! index are therefore kept disjoint: adjacent ones are merged, and when there are [`RANGES_MAX`] of them the
+//! next one becomes the whole index.
 
 use super::owner::{LockOwner, WaitTarget};
 use super::table::{IfBusy, LockTable, Wakeups};
@@ -28,18 +31,18 @@ use std::ops::Bound;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// So many ranges an owner may have in an index, before he has the whole of it.
+/// Most ranges that an owner may have in an index; its next one becomes the whole index.
 pub(super) const RANGES_MAX: usize = 1024;
 
-/// What an owner has of an index.
+/// Ranges of one owner in an index.
 struct Held {
     owner: Arc<LockOwner>,
-    /// Start to end; no two touch each other.
+    /// Start to end; no two are adjacent or overlap.
     ranges: BTreeMap<Vec<u8>, Vec<u8>>,
 }
 
 impl Held {
-    /// The last range that begins at `key` or before it.
+    /// Returns the last range that begins at or before `key`.
     fn last_up_to(&self, key: &[u8]) -> Option<(&Vec<u8>, &Vec<u8>)> {
         let up_to_key = (Bound::Unbounded, Bound::Included(key));
         self.ranges.range::<[u8], _>(up_to_key).next_back()
@@ -66,11 +69,11 @@ impl Held {
     }
 }
 
-/// A range that somebody waits for.
+/// A requested range that is not granted yet.
 struct Waiting {
     owner: Arc<LockOwner>,
     range: KeyRange,
-    /// Who had exclusive locks inside when it came; granted when nobody is left.
+    /// Owners of exclusive locks inside the range when it was requested. Granted when none is left.
     blockers: Vec<Arc<LockOwner>>,
 }
 
@@ -89,9 +92,9 @@ struct Writer {
 
 #[derive(Default)]
 struct IndexRanges {
-    /// One for each owner.
+    /// One entry per owner.
     held: Vec<Held>,
-    /// At most one of each owner, in order of arrival.
+    /// At most one per owner, in order of arrival.
     waiting: Vec<Waiting>,
     /// Writers that wait for ranges, in order of arrival.
     writers: Vec<Writer>,
@@ -106,7 +109,7 @@ impl IndexRanges {
         self.held.iter_mut().find(|held| Arc::ptr_eq(&held.owner, owner))
     }
 
-    /// Whose ranges a writer must wait for before he writes `key`.
+    /// Returns the owners whose ranges a writer must wait for before it writes `key`.
     fn stopping(&self, writer: &Arc<LockOwner>, key: &[u8]) -> impl Iterator<Item = &Arc<LockOwner>> {
         let held = self.held.iter().filter(move |held| held.stops(writer, key));
         let waiting = self
@@ -133,17 +136,18 @@ impl IndexRanges {
 /// All range locks.
 #[derive(Default)]
 pub(crate) struct RangeTable {
-    /// Owners of ranges, index by index, and ranges that are waited for. Writers look here before they take the mutex.
+    /// Number of owners of ranges, summed over the indexes, plus waiting ranges. Writers read it before they
+    /// take the mutex.
     count: AtomicUsize,
     indexes: Mutex<HashMap<IndexId, IndexRanges>>,
 }
 
-/// What became of a request for a range.
+/// Outcome of a request for a range.
 pub(crate) enum RangeRequested {
-    /// Held now; the index may have been among the owner's before.
+    /// Held now. The index may have been among the owner's before.
     Granted,
     AlreadyHeld,
-    /// [`LockOwner::wait`] comes next, and [`RangeTable::cancel`] if that fails.
+    /// [`LockOwner::wait`] must follow, and [`RangeTable::cancel`] if that fails.
     Queued,
     Busy,
 }
@@ -153,7 +157,7 @@ impl RangeTable {
         self.count.load(Ordering::SeqCst) == 0
     }
 
-    /// Asks for a shared lock on a range.
+    /// Requests a shared lock on a range.
     pub(crate) fn request(
         &self,
         owner: &Arc<LockOwner>,
@@ -172,14 +176,14 @@ impl RangeTable {
             Some(held) if held.ranges.len() >= RANGES_MAX => index.range(),
             _ => range.clone(),
         };
-        // Registered before the keys are looked at: see the module's head.
+        // Registered before the keys are searched: see the module's head.
         self.count.fetch_add(1, Ordering::SeqCst);
         let mut blockers: Vec<Arc<LockOwner>> = Vec::new();
         keys.for_each_exclusive(|key, holder| {
             if range.contains(key)
                 && !Arc::ptr_eq(holder, owner)
                 && !blockers.iter().any(|known| Arc::ptr_eq(known, holder))
-                // A writer that waits for other ranges has not written the key, and will ask about this one too.
+                // A writer that waits for other ranges has not written the key, and will check this one too.
                 && !ranges.writers.iter().any(|writer| Arc::ptr_eq(&writer.owner, holder) && *writer.key == *key)
             {
                 blockers.push(holder.clone());
@@ -201,7 +205,7 @@ impl RangeTable {
             range,
             blockers,
         };
-        // Writers who wait for other ranges wait for this one from now on.
+        // Writers that wait for other ranges wait for this one from now on.
         if ranges
             .writers
             .iter()
@@ -218,7 +222,7 @@ impl RangeTable {
         }
     }
 
-    /// Gives a range, which is counted, to its owner.
+    /// Grants a range, which is counted already, to its owner.
     fn hold(&self, ranges: &mut IndexRanges, Waiting { owner, range, .. }: Waiting) {
         match ranges.held_by(&owner) {
             Some(held) => {
@@ -232,7 +236,8 @@ impl RangeTable {
         }
     }
 
-    /// A writer has an exclusive lock on `key`: must he wait for a range around it? Then he is queued.
+    /// Returns whether a writer with an exclusive lock on `key` must wait for a range around it. Queues the
+    /// writer then, unless `if_busy` forbids it.
     pub(crate) fn writer_must_wait(&self, owner: &Arc<LockOwner>, key: &[u8], if_busy: IfBusy) -> bool {
         let Some(index) = IndexId::of_key(key) else {
             return false;
@@ -243,7 +248,7 @@ impl RangeTable {
             return false;
         };
         if owner.is_applier() {
-            // It waits for no session's range, unless that commits.
+            // It waits for no session's range, unless that session is committing.
             let mut take_from = |victim: &Arc<LockOwner>| {
                 let goes = victim.doom();
                 if goes {
@@ -280,7 +285,7 @@ impl RangeTable {
         stopped
     }
 
-    /// A writer gave up waiting for ranges.
+    /// Withdraws a writer that gave up waiting for ranges.
     pub(crate) fn cancel_writer(&self, owner: &Arc<LockOwner>, key: &[u8]) {
         let Some(index) = IndexId::of_key(key) else { return };
         if let Some(ranges) = self.indexes.lock().get_mut(&index) {
@@ -288,7 +293,7 @@ impl RangeTable {
         }
     }
 
-    /// Gives up waiting for a range.
+    /// Withdraws an owner that gave up waiting for a range.
     pub(crate) fn cancel(&self, owner: &Arc<LockOwner>, index: IndexId, wakeups: &mut Wakeups) {
         let mut indexes = self.indexes.lock();
         let Some(ranges) = indexes.get_mut(&index) else {
@@ -306,7 +311,7 @@ impl RangeTable {
         }
     }
 
-    /// Gives back all that an owner has of these indexes.
+    /// Releases all ranges of an owner in these indexes.
     pub(crate) fn release(&self, owner: &Arc<LockOwner>, of: &[IndexId], wakeups: &mut Wakeups) {
         let mut indexes = self.indexes.lock();
         for index in of {
@@ -323,7 +328,8 @@ impl RangeTable {
         }
     }
 
-    /// `owner` has released key locks: ranges that waited for it, and in which it holds none any more, may be granted.
+    /// Grants ranges that waited for `owner`, which has released key locks, if it holds none inside them any
+    /// more and no other blocker is left.
     pub(crate) fn keys_released(&self, owner: &Arc<LockOwner>, keys: &LockTable, wakeups: &mut Wakeups) {
         let mut indexes = self.indexes.lock();
         for ranges in indexes.values_mut() {
@@ -333,7 +339,7 @@ impl RangeTable {
                 if let Some(at) = at.filter(|_| !holds_exclusive(owner, keys, &waiting.range)) {
                     waiting.blockers.swap_remove(at);
                 }
-                // A range whose owner gave up meanwhile is taken away by him.
+                // A range whose owner has given up meanwhile is removed by that owner.
                 if !waiting.blockers.is_empty() || !waiting.owner.grant() {
                     ranges.waiting.push(waiting);
                     continue;
@@ -347,7 +353,8 @@ impl RangeTable {
         }
     }
 
-    /// For whom an owner waits that waits for a range to become free, or for the ranges around a key.
+    /// Appends the owners that block `owner`, which waits for a range to become free or for the ranges around a
+    /// key.
     pub(crate) fn blockers_of(
         &self,
         owner: &Arc<LockOwner>,

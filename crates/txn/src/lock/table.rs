@@ -1,14 +1,15 @@
-//! The lock table: key → who holds it and who waits, in shards.
+//! The lock table: key → holders and waiters, in shards.
 //!
 //! ```text
 //!   hash(key) ──▶ shard (mutex) ──▶ entry { key, holders: [owner mode]…, queue: [owner mode]… }
 //! ```
 //!
-//! An uncontended lock is one hash, one shard mutex and one insertion without an allocation; its release is the same. A
-//! waiter is queued in order of arrival; an upgrade goes before those who hold nothing. A request is granted when it goes
-//! with every holder and with everyone queued before it, so nobody overtakes a waiter that he would delay.
+//! An uncontended lock costs one hash, one shard mutex and one insertion without an allocation; its release
+//! costs the same. A waiter is queued in order of arrival; an upgrade goes before owners that hold nothing. A
+//! request is granted when it is compatible with every holder and with every request queued before it, so none
+//! overtakes a waiter that it would delay.
 //!
-//! Waking happens after the shard's mutex is released: functions that grant return whom to wake.
+//! Owners are woken after the shard's mutex is released: functions that grant locks return the owners to wake.
 
 use super::holders::Holders;
 use super::mode::Mode;
@@ -23,17 +24,17 @@ use std::sync::Arc;
 
 const SHARDS: usize = 256;
 
-/// Keys up to this many bytes are kept without an allocation.
+/// Longest key, in bytes, that is stored without an allocation.
 const KEY_INLINE: usize = 32;
 
-/// A lock that an owner holds; what it needs to be released.
+/// Reference to a lock that an owner holds, needed to release it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct HeldLock {
     hash: u64,
     entry: u64,
 }
 
-/// Those whose wait is over; to be woken when no mutex is held.
+/// Owners whose wait is over. Wake them when no mutex is held.
 pub(crate) type Wakeups = SmallVec<[Arc<LockOwner>; 4]>;
 
 struct Request {
@@ -54,7 +55,8 @@ struct Entry {
     hash: u64,
     key: SmallVec<[u8; KEY_INLINE]>,
     holders: Holders,
-    /// Absent while nobody has ever waited for it. Boxed: most locks never have one, and entries are moved about.
+    /// Absent until an owner first waits for the lock. Boxed because most locks never have one, and entries are
+    /// moved.
     #[allow(clippy::box_collection)]
     queue: Option<Box<VecDeque<Request>>>,
 }
@@ -74,7 +76,7 @@ impl Entry {
         self.queue.as_ref().is_some_and(|queue| !queue.is_empty())
     }
 
-    /// Gives the lock to those at the head of the queue who can have it now.
+    /// Grants the lock to the requests at the head of the queue that are compatible now.
     fn grant(&mut self, wakeups: &mut Wakeups) {
         while let Some(request) = self.queue.as_ref().and_then(|queue| queue.front()) {
             let (owner, mode, kind) = (request.owner.clone(), request.mode, request.kind);
@@ -82,7 +84,7 @@ impl Entry {
                 break;
             }
             self.queue.as_mut().expect("it has a front").pop_front();
-            // A waiter that has timed out or was chosen as a victim meanwhile is passed over.
+            // A waiter that has timed out or was chosen as a victim meanwhile is skipped.
             if !owner.grant() {
                 continue;
             }
@@ -104,11 +106,11 @@ struct ShardState {
     next_id: u64,
 }
 
-/// A shard with room for fewer entries keeps it.
+/// A shard keeps its memory up to room for this many entries.
 const KEPT_CAPACITY: usize = 1024;
 
 impl ShardState {
-    /// After a transaction that had locked millions of keys.
+    /// Shrinks the shard after a transaction that had locked millions of keys.
     fn give_back_memory(&mut self) {
         let (used, room) = (self.entries.len(), self.entries.capacity());
         if room > KEPT_CAPACITY && used < room / 8 {
@@ -121,18 +123,18 @@ impl ShardState {
 #[derive(Default)]
 struct Shard(Mutex<ShardState>);
 
-/// What became of a request that did not have to wait, or the note that it must.
+/// Outcome of a request.
 pub(crate) enum Requested {
-    /// Held now, and was not before.
+    /// Held now, and not held before.
     New(HeldLock),
-    /// Was held in this mode or a stronger one.
+    /// Already held in this mode or a stronger one.
     AlreadyHeld,
-    /// Was held in a weaker mode.
+    /// Held in a weaker mode before, and in this one now.
     Upgraded,
-    /// Queued: [`LockOwner::wait`] comes next, and [`LockTable::cancel`] if that fails. Once granted, the lock is this one, new
-    /// to the owner unless it was an upgrade.
+    /// Queued: [`LockOwner::wait`] must follow, and [`LockTable::cancel`] if that fails. Once granted, the lock
+    /// is `held`, new to the owner unless it was an upgrade.
     Queued { held: HeldLock, is_new: bool },
-    /// It is not free, and the request was not to be queued.
+    /// The lock is not free, and the request was not to be queued.
     Busy,
 }
 
@@ -143,7 +145,7 @@ pub(crate) enum IfBusy {
     Return,
 }
 
-/// One lock table.
+/// Lock table.
 pub(crate) struct LockTable {
     kind: TableKind,
     hasher: hashbrown::DefaultHashBuilder,
@@ -164,7 +166,8 @@ impl LockTable {
         &self.shards[(hash >> 40) as usize % SHARDS].0
     }
 
-    /// Asks for a lock. An applier's request goes before those of sessions, and takes the lock from sessions whose transactions may be undone.
+    /// Requests a lock. An applier's request goes before those of sessions, and takes the lock from sessions
+    /// whose transactions may be undone.
     pub(crate) fn request(
         &self,
         owner: &Arc<LockOwner>,
@@ -232,7 +235,7 @@ impl LockTable {
                 if entry.holders.go_with(mode, own) {
                     entry.holders.change(owner, mode);
                     if entry.has_queue() {
-                        // Those who wait there may wait for it from now on.
+                        // The requests queued there may wait for it from now on.
                         owner.mark_awaited();
                     }
                     return Requested::Upgraded;
@@ -282,7 +285,7 @@ impl LockTable {
             blocker.mark_awaited();
         }
         if kind == RequestKind::Upgrade {
-            // Those behind an upgrade waited for its owner already, as a holder.
+            // The requests after an upgrade already waited for its owner, as a holder.
             owner.mark_awaited();
         }
         Requested::Queued {
@@ -306,8 +309,8 @@ impl LockTable {
         Some(result)
     }
 
-    /// Takes a request that was not granted out of the queue. Returns those for whom it was the nearest before them: a search
-    /// for deadlocks that came to it has ended there, and must be made again.
+    /// Removes a request that was not granted from the queue. Returns the waiters for which it was the nearest
+    /// before them: a deadlock search that reached it has ended there, and must be repeated.
     #[must_use]
     pub(crate) fn cancel(&self, owner: &Arc<LockOwner>, held: HeldLock, wakeups: &mut Wakeups) -> Wakeups {
         let uncovered = self.with_entry(held, |entry| {
@@ -325,7 +328,7 @@ impl LockTable {
         uncovered.unwrap_or_default()
     }
 
-    /// Gives a lock back.
+    /// Releases a lock.
     pub(crate) fn release(&self, owner: &Arc<LockOwner>, held: HeldLock, wakeups: &mut Wakeups) {
         let found = self.with_entry(held, |entry| {
             entry.holders.remove(owner);
@@ -337,7 +340,7 @@ impl LockTable {
         );
     }
 
-    /// Makes a lock weaker, for those that go with the weaker mode.
+    /// Weakens a lock, for requests that are compatible with the weaker mode.
     pub(crate) fn downgrade(
         &self,
         owner: &Arc<LockOwner>,
@@ -356,7 +359,7 @@ impl LockTable {
         });
     }
 
-    /// For whom an owner waits that is queued at this entry.
+    /// Appends the owners that block `owner`, which is queued at this entry.
     pub(crate) fn blockers_of(
         &self,
         owner: &Arc<LockOwner>,
@@ -370,7 +373,7 @@ impl LockTable {
         }
     }
 
-    /// Calls `visit` with every exclusively held key and its holder. Each shard is looked at by itself.
+    /// Calls `visit` with every exclusively held key and its holder. Shards are locked one at a time.
     pub(crate) fn for_each_exclusive(&self, mut visit: impl FnMut(&[u8], &Arc<LockOwner>)) {
         for shard in &self.shards {
             let shard = shard.0.lock();
@@ -386,14 +389,15 @@ impl LockTable {
         }
     }
 
-    /// How many keys are locked.
+    /// Returns the number of locked keys.
     pub(crate) fn len(&self) -> usize {
         self.shards.iter().map(|shard| shard.0.lock().entries.len()).sum()
     }
 }
 
-/// For whom `owner`, queued at `entry`, waits: the holders that it does not go with, or the nearest such waiter before it (who
-/// in turn waits for those before him; one edge instead of all keeps a long queue cheap).
+/// Returns the owners that block `owner`, queued at `entry`: the conflicting holders, and the nearest
+/// conflicting waiter before it (which in turn waits for those before it; one edge instead of all keeps a long
+/// queue cheap).
 fn blockers<'e>(entry: &'e Entry, owner: &Arc<LockOwner>) -> impl Iterator<Item = &'e Arc<LockOwner>> {
     let queue = entry.queue.as_deref();
     let position = queue.and_then(|queue| {
@@ -410,7 +414,7 @@ fn blockers<'e>(entry: &'e Entry, owner: &Arc<LockOwner>) -> impl Iterator<Item 
     holders.map(|holder| &holder.owner).chain(ahead)
 }
 
-/// The last one queued before `owner` that it does not go with.
+/// Returns the last conflicting request queued before that of `owner`.
 fn nearest_ahead<'q>(queue: &'q VecDeque<Request>, owner: &Arc<LockOwner>) -> Option<&'q Arc<LockOwner>> {
     let at = queue
         .iter()
@@ -423,7 +427,7 @@ fn nearest_ahead<'q>(queue: &'q VecDeque<Request>, owner: &Arc<LockOwner>) -> Op
         .map(|request| &request.owner)
 }
 
-/// Those for whom `owner` is the nearest one before them.
+/// Returns the waiters for which `owner` is the nearest conflicting one before them.
 fn followers(queue: &VecDeque<Request>, owner: &Arc<LockOwner>) -> Wakeups {
     let mut followers = Wakeups::new();
     for request in queue
@@ -435,7 +439,7 @@ fn followers(queue: &VecDeque<Request>, owner: &Arc<LockOwner>) -> Wakeups {
             followers.push(request.owner.clone());
         }
         if request.mode == Mode::Exclusive {
-            // It is the nearest one for all behind it.
+            // It is the nearest one for all requests after it.
             break;
         }
     }

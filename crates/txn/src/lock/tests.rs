@@ -1,4 +1,4 @@
-//! The lock manager by golden scripts (`testscripts/locks/`), and against a model under random load.
+//! Golden scripts of the lock manager (`testscripts/locks/`), and random load with checks.
 
 use super::owner::{LockOwner, OwnerKind};
 use super::*;
@@ -22,9 +22,9 @@ struct Holder {
     metadata: HashMap<String, MetadataGuard>,
 }
 
-/// Commands: `lock KEY s|x [nowait|skip|ms=N]`, `range FROM TO`, `table NAME read|write|readonly|exclusive`, `upgrade NAME [MODE]`,
-/// `unlock` (the newest key), `release`, `weight N`, `kill` (said by anyone of the one named), `outlast` (until the one
-/// named waits no more, because its time is over).
+/// Commands: `lock KEY s|x [nowait|skip|ms=N]`, `range FROM TO`, `table NAME read|write|readonly|exclusive`,
+/// `upgrade NAME [MODE]`, `unlock` (the newest key), `release`, `weight N`, `kill NAME` (issued by any other
+/// actor), `outlast NAME` (waits until that actor's wait has timed out).
 struct LockScript {
     locks: Arc<LockManager>,
     owners: HashMap<String, Arc<LockOwner>>,
@@ -41,7 +41,7 @@ impl LockScript {
     }
 }
 
-fn told<T>(result: Result<T>, ok: impl Fn(T) -> &'static str) -> String {
+fn describe<T>(result: Result<T>, ok: impl Fn(T) -> &'static str) -> String {
     match result {
         Ok(value) => ok(value).to_owned(),
         Err(Error::LockWaitTimeout) => "error 1205".into(),
@@ -114,7 +114,7 @@ impl Runner for LockScript {
                     if matches!(locked, Err(Error::Deadlock)) {
                         holder.locks.release(&holder.owner, &mut holder.held);
                     }
-                    told(locked, granted)
+                    describe(locked, granted)
                 })
             }
             "range" => {
@@ -123,7 +123,7 @@ impl Runner for LockScript {
                     let locked = holder
                         .locks
                         .lock_range(&holder.owner, &mut holder.held, &range, patience);
-                    told(locked, granted)
+                    describe(locked, granted)
                 })
             }
             "table" => {
@@ -135,7 +135,7 @@ impl Runner for LockScript {
                         table: &table,
                     };
                     let locked = holder.locks.lock_metadata(&holder.owner, object, mode, patience);
-                    told(
+                    describe(
                         locked.map(|guard| holder.metadata.insert(table.clone(), guard)),
                         |_| "granted",
                     )
@@ -146,7 +146,7 @@ impl Runner for LockScript {
                 let table = args[0].clone();
                 self.actors.run(&name, move |holder| {
                     let guard = holder.metadata.get_mut(&table).expect("it holds the table");
-                    told(guard.upgrade(mode, Duration::from_secs(60)), |()| "granted")
+                    describe(guard.upgrade(mode, Duration::from_secs(60)), |()| "granted")
                 })
             }
             "unlock" => self.actors.run(&name, |holder| {
@@ -188,7 +188,7 @@ impl Runner for LockScript {
         _: &goldenscript::Block,
     ) -> std::result::Result<String, Box<dyn std::error::Error>> {
         let mut news = String::new();
-        // One wakes the other: until nothing happens any more.
+        // One actor may wake another: repeat until nothing happens.
         loop {
             let round = self.actors.news();
             if round.is_empty() {
@@ -224,10 +224,10 @@ macro_rules! scripts {
 
 scripts! { conflicts fairness upgrades deadlocks ranges metadata giving_up }
 
-/// Exclusion, and that nobody is forgotten: threads lock random keys in random modes, with a counter under each that shows if
-/// two are in.
+/// Checks exclusion, and that no waiter is forgotten: threads lock random keys in random modes, with a counter
+/// under each key that detects conflicting holders.
 #[test]
-fn random_load_keeps_exclusion() {
+fn key_locks_exclude_each_other_under_random_load() {
     const KEYS: usize = 8;
     let locks = Arc::new(LockManager::new());
     // Per key: readers in the low half, writers in the high half.
@@ -302,9 +302,9 @@ fn random_load_keeps_exclusion() {
     assert_eq!(locks.locked_keys(), 0, "nothing is left behind");
 }
 
-/// Writers and range readers exclude each other, whoever comes first.
+/// Writers and range readers exclude each other, whichever comes first.
 #[test]
-fn random_load_keeps_ranges() {
+fn range_locks_exclude_writers_under_random_load() {
     const KEYS: usize = 6;
     let locks = Arc::new(LockManager::new());
     let inside: Arc<Vec<AtomicU64>> = Arc::new((0..KEYS).map(|_| AtomicU64::new(0)).collect());
@@ -366,7 +366,7 @@ fn random_load_keeps_ranges() {
     assert!(locks.ranges.is_empty(), "no range is left behind");
 }
 
-/// A join looks its rows up one by one: what it locks must stay small, be found quickly and be given back quickly.
+/// A join looks up its rows one by one: its locks must stay few, be found quickly and be released quickly.
 #[test]
 fn many_ranges_become_the_whole_index() {
     let start = Instant::now();
@@ -384,12 +384,12 @@ fn many_ranges_become_the_whole_index() {
             .lock_range(&reader, &mut held, &range, Patience::None)
             .unwrap();
     };
-    // Those that touch are one.
+    // Adjacent ranges are merged.
     for place in 0..50_000 {
         read(KeyRange::new(number(place), number(place + 1)));
     }
     assert!(!write(&number(0)) && !write(&number(49_999)) && write(&number(50_000)));
-    // The last one of those that do not touch is left.
+    // As many disjoint ranges as are allowed: the gaps between them stay free.
     for place in 1..range::RANGES_MAX {
         read(KeyRange::single(&number(50_000 + 2 * place)));
     }
@@ -404,9 +404,9 @@ fn many_ranges_become_the_whole_index() {
     assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
 }
 
-/// Sessions share what they may lock; an applier locks what it must.
+/// Sessions share a limit of locks; an applier locks whatever it must.
 #[test]
-fn too_many_locks_are_refused_and_given_back() {
+fn too_many_locks_are_refused_and_released() {
     let locks = LockManager::new();
     locks.set_keys_max(3000);
     let owner = |id, kind| {
@@ -434,7 +434,7 @@ fn too_many_locks_are_refused_and_given_back() {
     locks.release(&second, &mut others);
     locks.release(&first, &mut held);
     assert_eq!(locks.locked_keys(), 0);
-    // Rows that are locked and let go again count once.
+    // Rows that are locked and released again count once.
     for number in 0..20_000 {
         lock(&first, &mut held, number).unwrap();
         locks.release_newest(&first, &mut held, 0);

@@ -1,4 +1,4 @@
-//! The end of a transaction: into the commit queue, and the wait until it is published.
+//! The end of a transaction: it joins the commit queue, and its session waits until it is published.
 
 use super::Transaction;
 use super::temporary::TemporaryChanges;
@@ -16,40 +16,42 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
-/// What became of a commit.
+/// Outcome of a successful commit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CommitOutcome {
-    /// Its GTID (`last_gtid`); `None` if nothing was logged, or nothing for replicas.
+    /// The GTID (`last_gtid`); `None` if nothing was logged, or only for this server.
     pub gtid: Option<Gtid>,
-    /// Its version; that of the published state if nothing was logged.
+    /// The version; that of the published state if nothing was logged.
     pub version: Version,
 }
 
 impl Transaction {
-    /// Commits. The transaction is in the queue when this returns; the future ends when it is published, and with it
-    /// everything that it read under lock. A future that is dropped does not undo the commit.
+    /// Commits. The transaction is queued when this returns. The future completes when it is published, and
+    /// with it everything that it read under lock. Dropping the future does not undo the commit.
     ///
-    /// Metadata locks are kept until then; row locks as the configuration says.
+    /// Metadata locks are kept until publication; row locks as long as [`crate::LockRelease`] says.
     pub fn commit(self) -> CommitFuture {
         self.commit_with(None)
     }
 
-    /// As [`Transaction::commit`]; a transaction that has written commits only if `may_write` still holds, and is rolled back with
-    /// [`Error::ReadOnlyServer`] otherwise. It is asked under the metadata lock on [`MetadataObject::Commit`], which is kept until the
-    /// transaction is published: who changes the answer under that lock knows that no commit comes after it.
+    /// Commits as [`Transaction::commit`] does, if `may_write` still returns true. Otherwise a transaction that
+    /// has written is rolled back with [`Error::ReadOnlyServer`]. `may_write` is called under the metadata lock
+    /// on [`MetadataObject::Commit`], which is kept until the transaction is published: a session that changes
+    /// the answer under that lock knows that no commit follows.
     pub fn commit_where(self, may_write: impl FnOnce() -> bool) -> CommitFuture {
         self.commit_checked(None, may_write)
     }
 
-    /// [`Transaction::commit`], blocking the thread.
+    /// Commits as [`Transaction::commit`] does, blocking the thread.
     ///
     /// # Errors
-    /// As the future of [`Transaction::commit`].
+    /// Those of the future of [`Transaction::commit`].
     pub fn commit_blocking(self) -> Result<CommitOutcome> {
         crate::commit::ticket::block_on(self.commit())
     }
 
-    /// As [`Transaction::commit`]; `on_publish` is called when the transaction is in the engines, before anybody can see it.
+    /// Commits as [`Transaction::commit`] does. `on_publish` is called when the transaction is in the engines,
+    /// before any reader can see it.
     pub fn commit_with(self, on_publish: Option<OnPublish>) -> CommitFuture {
         self.commit_checked(on_publish, || true)
     }
@@ -71,7 +73,7 @@ impl Transaction {
                 if let Some(temporary) = self.temporary.take() {
                     temporary.apply();
                 }
-                // Rolls back what there is (locks); nothing was written.
+                // Releases the locks; nothing was written.
                 drop(self);
                 CommitFuture::new(core, Wait::Published(newest_read))
             }
@@ -82,7 +84,7 @@ impl Transaction {
         }
     }
 
-    /// `None`: there was nothing to log.
+    /// Puts the transaction into the commit queue. Returns `None` if there was nothing to log.
     fn enqueue(
         &mut self,
         on_publish: Option<OnPublish>,
@@ -135,7 +137,7 @@ impl Transaction {
         Ok(Some(ticket))
     }
 
-    /// What goes into the queue for a transaction of a batch, which is logged even if it changes nothing.
+    /// Returns the request for a transaction of a batch, which is logged even if it changes nothing.
     pub(crate) fn batch_request(
         &mut self,
         batch: &Arc<Batch>,
@@ -163,7 +165,7 @@ impl Transaction {
         })
     }
 
-    /// What it has changed, complete, in the form in which it is committed.
+    /// Returns the complete changes in the form in which they are committed.
     fn take_changes(&mut self) -> Result<(EventGroupBuffer, Rows)> {
         let mut events = self.events.take();
         events.commit(self.core.next_xid());
@@ -175,8 +177,8 @@ impl Transaction {
         Ok((events, rows))
     }
 
-    /// Ready when everything that this transaction has read under lock is published: to be awaited before a statement's reply leaves,
-    /// where the transaction goes on ([`Transaction::commit`] waits by itself).
+    /// Completes when everything that this transaction has read under lock is published. Must be awaited before
+    /// a statement's reply is sent if the transaction continues ([`Transaction::commit`] waits by itself).
     pub fn settled(&self) -> Settled {
         Settled::new(self.core.clone(), self.newest_read)
     }
@@ -189,7 +191,7 @@ enum Wait {
     Over,
 }
 
-/// The wait for a commit.
+/// Wait for a commit.
 #[must_use = "a commit is not over before its future is"]
 pub struct CommitFuture {
     core: Arc<Core>,
@@ -207,12 +209,12 @@ impl CommitFuture {
         }
     }
 
-    /// The wait for a request that is in the queue.
+    /// Returns the wait for a queued request.
     pub(crate) fn of(core: Arc<Core>, ticket: Arc<Ticket<Outcome>>) -> Self {
         Self::new(core, Wait::Ticket(ticket))
     }
 
-    /// A commit that never reached the queue.
+    /// Returns the result of a commit that never reached the queue.
     pub(crate) fn failed(core: Arc<Core>, error: crate::Error) -> Self {
         Self::new(core, Wait::Failed(Some(error)))
     }
@@ -220,7 +222,7 @@ impl CommitFuture {
     /// Waits in the calling thread.
     ///
     /// # Errors
-    /// Why the transaction was not committed: nothing of it is left then.
+    /// The reason why the transaction was not committed; nothing of it remains then.
     pub fn wait_blocking(self) -> Result<CommitOutcome> {
         crate::commit::ticket::block_on(self)
     }
@@ -273,7 +275,7 @@ impl Drop for CommitFuture {
     }
 }
 
-/// The wait until a version is published.
+/// Wait until a version is published.
 #[must_use = "nothing is awaited before it is polled"]
 pub struct Settled {
     core: Arc<Core>,
@@ -285,7 +287,7 @@ impl Settled {
         Settled { core, version }
     }
 
-    /// Whether there is nothing to wait for.
+    /// Returns whether there is nothing to wait for.
     pub fn is_ready(&self) -> bool {
         self.core.positions.published() >= self.version
     }

@@ -1,13 +1,14 @@
-//! A transaction, from its session's side: what it sees, what it locks, what it will write.
+//! A transaction, as its session uses it: reads, locks and private writes.
 //!
 //! ```text
-//!   non-locking read   own writes ▸ snapshot            (RR: one for all; RC: one a statement)
+//!   non-locking read   own writes ▸ snapshot            (RR: one for all; RC: one per statement)
 //!   locking read       own writes ▸ pending overlay ▸ published state
 //!   write              lock ▸ own writes + events       (private until commit; a rollback is a drop)
 //!   temporary tables   own writes ▸ their space         (no locks, no events: [`temporary`])
 //! ```
 //!
-//! Everything here runs in the session's own thread and blocks nothing but it; only [`commit`] meets the others.
+//! All of this runs in the session's own thread and blocks no other; only [`commit`] interacts with other
+//! sessions.
 
 mod commit;
 mod locking;
@@ -41,55 +42,56 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 use temporary::TemporaryChanges;
 
-/// What a transaction sees of others.
+/// Isolation level of a transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub enum IsolationLevel {
-    /// Served as READ COMMITTED.
+    /// Treated as READ COMMITTED.
     ReadUncommitted,
     /// A snapshot for each statement.
     ReadCommitted,
     /// One snapshot, taken by the first non-locking read. See [`SnapshotIsolation`] for writes.
     #[default]
     RepeatableRead,
-    /// Reads lock what they read, and the gaps between.
+    /// Reads lock the keys that they read, and the gaps between.
     Serializable,
 }
 
-/// What becomes of a write, or a locking read, under REPEATABLE READ of a row that has changed since the snapshot
+/// Treatment, under REPEATABLE READ, of a write or locking read of a row that has changed since the snapshot
 /// (`innodb_snapshot_isolation`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum SnapshotIsolation {
-    /// It gets 1020, and the transaction is rolled back.
+    /// The statement gets 1020, and the transaction is rolled back.
     #[default]
     On,
-    /// It works on the newest version: the snapshot is for plain reads only.
+    /// The statement uses the newest version: the snapshot is for plain reads only.
     Off,
 }
 
 /// READ WRITE or READ ONLY.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum AccessMode {
-    /// May write.
+    /// May read and write.
     #[default]
     ReadWrite,
     /// Writes get 1792.
     ReadOnly,
 }
 
-/// How long the transaction lasts.
+/// Duration of a transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Lifetime {
-    /// One statement (`autocommit=1` outside BEGIN). Under SERIALIZABLE its plain reads take a snapshot and lock nothing, as in InnoDB.
+    /// One statement (`autocommit=1` outside BEGIN). Under SERIALIZABLE its plain reads use a snapshot and lock
+    /// nothing, as in InnoDB.
     SingleStatement,
     /// Until COMMIT or ROLLBACK.
     #[default]
     Explicit,
 }
 
-/// Which GTID a transaction is to get.
+/// GTID that a transaction gets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum GtidChoice {
-    /// The next of a domain (`gtid_domain_id`, `server_id`).
+    /// The next one of a domain (`gtid_domain_id`, `server_id`).
     Next {
         /// `gtid_domain_id`.
         domain_id: DomainId,
@@ -98,38 +100,40 @@ pub enum GtidChoice {
     },
     /// This one (`gtid_seq_no`).
     Given(Gtid),
-    /// This one, under which a primary has committed it: its Gtid event is marked with
-    /// [`EventFlags::REPLICATED`](paceline_binlog::event::EventFlags::REPLICATED), and `gtid_slave_pos` moves to it with the transaction.
+    /// This one, under which a primary has committed the transaction. Its Gtid event is marked with
+    /// [`EventFlags::REPLICATED`](paceline_binlog::event::EventFlags::REPLICATED), and `gtid_slave_pos` moves
+    /// to it with the transaction.
     Replicated(Gtid),
-    /// The same, of a connection that has only the place in its primary's log to go on from: that is logged with the transaction.
+    /// As `Replicated`, for a connection that can continue only from a position in its primary's log. That
+    /// position is logged with the transaction.
     ReplicatedFrom(Gtid, Arc<SourceMark>),
 }
 
-/// A connection's place in its primary's log.
+/// Position of a connection in its primary's log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SourceMark {
-    /// The connection's name; empty for the default one.
+    /// Name of the connection; empty for the default one.
     pub connection: Arc<str>,
-    /// The place.
+    /// File and offset.
     pub position: SourcePosition,
-    /// What becomes of the connection's set of MySQL's GTIDs.
+    /// Change of the connection's set of MySQL GTIDs.
     pub executed: Option<ExecutedMove>,
-    /// Whose the transaction's number is.
+    /// Source of the transaction's sequence number.
     pub numbers: Numbers,
 }
 
-/// Who gives the sequence numbers of a primary's transactions.
+/// Source of the sequence numbers of a primary's transactions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Numbers {
     /// The primary.
     Primarys,
-    /// This server, when it commits them, as the primary has no GTIDs of MariaDB's kind: the next of the domain, which sessions here and other primaries
-    /// may write, too.
+    /// This server, at commit, because the primary has no MariaDB GTIDs: the next number of the domain, to
+    /// which sessions here and other primaries may write, too.
     Ours,
 }
 
 impl GtidChoice {
-    /// What the session variables say: `gtid_seq_no` 0 means the next.
+    /// Returns the choice that the session variables express: `gtid_seq_no` 0 means the next number.
     pub fn new(domain_id: DomainId, server_id: ServerId, gtid_seq_no: SequenceNumber) -> Self {
         match gtid_seq_no {
             SequenceNumber(0) => GtidChoice::Next { domain_id, server_id },
@@ -137,7 +141,7 @@ impl GtidChoice {
         }
     }
 
-    /// The GTID, where it is known before there is a place for it.
+    /// Returns the GTID if it is known before the transaction is placed.
     pub fn given(&self) -> Option<Gtid> {
         match self {
             GtidChoice::Next { .. } => None,
@@ -147,12 +151,12 @@ impl GtidChoice {
         }
     }
 
-    /// Whether it came from a primary.
+    /// Returns whether the transaction came from a primary.
     pub fn is_replicated(&self) -> bool {
         matches!(self, GtidChoice::Replicated(_) | GtidChoice::ReplicatedFrom(..))
     }
 
-    /// The server where the transaction is born.
+    /// Returns the id of the server on which the transaction originates.
     pub fn server_id(&self) -> ServerId {
         match self {
             GtidChoice::Next { server_id, .. } => *server_id,
@@ -163,34 +167,36 @@ impl GtidChoice {
     }
 }
 
-/// Whether a transaction is for replicas (`sql_log_bin`, `skip_replication`).
+/// Whether a transaction is sent to replicas (`sql_log_bin`, `skip_replication`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Replication {
-    /// It is.
+    /// Sent to replicas.
     #[default]
     Replicated,
-    /// It is for those that want it (`replicate_events_marked_for_skip`): all its events are flagged LOG_EVENT_SKIP_REPLICATION_F.
+    /// Sent to replicas that ask for it (`replicate_events_marked_for_skip`): all its events have the flag
+    /// LOG_EVENT_SKIP_REPLICATION_F.
     Marked,
-    /// It is logged for this server only: LOG_EVENT_SKIP_REPLICATION_F in the reserved domain, in no GTID state.
+    /// Logged for this server only: LOG_EVENT_SKIP_REPLICATION_F in the reserved domain, and part of no GTID
+    /// state.
     LocalOnly,
 }
 
-/// How a transaction begins.
+/// Options of a transaction.
 #[derive(Clone, Debug)]
 pub struct TransactionOptions {
-    /// What it sees.
+    /// Isolation level.
     pub isolation: IsolationLevel,
     /// `innodb_snapshot_isolation`.
     pub snapshot_isolation: SnapshotIsolation,
-    /// What it may do.
+    /// Whether it may write.
     pub access: AccessMode,
-    /// How long it lasts.
+    /// Whether it ends with its first statement.
     pub lifetime: Lifetime,
-    /// `innodb_lock_wait_timeout`: for rows.
+    /// `innodb_lock_wait_timeout`: longest wait for a row lock.
     pub row_lock_timeout: Duration,
-    /// `lock_wait_timeout`: for metadata.
+    /// `lock_wait_timeout`: longest wait for a metadata lock.
     pub metadata_lock_timeout: Duration,
-    /// Its GTID.
+    /// GTID that it gets.
     pub gtid: GtidChoice,
     /// `sql_log_bin`, `skip_replication`.
     pub replication: Replication,
@@ -217,11 +223,11 @@ impl Default for TransactionOptions {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     Active,
-    /// Undone by 1213; waits to be dropped.
+    /// Undone by an error; to be dropped.
     RolledBack,
 }
 
-/// A place in the transaction to roll back to.
+/// Position in the transaction to roll back to.
 #[derive(Clone, Copy)]
 struct TransactionMark {
     writes: Mark,
@@ -236,23 +242,23 @@ struct Savepoint {
     metadata_locks: usize,
 }
 
-/// A running transaction. Dropping it rolls it back.
+/// Running transaction. Dropping it rolls it back.
 pub struct Transaction {
     core: Arc<Core>,
     session: Session,
     options: TransactionOptions,
     state: State,
-    /// What non-locking reads see, as soon as there was one.
+    /// Snapshot of non-locking reads, once there was one.
     snapshot: Option<Arc<StorageSnapshot>>,
-    /// What the last locking read saw as published; kept so that rows can be lent from it.
+    /// Published state that the last locking read used; kept so that rows can be borrowed from it.
     newest: Option<Arc<StorageSnapshot>>,
     writes: WriteSet,
-    /// There is no file to be had for its rows: they stay in memory.
+    /// Set when no file is available for its rows: they stay in memory.
     rows_stay_in_memory: bool,
     events: EventCache,
-    /// What plain reads see of others' changes since the snapshot: see [`newer`].
+    /// Changes by others since the snapshot that plain reads see nevertheless: see [`newer`].
     newer: WriteSet,
-    /// What it does to temporary tables, as soon as it does.
+    /// Changes to temporary tables, once there are any.
     temporary: Option<Box<TemporaryChanges>>,
     held: HeldLocks,
     metadata: TransactionMetadata,
@@ -260,9 +266,9 @@ pub struct Transaction {
     statement_guard: Option<MetadataGuard>,
     statement: Option<TransactionMark>,
     savepoints: Vec<Savepoint>,
-    /// The newest version read under lock that was not published then: no reply may leave before it is.
+    /// Newest version that was read under lock and was not published then: no reply may be sent before it is.
     newest_read: Version,
-    /// The place in the log that it looks back to; its write set is then what takes back everything since.
+    /// Log position that its reads are set back to. If set, the write set undoes every change since then.
     looks_back_to: Option<Version>,
 }
 
@@ -293,11 +299,13 @@ impl Transaction {
         }
     }
 
-    /// `START TRANSACTION WITH CONSISTENT SNAPSHOT AT GTID`: from now on its snapshot is read as it was before the changes that `undo`
-    /// takes back. `version` is the place in the log before the first of them: newer definitions of tables get 1412.
+    /// `START TRANSACTION WITH CONSISTENT SNAPSHOT AT GTID`: from now on its snapshot is read as it was before
+    /// the changes that `undo` reverts. `version` is the log position before the first of them: tables with
+    /// newer definitions get 1412.
     ///
     /// # Panics
-    /// If it is not read only at REPEATABLE READ, with its snapshot taken: what takes back must never be committed.
+    /// If the transaction is not read only at REPEATABLE READ with its snapshot taken: the undo changes must
+    /// never be committed.
     pub fn look_back(&mut self, undo: WriteSet, version: Version) {
         assert!(
             self.options.access == AccessMode::ReadOnly
@@ -310,48 +318,49 @@ impl Transaction {
         self.looks_back_to = Some(version);
     }
 
-    /// What it sees of others.
+    /// Returns the isolation level.
     pub fn isolation(&self) -> IsolationLevel {
         self.options.isolation
     }
 
-    /// What it was begun with.
+    /// Returns the options that it was begun with.
     pub fn options(&self) -> &TransactionOptions {
         &self.options
     }
 
-    /// The session that it belongs to.
+    /// Returns the session that it belongs to.
     pub fn session(&self) -> &Session {
         &self.session
     }
 
-    /// Changes the GTID that the commit will ask for.
+    /// Changes the GTID that the commit will request.
     pub fn set_gtid(&mut self, gtid: GtidChoice) {
         self.events.set_server_id(gtid.server_id());
         self.options.gtid = gtid;
     }
 
-    /// Whether it has changed anything.
+    /// Returns whether it has changed anything.
     pub fn has_writes(&self) -> bool {
         (!self.writes.is_empty() && self.looks_back_to.is_none()) || !self.events.is_empty()
     }
 
-    /// Whether an error has undone the whole of it ([`Error::rollback_scope`]); a new one must be begun then.
+    /// Returns whether an error has undone the whole transaction ([`Error::rollback_scope`]); a new one must be
+    /// begun then.
     pub fn is_rolled_back(&self) -> bool {
         self.state == State::RolledBack
     }
 
-    /// The version of its snapshot, if one was taken. A table whose definition is newer gets 1412.
+    /// Returns the version of its snapshot, if one was taken. A table whose definition is newer gets 1412.
     pub fn snapshot_version(&self) -> Option<Version> {
         self.looks_back_to
             .or_else(|| self.snapshot.as_ref().map(|snapshot| snapshot.position()))
     }
 
-    /// A statement begins. `annotation` is its text for `binlog_annotate_row_events`; it is logged if the statement logs rows.
-    /// `timestamp_seconds` is the statement's time for the event headers.
+    /// Begins a statement. `annotation` is its text for `binlog_annotate_row_events`, which is logged if the
+    /// statement logs rows. `timestamp_seconds` is the statement's time in the event headers.
     ///
     /// # Errors
-    /// [`Error::RolledBack`].
+    /// [`Error::RolledBack`]; [`Error::Deadlock`] if an applied transaction has taken one of its locks.
     pub fn begin_statement(&mut self, annotation: Option<&str>, timestamp_seconds: u32) -> Result<()> {
         self.check_active()?;
         assert!(self.statement.is_none(), "the statement before has not ended");
@@ -363,8 +372,8 @@ impl Transaction {
         Ok(())
     }
 
-    /// A statement of a primary begins: with its time, its text and the flags of its rows events, as the primary's log has them. Row
-    /// changes follow, and [`Transaction::end_statement`].
+    /// Begins a statement of a primary, with its time, its text and the flags of its rows events, as they are
+    /// in the primary's log. Row changes must follow, and [`Transaction::end_statement`].
     ///
     /// # Errors
     /// [`Error::RolledBack`].
@@ -376,7 +385,8 @@ impl Transaction {
         Ok(())
     }
 
-    /// Logs the text of a definition that another group has done, in front of the rows that belong to it: CREATE TABLE … SELECT of a primary.
+    /// Logs the text of a definition that another group has executed, before the rows that belong to it: CREATE
+    /// TABLE … SELECT of a primary.
     ///
     /// # Errors
     /// [`Error::RolledBack`].
@@ -391,21 +401,21 @@ impl Transaction {
         Ok(())
     }
 
-    /// Whether a statement has begun and not ended.
+    /// Returns whether a statement has begun and not ended.
     pub fn is_in_statement(&self) -> bool {
         self.statement.is_some()
     }
 
-    /// The flags that the Gtid event is to have, where they are not those of any transaction (at first: transactional, parallel apply
-    /// allowed). Only before the first event.
+    /// Sets the flags of the Gtid event (default: transactional, parallel apply allowed). Only before the first
+    /// event.
     pub fn set_gtid_flags(&mut self, flags: GtidFlags) {
         self.events.set_gtid_flags(flags);
     }
 
-    /// The statement succeeded.
+    /// Ends a statement that succeeded.
     ///
     /// # Errors
-    /// [`Error::CacheFull`]: its last events do not fit; the statement must be rolled back.
+    /// [`Error::CacheFull`] if its last events do not fit; the statement must be rolled back.
     pub fn end_statement(&mut self) -> Result<()> {
         if self.statement.is_some() {
             self.events.end_statement(&self.core)?;
@@ -415,8 +425,9 @@ impl Transaction {
         Ok(())
     }
 
-    /// The statement failed: undoes what it wrote. Its locks stay, as in InnoDB. An error can tell of what was read under lock
-    /// (1062 does), so this waits until that is published, blocking the thread; there is rarely something to wait for.
+    /// Ends a statement that failed: undoes its writes. Its locks stay, as in InnoDB. An error may reveal a row
+    /// that was read under lock (1062 does), so this first waits until that row is published, blocking the
+    /// thread; usually it already is.
     pub fn rollback_statement(&mut self) {
         self.core.wait_published_blocking(self.newest_read);
         if let Some(mark) = self.statement.take() {
@@ -426,7 +437,7 @@ impl Transaction {
         self.statement_guard = None;
     }
 
-    /// Logs a statement that stands as text between the transaction's rows (SAVEPOINT), unless there are none yet.
+    /// Logs a statement as text between the transaction's rows (SAVEPOINT), unless there are none yet.
     ///
     /// # Errors
     /// [`Error::RolledBack`]; [`Error::CacheFull`], with nothing logged.
@@ -444,7 +455,7 @@ impl Transaction {
         logged
     }
 
-    /// `SAVEPOINT name`: replaces one of the same name.
+    /// `SAVEPOINT name`: replaces a savepoint of the same name.
     pub fn savepoint(&mut self, name: &str) {
         self.savepoints
             .retain(|savepoint| !savepoint.name.eq_ignore_ascii_case(name));
@@ -456,7 +467,7 @@ impl Transaction {
         });
     }
 
-    /// `ROLLBACK TO SAVEPOINT name`: the savepoint stays, later ones go. Row locks stay.
+    /// `ROLLBACK TO SAVEPOINT name`: the savepoint stays, later ones are removed. Row locks stay.
     ///
     /// # Errors
     /// [`Error::NoSuchSavepoint`] (1305).
@@ -470,7 +481,7 @@ impl Transaction {
         Ok(())
     }
 
-    /// `RELEASE SAVEPOINT name`: it and later ones go.
+    /// `RELEASE SAVEPOINT name`: removes it and later ones.
     ///
     /// # Errors
     /// [`Error::NoSuchSavepoint`] (1305).
@@ -488,7 +499,8 @@ impl Transaction {
         found.ok_or_else(|| Error::NoSuchSavepoint(name.to_owned()))
     }
 
-    /// Locks a table or database until the transaction ends (savepoints aside). Blocks the thread while it waits.
+    /// Locks a table or database until the transaction ends, or is rolled back to an earlier savepoint. Blocks
+    /// the thread while it waits.
     ///
     /// # Errors
     /// [`Error::LockWaitTimeout`], [`Error::Deadlock`] (the transaction is rolled back), [`Error::Interrupted`].
@@ -501,7 +513,8 @@ impl Transaction {
         self.undo_if_victim(locked)
     }
 
-    /// To be called by every statement that will write, before it locks tables: waits for a global read lock to end.
+    /// Must be called by every statement that will write, before it locks tables: waits for a global read lock
+    /// to end.
     ///
     /// # Errors
     /// As [`Transaction::lock_metadata`]; [`Error::ReadOnlyTransaction`] (1792).
@@ -520,7 +533,7 @@ impl Transaction {
         Ok(())
     }
 
-    /// Undoes everything and gives all locks back.
+    /// Undoes everything and releases all locks.
     pub fn rollback(mut self) {
         self.undo();
     }
@@ -544,7 +557,7 @@ impl Transaction {
     fn check_active(&mut self) -> Result<()> {
         match self.state {
             State::Active if self.session.owner.is_doomed() => {
-                // An applied transaction has taken a lock of it.
+                // An applied transaction has taken one of its locks.
                 self.core.locks.counters.deadlocks.fetch_add(1, Ordering::Relaxed);
                 self.undo();
                 Err(Error::Deadlock)
@@ -554,8 +567,9 @@ impl Transaction {
         }
     }
 
-    /// A deadlock's victim gives everything back before its session hears of it. So does a transaction that has locked too much, or
-    /// that would write over a change which its snapshot does not have.
+    /// Rolls the transaction back if `result` is an error that demands it: a deadlock's victim releases
+    /// everything before its session learns of it. So does a transaction that has locked too much, or that
+    /// would overwrite a change that its snapshot does not contain.
     fn undo_if_victim<T>(&mut self, result: Result<T>) -> Result<T> {
         if matches!(
             result,

@@ -1,14 +1,16 @@
-//! `innodb_snapshot_isolation=OFF`: rows that the transaction has changed though its snapshot does not have their newest version.
+//! `innodb_snapshot_isolation=OFF`: rows that the transaction has changed although its snapshot does not
+//! contain their newest version.
 //!
-//! What the transaction writes is a change of the newest version, and from then on its plain reads see that row as it wrote it. The
-//! row's index entries must follow: those of the newest version that the change left alone are not in the snapshot, and those of the
-//! snapshot's version lead to a row that no longer has their key. So the difference between the two versions is laid between the
-//! snapshot and the transaction's own writes:
+//! Such a write changes the newest version, and from then on the transaction's plain reads see the row as it
+//! wrote it. The row's index entries must follow: entries of the newest version that the change left alone are
+//! not in the snapshot, and those of the snapshot's version lead to a row that no longer has their key. The
+//! difference between the two versions is therefore inserted between the snapshot and the transaction's own
+//! writes:
 //!
 //! ```text
 //!   plain read   own writes ▸ difference to the newest version ▸ snapshot
 //! ```
-//! It is never committed: others have committed it.
+//! This layer is never committed: other transactions have committed these changes.
 
 use super::{IsolationLevel, SnapshotIsolation, Transaction};
 use crate::error::{Error, Result};
@@ -18,17 +20,18 @@ use paceline_storage::{
 use std::collections::BTreeMap;
 
 impl Transaction {
-    /// Whether it may write rows that have changed since its snapshot.
+    /// Returns whether it may write rows that have changed since its snapshot.
     pub(super) fn writes_newer_rows(&self) -> bool {
         self.options.snapshot_isolation == SnapshotIsolation::Off
             && self.options.isolation == IsolationLevel::RepeatableRead
             && self.snapshot.is_some()
     }
 
-    /// To be called before a row is written: lets plain reads go on from its newest version.
+    /// Records a row before it is written, so that plain reads continue from its newest version.
     ///
     /// # Errors
-    /// If an image is not one of this table; [`Error::CacheFull`] for more of such rows than a transaction may write.
+    /// If an image does not fit this table; [`Error::CacheFull`] if such rows take more memory than a
+    /// transaction may write.
     pub(super) fn note_newer_row(
         &mut self,
         schema: &TableSchema,
@@ -47,7 +50,7 @@ impl Transaction {
             (Some(Row { key: Some(known), .. }), _) => key.extend_from_slice(known),
             (Some(Row { image, .. }), _) | (None, Some(image)) => match schema.clustered() {
                 Clustered::Key(_) => schema.append_row_key(image, &mut key)?,
-                // A row that is new has no other version.
+                // A new row has no other version.
                 Clustered::RowId(_) => return Ok(()),
             },
             (None, None) => return Ok(()),
@@ -73,12 +76,12 @@ impl Transaction {
         }
     }
 
-    /// What a plain read sees of a key above the snapshot.
+    /// Returns the change that a plain read finds for a key above the snapshot.
     pub(super) fn change_above_snapshot(&self, key: &[u8]) -> Option<Change<'_>> {
         self.own_change(key).or_else(|| self.newer.get(key))
     }
 
-    /// The same for a range, ascending.
+    /// Returns the changes that a plain read finds in a range above the snapshot, ascending.
     pub(super) fn changes_above_snapshot(&self, range: &KeyRange) -> Vec<(Box<[u8]>, Option<SharedValue>)> {
         let mut merged: BTreeMap<Box<[u8]>, Option<SharedValue>> = BTreeMap::new();
         merged.extend(

@@ -1,4 +1,4 @@
-//! Reading: at the transaction's snapshot, or at the newest state under lock.
+//! Reads: at the transaction's snapshot, or of the newest state under lock.
 
 use super::temporary::is_temporary;
 use super::{IsolationLevel, Lifetime, RowValue, Scan, SnapshotIsolation, Transaction};
@@ -9,12 +9,12 @@ use paceline_types::{LogPosition, Version};
 use std::sync::Arc;
 
 impl Transaction {
-    /// The snapshot of non-locking reads, taken now if there is none yet.
+    /// Returns the snapshot of non-locking reads, and takes it if there is none yet.
     pub fn snapshot(&mut self) -> Arc<StorageSnapshot> {
         match &self.snapshot {
             Some(snapshot) => snapshot.clone(),
             None => {
-                // What the session has read under lock it must see here too.
+                // The snapshot must contain what the session has read under lock.
                 if self.newest_read > self.core.positions.published() {
                     self.core.wait_published_blocking(self.newest_read);
                 }
@@ -25,12 +25,12 @@ impl Transaction {
         }
     }
 
-    /// Whether plain reads of this transaction lock what they read.
+    /// Returns whether plain reads of this transaction lock what they read.
     pub fn reads_lock(&self) -> bool {
         self.options.isolation == IsolationLevel::Serializable && self.options.lifetime == Lifetime::Explicit
     }
 
-    /// A plain read of a key: own writes, then the snapshot. Under SERIALIZABLE it is a shared locking read.
+    /// Reads a key: own writes, then the snapshot. Under SERIALIZABLE this is a shared locking read.
     ///
     /// # Errors
     /// [`Error::Storage`]; under SERIALIZABLE those of [`Transaction::lock`].
@@ -53,10 +53,11 @@ impl Transaction {
         }
     }
 
-    /// A plain read of several keys of one index, in ascending order. Calls `take` for the payload of each that is there, in that order.
+    /// Reads several keys of one index, in ascending order. Calls `take` for the payload of each that exists,
+    /// in that order.
     ///
     /// # Errors
-    /// As [`get`](Self::get).
+    /// Those of [`get`](Self::get).
     pub fn get_many(&mut self, keys: &[&[u8]], take: &mut dyn FnMut(&[u8])) -> Result<()> {
         if self.reads_lock() || keys.iter().any(|key| self.own_change(key).is_some()) {
             for key in keys {
@@ -73,7 +74,8 @@ impl Transaction {
         Ok(())
     }
 
-    /// A plain read of a range: own writes over the snapshot. Under SERIALIZABLE the whole range is locked against writers first.
+    /// Reads a range: own writes over the snapshot. Under SERIALIZABLE the whole range is locked against
+    /// writers first.
     ///
     /// # Errors
     /// [`Error::Storage`]; under SERIALIZABLE those of [`Transaction::lock_range`].
@@ -94,11 +96,13 @@ impl Transaction {
         Ok(self.scan_layers(&snapshot, Vec::new(), range, direction))
     }
 
-    /// The newest version of a key that the transaction has locked: own writes, then what is pending, then what is published.
+    /// Returns the newest version of a key that the transaction has locked: own writes, then pending rows, then
+    /// the published state.
     ///
     /// # Errors
-    /// [`Error::SnapshotConflict`] (1020) under REPEATABLE READ if the key has changed since the snapshot; it is returned when
-    /// the conflicting version is published, and the transaction *is* rolled back. [`Error::Storage`].
+    /// [`Error::SnapshotConflict`] (1020) under REPEATABLE READ if the key has changed since the snapshot. It
+    /// is returned when the conflicting version is published, and the transaction *is* rolled back.
+    /// [`Error::Storage`].
     pub fn get_newest(&mut self, key: &[u8]) -> Result<Option<RowValue<'_>>> {
         self.check_active()?;
         if !is_temporary(key) {
@@ -108,7 +112,8 @@ impl Transaction {
         self.probe_newest(key)
     }
 
-    /// As [`Transaction::get_newest`] without the check against the snapshot: for duplicate keys, which are 1062 and not 1020.
+    /// Reads as [`Transaction::get_newest`] does, without the check against the snapshot: for duplicate keys,
+    /// which are 1062 and not 1020.
     ///
     /// # Errors
     /// [`Error::Storage`].
@@ -122,7 +127,7 @@ impl Transaction {
                 Change::Delete => None,
             });
         }
-        // The overlay first: what is forgotten there after this look is in the snapshot loaded after it.
+        // The overlay first: what it has forgotten by this look is in the snapshot loaded afterwards.
         if let Some(row) = self.core.overlay.get(key) {
             self.newest_read = self.newest_read.max(row.version());
             return Ok(RowValue::pending(row));
@@ -139,8 +144,8 @@ impl Transaction {
         })
     }
 
-    /// The newest state of a range, as it is now: to find candidates, which are then locked one by one and read again with
-    /// [`Transaction::get_newest`]; or, with the range locked, as it is.
+    /// Scans the newest state of a range. Either it finds candidates, which are then locked one by one and read
+    /// again with [`Transaction::get_newest`]; or the range is locked, and the result is final.
     ///
     /// # Errors
     /// [`Error::Storage`].
@@ -170,7 +175,7 @@ impl Transaction {
         Scan::new(cursor, direction, pending, writes.shared_range(&range), deleted)
     }
 
-    /// What the transaction has deleted as a whole within a range.
+    /// Returns the ranges that the transaction has deleted as a whole within `range`.
     fn deleted_ranges(&self, range: &KeyRange) -> Vec<KeyRange> {
         let writes = self.writes_of(EngineKind::of_key(&range.start));
         let deleted = writes.into_iter().flat_map(|writes| writes.deleted_ranges());
@@ -180,7 +185,8 @@ impl Transaction {
             .collect()
     }
 
-    /// The rule of snapshot isolation: who writes a row must have seen its newest version.
+    /// Checks the rule of snapshot isolation: a transaction that writes a row must have seen its newest
+    /// version.
     fn check_conflict(&mut self, key: &[u8]) -> Result<()> {
         if self.options.isolation != IsolationLevel::RepeatableRead
             || self.options.snapshot_isolation == SnapshotIsolation::Off
@@ -197,14 +203,15 @@ impl Transaction {
             if row.version() <= mine.position() {
                 return Ok(());
             }
-            // The retry must succeed: its snapshot must have this version (design.md, "Snapshots and conflicts").
+            // A retry must succeed: its snapshot must contain this version.
             self.newest_read = self.newest_read.max(row.version());
             self.core.wait_published_blocking(row.version());
             return Err(conflict(key, row.version()));
         }
         let newest = self.core.published_snapshot();
         match newest.get(key)? {
-            // A large transaction's row tells of which one: it is known to me if my snapshot has the same.
+            // A large transaction's row carries a mark: my snapshot has seen it if it contains the row with the
+            // same mark.
             Some(row) if VersionMark::of(row.version()).is_some() => match mine.get(key)? {
                 Some(seen) if seen.version() == row.version() => Ok(()),
                 _ => Err(conflict(key, newest.position())),
@@ -219,8 +226,8 @@ impl Transaction {
         }
     }
 
-    /// The newest version that this transaction read under lock and that may not be published yet. A reply must wait for it;
-    /// [`Transaction::commit`] does so by itself.
+    /// Returns the newest version that this transaction has read under lock and that may not be published yet.
+    /// A reply must wait for it; [`Transaction::commit`] does so by itself.
     pub fn newest_read(&self) -> Version {
         self.newest_read
     }

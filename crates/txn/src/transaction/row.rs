@@ -1,11 +1,11 @@
-//! A value that a transaction has read, wherever it was found.
+//! A value that a transaction has read, from any of the layers.
 
 use crate::overlay::PendingRow;
 use paceline_storage::{Change, StoredValue, VERSION_LENGTH, value_version};
 use paceline_types::Version;
 use std::ops::Deref;
 
-/// The value of a key, with its version in front, as [`StoredValue`]; lent without a copy.
+/// Value of a key, preceded by its version like a [`StoredValue`]; borrowed without a copy.
 pub struct RowValue<'a>(Source<'a>);
 
 enum Source<'a> {
@@ -26,7 +26,7 @@ impl<'a> RowValue<'a> {
         RowValue(Source::Own(value))
     }
 
-    /// `None` if the pending change is a deletion.
+    /// Returns `None` if the pending change is a deletion.
     pub(super) fn pending(row: PendingRow) -> Option<Self> {
         match row.change() {
             Change::Put(_) => Some(RowValue(Source::Pending(row))),
@@ -34,12 +34,14 @@ impl<'a> RowValue<'a> {
         }
     }
 
-    /// The version of the transaction that wrote it, or the mark of a large one; [`Version::ZERO`] if that is the reading transaction itself.
+    /// Returns the version of the transaction that wrote it, or the mark of a large one; [`Version::ZERO`] if
+    /// the reading transaction wrote it.
     pub fn version(&self) -> Version {
         value_version(self).expect("every value begins with its version")
     }
 
-    /// The row image, the primary key or nothing, depending on the index.
+    /// Returns the value without its version: the row image or, in an index that does not contain the rows, what
+    /// leads to the row's key.
     pub fn payload(&self) -> &[u8] {
         &self[VERSION_LENGTH..]
     }

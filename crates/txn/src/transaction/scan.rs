@@ -1,7 +1,7 @@
-//! A scan through up to three layers: own writes over the pending overlay over a snapshot.
+//! A scan of up to three layers: own writes over the pending overlay over a snapshot.
 //!
-//! What it sees is fixed when it is made: rows that the same statement writes meanwhile do not turn up in it (no Halloween
-//! problem), and it borrows nothing from the transaction.
+//! Its contents are fixed when it is created: rows that the same statement writes meanwhile do not appear in it
+//! (no Halloween problem), and it borrows nothing from the transaction.
 
 use crate::error::Result;
 use crate::overlay::PendingRow;
@@ -9,28 +9,30 @@ use paceline_storage::{Change, Cursor, Direction, KeyRange, SharedValue, VERSION
 use paceline_types::Version;
 use std::cmp::Ordering;
 
-/// One entry of a scan.
+/// Entry of a scan.
 #[derive(Clone, Copy, Debug)]
 pub struct ScanEntry<'a> {
-    /// The whole key.
+    /// Complete key.
     pub key: &'a [u8],
-    /// The value, its version in front ([`Version::ZERO`] for the transaction's own).
+    /// Value, preceded by its version ([`Version::ZERO`] for the transaction's own).
     pub value: &'a [u8],
 }
 
 impl<'a> ScanEntry<'a> {
-    /// The version of the transaction that wrote it, or the mark of a large one; [`Version::ZERO`] if that is the reading transaction itself.
+    /// Returns the version of the transaction that wrote it, or the mark of a large one; [`Version::ZERO`] if
+    /// the reading transaction wrote it.
     pub fn version(&self) -> Version {
         value_version(self.value).expect("every value begins with its version")
     }
 
-    /// The row image, the primary key or nothing, depending on the index.
+    /// Returns the value without its version: the row image or, in an index that does not contain the rows, what
+    /// leads to the row's key.
     pub fn payload(&self) -> &'a [u8] {
         &self.value[VERSION_LENGTH..]
     }
 }
 
-/// An entry of the upper layers; both are copied or shared when the scan is made.
+/// Entry of the upper layers, copied or shared when the scan is created.
 enum Upper {
     Own {
         key: Box<[u8]>,
@@ -47,7 +49,7 @@ impl Upper {
         }
     }
 
-    /// `None`: the key is deleted.
+    /// Returns `None` if the key is deleted.
     fn value(&self) -> Option<&[u8]> {
         match self {
             Upper::Own { value, .. } => value.as_deref(),
@@ -59,7 +61,7 @@ impl Upper {
     }
 }
 
-/// Where the current entry is.
+/// Location of the current entry.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum At {
     Nowhere,
@@ -67,22 +69,22 @@ enum At {
     Upper(usize),
 }
 
-/// A scan over a key range. It owns what it reads from, and lends its entries.
+/// Scan of a key range. It owns its sources, and lends its entries.
 pub struct Scan {
     cursor: Cursor,
     direction: Direction,
-    /// The upper layers merged, one entry a key, in the scan's direction.
+    /// The upper layers merged, one entry per key, in the scan's direction.
     upper: Vec<Upper>,
     next_upper: usize,
-    /// Ranges that the transaction itself has deleted: entries below are gone.
+    /// Ranges that the transaction itself has deleted: entries of the lower layers in them are skipped.
     deleted: Vec<KeyRange>,
-    /// Whether the cursor stands on an entry that has not been handed out.
+    /// Whether the cursor is on an entry that has not been returned.
     engine_ahead: bool,
     at: At,
 }
 
 impl Scan {
-    /// `own` and `pending` ascending.
+    /// `own` and `pending` must be ascending.
     pub(super) fn new<'o>(
         cursor: Cursor,
         direction: Direction,
@@ -120,7 +122,7 @@ impl Scan {
         }
     }
 
-    /// Goes to the next entry and lends it; `None` at the end, and from then on.
+    /// Moves to the next entry and lends it; returns `None` at the end, and from then on.
     ///
     /// # Errors
     /// If a table file cannot be read or is corrupt.
@@ -129,7 +131,7 @@ impl Scan {
         Ok(if self.advance()? { self.entry() } else { None })
     }
 
-    /// Goes to the next entry; [`Scan::entry`] lends it.
+    /// Moves to the next entry and returns whether there is one. [`Scan::entry`] lends it.
     ///
     /// # Errors
     /// If a table file cannot be read or is corrupt.
@@ -182,7 +184,7 @@ impl Scan {
         }
     }
 
-    /// The entry that the last `next` or `advance` found.
+    /// Returns the entry that the last `next` or `advance` found.
     pub fn entry(&self) -> Option<ScanEntry<'_>> {
         match self.at {
             At::Nowhere => None,
@@ -197,7 +199,8 @@ impl Scan {
         }
     }
 
-    /// Moves the scan: the next entry is the first at `key` or beyond it in the scan's direction, within its range.
+    /// Moves the scan: the next entry is the first one at or after `key` in the scan's direction, within its
+    /// range.
     pub fn seek(&mut self, key: &[u8]) {
         self.cursor.seek(key);
         self.engine_ahead = false;

@@ -1,31 +1,31 @@
-//! Temporary tables in a transaction: rows that only the session sees, and that the log does not know.
+//! Temporary tables in a transaction: rows that only the session sees, and that are not logged.
 //!
 //! ```text
-//!   write   a write set of its own beside the one that is logged     statements, savepoints and rollbacks undo it alike
-//!   commit  applied to the space when the logged part, if there is one, is committed; nothing logged takes no place in the log and no GTID
+//!   write   a write set of its own beside the logged one              statements, savepoints and rollbacks undo it alike
+//!   commit  applied to the space when the logged part, if there is one, is committed; alone it takes no log position and no GTID
 //!   DROP    not undone by a rollback; the index's number is kept until the transaction ends, as its keys may be in the write set
 //! ```
 //!
-//! Which tables these are is told by their keys ([`EngineKind::Temporary`]). Nobody else reads or writes them: nothing is locked, and there is
-//! no snapshot to conflict with.
+//! The keys tell which tables these are ([`EngineKind::Temporary`]). No other session reads or writes them:
+//! nothing is locked, and there is no snapshot to conflict with.
 
 use super::Transaction;
 use crate::error::Result;
 use paceline_storage::{Change, EngineKind, Mark, TemporaryIndex, TemporaryWrites, WriteSet};
 
-/// What had been written to temporary tables at some moment.
+/// Extent of what had been written to temporary tables at some moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TemporaryMark(Option<Mark>);
 
-/// What a transaction does to temporary tables.
+/// Changes of a transaction to temporary tables.
 pub(crate) struct TemporaryChanges {
     writes: TemporaryWrites,
-    /// Indexes dropped since it began: after the writes, which may have keys of them.
+    /// Indexes dropped since it began. Declared after the writes, which may contain keys of them.
     dropped: Vec<TemporaryIndex>,
 }
 
 impl TemporaryChanges {
-    /// The transaction is committed.
+    /// Applies the changes, because the transaction is committed.
     pub(crate) fn apply(mut self) {
         for index in &self.dropped {
             self.writes.set_mut().delete_range(index.id().range());
@@ -39,7 +39,7 @@ pub(super) fn is_temporary(key: &[u8]) -> bool {
 }
 
 impl Transaction {
-    /// The write set that has such keys; `None` before the first write.
+    /// Returns the write set that contains keys of `engine`; `None` before the first write.
     pub(super) fn writes_of(&self, engine: EngineKind) -> Option<&WriteSet> {
         match engine {
             EngineKind::Temporary => self.temporary.as_ref().map(|changes| changes.writes.set()),
@@ -47,7 +47,7 @@ impl Transaction {
         }
     }
 
-    /// What the transaction itself does to a key.
+    /// Returns the transaction's own change of a key.
     pub(super) fn own_change(&self, key: &[u8]) -> Option<Change<'_>> {
         match is_temporary(key) {
             false => self.writes.get(key),
@@ -55,7 +55,7 @@ impl Transaction {
         }
     }
 
-    /// What it has written to temporary tables, and will write.
+    /// Returns the write set for temporary tables, and creates it if necessary.
     pub(super) fn temporary_writes(&mut self) -> &mut TemporaryWrites {
         &mut self.temporary_changes().writes
     }
@@ -69,10 +69,10 @@ impl Transaction {
         })
     }
 
-    /// Counts what was written to temporary tables.
+    /// Accounts for the memory of what was written to temporary tables.
     ///
     /// # Errors
-    /// [`crate::Error::Storage`] (1114): there is no room; the statement is to be rolled back.
+    /// [`crate::Error::Storage`] (1114) if there is no room; the statement must be rolled back.
     pub(super) fn charge_temporary(&mut self) -> Result<()> {
         match &mut self.temporary {
             Some(changes) => Ok(changes.writes.charge()?),
@@ -80,7 +80,8 @@ impl Transaction {
         }
     }
 
-    /// What has been written to temporary tables, as a place for [`Transaction::keep_temporary_since`].
+    /// Returns the extent of what has been written to temporary tables, for
+    /// [`Transaction::keep_temporary_since`].
     pub fn temporary_mark(&mut self) -> TemporaryMark {
         TemporaryMark(
             self.temporary
@@ -95,15 +96,16 @@ impl Transaction {
         }
     }
 
-    /// Commits what was written to temporary tables since the mark, and nothing else: CREATE TEMPORARY TABLE … SELECT, whose rows stay with the
-    /// table whatever becomes of the transaction. Only rows of tables that the mark does not know.
+    /// Commits what was written to temporary tables since the mark, and nothing else. CREATE TEMPORARY TABLE …
+    /// SELECT uses it: its rows stay with the table whatever happens to the transaction. All these rows must
+    /// belong to tables that are newer than the mark.
     pub fn keep_temporary_since(&mut self, mark: TemporaryMark) {
         if let Some(changes) = &mut self.temporary {
             changes.writes.apply_since(mark.0);
         }
     }
 
-    /// Indexes of temporary tables are dropped. Their numbers are free when the transaction ends.
+    /// Drops indexes of temporary tables. Their numbers are free when the transaction ends.
     pub fn drop_temporary_indexes(&mut self, indexes: impl IntoIterator<Item = TemporaryIndex>) {
         self.temporary_changes().dropped.extend(indexes);
     }
@@ -141,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_are_undone_and_kept_as_those_of_other_tables_and_nothing_is_logged() {
+    fn rows_commit_and_roll_back_like_logged_ones_and_nothing_is_logged() {
         let server = TestServer::new();
         let session = server.session();
         let space = server.manager.storage().temporary().clone();
@@ -150,7 +152,7 @@ mod tests {
         let begin = || server.begin(&session, IsolationLevel::RepeatableRead);
 
         let mut transaction = begin();
-        // A snapshot from before sees it all the same: there is nobody to be isolated from.
+        // An older snapshot sees the rows nevertheless: no other session is to be isolated from.
         transaction.snapshot();
         write(&mut transaction, &key(&index, 1), b"one");
         transaction.savepoint("s");
@@ -185,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_logged_and_what_is_not_commit_together() {
+    fn logged_and_temporary_rows_commit_together() {
         let server = TestServer::new();
         let session = server.session();
         let index = server.manager.storage().temporary().new_index().unwrap();
@@ -206,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn a_dropped_tables_number_is_free_when_the_transaction_ends() {
+    fn a_dropped_index_number_is_free_when_the_transaction_ends() {
         let server = TestServer::new();
         let session = server.manager.session(Interrupt::new());
         let space = server.manager.storage().temporary().clone();

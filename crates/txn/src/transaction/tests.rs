@@ -1,4 +1,4 @@
-//! Transactions by golden scripts (`testscripts/transactions/`).
+//! Golden scripts of transactions (`testscripts/transactions/`).
 
 use crate::lock::{Granted, LockMode, LockWait, MetadataMode, MetadataObject};
 use crate::testing::{Actors, TEST_INDEX, TestServer, TestTable};
@@ -16,9 +16,10 @@ struct Client {
     transaction: Option<Transaction>,
 }
 
-/// Commands of a session: `begin rc|rr|ser [snapshot] [off]` (`off` is `innodb_snapshot_isolation=OFF`), `get KEY [share|update] [nowait|skip]`, `scan FROM TO [share|update]
-/// [skip] [backward]`, `set KEY=VALUE…` (one statement), `del KEY`, `savepoint N`, `rollback_to N`, `commit`, `rollback`. Without `begin` a
-/// statement is a transaction of its own.
+/// Commands of a session: `begin rc|rr|ser [snapshot] [off]` (`off` is `innodb_snapshot_isolation=OFF`), `get
+/// KEY [share|update] [nowait|skip]`, `scan FROM TO [share|update] [skip] [backward]`, `set KEY=VALUE…` (one
+/// statement), `add KEY=NUMBER…`, `del KEY`, `savepoint N`, `rollback_to N`, `commit`, `rollback`, `all` (the
+/// published rows). Without `begin` a statement is a transaction of its own.
 struct TransactionScript {
     server: Arc<TestServer>,
     sessions: HashMap<String, Session>,
@@ -36,7 +37,7 @@ impl TransactionScript {
 }
 
 impl Client {
-    /// Runs a statement, in the open transaction or one of its own.
+    /// Runs a statement in the open transaction or in one of its own.
     fn statement(&mut self, work: impl FnOnce(&TestServer, &mut Transaction) -> Result<String>) -> String {
         let is_own = self.transaction.is_none();
         let mut transaction = match self.transaction.take() {
@@ -46,15 +47,15 @@ impl Client {
         let result = transaction
             .begin_statement(None, 1)
             .and_then(|()| work(&self.server, &mut transaction));
-        let result = result.and_then(|told| transaction.end_statement().map(|()| told));
+        let result = result.and_then(|output| transaction.end_statement().map(|()| output));
         match result {
-            Ok(told) if is_own => match transaction.commit_blocking() {
-                Ok(_) => told,
+            Ok(output) if is_own => match transaction.commit_blocking() {
+                Ok(_) => output,
                 Err(error) => describe(&error),
             },
-            Ok(told) => {
+            Ok(output) => {
                 self.transaction = Some(transaction);
-                told
+                output
             }
             Err(error) => {
                 transaction.rollback_statement();
@@ -133,7 +134,7 @@ fn scan(transaction: &mut Transaction, from: &str, to: &str, words: &[String]) -
             }
         }
         Some(mode) => {
-            // As an executor does it: find candidates, lock each, read it again.
+            // As an executor does: find candidates, lock each, read it again.
             let mut scan = transaction.scan_newest(range, direction)?;
             while let Some(entry) = scan.next()? {
                 if transaction.lock(entry.key, mode, wait_of(words))? == Granted::Skipped {
@@ -178,7 +179,7 @@ impl Runner for TransactionScript {
             pairs.push((key.to_owned(), value.to_owned()));
         }
         let words: Vec<String> = std::iter::from_fn(|| consumer.next_pos().map(str::to_owned)).collect();
-        let told = match command.name.as_str() {
+        let output = match command.name.as_str() {
             "begin" => self.actors.run(&name, move |client| {
                 assert!(client.transaction.is_none(), "a transaction is open");
                 let mut transaction = match words.iter().any(|word| word == "off") {
@@ -273,7 +274,7 @@ impl Runner for TransactionScript {
             }
             other => return Err(format!("no command {other}").into()),
         };
-        Ok(told.unwrap_or_else(|| "waits".into()))
+        Ok(output.unwrap_or_else(|| "waits".into()))
     }
 
     fn end_block(
@@ -330,7 +331,7 @@ fn a_scan_merges_its_layers() {
     transaction.end_statement().unwrap();
     server.set("f", "later").unwrap();
     let words: Vec<String> = Vec::new();
-    // The snapshot is taken by this scan, not by the writes before.
+    // This scan takes the snapshot; the writes before it did not.
     assert_eq!(
         scan(&mut transaction, "a", "z", &words).unwrap(),
         "a=old b=new c=new f=later g=old"
@@ -351,14 +352,14 @@ fn a_scan_merges_its_layers() {
 }
 
 #[test]
-fn an_applier_takes_locks_from_those_that_do_not_commit() {
+fn an_applier_takes_locks_from_transactions_that_are_not_committing() {
     let server = TestServer::new();
     server.set("x", "1").unwrap();
     let first = server.session();
     let mut local = server.manager.begin(&first, TransactionOptions::default());
     server.table.set(&mut local, "x", "local").unwrap();
     server.table.set(&mut local, "y", "local").unwrap();
-    // Another one waits for the first.
+    // Another session waits for the first.
     let manager = server.manager.clone();
     let table = server.table.clone();
     let session = server.session();
@@ -379,7 +380,7 @@ fn an_applier_takes_locks_from_those_that_do_not_commit() {
     }
     let applier = server.manager.applier_session(Interrupt::new());
     let mut applied = server.manager.begin(&applier, TransactionOptions::default());
-    // Held by the first; held by the second, which waits.
+    // Held by the first transaction; held by the second, which waits.
     server.table.set(&mut applied, "x", "applied").unwrap();
     server.table.set(&mut applied, "z", "applied").unwrap();
     assert_eq!(waiting.join().unwrap(), (Some(1213), true));
@@ -387,7 +388,7 @@ fn an_applier_takes_locks_from_those_that_do_not_commit() {
     let error = server.table.set(&mut local, "y", "again").unwrap_err();
     assert_eq!(error.error_code().number(), 1213);
     assert!(local.is_rolled_back());
-    // That is all: its session waits for other locks as any does.
+    // Nothing else is affected: its session waits for other locks as usual.
     let name_lock = |session: &Session| {
         let name = MetadataObject::UserLevel("name");
         session.lock_metadata(name, MetadataMode::Exclusive, Duration::from_millis(1))
@@ -400,7 +401,7 @@ fn an_applier_takes_locks_from_those_that_do_not_commit() {
     assert_eq!(server.get("z").as_deref(), Some("applied"));
     assert_eq!(server.get("y"), None);
     assert_eq!(server.manager.status().locked_keys, 0);
-    // A commit finds its fate as well.
+    // A commit also finds that its transaction is doomed.
     let mut local = server
         .manager
         .begin(&server.session(), TransactionOptions::default());
@@ -410,7 +411,7 @@ fn an_applier_takes_locks_from_those_that_do_not_commit() {
     assert_eq!(local.commit_blocking().unwrap_err().error_code().number(), 1213);
     applied.commit_blocking().unwrap();
     assert_eq!(server.get("x").as_deref(), Some("applied again"));
-    // The session goes on.
+    // The session continues.
     server.set("x", "last").unwrap();
     assert_eq!(server.get("x").as_deref(), Some("last"));
 }

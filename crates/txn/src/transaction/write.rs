@@ -1,4 +1,4 @@
-//! Writing: into the private write set, and into the binlog cache.
+//! Writes: into the private write set, and into the binlog cache.
 
 use super::{Transaction, TransactionMark};
 use crate::error::Result;
@@ -11,8 +11,9 @@ use paceline_storage::{
 };
 
 impl Transaction {
-    /// What the transaction will write. Whoever writes a key has locked it exclusively; keys that the lock step of a
-    /// statement does not know one by one (entries of secondary indexes) are locked by [`Transaction::lock_written_since`].
+    /// Returns the write set for changes. The caller must hold an exclusive lock on every key that it writes.
+    /// Keys that the statement's lock step does not know one by one (entries of secondary indexes) are locked
+    /// by [`Transaction::lock_written_since`].
     ///
     /// # Errors
     /// [`crate::Error::RolledBack`].
@@ -21,12 +22,12 @@ impl Transaction {
         Ok(&mut self.writes)
     }
 
-    /// What the transaction has written so far.
+    /// Returns what the transaction has written so far.
     pub fn write_set(&self) -> &WriteSet {
         &self.writes
     }
 
-    /// Gives a key a value (without version). The key is locked exclusively first, if it is not yet.
+    /// Sets the value of a key (without version). Locks the key exclusively first, if it is not locked yet.
     ///
     /// # Errors
     /// Those of [`Transaction::lock`].
@@ -36,7 +37,7 @@ impl Transaction {
         Ok(())
     }
 
-    /// Deletes a key, which is locked exclusively first, if it is not yet.
+    /// Deletes a key. Locks it exclusively first, if it is not locked yet.
     ///
     /// # Errors
     /// Those of [`Transaction::lock`].
@@ -46,10 +47,10 @@ impl Transaction {
         Ok(())
     }
 
-    /// Logs a row's change. The statement is running.
+    /// Logs a row change. A statement must be running.
     ///
     /// # Errors
-    /// [`crate::Error::CacheFull`] (1197): the statement is to be rolled back.
+    /// [`crate::Error::CacheFull`] (1197): the statement must be rolled back.
     pub fn log_row(&mut self, table: &LoggedTable, change: RowChange<'_>) -> Result<()> {
         self.check_active()?;
         assert!(self.statement.is_some(), "rows are logged by statements");
@@ -62,7 +63,7 @@ impl Transaction {
         Ok(())
     }
 
-    /// A large transaction's rows go on in a file, as its events do.
+    /// Continues the rows of a large transaction in a file, like its events.
     fn spill_writes(&mut self) -> Result<()> {
         if !self.writes.is_spilled() && !self.rows_stay_in_memory {
             match (self.core.storage.spill_file(), self.core.next_mark()) {
@@ -77,21 +78,23 @@ impl Transaction {
         Ok(self.writes.write_spilled()?)
     }
 
-    /// Announces a table whose rows the statement may change. Statements that change several tables call it for each, before
-    /// their first row: a replica opens all tables of a statement with its first rows event.
+    /// Announces a table whose rows the statement may change. Statements that change several tables call this
+    /// for each of them, before their first row: a replica opens all tables of a statement with its first rows
+    /// event.
     pub fn map_table(&mut self, table: &LoggedTable) {
         self.events.map_table(table);
     }
 
-    /// The rows of the running statement are what foreign keys left of it: who applies them neither checks foreign keys nor does what they ask for
-    /// ([`RowsFlags::NO_FOREIGN_KEY_CHECKS`]). To be called before the statement's first row.
+    /// Marks the rows of the running statement as complete with respect to foreign keys: a replica neither
+    /// checks foreign keys for them nor executes their actions ([`RowsFlags::NO_FOREIGN_KEY_CHECKS`]). Must be
+    /// called before the statement's first row.
     pub fn set_no_foreign_key_checks(&mut self) {
         self.events
             .add_row_flags(RowsFlags(RowsFlags::NO_FOREIGN_KEY_CHECKS));
     }
 
-    /// A place within the running statement to come back to: what one row brings with it may be undone without the statement
-    /// (IGNORE). To the log the statement ends here and goes on as another.
+    /// Returns a mark within the running statement to roll back to: the effects of one row may be undone
+    /// without the statement (IGNORE). In the log the statement ends here and continues as another one.
     pub fn row_mark(&mut self) -> RowMark {
         RowMark(self.mark())
     }
@@ -101,14 +104,15 @@ impl Transaction {
         self.roll_back_to(mark.0);
     }
 
-    /// The keys in the write set, as a place for [`Transaction::lock_written_since`].
+    /// Returns the number of keys in the write set, for [`Transaction::lock_written_since`].
     pub fn write_mark(&self) -> WriteMark {
         WriteMark(self.writes.len())
     }
 
-    /// Locks, exclusively, every key that came into the write set since the mark: what makes a new entry of a secondary index
-    /// respect the ranges that SERIALIZABLE readers hold. Keys locked before cost little; keys that carry the id of a row
-    /// without a primary key are locked under this session's name, since others cannot mean them.
+    /// Locks exclusively every key that was added to the write set since the mark, so that a new entry of a
+    /// secondary index respects the ranges that SERIALIZABLE readers hold. Keys that are already locked cost
+    /// little. Keys that contain the id of a row without a primary key are locked under this session's id,
+    /// since no other transaction can refer to them.
     ///
     /// # Errors
     /// Those of [`Transaction::lock`].
@@ -132,28 +136,29 @@ impl Transaction {
     }
 }
 
-/// A place within a statement: see [`Transaction::row_mark`].
+/// Position within a statement: see [`Transaction::row_mark`].
 #[derive(Clone, Copy)]
 pub struct RowMark(TransactionMark);
 
-/// How many keys a write set had at some moment.
+/// Number of keys in a write set at some moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WriteMark(usize);
 
 impl WriteMark {
-    /// That number.
+    /// Returns the number of keys.
     pub fn entries(self) -> usize {
         self.0
     }
 }
 
 impl Transaction {
-    /// Writes a row with all its index entries, and locks those entries that were not locked one by one. The row's own key and the
-    /// values of unique keys, before and after, are locked and checked by the caller; the change is logged by
-    /// [`Transaction::log_row`], unless the table is temporary.
+    /// Writes a row with all its index entries, and locks those entries that were not locked one by one. The
+    /// caller locks and checks the row's own key and the values of unique keys, before and after.
+    /// [`Transaction::log_row`] logs the change, unless the table is temporary.
     ///
     /// # Errors
-    /// If an image is not one of this table; [`crate::Error::Storage`] (1114) where temporary tables have no room; those of [`Transaction::lock`].
+    /// If an image does not fit this table; [`crate::Error::Storage`] (1114) where temporary tables have no
+    /// room; those of [`Transaction::lock`].
     pub fn write_row(
         &mut self,
         schema: &TableSchema,
@@ -173,15 +178,17 @@ impl Transaction {
         self.lock_written_since(mark)
     }
 
-    /// In a table without a key to live under, the row that is meant by an image, locked exclusively: of those that look the same the first, as for who
-    /// replays the log ([`TableSchema::find_row`]). `None` if there is none, or the table has a key.
+    /// Locks exclusively, and returns, the key of the row that an image refers to in a table without a primary
+    /// key: the first of the identical ones, as in a replay of the log ([`TableSchema::find_row`]). Returns
+    /// `None` if there is none, or the table has a key.
     ///
     /// # Errors
     /// Those of [`Transaction::lock`] and [`Transaction::get_newest`].
     pub fn lock_row_like(&mut self, schema: &TableSchema, image: &[u8]) -> Result<Option<Vec<u8>>> {
         while let Some(found) = schema.find_row(image, self)? {
             self.lock(&found, LockMode::Exclusive, LockWait::Default)?;
-            // It may have gone while its lock was waited for; then another one is meant.
+            // The row may have been deleted while its lock was waited for; then the image refers to another
+            // one.
             let newest = self.get_newest(&found)?;
             if newest.is_some_and(|row| row.payload() == image) {
                 return Ok(Some(found));
@@ -191,7 +198,7 @@ impl Transaction {
     }
 }
 
-/// What [`TableSchema::find_row`] needs: the newest state under this transaction's own writes.
+/// Reads the newest state under this transaction's own writes, as [`TableSchema::find_row`] needs it.
 impl RowReader for Transaction {
     type Error = crate::Error;
 

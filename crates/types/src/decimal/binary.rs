@@ -3,7 +3,7 @@
 //! Digits before and after the point are grouped by nine from the point outwards; a whole group takes four bytes, the incomplete
 //! outer ones as many as their digits need. The first bit is inverted, and in a negative number all other bits too.
 
-use super::{Decimal, POWERS, Rounding, WORD_DIGITS, WORDS, Wide};
+use super::{Decimal, POWERS, Rounding, WORD_DIGITS, WORDS, digits_of};
 
 /// Bytes that so many digits of a group need.
 const BYTES_OF_DIGITS: [usize; WORD_DIGITS + 1] = [0, 1, 1, 2, 2, 3, 3, 4, 4, 4];
@@ -80,38 +80,55 @@ impl Decimal {
             return None;
         }
         let negative = bytes.first()? & 0x80 == 0;
-        let mask = if negative { 0xff } else { 0 };
-        let mut at = 0;
+        let mask = if negative { u32::MAX } else { 0 };
+        let mut rest = bytes;
+        let mut first = true;
         let mut take = |digits: usize| {
-            let mut word = 0u32;
-            for _ in 0..BYTES_OF_DIGITS[digits] {
-                let byte = bytes[at] ^ mask ^ if at == 0 { 0x80 } else { 0 };
-                word = word << 8 | u32::from(byte);
-                at += 1;
+            let (group, after) = rest.split_at(BYTES_OF_DIGITS[digits]);
+            rest = after;
+            let (mut word, unused_bits) = match *group {
+                [a] => (u32::from(a), 24),
+                [a, b] => (u32::from(u16::from_be_bytes([a, b])), 16),
+                [a, b, c] => (u32::from_be_bytes([0, a, b, c]), 8),
+                [a, b, c, d] => (u32::from_be_bytes([a, b, c, d]), 0),
+                _ => return None,
+            };
+            word ^= mask >> unused_bits;
+            if std::mem::take(&mut first) {
+                word ^= 0x8000_0000 >> unused_bits;
             }
             (word < POWERS[digits]).then_some(word)
         };
-        let mut words = [0u32; WORDS];
-        for (group, word) in words[..groups].iter_mut().enumerate() {
-            *word = take(match integer % WORD_DIGITS {
+        let mut number = Decimal {
+            scale,
+            ..Decimal::ZERO
+        };
+        let mut used = 0;
+        for group in 0..groups {
+            let word = take(match integer % WORD_DIGITS {
                 odd if group == 0 && odd > 0 => odd,
                 _ => WORD_DIGITS,
             })?;
+            // Leading zeros are no words.
+            if used > 0 || word != 0 {
+                number.words[used] = word;
+                used += 1;
+            }
+        }
+        if used > 0 {
+            number.integer_digits = ((used - 1) * WORD_DIGITS + digits_of(number.words[0])) as u8;
         }
         let mut left = scale_digits;
-        for word in &mut words[groups..] {
-            if left == 0 {
-                break;
-            }
+        let mut is_zero = used == 0;
+        while left > 0 {
             let digits = left.min(WORD_DIGITS);
-            *word = take(digits)? * POWERS[WORD_DIGITS - digits];
+            let word = take(digits)? * POWERS[WORD_DIGITS - digits];
+            is_zero &= word == 0;
+            number.words[used] = word;
+            used += 1;
             left -= digits;
         }
-        Wide {
-            words: &words,
-            integer_words: groups,
-        }
-        .narrow(scale, negative)
-        .ok()
+        number.negative = negative && !is_zero;
+        Some(number)
     }
 }

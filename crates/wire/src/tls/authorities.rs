@@ -1,10 +1,11 @@
-//! Whose certificates are believed, and why one is not.
+//! Trust in certificates, and the reasons against it.
 //!
-//! A certificate is believed if a chain of signatures leads from it to one of the authorities, every member of the chain is valid now,
-//! may do what it did, and is on no revocation list that we have. webpki checks this, except of the authority itself: it takes every one as
-//! given. That this is valid now and may sign, as OpenSSL wants it, is checked here. So are two kinds that webpki does not know, and OpenSSL does:
-//! a certificate of X.509's first version has no extensions, so it must be signed by an authority itself; and a
-//! certificate that is among the authorities is believed as it is.
+//! A certificate is trusted if a chain of signatures leads from it to one of the authorities, and every member of the
+//! chain is valid now, was allowed to do what it did, and is on none of our revocation lists. webpki checks this,
+//! except for the authority itself, which it takes as given. This module checks that the authority is valid now and
+//! may sign, as OpenSSL requires. It also handles two kinds of certificates that OpenSSL accepts and webpki does not:
+//! one of X.509 version 1, which has no extensions, must be signed by an authority directly; and one that is itself
+//! among the authorities is trusted as it is.
 
 use super::certificate::{Certificate, parse, seconds, time_text};
 use super::files;
@@ -22,30 +23,31 @@ use x509_cert::TbsCertificate;
 use x509_cert::crl::CertificateList;
 use x509_cert::der::Decode;
 
-/// The names of authorities that a server tells its clients, all of them together, in bytes. The protocol has room for 65,535, and rustls does not look.
+/// Maximum total length of the authorities' names that a server sends to its clients, in bytes. The protocol allows
+/// 65,535, and rustls does not check the limit.
 const SUBJECTS_MAX: usize = 32 << 10;
 
-/// What a certificate is for.
+/// Purpose of a certificate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Usage {
-    /// To show that a server is who it says.
+    /// It authenticates a server.
     Server,
-    /// To show that a client is.
+    /// It authenticates a client.
     Client,
 }
 
-/// Why a certificate is not believed.
+/// Reason why a certificate is not trusted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Distrust {
-    /// No authority that we know stands behind it: also what a self-signed certificate comes to.
+    /// No known authority has signed it; also for an unknown self-signed certificate.
     UnknownAuthority,
-    /// Its time is over, or has not come.
+    /// It is expired or not yet valid.
     OutOfDate(String),
     /// It is on a revocation list.
     Revoked,
-    /// It is another host's.
+    /// It belongs to another host.
     WrongName(String),
-    /// Whatever else.
+    /// Any other reason.
     Other(String),
 }
 
@@ -67,20 +69,21 @@ impl From<Distrust> for WireError {
     }
 }
 
-/// Those whose certificates are believed.
+/// The authorities whose certificates are trusted.
 #[derive(Debug, Default)]
 pub struct Authorities {
-    /// What is believed as it is.
+    /// Certificates that are trusted as they are.
     certificates: Vec<Certificate>,
-    /// Those of them that may sign others, and what webpki makes of each.
+    /// Those of them that may sign others, and webpki's form of each.
     signers: Vec<Certificate>,
     anchors: Vec<TrustAnchor<'static>>,
     subjects: Vec<DistinguishedName>,
-    /// The newest first: webpki looks at an issuer's first.
+    /// Revocation lists, the newest first: webpki uses the first one of an issuer.
     revocations: Vec<RevocationList>,
 }
 
-/// A list of what an authority has revoked: as webpki has it, and as it is read for certificates that webpki does not read.
+/// A revocation list of an authority, in webpki's form and in decoded form for certificates that webpki does not
+/// support.
 #[derive(Debug)]
 struct RevocationList {
     list: CertRevocationList<'static>,
@@ -98,18 +101,20 @@ impl RevocationList {
         })
     }
 
-    /// Until when it holds, in seconds since 1970. One that does not say it is of no use: webpki refuses it.
+    /// Returns until when the list is valid, in seconds since 1970. A list without this date is useless, because
+    /// webpki refuses it.
     fn next_update(&self) -> i64 {
         self.parsed.tbs_cert_list.next_update.map_or(0, seconds)
     }
 }
 
 impl Authorities {
-    /// Reads them from files.
+    /// Loads the authorities from files.
     ///
     /// # Errors
-    /// If a file cannot be read or holds nothing. In a directory, files that hold nothing are passed over, and those that cannot be read where
-    /// that makes less believed, not more: revocation lists have to be readable.
+    /// If a file cannot be read or contains no certificate. In a directory, files without certificates are skipped,
+    /// and so are unreadable files, because fewer authorities only mean less trust. Revocation lists must always be
+    /// readable.
     pub fn load(from: &TlsParameters) -> WireResult<Authorities> {
         let mut authorities = Authorities::default();
         if let Some(path) = path(&from.ca) {
@@ -154,10 +159,10 @@ impl Authorities {
         Ok(())
     }
 
-    /// Those that the operating system believes, with the revocation lists that are given.
+    /// Loads the operating system's authorities, with the given revocation lists.
     ///
     /// # Errors
-    /// As [`load`](Authorities::load).
+    /// As for [`load`](Authorities::load).
     pub fn system(from: &TlsParameters) -> WireResult<Authorities> {
         let mut authorities = Authorities::default();
         for certificate in rustls_native_certs::load_native_certs().certs {
@@ -169,7 +174,7 @@ impl Authorities {
 
     fn add(&mut self, der: &CertificateDer<'_>) -> Option<()> {
         let certificate = Certificate::read(der)?;
-        // A directory often has each of them by several names.
+        // A directory often contains each certificate under several names.
         if self.certificates.contains(&certificate) {
             return Some(());
         }
@@ -184,12 +189,13 @@ impl Authorities {
         Some(())
     }
 
-    /// Whether there are none.
+    /// Returns whether there are no authorities.
     pub fn is_empty(&self) -> bool {
         self.certificates.is_empty()
     }
 
-    /// Who they are: a server tells its clients, so that they choose a certificate. None if they are too many: a client then shows the one that it has.
+    /// Returns the names of the authorities, which a server sends to its clients so that they can choose a
+    /// certificate. Empty if the names are too long: clients then show the certificate that they have.
     pub(crate) fn subjects(&self) -> &[DistinguishedName] {
         let bytes: usize = self.subjects.iter().map(|name| name.as_ref().len() + 2).sum();
         match bytes <= SUBJECTS_MAX {
@@ -198,10 +204,11 @@ impl Authorities {
         }
     }
 
-    /// Checks the certificate that a peer showed, the first of `chain`, with the others that it sent.
+    /// Checks the certificate that a peer has shown, which is the first of `chain`, with the other ones that it has
+    /// sent.
     ///
     /// # Errors
-    /// Why it is not believed. That nobody known stands behind it is only said if nothing else is wrong with it.
+    /// The reason why it is not trusted. [`Distrust::UnknownAuthority`] means that nothing else is wrong with it.
     pub fn check(
         &self,
         chain: &[CertificateDer<'_>],
@@ -237,7 +244,8 @@ impl Authorities {
             Usage::Server => KeyUsage::server_auth(),
             Usage::Client => KeyUsage::client_auth(),
         };
-        // As OpenSSL checks it for MariaDB: once there are lists, every member of the chain needs one of its issuer's that holds.
+        // As OpenSSL checks it for MariaDB: if there are lists, every member of the chain needs a valid one of its
+        // issuer.
         let lists: Vec<&CertRevocationList<'_>> = self.revocations.iter().map(|list| &list.list).collect();
         let revocation = RevocationOptionsBuilder::new(&lists).ok().map(|builder| {
             builder
@@ -245,7 +253,7 @@ impl Authorities {
                 .with_expiration_policy(ExpirationPolicy::Enforce)
                 .build()
         });
-        // Several certificates of one authority may have the same key: one that is valid is enough.
+        // Several certificates of an authority may have the same key: it is enough if one of them is valid.
         let is_anchored_now = |path: &VerifiedPath<'_>| {
             let of_anchor = self.anchors.iter().zip(&self.signers);
             let mut dates = of_anchor
@@ -275,7 +283,7 @@ impl Authorities {
         Ok(())
     }
 
-    /// Before X.509's third version: an authority signed it itself.
+    /// Checks a certificate before X.509 version 3, which an authority must have signed directly.
     fn check_older_version(&self, certificate: &Certificate, now: UnixTime) -> Result<(), Distrust> {
         let unreadable = || distrust(webpki::Error::BadDer);
         let parsed = parse(certificate.der()).ok_or_else(unreadable)?;
@@ -293,7 +301,7 @@ impl Authorities {
         outcome
     }
 
-    /// Looks into the lists as webpki does.
+    /// Checks the revocation lists as webpki does.
     fn check_older_revocation(
         &self,
         certificate: &TbsCertificate,
@@ -345,11 +353,11 @@ fn check_dates(certificate: &Certificate, now: UnixTime) -> Result<(), Distrust>
     Ok(())
 }
 
-/// webpki's words, where they are not ours.
+/// Converts an error of webpki.
 fn distrust(error: webpki::Error) -> Distrust {
     use webpki::Error::*;
     match error {
-        // A certificate that is its own authority is one that is not known.
+        // A certificate that is its own authority has an unknown authority.
         UnknownIssuer | CaUsedAsEndEntity => Distrust::UnknownAuthority,
         CertExpired { .. } | CertNotValidYet { .. } => Distrust::OutOfDate("one in its chain".into()),
         CertRevoked => Distrust::Revoked,
@@ -359,8 +367,8 @@ fn distrust(error: webpki::Error) -> Distrust {
     }
 }
 
-/// Checks that a certificate is `host`'s, by the rules of OpenSSL's `X509_check_host` and `X509_check_ip`: the names of the extension, and the
-/// common name where the extension names no host.
+/// Checks that a certificate belongs to `host`, by the rules of OpenSSL's `X509_check_host` and `X509_check_ip`: by
+/// the names in the extension, and by the common name if the extension contains no host.
 ///
 /// # Errors
 /// [`Distrust::WrongName`].
@@ -385,7 +393,7 @@ pub fn check_name(certificate: &Certificate, host: &str) -> Result<(), Distrust>
     )))
 }
 
-/// A common name against a host: a `*` stands for the first label, and only where two more follow.
+/// Compares a common name with a host. A `*` matches the first label, and only if at least two labels follow.
 fn matches_host(name: &str, host: &str) -> bool {
     let host = host.strip_suffix('.').unwrap_or(host);
     match name.strip_prefix("*.") {
@@ -412,7 +420,7 @@ mod tests {
         wanted
     }
 
-    /// What `signer`, with its certificate among the authorities, makes of a client's certificate that it has signed.
+    /// Returns the result of checking a client's certificate that `signer`, which is among the authorities, has signed.
     fn signed_by(signer: CertificateParams) -> Result<Certificate, Distrust> {
         let key = KeyPair::generate().unwrap();
         let mut authorities = Authorities::default();
@@ -430,7 +438,7 @@ mod tests {
     }
 
     #[test]
-    fn more_authorities_than_can_be_told() {
+    fn no_names_are_sent_if_there_are_too_many_authorities() {
         let key = KeyPair::generate().unwrap();
         let mut authorities = Authorities::default();
         for number in 0..300 {
@@ -454,13 +462,13 @@ mod tests {
     }
 
     #[test]
-    fn an_authority_may_sign_and_is_valid() {
+    fn an_authority_must_be_valid_and_allowed_to_sign() {
         let authority = || wanted("ca", IsCa::Ca(rcgen::BasicConstraints::Unconstrained));
         signed_by(authority()).unwrap();
         let mut by_usage = wanted("ca", IsCa::NoCa);
         by_usage.key_usages = vec![KeyUsagePurpose::KeyCertSign];
         signed_by(by_usage).unwrap();
-        // A certificate that is believed by itself may not speak for others.
+        // A certificate that is only trusted itself must not sign others.
         for pinned in [wanted("pinned", IsCa::ExplicitNoCa), wanted("pinned", IsCa::NoCa)] {
             assert_eq!(signed_by(pinned).unwrap_err(), Distrust::UnknownAuthority);
         }
@@ -476,7 +484,7 @@ mod tests {
     }
 
     #[test]
-    fn names_by_the_extension() {
+    fn hosts_are_checked_against_the_extension() {
         let der = CertificateDer::from_pem_slice(include_bytes!("testdata/example.pem")).unwrap();
         let certificate = Certificate::read(&der).unwrap();
         for host in [
@@ -501,7 +509,7 @@ mod tests {
     }
 
     #[test]
-    fn names_by_the_common_name() {
+    fn hosts_are_checked_against_the_common_name() {
         assert!(matches_host("db.example.com", "DB.example.com"));
         assert!(matches_host("db.example.com", "db.example.com."));
         assert!(matches_host("*.example.com", "db.example.com"));

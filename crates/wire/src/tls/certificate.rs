@@ -1,5 +1,5 @@
-//! What is read of an X.509 certificate: its names as MariaDB writes them, its dates, its key. x509-cert reads it; here is what it has no words for:
-//! names and times as OpenSSL writes them.
+//! X.509 certificates: their names as MariaDB writes them, their dates, their keys. x509-cert decodes them; this
+//! module formats names and times as OpenSSL does.
 
 use rustls::pki_types::CertificateDer;
 use sha2::{Digest, Sha256};
@@ -11,41 +11,41 @@ use x509_cert::ext::pkix::{BasicConstraints, KeyUsage, SubjectAltName};
 use x509_cert::name::Name;
 use x509_cert::time::Time;
 
-/// A certificate, read.
+/// A decoded certificate.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Certificate {
     der: CertificateDer<'static>,
     version: Version,
-    /// Whose it is.
+    /// Name of the owner.
     pub(crate) subject: Name,
     issuer: Name,
     names_hosts: bool,
     may_sign: bool,
-    /// The key with its algorithm, encoded.
+    /// Encoded key with its algorithm.
     pub(crate) key_info: Vec<u8>,
-    /// From when on it is valid, in seconds since 1970.
+    /// Beginning of the validity, in seconds since 1970.
     pub not_before: i64,
-    /// Until when it is valid, in seconds since 1970.
+    /// End of the validity, in seconds since 1970.
     pub not_after: i64,
 }
 
-/// All of `der`, as x509-cert has it. `None` if it is no certificate, and if extensions are in one that is older than they are.
+/// Decodes all of `der`. `None` if it is not a certificate, or if it has extensions but a version before they existed.
 pub(crate) fn parse(der: &CertificateDer<'_>) -> Option<x509_cert::Certificate> {
     let parsed = x509_cert::Certificate::from_der(der).ok()?;
     let signed = &parsed.tbs_certificate;
     (signed.version == Version::V3 || signed.extensions.is_none()).then_some(parsed)
 }
 
-/// A time of a certificate in seconds since 1970.
+/// Returns a certificate's time in seconds since 1970.
 pub(crate) fn seconds(time: Time) -> i64 {
     i64::try_from(time.to_unix_duration().as_secs()).unwrap_or(i64::MAX)
 }
 
 impl Certificate {
-    /// Reads one. `None` if it is none.
+    /// Decodes a certificate. `None` if `der` is not one.
     pub fn read(der: &CertificateDer<'_>) -> Option<Certificate> {
         let signed = parse(der)?.tbs_certificate;
-        // A host in names that cannot be read is a host all the same: the common name must not stand for it.
+        // A host in the extension counts even if webpki cannot read it: the common name must not replace it.
         let names_hosts = signed
             .get::<SubjectAltName>()
             .ok()?
@@ -63,27 +63,28 @@ impl Certificate {
         })
     }
 
-    /// Its encoding.
+    /// Returns the encoded certificate.
     pub fn der(&self) -> &CertificateDer<'static> {
         &self.der
     }
 
-    /// Whether it is of X.509's third version, which is the one that rustls and webpki read.
+    /// Returns whether it is of X.509 version 3, the only version that rustls and webpki support.
     pub(crate) fn is_third_version(&self) -> bool {
         self.version == Version::V3
     }
 
-    /// Whose it is, as `REQUIRE SUBJECT` and `openssl x509 -subject -nameopt compat` write it: `/C=DE/O=Example/CN=client`.
+    /// Returns the owner's name as in `REQUIRE SUBJECT` and `openssl x509 -subject -nameopt compat`:
+    /// `/C=DE/O=Example/CN=client`.
     pub fn subject_text(&self) -> String {
         name_text(&self.subject)
     }
 
-    /// Who signed it, in the same form.
+    /// Returns the signer's name in the same form.
     pub fn issuer_text(&self) -> String {
         name_text(&self.issuer)
     }
 
-    /// The common names of whose it is.
+    /// Returns the common names of the owner.
     pub fn common_names(&self) -> Vec<String> {
         attributes(&self.subject)
             .filter(|(name, _)| name == "CN")
@@ -91,23 +92,24 @@ impl Certificate {
             .collect()
     }
 
-    /// Whether its subjectAltName names hosts. The common name counts only where it does not.
+    /// Returns whether its subjectAltName contains hosts. If so, the common name does not count.
     pub fn names_hosts(&self) -> bool {
         self.names_hosts
     }
 
-    /// Whether it is one of an authority: it may sign other certificates.
+    /// Returns whether it belongs to an authority, which may sign other certificates.
     pub(crate) fn may_sign(&self) -> bool {
         self.may_sign
     }
 
-    /// SHA-256 of it.
+    /// Returns the certificate's SHA-256.
     pub fn fingerprint(&self) -> [u8; 32] {
         Sha256::digest(&self.der).into()
     }
 }
 
-/// OpenSSL's rule (`X509_check_ca`): the basic constraints say so, or, where there are none, it is a self-signed one of the first version, or its key usage names it.
+/// Returns whether a certificate may sign others, by OpenSSL's rule (`X509_check_ca`): the basic constraints say so;
+/// or there are none, and it is a self-signed one of version 1, or its key usage includes signing.
 fn may_sign(signed: &x509_cert::TbsCertificate) -> Option<bool> {
     let usage = signed
         .get::<KeyUsage>()
@@ -121,7 +123,8 @@ fn may_sign(signed: &x509_cert::TbsCertificate) -> Option<bool> {
     Some(is_authority && usage != Some(false))
 }
 
-/// A time as OpenSSL prints it: `Nov 22 06:04:00 2026 GMT`, as in `Ssl_server_not_after`. Nothing for a time that no certificate can have.
+/// Formats a time as OpenSSL does: `Nov 22 06:04:00 2026 GMT`, as in `Ssl_server_not_after`. Empty for a time that no
+/// certificate can contain.
 pub fn time_text(seconds: i64) -> String {
     const MONTHS: [&str; 12] = [
         "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
@@ -141,7 +144,7 @@ pub fn time_text(seconds: i64) -> String {
     )
 }
 
-/// What OpenSSL calls the attributes that names have. RFC 4514's names, which libraries know, are others.
+/// Returns OpenSSL's name of an attribute. Libraries know the names of RFC 4514, which are different.
 fn attribute_name(id: String) -> String {
     let short = match id.as_str() {
         "2.5.4.3" => "CN",
@@ -183,7 +186,7 @@ fn attribute_name(id: String) -> String {
     short.to_owned()
 }
 
-/// A name's attributes: what OpenSSL calls them, and their bytes.
+/// Returns the attributes of a name: OpenSSL's names for them, and their bytes.
 fn attributes(name: &Name) -> impl Iterator<Item = (String, &[u8])> {
     name.0
         .iter()
@@ -191,7 +194,7 @@ fn attributes(name: &Name) -> impl Iterator<Item = (String, &[u8])> {
         .map(|attribute| (attribute_name(attribute.oid.to_string()), attribute.value.value()))
 }
 
-/// A name in one line, as `X509_NAME_oneline` writes it: bytes that are not printable ASCII as `\x` and two digits.
+/// Formats a name in one line as `X509_NAME_oneline` does: bytes that are not printable ASCII as `\x` and two digits.
 fn name_text(name: &Name) -> String {
     let mut text = String::new();
     for (name, value) in attributes(name) {
@@ -213,12 +216,13 @@ mod tests {
     use super::*;
     use rustls::pki_types::pem::PemObject;
 
-    /// openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -days 36500 -subj '/C=DE/O=Ä & Co/emailAddress=a@b.c/CN=db.example.com'
-    /// -addext 'subjectAltName=DNS:db.example.com,DNS:*.example.com,IP:127.0.0.1,IP:::1'
+    /// openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -days 36500 -subj '/C=DE/O=Ä &
+    /// Co/emailAddress=a@b.c/CN=db.example.com' -addext
+    /// 'subjectAltName=DNS:db.example.com,DNS:*.example.com,IP:127.0.0.1,IP:::1'
     const EXAMPLE: &str = include_str!("testdata/example.pem");
 
     #[test]
-    fn a_certificate_of_openssls() {
+    fn a_certificate_made_by_openssl_is_decoded() {
         let der = CertificateDer::from_pem_slice(EXAMPLE.as_bytes()).unwrap();
         let certificate = Certificate::read(&der).unwrap();
         assert!(certificate.is_third_version());
@@ -238,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn times_as_openssl_writes_them() {
+    fn times_are_formatted_as_by_openssl() {
         for (seconds, text) in [
             (0, "Jan  1 00:00:00 1970 GMT"),
             (1_795_327_445, "Nov 22 06:04:05 2026 GMT"),
@@ -253,13 +257,13 @@ mod tests {
     }
 
     #[test]
-    fn attributes_as_openssl_names_them() {
+    fn attributes_have_openssls_names() {
         for (id, name) in [
             // openssl req -x509 -subj /2.5.4.97=x | openssl x509 -noout -subject -nameopt compat, by OpenSSL 3.0.19
             ("2.5.4.97", "organizationIdentifier"),
             ("1.3.6.1.4.1.311.60.2.1.3", "jurisdictionC"),
             ("2.5.4.42", "GN"),
-            // Those that nobody has named are numbers.
+            // Attributes without a name are shown as numbers.
             ("2.5.4.98", "2.5.4.98"),
             ("1.2.840.113549", "1.2.840.113549"),
         ] {

@@ -1,15 +1,16 @@
-//! A client's settings: whom it believes, and what it shows of itself. `--ssl-ca` and its like, `MASTER_SSL_CA` and its like.
+//! TLS settings of a client: which servers it trusts, and the certificate that it shows. They come from `--ssl-ca`
+//! and the like, or from `MASTER_SSL_CA` and the like.
 //!
-//! A client that was told to use TLS never goes on without it. What it checks is what MariaDB's client checks:
+//! A client that was configured to use TLS never continues without it. It checks what MariaDB's client checks:
 //!
 //! | `ssl_ca`, `ssl_capath` | verify | checked |
 //! |---|---|---|
-//! | none | no | nothing: encrypted, to whomever |
-//! | given | no | that one of them signed it |
-//! | given | yes | and that it is this host's |
-//! | none | yes | that an authority of the system signed it and it is this host's, or that the server [proves](super::proof) to know the password |
+//! | none | no | nothing: encrypted, with any server |
+//! | given | no | one of the authorities has signed the certificate |
+//! | given | yes | the same, and the certificate is for this host |
+//! | none | yes | a system authority has signed it and it is for this host, or the server [proves](super::proof) that it knows the password |
 //!
-//! The certificate is looked at after the handshake and before anything else is sent.
+//! The certificate is checked after the handshake and before anything else is sent.
 
 use super::authorities::{Authorities, Distrust, Usage, check_name};
 use super::certificate::Certificate;
@@ -27,13 +28,13 @@ use rustls::{ClientConfig, Error};
 use std::sync::Arc;
 use tokio_rustls::{TlsConnector, TlsStream};
 
-/// Whether the server's certificate has to be its own.
+/// Whether the server's certificate must be for the server's host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum VerifyServer {
-    /// An authority, where one is given, is enough.
+    /// No: an authority is enough, if one is given.
     #[default]
     No,
-    /// It has to be trusted and this host's.
+    /// Yes: the certificate must be trusted and for this host.
     Yes,
 }
 
@@ -46,38 +47,38 @@ impl From<bool> for VerifyServer {
     }
 }
 
-/// How a server is believed.
+/// How a server is trusted.
 #[derive(Debug)]
 enum Trust {
-    /// Whoever it is.
+    /// Any server is trusted.
     Anyone,
     /// By these authorities.
     Authorities(Authorities, VerifyServer),
-    /// By the system's authorities, or because it knows the password.
+    /// By the system's authorities, or because the server knows the password.
     SystemOrProof(Authorities),
 }
 
-/// Settings, ready to connect with. Cheap to clone.
+/// TLS settings of a client, ready to connect with. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct ClientTls {
     config: Arc<ClientConfig>,
     trust: Arc<Trust>,
 }
 
-/// What is to be done yet before a server is believed.
+/// What remains to be done before a server is trusted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Believed {
     /// Nothing.
     Yes,
-    /// It has to prove that it knows the password.
+    /// The server must prove that it knows the password.
     IfItProves(Certificate),
 }
 
 impl ClientTls {
-    /// Reads the files and makes the settings.
+    /// Reads the files and creates the settings.
     ///
     /// # Errors
-    /// [`WireError::Tls`](crate::WireError::Tls) for what cannot be read or heeded.
+    /// [`WireError::Tls`](crate::WireError::Tls) if something cannot be read or used.
     pub fn new(parameters: &TlsParameters, verify: VerifyServer) -> WireResult<ClientTls> {
         let trust = match (parameters.names_authorities(), verify) {
             (false, VerifyServer::No) => Trust::Anyone,
@@ -89,12 +90,12 @@ impl ClientTls {
             .with_protocol_versions(&parameters.protocol_versions()?)
             .map_err(tls_error)?
             .dangerous()
-            .with_custom_certificate_verifier(Arc::new(HasTheKey));
+            .with_custom_certificate_verifier(Arc::new(KeyPossessionVerifier));
         let mut config = match shown {
             Some(shown) => builder.with_client_cert_resolver(Arc::new(SingleCertAndKey::from(shown))),
             None => builder.with_no_client_auth(),
         };
-        // Connections live long: to take one up again is not worth the state.
+        // Connections live long, so resuming a session is not worth the state.
         config.resumption = Resumption::disabled();
         Ok(ClientTls {
             config: Arc::new(config),
@@ -102,9 +103,9 @@ impl ClientTls {
         })
     }
 
-    /// Encrypts a socket whose other end waits for the handshake, and looks at the server's certificate.
+    /// Encrypts a socket whose peer waits for the handshake, and checks the server's certificate.
     pub(crate) async fn connect(&self, socket: Socket, host: &str) -> WireResult<(Socket, Believed)> {
-        // The name is only sent to the server. One that cannot be sent is left out, as an address is.
+        // The name is only sent to the server. A name that cannot be sent is omitted, as an address is.
         let name = ServerName::try_from(host.to_owned())
             .unwrap_or(ServerName::IpAddress(std::net::Ipv4Addr::UNSPECIFIED.into()));
         let stream = TlsConnector::from(self.config.clone())
@@ -112,14 +113,14 @@ impl ClientTls {
             .await
             .map_err(handshake_error)?;
         let chain = stream.get_ref().1.peer_certificates().unwrap_or_default();
-        let believed = self.trust.look_at(chain, host)?;
+        let believed = self.trust.check(chain, host)?;
         let socket = TlsSocket::new(TlsStream::Client(stream));
         Ok((Socket::Tls(Box::new(socket)), believed))
     }
 }
 
 impl Trust {
-    fn look_at(&self, chain: &[CertificateDer<'_>], host: &str) -> Result<Believed, Distrust> {
+    fn check(&self, chain: &[CertificateDer<'_>], host: &str) -> Result<Believed, Distrust> {
         let now = UnixTime::now();
         match self {
             Trust::Anyone => Ok(Believed::Yes),
@@ -142,11 +143,11 @@ impl Trust {
     }
 }
 
-/// In the handshake only this is checked: that the server has the key of the certificate that it shows.
+/// Verifier for the handshake itself. It only checks that the server has the key of the certificate that it shows.
 #[derive(Debug)]
-struct HasTheKey;
+struct KeyPossessionVerifier;
 
-impl ServerCertVerifier for HasTheKey {
+impl ServerCertVerifier for KeyPossessionVerifier {
     fn verify_server_cert(
         &self,
         _: &CertificateDer<'_>,

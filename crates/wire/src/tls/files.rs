@@ -1,4 +1,4 @@
-//! Certificates, private keys and revocation lists in PEM files, with OpenSSL's words for what is wrong with them.
+//! Certificates, private keys and revocation lists in PEM files. Errors use OpenSSL's texts.
 
 use super::certificate::Certificate;
 use super::{provider, tls_error};
@@ -8,14 +8,14 @@ use rustls::pki_types::{CertificateDer, CertificateRevocationListDer, PrivateKey
 use rustls::sign::CertifiedKey;
 use std::path::{Path, PathBuf};
 
-/// A longer file is refused, in bytes.
+/// Maximum length of a file, in bytes.
 const FILE_MAX: u64 = 16 << 20;
 
-/// Reads a file that is not too long.
+/// Reads a file, which must not be too long.
 fn read(path: &Path) -> std::io::Result<Vec<u8>> {
     use std::io::Read;
     let mut bytes = vec![];
-    // One more than may be there: a part of a file could leave out what has been revoked.
+    // Reads one byte more than allowed, to detect a longer file: a truncated list could omit revoked certificates.
     std::fs::File::open(path)?
         .take(FILE_MAX + 1)
         .read_to_end(&mut bytes)?;
@@ -25,7 +25,7 @@ fn read(path: &Path) -> std::io::Result<Vec<u8>> {
     }
 }
 
-/// All objects of one kind in a file.
+/// Returns all objects of one kind in a file.
 fn objects<T: PemObject>(path: &Path, problem: &str) -> WireResult<Vec<T>> {
     let failed =
         |error: &dyn std::fmt::Display| tls_error(format!("{problem} from '{}': {error}", path.display()));
@@ -35,7 +35,7 @@ fn objects<T: PemObject>(path: &Path, problem: &str) -> WireResult<Vec<T>> {
         .map_err(|error| failed(&error))
 }
 
-/// The certificates of a file; at least one.
+/// Returns the certificates of a file; at least one.
 pub fn certificates(path: &Path) -> WireResult<Vec<CertificateDer<'static>>> {
     let problem = "Unable to get certificate";
     let found: Vec<CertificateDer<'static>> = objects(path, problem)?;
@@ -48,12 +48,13 @@ pub fn certificates(path: &Path) -> WireResult<Vec<CertificateDer<'static>>> {
     }
 }
 
-/// The revocation lists of a file.
+/// Returns the revocation lists of a file.
 pub fn revocation_lists(path: &Path) -> WireResult<Vec<CertificateRevocationListDer<'static>>> {
     objects(path, "Unable to get revocation list")
 }
 
-/// The files of a directory, in the order of their names: `ssl_capath`. OpenSSL looks for names made of a hash; here every file is read.
+/// Returns the files of a directory (`ssl_capath`), ordered by name. OpenSSL looks for names made from hashes; here
+/// every file is read.
 pub fn files_of(directory: &Path) -> WireResult<Vec<PathBuf>> {
     let failed = |error: std::io::Error| {
         tls_error(format!(
@@ -72,10 +73,10 @@ pub fn files_of(directory: &Path) -> WireResult<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// A certificate with the ones that lead to its authority, and its key. The key may stand in the same file.
+/// Returns a certificate with those that lead to its authority, and its key. The key may be in the same file.
 ///
 /// # Errors
-/// What is wrong with them, and if they do not belong together.
+/// If something is wrong with them, or if they do not belong together.
 pub fn certified_key(certificate: &Path, key: &Path) -> WireResult<CertifiedKey> {
     let chain = certificates(certificate)?;
     let problem = "Unable to get private key";

@@ -1,25 +1,27 @@
-//! TLS, both ends: what is trusted, what is shown, and how a connection that began in clear goes on encrypted.
+//! TLS, both sides: trust, certificates, and the transition of a connection from clear text to encryption.
 //!
 //! ```text
 //!   client                                   server
-//!     │ ◀────────── greeting, in clear ────────│   the server has a certificate: CLIENT_SSL
+//!     │ ◀────────── greeting, in clear ────────│   with CLIENT_SSL, as the server has a certificate
 //!     │ ─ SSLRequest: flags, no user ─────────▶│   32 bytes, in clear
 //!     │ ◀═══════════ TLS handshake ═══════════▶│
-//!     │ ═ login ══════════════════════════════▶│   from here on packets as ever, inside of TLS
+//!     │ ═ login ══════════════════════════════▶│   from here on the usual packets, inside of TLS
 //! ```
 //!
-//! * [`authorities`]: whose certificates are believed: `ssl_ca`, `ssl_capath`, `ssl_crl`, `ssl_crlpath`, or the system's.
-//! * [`certificate`]: what is read of a certificate: its names, its dates, its key.
+//! * [`authorities`]: trusted authorities: `ssl_ca`, `ssl_capath`, `ssl_crl`, `ssl_crlpath`, or the system's.
+//! * [`certificate`]: decoded certificates: their names, dates and keys.
 //! * [`files`]: certificates, keys and revocation lists in PEM files.
 //! * [`signature`]: signatures of handshakes and of certificates, where rustls does not check them.
 //! * [`suites`]: `ssl_cipher` and `tls_version`.
-//! * [`parameters`]: what either end is told; [`client`], [`server`]: what it makes of that.
-//! * [`self_signed`]: the certificate of a server that was given none, and [`proof`]: why a client that knows its password believes it.
+//! * [`parameters`]: the parameters of either side; [`client`], [`server`]: the settings made from them.
+//! * [`self_signed`]: the certificate of a server that was given none; [`proof`]: why a client that knows the
+//!   password trusts it.
 //! * [`stream`]: the encrypted socket.
 //!
-//! The protocol itself is rustls, the cryptography ring. TLS 1.2 and 1.3 are spoken; 1.0 and 1.1 are not. What OpenSSL accepts and
-//! rustls does not, and what MariaDB's guides make its users have, is accepted here: certificates of X.509's first version (what
-//! `openssl x509 -req` made for decades), names in the common name alone, and a self-signed certificate that is itself in `ssl_ca`.
+//! rustls implements the protocol, ring the cryptography. TLS 1.2 and 1.3 are supported; 1.0 and 1.1 are not. Three
+//! things that OpenSSL accepts and rustls does not are accepted here, because users who followed MariaDB's guides
+//! have them: certificates of X.509 version 1 (which `openssl x509 -req` created for decades), host names in the
+//! common name only, and a self-signed certificate that is itself in `ssl_ca`.
 
 pub mod authorities;
 pub mod certificate;
@@ -42,17 +44,17 @@ pub use stream::TlsSession;
 use crate::error::WireError;
 use rustls::crypto::CryptoProvider;
 
-/// The cryptography.
+/// Returns the implementation of the cryptography.
 pub(crate) fn provider() -> CryptoProvider {
     rustls::crypto::ring::default_provider()
 }
 
-/// An error of a handshake or of its settings.
+/// Returns an error of a handshake or of its settings.
 pub(crate) fn tls_error(text: impl ToString) -> WireError {
     WireError::Tls(text.to_string())
 }
 
-/// What a failed handshake says, in few words.
+/// Returns the error of a failed handshake, with a short text.
 pub(crate) fn handshake_error(error: std::io::Error) -> WireError {
     let inner = error
         .get_ref()

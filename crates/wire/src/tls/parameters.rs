@@ -1,4 +1,4 @@
-//! What either end is told of TLS, by whichever names: `ssl_ca` of a server, `--ssl-ca` of a command, `MASTER_SSL_CA` of a replica.
+//! TLS parameters of either side: `ssl_ca` of a server, `--ssl-ca` of a command, `MASTER_SSL_CA` of a replica.
 
 use super::suites::{parse_suites, parse_versions};
 use super::{files, provider};
@@ -9,7 +9,7 @@ use rustls::sign::CertifiedKey;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
-/// Files, directories and lists. An empty text stands for what is not given.
+/// Files, directories and lists. An empty text means that the parameter is not set.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct TlsParameters {
@@ -17,9 +17,9 @@ pub struct TlsParameters {
     pub ca: String,
     /// `ssl_capath`: a directory of such files.
     pub ca_path: String,
-    /// `ssl_cert`: the certificate to show, with those up to its authority.
+    /// `ssl_cert`: the certificate to show, with those that lead to its authority.
     pub certificate: String,
-    /// `ssl_key`. Without it the key stands in the certificate's file.
+    /// `ssl_key`. If it is not set, the key is in the certificate's file.
     pub key: String,
     /// `ssl_cipher`.
     pub cipher: String,
@@ -32,18 +32,19 @@ pub struct TlsParameters {
     pub versions: String,
 }
 
-/// A path, if it is given.
+/// Returns a path, if it is set.
 pub(crate) fn path(text: &str) -> Option<&Path> {
     (!text.is_empty()).then(|| Path::new(text))
 }
 
 impl TlsParameters {
-    /// Whether authorities are named.
+    /// Returns whether authorities are configured.
     pub(crate) fn names_authorities(&self) -> bool {
         !self.ca.is_empty() || !self.ca_path.is_empty()
     }
 
-    /// What is shown to the other end, if anything is. One file may hold both, under either name.
+    /// Returns the certificate to show and its key, if they are configured. One file may contain both, under either
+    /// name.
     pub(crate) fn certified_key(&self) -> WireResult<Option<CertifiedKey>> {
         let (certificate, key) = match (self.certificate.as_str(), self.key.as_str()) {
             ("", "") => return Ok(None),
@@ -53,7 +54,7 @@ impl TlsParameters {
         files::certified_key(Path::new(certificate), Path::new(key)).map(Some)
     }
 
-    /// The cryptography, with the suites of `ssl_cipher`.
+    /// Returns the cryptography with the suites of `ssl_cipher`.
     pub(crate) fn provider(&self) -> WireResult<CryptoProvider> {
         Ok(CryptoProvider {
             cipher_suites: parse_suites(&self.cipher)?,
@@ -61,7 +62,7 @@ impl TlsParameters {
         })
     }
 
-    /// The versions of `tls_version`.
+    /// Returns the versions of `tls_version`.
     pub(crate) fn protocol_versions(&self) -> WireResult<Vec<&'static SupportedProtocolVersion>> {
         parse_versions(&self.versions)
     }

@@ -1,22 +1,24 @@
-//! Why a client believes the certificate of a server that nobody vouches for: the server proves to know the client's password.
+//! Proof by which a client trusts a server whose certificate no authority has signed: the server knows the client's
+//! password.
 //!
-//! MariaDB 11.4's scheme (MDEV-31855, MDEV-31856). When the login is through, the server's OK packet says, as its info, a byte 1 and in hexadecimal digits
+//! This is MariaDB 11.4's scheme (MDEV-31855, MDEV-31856). After the login, the info of the server's OK packet is a
+//! byte 1 and in hexadecimal digits
 //!
 //! ```text
-//!   SHA256( the password as the server keeps it ‖ the scramble ‖ SHA256(the server's certificate) )
+//!   SHA256( the stored form of the password ‖ the scramble ‖ SHA256(the server's certificate) )
 //! ```
 //!
-//! Who sits in between shows another certificate, and knows neither the password nor what is kept of it. It takes a password: for an account
-//! without one the proof proves nothing, and is not given.
+//! A man in the middle shows another certificate and knows neither the password nor its stored form. The scheme needs a
+//! password: for an account without one the proof would prove nothing, and is not sent.
 
 use super::certificate::Certificate;
 use crate::authentication::Scramble;
 use sha2::{Digest, Sha256};
 
-/// What the info of the OK packet begins with.
+/// First byte of the info of the OK packet.
 const MARK: char = '\u{1}';
 
-/// The info that an OK packet carries for a client whose password is kept as `kept`.
+/// Returns the info of an OK packet for a client whose password has the stored form `kept`.
 pub fn proof(kept: &[u8], scramble: &Scramble, certificate: &Certificate) -> String {
     let mut digest = Sha256::new();
     digest.update(kept);
@@ -29,7 +31,7 @@ pub fn proof(kept: &[u8], scramble: &Scramble, certificate: &Certificate) -> Str
     info
 }
 
-/// Whether an OK packet's info proves the certificate to a client whose password is kept as `kept`.
+/// Returns whether an OK packet's info proves the certificate, for a client whose password has the stored form `kept`.
 pub fn proves(info: &str, kept: &[u8], scramble: &Scramble, certificate: &Certificate) -> bool {
     info == proof(kept, scramble, certificate)
 }

@@ -1,6 +1,8 @@
-//! The certificate of a server that was given none, as MariaDB 11.4's servers make it: made anew at every start, kept nowhere, signed by itself.
+//! The certificate of a server that was given none, as in MariaDB 11.4: self-signed, created at every start, and
+//! stored nowhere.
 //!
-//! It encrypts for everybody; a client that wants to know whom it talks to believes it by its password ([`proof`](super::proof)).
+//! With it, connections are encrypted for every client. A client that verifies the server trusts it by the password
+//! ([`proof`](super::proof)).
 
 use super::{provider, tls_error};
 use crate::error::WireResult;
@@ -11,13 +13,14 @@ use rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer, UnixTime};
 use rustls::sign::CertifiedKey;
 use std::time::Duration;
 
-/// Whose it is.
+/// Name of the owner.
 const COMMON_NAME: &str = "Paceline Server";
-/// How long it is valid, and for how long it has been: clocks differ.
+/// How long the certificate is valid from its creation on.
 const VALID: Duration = Duration::from_secs(10 * 365 * 86_400);
+/// How long the certificate has already been valid at its creation, because clocks differ.
 const VALID_SINCE: Duration = Duration::from_secs(86_400);
 
-/// A new key and its certificate.
+/// Creates a key and a certificate for it.
 ///
 /// # Errors
 /// If the system has no random bytes.
@@ -26,7 +29,7 @@ pub fn make(now: UnixTime) -> WireResult<CertifiedKey> {
     let now = date_time_ymd(1970, 1, 1) + Duration::from_secs(now.as_secs());
     let mut name = DistinguishedName::new();
     name.push(DnType::CommonName, COMMON_NAME);
-    // The serial number is left to rcgen, which makes it of the key: each start has its own.
+    // rcgen derives the serial number from the key, so each start has its own.
     let mut wanted = CertificateParams::default();
     wanted.distinguished_name = name;
     wanted.not_before = now - VALID_SINCE;
@@ -48,7 +51,7 @@ mod tests {
     use x509_cert::der::Encode;
 
     #[test]
-    fn it_is_signed_by_itself() {
+    fn the_certificate_is_self_signed() {
         let now = UnixTime::now();
         let made = make(now).unwrap();
         let certificate = Certificate::read(&made.cert[0]).unwrap();
@@ -57,7 +60,7 @@ mod tests {
         let since = i64::try_from(now.as_secs() - VALID_SINCE.as_secs()).unwrap();
         let until = i64::try_from(now.as_secs() + VALID.as_secs()).unwrap();
         assert_eq!((certificate.not_before, certificate.not_after), (since, until));
-        // webpki reads it, and the key signs for it.
+        // webpki can decode it, and the key signs for it.
         let read = webpki::EndEntityCert::try_from(&made.cert[0]).unwrap();
         let parsed = parse(&made.cert[0]).unwrap();
         let signed = parsed.tbs_certificate.to_der().unwrap();

@@ -1,7 +1,9 @@
-//! A server's settings: the certificate that it shows, and whose clients' certificates it believes. `ssl_cert`, `ssl_key`, `ssl_ca` and their like.
+//! TLS settings of a server: the certificate that it shows, and which clients' certificates it trusts. They come from
+//! `ssl_cert`, `ssl_key`, `ssl_ca` and the like.
 //!
-//! A client need not show a certificate. If it shows one and the server knows authorities, the certificate is checked in the handshake, and a
-//! wrong one ends it; whether an account needs one is asked later. A server that knows no authorities asks for none.
+//! A client need not show a certificate. If it shows one and the server has authorities, the certificate is checked
+//! in the handshake, and an untrusted one ends the handshake. Whether an account requires a certificate is checked
+//! later. A server without authorities requests no certificates.
 
 use super::authorities::{Authorities, Distrust, Usage};
 use super::certificate::Certificate;
@@ -20,7 +22,7 @@ use rustls::{CertificateError, DistinguishedName, Error, ServerConfig};
 use std::sync::Arc;
 use tokio_rustls::{TlsAcceptor, TlsStream};
 
-/// Settings, ready to accept with. Cheap to clone.
+/// TLS settings of a server, ready to accept with. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct ServerTls {
     config: Arc<ServerConfig>,
@@ -29,10 +31,10 @@ pub struct ServerTls {
 }
 
 impl ServerTls {
-    /// Reads the files, or makes a certificate.
+    /// Reads the files, or creates a certificate.
     ///
     /// # Errors
-    /// [`WireError::Tls`](crate::WireError::Tls) for what cannot be read or heeded.
+    /// [`WireError::Tls`](crate::WireError::Tls) if something cannot be read or used.
     pub fn new(parameters: &TlsParameters) -> WireResult<ServerTls> {
         let shown = match parameters.certified_key()? {
             Some(shown) => shown,
@@ -41,7 +43,7 @@ impl ServerTls {
         let authorities = Authorities::load(parameters)?;
         let verifier: Arc<dyn ClientCertVerifier> = match authorities.is_empty() {
             true => Arc::new(NoClientAuth),
-            false => Arc::new(IfShown(authorities)),
+            false => Arc::new(OptionalCertificateVerifier(authorities)),
         };
         let certificate = shown
             .cert
@@ -55,7 +57,7 @@ impl ServerTls {
             .map_err(tls_error)?
             .with_client_cert_verifier(verifier)
             .with_cert_resolver(Arc::new(SingleCertAndKey::from(shown)));
-        // Connections live long: to take one up again is not worth the state.
+        // Connections live long, so resuming a session is not worth the state.
         config.session_storage = Arc::new(NoServerSessionStorage {});
         config.send_tls13_tickets = 0;
         Ok(ServerTls {
@@ -65,20 +67,20 @@ impl ServerTls {
         })
     }
 
-    /// The certificate that it shows.
+    /// Returns the certificate that the server shows.
     pub fn certificate(&self) -> &Certificate {
         &self.certificate
     }
 
-    /// `Ssl_cipher_list`.
+    /// Returns the value of `Ssl_cipher_list`.
     pub fn cipher_list(&self) -> &str {
         &self.cipher_list
     }
 
-    /// Encrypts a socket whose other end asked for it; `early` is what it has sent behind that.
+    /// Encrypts a socket whose peer has requested it; `early` is what the peer has sent after the request.
     ///
     /// # Errors
-    /// [`WireError::Tls`](crate::WireError::Tls); the socket is gone then.
+    /// [`WireError::Tls`](crate::WireError::Tls); the socket is lost then.
     pub async fn accept(&self, socket: Socket, early: Vec<u8>) -> WireResult<Socket> {
         let stream = TlsAcceptor::from(self.config.clone())
             .accept(Below::new(socket, early))
@@ -88,11 +90,11 @@ impl ServerTls {
     }
 }
 
-/// Checks a client's certificate if it shows one.
+/// Verifier that checks a client's certificate if the client shows one.
 #[derive(Debug)]
-struct IfShown(Authorities);
+struct OptionalCertificateVerifier(Authorities);
 
-impl ClientCertVerifier for IfShown {
+impl ClientCertVerifier for OptionalCertificateVerifier {
     fn client_auth_mandatory(&self) -> bool {
         false
     }

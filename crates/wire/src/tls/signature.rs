@@ -1,7 +1,7 @@
-//! Signatures: who shows a certificate proves to have its key, and an authority has signed the certificate.
+//! Signatures: the owner of a certificate proves that it has the key, and an authority has signed the certificate.
 //!
-//! rustls and webpki check both, for X.509's third version, which is the only one that they read. For older certificates, what webpki would do is done here, with the
-//! same algorithms.
+//! rustls and webpki check both for X.509 version 3, the only version that they support. For older certificates, this
+//! module does what webpki would do, with the same algorithms.
 
 use super::certificate::Certificate;
 use super::provider;
@@ -13,7 +13,7 @@ use webpki::RawPublicKeyEntity;
 use x509_cert::der::Encode;
 use x509_cert::der::asn1::BitString;
 
-/// TLS 1.2.
+/// Verifies the signature of a TLS 1.2 handshake.
 pub(crate) fn verify_tls12(
     message: &[u8],
     certificate: &CertificateDer<'_>,
@@ -31,7 +31,7 @@ pub(crate) fn verify_tls12(
     }
 }
 
-/// TLS 1.3.
+/// Verifies the signature of a TLS 1.3 handshake.
 pub(crate) fn verify_tls13(
     message: &[u8],
     certificate: &CertificateDer<'_>,
@@ -47,7 +47,7 @@ pub(crate) fn verify_tls13(
     }
 }
 
-/// What a verifier of servers and one of clients have in common: the three methods of either trait that check signatures.
+/// The three methods that check signatures, which the traits for verifiers of servers and of clients have in common.
 macro_rules! verify_handshake_signatures {
     () => {
         fn verify_tls12_signature(
@@ -75,13 +75,13 @@ macro_rules! verify_handshake_signatures {
 }
 pub(crate) use verify_handshake_signatures;
 
-/// The schemes that either can be checked by.
+/// Returns the signature schemes that can be verified.
 pub(crate) fn schemes() -> Vec<SignatureScheme> {
     provider().signature_verification_algorithms.supported_schemes()
 }
 
-/// Whether an authority has signed a certificate or a revocation list. All algorithms are tried, whatever that says that it is signed by: none of them is a
-/// weak one.
+/// Returns whether an authority has signed a certificate or a revocation list. Tries all algorithms, whichever one is
+/// stated in the message, because none of them is weak.
 pub(crate) fn has_signed(authority: &Certificate, message: &impl Encode, signature: &BitString) -> bool {
     let algorithms = provider().signature_verification_algorithms.all;
     match (message.to_der(), signature.as_bytes()) {
@@ -94,7 +94,7 @@ fn before_third_version(certificate: &CertificateDer<'_>) -> Option<Certificate>
     Certificate::read(certificate).filter(|read| !read.is_third_version())
 }
 
-/// Whether the signature is that of a key, by one of the algorithms.
+/// Returns whether a signature was made with a key, by one of the algorithms.
 fn is_signed(
     key_info: &[u8],
     algorithms: &[&dyn SignatureVerificationAlgorithm],

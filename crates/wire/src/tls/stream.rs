@@ -10,8 +10,8 @@ use std::task::{Context, Poll};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio_rustls::TlsStream;
 
-/// The socket below, and what was received from it before the handshake began: a client may send the beginning of the handshake together with its
-/// request for it.
+/// The underlying socket, with the bytes that were received from it before the handshake began: a client may send the
+/// beginning of the handshake together with its TLS request.
 #[derive(Debug)]
 pub(crate) struct Below {
     early: Vec<u8>,
@@ -61,14 +61,14 @@ impl AsyncWrite for Below {
     }
 }
 
-/// What an encrypted connection is.
+/// Properties of an encrypted connection.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TlsSession {
     /// `Ssl_version`.
     pub version: &'static str,
     /// `Ssl_cipher`.
     pub cipher: &'static str,
-    /// The certificate that the other end showed, if it did. A server has checked a client's.
+    /// The certificate that the peer has shown, if it has. A server has checked that of a client.
     pub peer: Option<Certificate>,
 }
 
@@ -99,7 +99,7 @@ impl TlsSocket {
         TlsSocket { stream, session }
     }
 
-    /// What the connection is.
+    /// Returns the properties of the connection.
     pub fn session(&self) -> &TlsSession {
         &self.session
     }
@@ -116,7 +116,7 @@ impl TlsSocket {
         let mut buffer = ReadBuf::new(buffer);
         match std::task::ready!(Pin::new(&mut self.stream).poll_read(context, &mut buffer)) {
             Ok(()) => Poll::Ready(Ok(buffer.filled().len())),
-            // Many clients close without saying so. Whether a command is whole is told by its packets.
+            // Many clients close without a notification. Whether a command is complete is known from its packets.
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Poll::Ready(Ok(0)),
             Err(error) => Poll::Ready(Err(error)),
         }

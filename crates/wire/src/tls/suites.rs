@@ -1,13 +1,13 @@
-//! `ssl_cipher` and `tls_version`: which cipher suites and versions are spoken.
+//! `ssl_cipher` and `tls_version`: the supported cipher suites and versions.
 //!
-//! There are nine suites, all of them with forward secrecy and authenticated encryption. They are named as OpenSSL names them, which is also how
-//! `Ssl_cipher` shows them.
+//! There are nine suites, all of them with forward secrecy and authenticated encryption. They have OpenSSL's names,
+//! which `Ssl_cipher` shows.
 
 use super::{provider, tls_error};
 use crate::error::WireResult;
 use rustls::{CipherSuite, ProtocolVersion, SupportedCipherSuite, SupportedProtocolVersion};
 
-/// OpenSSL's name of a suite.
+/// Returns OpenSSL's name of a suite.
 pub fn suite_name(suite: CipherSuite) -> &'static str {
     match suite {
         CipherSuite::TLS13_AES_256_GCM_SHA384 => "TLS_AES_256_GCM_SHA384",
@@ -23,13 +23,13 @@ pub fn suite_name(suite: CipherSuite) -> &'static str {
     }
 }
 
-/// The names of all suites, best first, as `Ssl_cipher_list` shows them.
+/// Returns the names of all suites, the best one first, as in `Ssl_cipher_list`.
 pub fn suite_list(suites: &[SupportedCipherSuite]) -> String {
     let names: Vec<&str> = suites.iter().map(|suite| suite_name(suite.suite())).collect();
     names.join(":")
 }
 
-/// The name of a version, as `Ssl_version` and `tls_version` have it.
+/// Returns the name of a version, as in `Ssl_version` and `tls_version`.
 pub fn version_name(version: ProtocolVersion) -> &'static str {
     match version {
         ProtocolVersion::TLSv1_2 => "TLSv1.2",
@@ -38,7 +38,7 @@ pub fn version_name(version: ProtocolVersion) -> &'static str {
     }
 }
 
-/// Words of OpenSSL's cipher lists that stand for suites of which there are none here, so that to exclude them changes nothing.
+/// Words of OpenSSL's cipher lists for suites that do not exist here, so that excluding them has no effect.
 const ABSENT: [&str; 28] = [
     "aNULL",
     "eNULL",
@@ -70,13 +70,14 @@ const ABSENT: [&str; 28] = [
     "ADH",
 ];
 
-/// The suites of `ssl_cipher`, in our order of preference; all of them if it is empty.
+/// Parses `ssl_cipher`. Returns the suites in our order of preference; all of them if the list is empty.
 ///
-/// A list names suites, separated by `:`, `,` or a space; `ALL`, `DEFAULT` and `HIGH` stand for all. `!`, `-` and `+` before a word mean what they mean
-/// in OpenSSL, except that an order is not taken over. As there, suites of TLS 1.3 stay unless the list names some of them.
+/// A list contains the names of suites, separated by `:`, `,` or a space; `ALL`, `DEFAULT` and `HIGH` mean all of
+/// them. `!`, `-` and `+` before a word have the same meaning as in OpenSSL, except that the order is not changed. As
+/// in OpenSSL, the suites of TLS 1.3 stay unless the list contains some of them.
 ///
 /// # Errors
-/// A word that is not understood, and a list that leaves nothing.
+/// An error for an unknown word after `!` or `-`, and for a list that leaves no suite.
 pub fn parse_suites(list: &str) -> WireResult<Vec<SupportedCipherSuite>> {
     let all = provider().cipher_suites;
     let is_13 = |suite: &SupportedCipherSuite| suite.version().version == ProtocolVersion::TLSv1_3;
@@ -119,7 +120,7 @@ pub fn parse_suites(list: &str) -> WireResult<Vec<SupportedCipherSuite>> {
                 excluded.extend(named);
             }
             "+" => {}
-            // As OpenSSL does, suites that are not known are passed over, as long as one is.
+            // As in OpenSSL, unknown suites are ignored as long as one is known.
             _ => chosen.extend(named),
         }
     }
@@ -138,10 +139,10 @@ pub fn parse_suites(list: &str) -> WireResult<Vec<SupportedCipherSuite>> {
     }
 }
 
-/// The versions of `tls_version`, a list as `TLSv1.2,TLSv1.3`; both if it is empty.
+/// Parses `tls_version`, a list such as `TLSv1.2,TLSv1.3`. Returns both versions if the list is empty.
 ///
 /// # Errors
-/// If it names none of the two.
+/// An error for a list that contains neither of them.
 pub fn parse_versions(list: &str) -> WireResult<Vec<&'static SupportedProtocolVersion>> {
     let words: Vec<&str> = list
         .split(',')
@@ -175,7 +176,7 @@ mod tests {
     const ALL_13: &str = "TLS_AES_256_GCM_SHA384:TLS_AES_128_GCM_SHA256:TLS_CHACHA20_POLY1305_SHA256";
 
     #[test]
-    fn lists_as_openssl_has_them() {
+    fn lists_are_parsed_as_by_openssl() {
         assert_eq!(parse_suites("").unwrap().len(), 9);
         assert_eq!(parse_suites("HIGH:!aNULL:!MD5:@STRENGTH").unwrap().len(), 9);
         assert_eq!(
@@ -195,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_heeded_is_refused() {
+    fn unusable_lists_are_refused() {
         for list in [
             "AES128-SHA",
             "DHE-RSA-AES256-SHA",

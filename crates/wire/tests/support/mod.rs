@@ -1,4 +1,4 @@
-//! The beginning of every server that a test puts at the other end.
+//! The beginning of every test server.
 
 use paceline_wire::authentication::{NATIVE_PASSWORD, Scramble};
 use paceline_wire::framing::{PacketReader, PacketWriter};
@@ -6,7 +6,7 @@ use paceline_wire::handshake::Greeting;
 use paceline_wire::socket::Socket;
 use paceline_wire::{Capabilities, WireResult};
 
-/// Greets a client that has connected; what its answer is read and answered with, and the scramble that it is given.
+/// Greets a connected client. Returns the reader and the writer for its answer, and the scramble that it was sent.
 pub async fn greet(
     socket: &mut Socket,
     capabilities: Capabilities,

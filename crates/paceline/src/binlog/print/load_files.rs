@@ -1,8 +1,10 @@
-//! LOAD DATA of a log in statement format: its file is written to a directory, and the statement printed with the file's name there and LOCAL.
+//! LOAD DATA in a statement-based log: writes its file to a directory, and prints the statement with LOCAL and the new
+//! file name.
 //!
-//! As with `mariadb-binlog`, the client that runs the text reads the files, so they stay when this program ends; they are called `SQL_LOAD_MB-ID-N`, with
-//! the file's id in the log, and a number that makes the name a new one. No file is written over. Blocks and statements of which the file has not begun in
-//! what is read (`--start-position` is in its middle) are passed over with a warning.
+//! As with `mariadb-binlog`, the client that executes the output reads the files, so they remain when this program
+//! ends. Their names are `SQL_LOAD_MB-ID-N`, where ID is the file's id in the log and N makes the name unique. Existing
+//! files are not overwritten. If the part that is read does not contain the beginning of a file (because
+//! `--start-position` is after it), the file's blocks and its statement are skipped with a warning.
 
 use super::super::error::{Error, Result};
 use super::super::script::DELIMITER;
@@ -16,10 +18,10 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-/// Who may read the files: as with MariaDB's, the user and the group.
+/// Permissions of the files, as in MariaDB: the user and the group may read them.
 const FILE_MODE: u32 = 0o640;
 
-/// The files of statements that are not printed yet.
+/// Files of statements that have not been printed yet.
 #[derive(Debug)]
 pub(super) struct LoadFiles {
     directory: PathBuf,
@@ -27,7 +29,7 @@ pub(super) struct LoadFiles {
 }
 
 impl LoadFiles {
-    /// They go to that directory, or to the one for temporary files.
+    /// Uses this directory, or the directory for temporary files.
     pub(super) fn new(directory: Option<&Path>) -> Self {
         LoadFiles {
             directory: directory.map_or_else(std::env::temp_dir, Path::to_owned),
@@ -109,7 +111,7 @@ impl Printer<'_> {
         let mut infile = b" LOCAL INFILE '".to_vec();
         append_escaped(path.as_os_str().as_bytes(), &mut infile);
         infile.push(b'\'');
-        // LOCAL is IGNORE.
+        // With LOCAL, duplicates are ignored by default.
         let duplicates = match load.duplicates {
             LoadDuplicates::Replace => LoadDuplicates::Replace,
             LoadDuplicates::Error | LoadDuplicates::Ignore => LoadDuplicates::Error,
@@ -122,7 +124,7 @@ impl Printer<'_> {
     }
 }
 
-/// Appends what stands between quotes for a name.
+/// Appends a name escaped for use in quotes.
 fn append_escaped(name: &[u8], out: &mut Vec<u8>) {
     for byte in name {
         match byte {
@@ -141,7 +143,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_file_is_written_over() {
+    fn existing_files_are_not_overwritten() {
         let directory = tempfile::tempdir().unwrap();
         std::fs::write(directory.path().join("SQL_LOAD_MB-a-0"), "somebody's").unwrap();
         let mut files = LoadFiles::new(Some(directory.path()));
@@ -164,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_quoted() {
+    fn special_characters_in_file_names_are_escaped() {
         let mut quoted = Vec::new();
         append_escaped(b"/it's \\ a\ttab\n", &mut quoted);
         assert_eq!(quoted, br"/it\'s \\ a\ttab\n");

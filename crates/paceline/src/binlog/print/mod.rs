@@ -1,15 +1,15 @@
-//! Events as `mariadb-binlog` prints them: text that restores the log when a client runs it.
+//! Prints events as `mariadb-binlog` does: as text that restores the log when a client executes it.
 //!
-//! Rows are printed as one BINLOG statement for each SQL statement that changed them: its table maps and rows events are
-//! collected until the last one, with their headers before it and their readable form behind it.
+//! Rows are printed as one BINLOG statement for each SQL statement that changed them. Its table maps and rows events
+//! are collected up to the last one. Their headers are printed before the statement, and their readable form after it.
 //!
 //! ```text
-//!  # at 414                      as each event comes
+//!  # at 414                      printed for each event immediately
 //!  #261122 … Table_map …         head: comments
 //!  BINLOG '…'/*!*/;              body: encoded events
 //!  ### UPDATE …                  tail: with -v
 //! ```
-//! The settings of a session are printed where they differ from those of the statement before ([`super::settings`]).
+//! Session settings are printed when they differ from those of the preceding statement ([`super::settings`]).
 
 mod load_files;
 mod rows;
@@ -35,7 +35,7 @@ use statements::{has_inverse, is_transaction_keyword, xa_text};
 use std::collections::{HashMap, HashSet};
 use std::io::Write;
 
-/// The part of the options that says how things are printed.
+/// The options that concern the output.
 #[derive(Clone, Debug)]
 struct Style {
     direction: Direction,
@@ -62,31 +62,33 @@ pub struct Printer<'o> {
     head: Vec<u8>,
     body: Vec<u8>,
     tail: Vec<u8>,
-    /// Rows of the current statement, if any of its events is printed.
+    /// Number of rows of the current statement; `None` if none of its events is printed.
     rows: Option<u64>,
-    /// The statement whose rows follow, not printed before the first of its tables is.
+    /// Text of the statement to which the next rows belong. It is printed before the first of its tables.
     annotation: Annotation,
     tables: HashMap<TableId, Option<MappedTable>>,
     ignored: HashSet<TableId>,
     domain: Option<DomainId>,
     server: Option<ServerId>,
     parallel: Option<bool>,
-    /// Of the present group.
+    /// ALTER TABLE phase of the current group.
     alter_phase: Option<AlterPhase>,
     skip_replication: bool,
-    /// The event group is one that its server has not replicated ([`LOCAL_DOMAIN`]): where the text is run it is not either.
+    /// True if the event group was not replicated by its server ([`LOCAL_DOMAIN`]). Where the text is executed, it is
+    /// not replicated either.
     is_local: bool,
-    /// The session was told that nothing is replicated.
+    /// True if the session's binary logging is switched off.
     log_is_off: bool,
     format_printed: bool,
-    /// With [`Direction::Back`]: the inverses of the current statement's rows events, and what each event has become so far.
+    /// With [`Direction::Back`]: the inverses of the current statement's rows events, and the texts of all events so
+    /// far.
     inverses: Vec<Vec<u8>>,
     undone: Undone,
     load_files: LoadFiles,
 }
 
 impl<'o> Printer<'o> {
-    /// For one file: what a session was told before is forgotten.
+    /// Starts a file. Session settings are printed anew.
     pub fn begin(options: &Options, out: &'o mut dyn Write) -> Result<Self> {
         writeln!(out, "DELIMITER {DELIMITER}")?;
         let bytes = |name: &Option<String>| name.as_ref().map(|name| name.clone().into_bytes());
@@ -130,7 +132,7 @@ impl<'o> Printer<'o> {
         })
     }
 
-    /// Ends the file's part.
+    /// Ends the file. Returns the texts for `--flashback`.
     pub fn end(mut self) -> Result<Undone> {
         if self.style.direction == Direction::Forward {
             self.is_local = false;
@@ -141,12 +143,11 @@ impl<'o> Printer<'o> {
         Ok(self.undone)
     }
 
-    /// Hands on what was printed.
     pub fn flush(&mut self) -> Result<()> {
         Ok(self.out.flush()?)
     }
 
-    /// Whether rows and formats are printed encoded.
+    /// Returns whether rows and formats are printed in encoded form.
     fn encodes(&self) -> bool {
         self.style.encoded == EncodedOutput::Auto && !self.style.short
     }
@@ -162,7 +163,8 @@ impl<'o> Printer<'o> {
     /// Prints an event.
     ///
     /// # Errors
-    /// [`Error::Output`]; [`Error::NeedsEncoding`]; [`Error::Event`] for one whose body is malformed, without its file.
+    /// [`Error::Output`]; [`Error::NeedsEncoding`]; [`Error::NoInverse`]; [`Error::Event`], without the file, if the
+    /// event is malformed.
     pub fn print(&mut self, event: &LoggedEvent<'_>) -> Result<()> {
         let event_type = event.header().event_type;
         let shows_place = self.style.positions && !self.style.short;
@@ -204,9 +206,9 @@ impl<'o> Printer<'o> {
                     sql: String::from_utf8_lossy(&load.query.sql).into_owned(),
                 });
             }
-            // No file is written for what is not printed in the end.
+            // With `--flashback`, LOAD DATA is refused or skipped, so no file is needed.
             Event::FileBlock(_) if self.style.direction == Direction::Back => return Ok(()),
-            // All its events are flagged.
+            // All events of such a group have the flag.
             _ if self.is_local => {}
             _ => self.print_skip_replication(event)?,
         }
@@ -269,7 +271,7 @@ impl<'o> Printer<'o> {
                     IntvarKind::LastInsertId => "LAST_INSERT_ID",
                     IntvarKind::InsertId => "INSERT_ID",
                 };
-                // MariaDB prints the number with a sign.
+                // MariaDB prints the number as signed.
                 let _ = writeln!(self.head, "SET {name}={}{DELIMITER}", intvar.value as i64);
             }
             Event::Rand(rand) => {
@@ -352,7 +354,7 @@ impl<'o> Printer<'o> {
         format!("{year:02}{month:02}{day:02} {hour:2}:{minute:02}:{second:02}")
     }
 
-    /// An event's header as a comment, up to what its kind adds.
+    /// Returns an event's header as a comment, without the part that depends on its type.
     fn header_text(&self, event: &LoggedEvent<'_>) -> String {
         let header = event.header();
         let checksum = event
@@ -370,7 +372,7 @@ impl<'o> Printer<'o> {
         self.print_header_of(event, event.raw.bytes(), rest);
     }
 
-    /// As [`Printer::print_header`], with other bytes to be shown.
+    /// Like [`Printer::print_header`], but with other bytes for the hex dump.
     fn print_header_of(&mut self, event: &LoggedEvent<'_>, bytes: &[u8], rest: &str) {
         if !self.style.short {
             let header = self.header_text(event);

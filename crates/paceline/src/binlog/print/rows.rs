@@ -1,4 +1,4 @@
-//! Rows: one BINLOG statement for each statement that changed them, and their readable form.
+//! Rows: prints a BINLOG statement for each statement that changed them, and their readable form.
 
 use super::super::column::MappedTable;
 use super::super::error::{Error, Result};
@@ -19,17 +19,17 @@ use paceline_types::base64::append_base64_lines;
 use std::borrow::Cow;
 use std::io::Write;
 
-/// Encoded events that fit one statement: MariaDB's limit, a quarter of its longest packet.
+/// Maximum length of the encoded events in one statement: MariaDB's limit, a quarter of its maximum packet length.
 const STATEMENT_BYTES_MAX: usize = 256 << 20;
 
-/// Where an event's length stands in its header.
+/// Offset of the length in an event's header.
 const LENGTH_OFFSET: usize = 9;
 
-/// The text of a statement whose rows follow.
+/// The text of the statement to which the next rows belong.
 #[derive(Debug, Default)]
 pub(super) struct Annotation {
     header: Vec<u8>,
-    /// The event, where its bytes are to be shown.
+    /// Bytes of the event, for a hex dump.
     dumped: Vec<u8>,
     text: Vec<u8>,
 }
@@ -59,7 +59,8 @@ impl Printer<'_> {
         }
     }
 
-    /// Prints the statement whose first table map stands at that offset. MariaDB's program shows its bytes as if they stood there.
+    /// Prints the statement. Its first table map is at `offset`. MariaDB's program shows the annotation's bytes with
+    /// this offset, too.
     fn print_annotation(&mut self, offset: u64) {
         let Annotation { header, dumped, text } = std::mem::take(&mut self.annotation);
         self.head.extend_from_slice(&header);
@@ -150,7 +151,7 @@ impl Printer<'_> {
         Ok(())
     }
 
-    /// Keeps what undoes a rows event until its statement ends: the last one comes first.
+    /// Keeps the inverse of a rows event until its statement ends, because inverses are printed in reverse order.
     fn invert_rows(&mut self, event: &LoggedEvent<'_>, rows: &RowsEvent<'_>) -> Result<()> {
         let problem = |problem: String| Error::Event {
             file: Default::default(),
@@ -236,7 +237,8 @@ impl Printer<'_> {
     }
 }
 
-/// Appends a BINLOG statement of encoded events. What is too long for one packet goes into two variables, as `mariadb-binlog` does it.
+/// Appends a BINLOG statement. Events that are too long for one packet are put into two variables, as by
+/// `mariadb-binlog`.
 fn append_binlog_statement(encoded: &[u8], out: &mut Vec<u8>) {
     if encoded.len() <= STATEMENT_BYTES_MAX {
         out.extend_from_slice(b"\nBINLOG '\n");
@@ -253,7 +255,7 @@ fn append_binlog_statement(encoded: &[u8], out: &mut Vec<u8>) {
     let _ = writeln!(out, "BINLOG @binlog_fragment_0, @binlog_fragment_1{DELIMITER}");
 }
 
-/// A compressed rows event as it would be without compression, at the same place.
+/// Returns a compressed rows event in uncompressed form, with the same end position.
 fn uncompressed(event: &LoggedEvent<'_>, rows: &RowsEvent<'_>) -> Vec<u8> {
     let header = event.header();
     let plain = RowsEvent {

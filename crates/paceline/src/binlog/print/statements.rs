@@ -1,4 +1,4 @@
-//! Transactions' beginnings and statements.
+//! Prints statements and the beginnings of transactions.
 
 use super::super::options::Direction;
 use super::super::script::DELIMITER;
@@ -12,8 +12,8 @@ impl Printer<'_> {
         let has = |flag| gtid.flags.contains(flag);
         self.alter_phase = gtid.alter_phase();
         if self.style.direction == Direction::Back {
-            // What undoes a transaction is another transaction, whose end is this one's beginning.
-            // A definition is not undone, or not asked for.
+            // A transaction is undone by another transaction, which ends where this one begins. DDL is not undone, or
+            // not selected.
             if !has(GtidFlags::STANDALONE) {
                 let _ = writeln!(self.head, "COMMIT\n{DELIMITER}");
                 if self.is_local {
@@ -69,7 +69,8 @@ impl Printer<'_> {
         }
     }
 
-    /// Tells the session whether what follows is replicated, if that is another thing than before. (With `--disable-log-bin` nothing is.)
+    /// Switches the session's binary logging if the next group is replicated and the previous one was not, or vice
+    /// versa. (With `--disable-log-bin` logging is always off.)
     pub(super) fn follow_locality(&mut self) {
         if self.log_is_off != self.is_local {
             self.log_is_off = self.is_local;
@@ -94,7 +95,8 @@ impl Printer<'_> {
         }
     }
 
-    /// USE of the database that a statement's default one becomes. As with `mariadb-binlog`, it stands in front of the event.
+    /// Prints USE for the database that replaces a statement's default database. As with `mariadb-binlog`, it is
+    /// printed before the event.
     pub(super) fn print_rewritten_use(&mut self, event: &LoggedEvent<'_>, query: &QueryEvent<'_>) {
         if event.header().flags.contains(EventFlags::SUPPRESS_USE) || is_transaction_keyword(&query.sql) {
             return;
@@ -108,7 +110,8 @@ impl Printer<'_> {
     pub(super) fn print_query(&mut self, event: &LoggedEvent<'_>, query: &QueryEvent<'_>) {
         self.print_query_head(event, query);
         match self.style.direction {
-            // `mariadb-binlog` prints these as BINLOG statements, which are for MariaDB alone. The text is executed where it is committed.
+            // `mariadb-binlog` prints these events as BINLOG statements, which only MariaDB understands. Here the
+            // statement is executed when it is committed.
             Direction::Forward if self.is_undone_alter() => {
                 for line in query.sql.split(|byte| *byte == b'\n') {
                     let _ = writeln!(self.head, "# {}", String::from_utf8_lossy(line));
@@ -123,7 +126,7 @@ impl Printer<'_> {
         let _ = writeln!(self.head, "\n{DELIMITER}");
     }
 
-    /// The beginning of what undoes a transaction: its end.
+    /// Prints the beginning of the transaction that undoes another one. It corresponds to the end of that transaction.
     pub(super) fn print_start_back(&mut self) {
         if self.is_local {
             self.print_log_off();
@@ -135,7 +138,7 @@ impl Printer<'_> {
         matches!(self.alter_phase, Some(AlterPhase::Start | AlterPhase::Rollback))
     }
 
-    /// What stands in front of a statement's text.
+    /// Prints what precedes a statement's text.
     pub(super) fn print_query_head(&mut self, event: &LoggedEvent<'_>, query: &QueryEvent<'_>) {
         let text = format!(
             "\t{}\tthread_id={}\texec_time={}\terror_code={}\txid={}\n",
@@ -164,7 +167,7 @@ impl Printer<'_> {
     }
 }
 
-/// Whether something undoes a statement: what only frames rows.
+/// Returns whether a statement is allowed with `--flashback`: it only delimits row changes.
 pub(super) fn has_inverse(sql: &[u8]) -> bool {
     let frames = sql.eq_ignore_ascii_case(b"BEGIN") || sql.eq_ignore_ascii_case(b"COMMIT");
     frames
@@ -173,7 +176,8 @@ pub(super) fn has_inverse(sql: &[u8]) -> bool {
             .is_some_and(|head| head.eq_ignore_ascii_case(b"SAVEPOINT"))
 }
 
-/// Whether a statement only begins, ends or structures a transaction: it belongs to no database.
+/// Returns whether a statement only begins, ends or structures a transaction. Such a statement does not depend on a
+/// database.
 pub(super) fn is_transaction_keyword(sql: &[u8]) -> bool {
     let starts = |word: &[u8]| {
         sql.get(..word.len())
@@ -197,7 +201,7 @@ fn alter_text(gtid: &GtidEvent<'_>) -> String {
     }
 }
 
-/// An XA transaction's name as a literal.
+/// Returns an XA transaction's name as a literal.
 pub(super) fn xa_text(xa: &XaName<'_>) -> String {
     let hex = |bytes: &[u8]| -> String { bytes.iter().map(|byte| format!("{byte:02x}")).collect() };
     format!(

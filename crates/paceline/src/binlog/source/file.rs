@@ -1,8 +1,9 @@
-//! A file of a binary log, read once from front to back.
+//! A log file, read once from front to back.
 //!
-//! The file may be the one that a server is writing, or was writing when it died. Then it ends in zeros, which are room that was prepared, or in an
-//! event that is not whole yet: a moment later it is. Whoever follows the log waits there for more, and goes on in the next file when the server
-//! does. A file that was closed ends where its last event ends: zeros in it are damage.
+//! A server may be writing the file, or may have died while writing it. Then the file ends with zeros, which are
+//! preallocated space, or with an incomplete event, which may be completed a moment later. When a log is followed, the
+//! reader waits there for more, and continues in the next file when the server does. A file that was closed ends with
+//! its last event: zeros in it are damage.
 
 use super::input::Input;
 use super::{Checksums, EventSource, LoggedEvent, Places};
@@ -18,26 +19,26 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 const BUFFER_BYTES: usize = 1 << 20;
-/// What the events in front of a file's first transaction hardly fill.
+/// Buffer size for reading the events before a file's first transaction.
 const HEAD_BYTES: usize = 1 << 12;
-/// No event is longer: MariaDB's largest packet, with room for the headers of one of that size.
+/// Maximum length of an event: MariaDB's largest packet, plus space for headers.
 const EVENT_LENGTH_MAX: u32 = (1 << 30) + (1 << 20);
-/// How long an event that is not whole may still be on its way from its writer: this often, this long.
+/// Number of attempts to read an incomplete event that is perhaps still being written, and the pause between them.
 const LOOKS_MAX: u32 = 20;
 const LOOK_AGAIN_AFTER: Duration = Duration::from_millis(10);
 
-/// The events of a file.
+/// Events of a file.
 #[derive(Debug)]
 pub struct EventFile {
     path: PathBuf,
-    /// Where the next file is looked for.
+    /// Where the next file is searched.
     places: Places,
     input: BufReader<Input>,
-    /// Whether it is a file on a disk, and no pipe.
+    /// Whether it is a regular file rather than a pipe.
     is_seekable: bool,
-    /// Where the next event starts.
+    /// Offset of the next event.
     offset: u64,
-    /// Where to go on behind the Format_description.
+    /// Offset at which to continue after the Format_description.
     jump_to: Option<u64>,
     buffer: Vec<u8>,
     format: FormatDescription,
@@ -45,23 +46,23 @@ pub struct EventFile {
     has_format: bool,
     /// Whether the server that wrote it has not closed it.
     in_use: bool,
-    /// The file's ordinal, if Paceline has written it: its index is told by it.
+    /// Ordinal of the file if Paceline has written it. It identifies the file's GTID index.
     ordinal: Option<u32>,
-    /// The file in which the log goes on, once it has been said.
+    /// Name of the file in which the log continues, if the file contains it.
     next_file: Option<PathBuf>,
 }
 
-/// What stands at a place of a file.
+/// What was found at an offset.
 enum Found {
     Event(EventHeader),
-    /// Nothing more.
+    /// The end of the events.
     End,
-    /// Not a whole event.
+    /// An incomplete or invalid event.
     Torn(&'static str),
 }
 
 impl EventFile {
-    /// Opens a file and looks at what it begins with. `-` is standard input.
+    /// Opens a file and checks its first bytes. `-` is standard input.
     ///
     /// # Errors
     /// [`Error::Io`], [`Error::NoBinaryLog`].
@@ -69,10 +70,10 @@ impl EventFile {
         Self::open_buffered(places, path, checksums, BUFFER_BYTES)
     }
 
-    /// As [`EventFile::open`], for who reads no more than the first events.
+    /// Like [`EventFile::open`], for reading only the first events.
     ///
     /// # Errors
-    /// As [`EventFile::open`].
+    /// Those of [`EventFile::open`].
     pub fn open_head(places: &Places, path: &Path, checksums: Checksums) -> Result<Self> {
         Self::open_buffered(places, path, checksums, HEAD_BYTES)
     }
@@ -113,10 +114,10 @@ impl EventFile {
         })
     }
 
-    /// As [`EventFile::open`]; behind the Format_description, which is needed wherever reading starts, it goes on at that offset.
+    /// Like [`EventFile::open`], but continues at `offset` after the Format_description, which is always needed.
     ///
     /// # Errors
-    /// As [`EventFile::open`].
+    /// Those of [`EventFile::open`].
     pub fn open_at(places: &Places, path: &Path, checksums: Checksums, offset: Option<u64>) -> Result<Self> {
         let mut file = Self::open(places, path, checksums)?;
         file.jump_to = offset.filter(|offset| *offset > MAGIC.len() as u64);
@@ -130,7 +131,8 @@ impl EventFile {
         }
     }
 
-    /// The file in which the log goes on: named by this one's end, or the next in number.
+    /// Returns the file in which the log continues: the one named at the end of this file, or the one with the next
+    /// number.
     pub fn next_file(&self) -> Option<PathBuf> {
         self.next_file
             .clone()
@@ -138,12 +140,12 @@ impl EventFile {
             .filter(|path| self.is_seekable && begins_as_log(&self.places, path))
     }
 
-    /// Whether its server has said that there is nothing behind what was read.
+    /// Returns whether the server has ended the file, so that nothing follows what was read.
     pub fn is_finished(&self) -> bool {
         self.next_file.is_some() || !self.in_use
     }
 
-    /// Goes on at that offset, where an event must start.
+    /// Continues at `offset`, where an event must start.
     fn seek(&mut self, offset: u64) -> Result<()> {
         let moved = match self.is_seekable {
             true => match i64::try_from(offset).ok().zip(i64::try_from(self.offset).ok()) {
@@ -160,7 +162,7 @@ impl EventFile {
         Ok(())
     }
 
-    /// Forgets what was read ahead.
+    /// Discards what was read ahead.
     fn look_again(&mut self) -> Result<()> {
         if self.is_seekable {
             let to = SeekFrom::Start(self.offset);
@@ -169,7 +171,7 @@ impl EventFile {
         Ok(())
     }
 
-    /// Reads what stands at the offset: an event's header into the buffer, and the rest of it if `whole` says so.
+    /// Reads the event at the current offset into the buffer: its header, and the rest depending on `whole`.
     fn find(&mut self, whole: Whole) -> Result<Found> {
         let mut header = [0; HEADER_LENGTH];
         let got = self.read(&mut header)?;
@@ -177,7 +179,7 @@ impl EventFile {
             return Ok(Found::End);
         }
         if header[..got].iter().all(|byte| *byte == 0) {
-            // Room that was prepared, and is cut off before a file is said to be closed.
+            // Preallocated space. It is removed before a file is marked as closed.
             return Ok(match self.in_use {
                 true => Found::End,
                 false => Found::Torn("there are zeros where an event should begin"),
@@ -195,7 +197,7 @@ impl EventFile {
             return Ok(Found::Event(decoded));
         }
         let length = decoded.length as usize;
-        // Not allocated before it is there: a length may be damage.
+        // The buffer is not allocated in advance, because the length may be damaged.
         let body = (length - HEADER_LENGTH) as u64;
         let read = (&mut self.input).take(body).read_to_end(&mut self.buffer);
         read.map_err(|source| Error::Io {
@@ -208,7 +210,7 @@ impl EventFile {
         Ok(Found::Event(decoded))
     }
 
-    /// What stands at the offset, looked at again while it may be on its way.
+    /// Reads the event at the current offset. Retries while it may still be incomplete.
     fn find_settled(&mut self, whole: Whole) -> Result<Option<EventHeader>> {
         let offset = self.offset;
         let mut looks = 0;
@@ -226,9 +228,9 @@ impl EventFile {
             let may_come = (self.in_use || !self.has_format) && self.is_seekable && looks < LOOKS_MAX;
             match problem {
                 _ if may_come => std::thread::sleep(LOOK_AGAIN_AFTER),
-                // Whether its checksum matters is another question.
+                // A wrong checksum is handled by the caller.
                 None => return Ok(EventHeader::decode(&self.buffer)),
-                // It was being written when the server or its copy stopped.
+                // The event was being written when the server or the copy of the file stopped.
                 Some("the file ends in an event's header" | "the file ends in the event") if self.in_use => {
                     return Ok(None);
                 }
@@ -238,7 +240,7 @@ impl EventFile {
         }
     }
 
-    /// Whether the event in the buffer, if it is whole, has the right checksum.
+    /// Returns false if the event in the buffer is complete but its checksum is wrong.
     fn is_right(&self, header: &EventHeader) -> bool {
         header.event_type == EventType::FORMAT_DESCRIPTION
             || self.format.checksum == ChecksumAlgorithm::None
@@ -246,8 +248,8 @@ impl EventFile {
             || checksum_is_right(&self.buffer)
     }
 
-    /// What a Format_description in the buffer says. It is always written with a checksum's four bytes behind it, which hold
-    /// one only if it says so.
+    /// Decodes the Format_description in the buffer. It always ends with the four bytes of a checksum, which contain
+    /// one only if the description says so.
     fn read_format(&self, offset: u64) -> Result<FormatDescription> {
         let damage = |problem: String| Error::Event {
             file: self.path.clone(),
@@ -287,7 +289,7 @@ impl EventFile {
         }
     }
 
-    /// The GTID of the event in the buffer, if it is a Gtid event.
+    /// Returns the GTID of the event in the buffer if it is a Gtid event.
     fn gtid(&self, header: &EventHeader) -> Option<Gtid> {
         if header.event_type != EventType::GTID {
             return None;
@@ -302,12 +304,12 @@ impl EventFile {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Whole {
     Yes,
-    /// Of all but Gtid events only the header.
+    /// Gtid events completely, of other events only the header.
     GtidsOnly,
 }
 
 impl EventSource for EventFile {
-    /// The next event; `None` at the end of the file, or where a log that is being written goes on in zeros.
+    /// Returns the next event; `None` at the end of the file, or at preallocated space in a file that is being written.
     fn next_event(&mut self) -> Result<Option<LoggedEvent<'_>>> {
         if self.offset > MAGIC.len() as u64
             && let Some(offset) = self.jump_to.take()
@@ -385,14 +387,14 @@ impl EventSource for EventFile {
     }
 }
 
-/// Whether it is there, and more than room that a server has prepared for later.
+/// Returns whether a file exists and is more than preallocated space.
 fn begins_as_log(places: &Places, path: &Path) -> bool {
     let mut magic = [0; MAGIC.len()];
     let read = places.open(path).and_then(|mut file| file.read_exact(&mut magic));
     read.is_ok() && magic == MAGIC
 }
 
-/// The file whose number is one higher.
+/// Returns the path with the next file number.
 fn numbered_next(path: &Path) -> Option<PathBuf> {
     let name = path.file_name()?.to_str()?;
     let (base, number) = name.rsplit_once('.')?;
@@ -405,7 +407,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn files_are_numbered() {
+    fn the_next_file_has_the_next_number() {
         let next = |name: &str| numbered_next(Path::new(name)).map(|path| path.display().to_string());
         assert_eq!(next("/a/bin.000009").as_deref(), Some("/a/bin.000010"));
         assert_eq!(next("log.x.999999").as_deref(), Some("log.x.1000000"));

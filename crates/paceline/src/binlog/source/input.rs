@@ -1,11 +1,11 @@
-//! The bytes of a file of a log, in whatever form it is.
+//! The bytes of a log file in any form.
 
 use paceline_binlog::log::DiskFile;
 use std::fs::File;
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom};
 use std::sync::Arc;
 
-/// See the module's head.
+/// A readable log file or pipe.
 #[derive(Debug)]
 pub struct Input {
     bytes: Bytes,
@@ -14,17 +14,17 @@ pub struct Input {
 
 #[derive(Debug)]
 enum Bytes {
-    /// As they are on the disk, or come through a pipe.
+    /// Bytes of a file or a pipe.
     File(File),
-    /// As they are in a compressed file, from there on.
+    /// Contents of a compressed file, from the offset `at`.
     Archive { file: Arc<dyn DiskFile>, at: u64 },
 }
 
 impl Input {
-    /// A file or a pipe.
+    /// Uses a file or a pipe.
     ///
     /// # Errors
-    /// If the operating system does not say which.
+    /// Fails if the operating system does not tell which it is.
     pub fn of_file(file: File) -> io::Result<Self> {
         Ok(Input {
             is_seekable: file.metadata()?.is_file(),
@@ -32,7 +32,7 @@ impl Input {
         })
     }
 
-    /// A file of an archive.
+    /// Uses a file of an archive.
     pub fn of_archive(file: Arc<dyn DiskFile>) -> Self {
         Input {
             bytes: Bytes::Archive { file, at: 0 },
@@ -40,15 +40,15 @@ impl Input {
         }
     }
 
-    /// Whether it is no pipe.
+    /// Returns whether it is a regular file.
     pub fn is_seekable(&self) -> bool {
         self.is_seekable
     }
 
-    /// How long it is now, in bytes.
+    /// Returns the present length in bytes.
     ///
     /// # Errors
-    /// Those of the operating system.
+    /// Errors of the operating system.
     pub fn length(&self) -> io::Result<u64> {
         match &self.bytes {
             Bytes::File(file) => Ok(file.metadata()?.len()),

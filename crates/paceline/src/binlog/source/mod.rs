@@ -1,8 +1,8 @@
-//! Where events come from: files of a binary log, or a server.
+//! Sources of events: log files, or a server.
 //!
 //! ```text
-//!  EventFile   a file, standard input, or the file that a server is writing; Places: in what form it is, and where
-//!  RemoteLog   a server, asked for its log as a replica asks
+//!  EventFile   a file, standard input, or the file that a server is writing; Places: location and form of files
+//!  RemoteLog   a server, which is asked for its log as by a replica
 //! ```
 
 mod file;
@@ -19,35 +19,34 @@ use paceline_binlog::event::{ChecksumAlgorithm, Event, EventHeader, EventType, F
 use paceline_types::Gtid;
 use std::path::Path;
 
-/// Whether checksums are looked at.
+/// Whether checksums are verified.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Checksums {
-    /// A wrong one is an error.
+    /// A wrong checksum is an error.
     Verify,
-    /// They are shown only.
+    /// Checksums are only printed.
     Ignore,
 }
 
-/// An event, where it stands and how it is to be decoded.
+/// An event with its offset and its format.
 #[derive(Clone, Copy, Debug)]
 pub struct LoggedEvent<'a> {
-    /// Where it starts, in bytes from the file's start.
+    /// Offset in the file, in bytes.
     pub offset: u64,
-    /// The event.
     pub raw: RawEvent<'a>,
-    /// What its file's Format_description says.
+    /// Format of its file.
     pub format: &'a FormatDescription,
 }
 
 impl<'a> LoggedEvent<'a> {
-    /// Takes the bytes of a whole event.
+    /// Creates an event from its bytes, which must be complete.
     pub fn new(
         offset: u64,
         bytes: &'a [u8],
         format: &'a FormatDescription,
         checksums: Checksums,
     ) -> paceline_binlog::Result<Self> {
-        // A Format_description always ends in the four bytes of a checksum, whether it holds one or not.
+        // A Format_description always ends with the four bytes of a checksum, whether it contains one or not.
         let is_format = bytes.get(4) == Some(&EventType::FORMAT_DESCRIPTION.0);
         let raw = match (checksums, format.checksum) {
             (Checksums::Ignore, ChecksumAlgorithm::Crc32) => RawEvent::trusted(bytes),
@@ -69,12 +68,11 @@ impl<'a> LoggedEvent<'a> {
         self.raw.decode(self.format)
     }
 
-    /// Its header.
     pub fn header(&self) -> &EventHeader {
         self.raw.header()
     }
 
-    /// The checksum behind it, where there is one.
+    /// Returns the checksum of the event if there is one.
     pub fn checksum(&self) -> Option<u32> {
         match self.format.checksum {
             ChecksumAlgorithm::None => None,
@@ -87,22 +85,23 @@ impl<'a> LoggedEvent<'a> {
     }
 }
 
-/// Events in the order of a log.
+/// A source of events in the order of a log.
 pub trait EventSource {
-    /// The next event; `None` at the end.
+    /// Returns the next event; `None` at the end.
     ///
     /// # Errors
-    /// [`super::Error::Event`] for what is none; those of reading.
+    /// [`super::Error::Event`] for an invalid event; errors of reading.
     fn next_event(&mut self) -> Result<Option<LoggedEvent<'_>>>;
 
-    /// The file that they come from, for messages.
+    /// Returns the current file, for messages.
     fn name(&self) -> &Path;
 
-    /// Goes on at the first transaction for which `wanted` holds, of those that follow; what is left out is shown to `wanted` in
-    /// part: of each domain and server the last one of every stretch. A source that cannot leave anything out does nothing.
+    /// Skips to the next transaction for which `wanted` returns true. Not every skipped transaction is passed to
+    /// `wanted`: in a skipped section, only the last one of each domain and server. A source that cannot skip does
+    /// nothing.
     ///
     /// # Errors
-    /// Those of reading.
+    /// Errors of reading.
     fn skip_until(&mut self, wanted: &mut dyn FnMut(Gtid) -> bool) -> Result<()> {
         let _ = wanted;
         Ok(())

@@ -1,13 +1,13 @@
-//! Where files of a log are: on this disk as a server writes them, in an archive's directory (compressed, or as stubs of what is in object storage),
-//! or in the object storage that an archive copies to.
+//! Locations of log files: local files as a server writes them, an archive's directory (with compressed files, or stubs
+//! of files in object storage), or the object storage that an archive copies to.
 //!
 //! ```text
-//!   binlog.000007                    a file; also where only binlog.000007.zst or .stub is there
+//!   binlog.000007                    a file, even if only binlog.000007.zst or .stub exists
 //!   /var/lib/paceline-archive        a directory: all files of its log
-//!   s3://bucket/db1                  an archive's object storage: all files there
-//!   s3://bucket/db1/archive.000007   one of them
+//!   s3://bucket/db1                  an archive's object storage: all files in it
+//!   s3://bucket/db1/archive.000007   one of these files
 //! ```
-//! Outside of this file a file of a log is one path, whatever form it has.
+//! Outside this module a log file has one path, whatever its form.
 
 use super::input::Input;
 use crate::binlog::error::{Error, Result};
@@ -17,12 +17,12 @@ use std::fs::File;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
-/// See the module's head.
+/// The locations of log files.
 #[derive(Clone, Debug, Default)]
 pub struct Places {
-    /// What has the files of which an archive's directory has only stubs.
+    /// Contains the files of which an archive's directory has only stubs.
     storage: Option<StoredFiles>,
-    /// Object storage that was named as the place of files.
+    /// Object storage named as a location of files.
     stored: Vec<StoredFiles>,
 }
 
@@ -34,10 +34,10 @@ fn wrong(place: &Path, error: impl std::fmt::Display) -> Error {
 }
 
 impl Places {
-    /// Reads what a directory has as stubs from that place.
+    /// Reads files that a directory has as stubs from `place`.
     ///
     /// # Errors
-    /// If it cannot be looked at.
+    /// Fails if the place cannot be listed.
     pub fn with_storage(place: Option<&str>) -> Result<Self> {
         let storage =
             place.map(|place| StoredFiles::open(place).map_err(|error| wrong(place.as_ref(), error)));
@@ -47,10 +47,11 @@ impl Places {
         })
     }
 
-    /// The files that are meant: a directory and object storage become the files there, and each file has one name, whatever form it has.
+    /// Expands the given paths to files: a directory or an object storage becomes its files. Each file gets one name,
+    /// whatever its form.
     ///
     /// # Errors
-    /// If a place cannot be looked at.
+    /// Fails if a place cannot be listed.
     pub fn expand(&mut self, named: &[PathBuf]) -> Result<Vec<PathBuf>> {
         let mut files: Vec<PathBuf> = Vec::new();
         for (number, path) in named.iter().enumerate() {
@@ -70,7 +71,8 @@ impl Places {
                 None => vec![plain(path)],
             };
             for file in found {
-                // A pattern finds a file in two forms while an archive compresses it. One that is named twice is read twice.
+                // While an archive compresses a file, a shell pattern matches it in two forms. A file that is named
+                // twice is read twice.
                 let named_again = number > 0 && named[number - 1] == *path;
                 if files.last() != Some(&file) || named_again {
                     files.push(file);
@@ -95,7 +97,7 @@ impl Places {
     /// Opens a file. `-` is standard input.
     ///
     /// # Errors
-    /// If it is not there, or damaged.
+    /// Fails if the file does not exist or is damaged.
     pub fn open(&self, path: &Path) -> io::Result<Input> {
         if path.as_os_str() == "-" {
             return Input::of_file(File::open("/dev/stdin")?);
@@ -117,7 +119,7 @@ impl Places {
     }
 }
 
-/// A file's path without what tells its form.
+/// Returns a file's path without the suffix of its form.
 fn plain(path: &Path) -> PathBuf {
     match path.file_name().and_then(|name| name.to_str()) {
         Some(name) => path.with_file_name(without_form(name)),
@@ -125,7 +127,7 @@ fn plain(path: &Path) -> PathBuf {
     }
 }
 
-/// A URL of one file of a log: where that is, and its name.
+/// Splits the URL of a log file into its place and its name; `None` if it is not a log file.
 fn parent_and_name(url: &str) -> Option<(&str, &str)> {
     let (parent, name) = url.rsplit_once('/')?;
     let (_, digits) = without_form(name).rsplit_once('.')?;
@@ -138,7 +140,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn urls_of_files() {
+    fn the_url_of_a_log_file_is_split_into_place_and_name() {
         assert_eq!(
             parent_and_name("s3://b/p/archive.000007.zst"),
             Some(("s3://b/p", "archive.000007.zst"))
@@ -148,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_in_two_forms_is_one() {
+    fn a_file_in_two_forms_is_read_once() {
         let named = ["a.000001.zst", "a.000002", "a.000002.zst", "-"].map(PathBuf::from);
         let files = Places::default().expand(&named).unwrap();
         assert_eq!(files, ["a.000001", "a.000002", "-"].map(PathBuf::from));

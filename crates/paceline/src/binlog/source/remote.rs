@@ -1,11 +1,11 @@
-//! A server's log, asked for as `mariadb-binlog --read-from-remote-server` asks.
+//! A server's log, requested as by `mariadb-binlog --read-from-remote-server`.
 //!
 //! ```text
 //!   SET @master_binlog_checksum, @mariadb_slave_capability [, @slave_connect_state]
-//!   COM_BINLOG_DUMP ──▶ Rotate (made up: which file), Format_description, events, Rotate (made up: the next file) …
+//!   COM_BINLOG_DUMP ──▶ Rotate (artificial: file name), Format_description, events, Rotate (artificial: next file name) …
 //! ```
-//! Without `--to-last-log` the made-up Rotate to another file ends it. Offsets are counted as `mariadb-binlog` counts them: what is made up has no
-//! place in a file and does not move them.
+//! Without `--to-last-log`, reading ends at the artificial Rotate to another file. Offsets are counted as by
+//! `mariadb-binlog`: artificial events have no position in a file and do not advance the offset.
 
 use super::{Checksums, EventSource, LoggedEvent};
 use crate::binlog::error::{Error, Result};
@@ -21,40 +21,40 @@ use std::path::{Path, PathBuf};
 use tokio::runtime::Runtime;
 
 const COM_BINLOG_DUMP: u8 = 18;
-/// BINLOG_DUMP_NON_BLOCK: the end of the log is told, not waited at.
+/// BINLOG_DUMP_NON_BLOCK: the server reports the end of the log instead of waiting.
 const DUMP_NON_BLOCK: u16 = 1;
 /// BINLOG_SEND_ANNOTATE_ROWS_EVENT.
 const DUMP_ANNOTATE: u16 = 2;
-/// A packet of the stream is no longer than this.
+/// Maximum length of a packet in the stream.
 const PAYLOAD_MAX: usize = (1 << 30) + (1 << 20);
 
-/// What is asked for.
+/// A request.
 #[derive(Clone, Debug)]
 pub struct RemoteStart<'a> {
-    /// The file; empty for the first one.
+    /// Name of the file; empty for the first one.
     pub file: &'a str,
-    /// The offset in it.
+    /// Offset in the file.
     pub offset: Option<u64>,
-    /// Behind these GTIDs, whatever file and offset they are at.
+    /// GTIDs after which to start, independent of file and offset.
     pub gtids: Option<&'a GtidPosition>,
-    /// Whether it goes on in the files behind it.
+    /// How far to read.
     pub extent: Extent,
-    /// Whether statements come with their rows.
+    /// Whether annotations are sent with rows.
     pub annotations: bool,
 }
 
 /// How far a log is read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Extent {
-    /// To the end of the file that was named.
+    /// To the end of the named file.
     OneFile,
     /// `--to-last-log`: to the end of the last file.
     ToLastLog,
-    /// `--stop-never`: more is waited for. The server is told that id as a replica's.
+    /// `--stop-never`: waits for more. The server gets this id as the replica's server id.
     StopNever(u32),
 }
 
-/// A server's log.
+/// The log of a server.
 pub struct RemoteLog {
     runtime: Runtime,
     client: Client,
@@ -69,7 +69,7 @@ pub struct RemoteLog {
 }
 
 impl RemoteLog {
-    /// Connects and asks for the log.
+    /// Connects and requests the log.
     ///
     /// # Errors
     /// [`Error::Server`].
@@ -87,7 +87,7 @@ impl RemoteLog {
             },
             offset: start.offset.unwrap_or(MAGIC.len() as u64),
             buffer: Vec::new(),
-            // What comes before the first format, a Rotate that is made up, has no checksum.
+            // The artificial Rotate before the first format has no checksum.
             format: FormatDescription {
                 checksum: ChecksumAlgorithm::None,
                 ..FormatDescription::new("", 0)
@@ -143,7 +143,7 @@ impl RemoteLog {
         sent.map_err(|error| self.problem(error))
     }
 
-    /// The next packet's event into the buffer; `None` at the end of the log.
+    /// Receives the next event into the buffer; `None` at the end of the log.
     fn receive(&mut self) -> Result<Option<EventHeader>> {
         loop {
             let received = match self.client.receive_buffered() {
@@ -175,7 +175,7 @@ impl RemoteLog {
         }
     }
 
-    /// What is wrong with what it sends.
+    /// Returns an error about an event from the server.
     pub fn damage(&self, problem: impl ToString) -> Error {
         Error::Event {
             file: self.name.clone(),
@@ -184,7 +184,7 @@ impl RemoteLog {
         }
     }
 
-    /// The file that a Rotate in the buffer names.
+    /// Returns the file that the Rotate in the buffer names.
     fn named(&self) -> Result<Vec<u8>> {
         let event = self.event(self.offset)?;
         match event.decode().map_err(|error| self.damage(error))? {
@@ -223,7 +223,7 @@ impl EventSource for RemoteLog {
                         .ok_or_else(|| self.damage("it is too short"))?
                         .body();
                     self.format = FormatDescription::decode(body).map_err(|error| self.damage(error))?;
-                    // One at another place than the first is sent so that the others can be read.
+                    // A Format_description elsewhere is sent only so that the following events can be decoded.
                     if offset == MAGIC.len() as u64 {
                         self.offset += u64::from(header.length);
                     }

@@ -3,6 +3,7 @@
 mod aggregate;
 mod call;
 mod cast;
+mod existence;
 mod fold;
 mod literal;
 mod names;
@@ -162,7 +163,7 @@ fn bind_node(expr: &ast::Expr, scope: &mut dyn Scope) -> Result<Expr> {
             scope,
         ),
         E::Exists { subquery, negated } => {
-            let subquery = Arc::new(scope.bind_subquery(subquery)?);
+            let subquery = Arc::new(scope.bind_subquery(&existence::without_columns(subquery))?);
             Ok(Expr {
                 kind: ExprKind::Exists {
                     subquery,

@@ -47,12 +47,11 @@ pub(crate) fn compare_values(
             (Value::Int(left), Value::Int(right)) => Some(left.cmp(right)),
             _ => Some(convert::to_i128(left, context)?.cmp(&convert::to_i128(right, context)?)),
         },
-        Comparison::Decimal => {
-            if let (Value::Int(left), Value::Int(right)) = (left, right) {
-                return Ok(Some(left.cmp(right)));
-            }
-            Some(convert::to_decimal(left, context)?.cmp(&convert::to_decimal(right, context)?))
-        }
+        Comparison::Decimal => match (left, right) {
+            (Value::Decimal(left), Value::Decimal(right)) => Some(left.cmp(right)),
+            (Value::Int(left), Value::Int(right)) => Some(left.cmp(right)),
+            _ => Some(convert::to_decimal(left, context)?.cmp(&convert::to_decimal(right, context)?)),
+        },
         Comparison::Double => {
             convert::to_double(left, context)?.partial_cmp(&convert::to_double(right, context)?)
         }
@@ -80,6 +79,11 @@ pub(crate) fn compare_values(
             Some(left.as_ref().cmp(right.as_ref()))
         }
         Comparison::DateTime => {
+            match (left, right) {
+                (Value::Date(left), Value::Date(right)) => return Ok(Some(left.cmp(right))),
+                (Value::DateTime(left), Value::DateTime(right)) => return Ok(Some(left.cmp(right))),
+                _ => {}
+            }
             let Some(left) = convert::to_datetime_for_comparison(left, context)? else {
                 return Ok(None);
             };

@@ -15,7 +15,7 @@ use crate::expr::context::EvalContext;
 use crate::expr::tree::{Comparison, Expr};
 
 /// Lists shorter than this are compared one by one.
-const ITEMS_MIN: usize = 8;
+const ITEMS_MIN: usize = 4;
 
 /// The set of an IN list, made when it is first asked. A copy of the list makes its own.
 #[derive(Default)]

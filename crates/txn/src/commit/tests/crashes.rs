@@ -1,8 +1,9 @@
 //! Crashes between every two steps of a commit, and at any operation of the disk.
 //!
-//! The trap of early lock release (semantics.md): transactions on one row that *begin* in the opposite order of their commits, all of
-//! them in the pipeline, and then a crash or a backup. A server that rolls back what was not committed, by transaction id, restores
-//! wrong before images. Here nothing uncommitted reaches the tables, so it cannot happen; this is the test of it.
+//! The trap of early lock release: transactions on one row *begin* in the opposite order of
+//! their commits, all of them are in the pipeline, and then a crash or a backup happens. A server that rolls
+//! back uncommitted changes by transaction id restores wrong before images. Here nothing uncommitted reaches
+//! the tables, so it cannot happen; these tests show it.
 
 use crate::commit::ticket::block_on;
 use crate::sync_point::CommitStep;
@@ -16,7 +17,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 use tempfile::TempDir;
 
-/// How many ways in which unsynced sectors survive are tried at each step.
+/// Number of random survivals of unsynced sectors that are tried at each step.
 const SEEDS: u64 = 2;
 
 fn options(config: Config) -> TestOptions {
@@ -27,17 +28,19 @@ fn options(config: Config) -> TestOptions {
     }
 }
 
-/// The disk as a power failure would leave it at a step, and what clients had been told by then.
+/// The disk as a power failure would leave it at a step, and the number of commits acknowledged to clients by
+/// then.
 struct Crash {
     step: CommitStep,
     disk: SimulatedDisk,
     acknowledged: usize,
-    /// A backup of the tables taken at that moment, for some steps.
+    /// Backup of the tables taken at that moment, for some steps.
     backup: Option<Arc<TempDir>>,
 }
 
-/// Row `x` is a word to which each transaction adds its letter; each also writes a row of its own. Whatever was cut off, the word
-/// is a prefix of all letters, exactly the transactions of its letters are there, and those acknowledged are among them.
+/// Checks a recovered state. Row `x` is a word to which each transaction appends its letter; each also writes a
+/// row of its own. Whatever was cut off, the word is a prefix of all letters, exactly the transactions of its
+/// letters exist, and the acknowledged ones are among them.
 fn check(content: &BTreeMap<String, String>, letters: &str, acknowledged: usize, what: &str) {
     let word = content.get("x").map_or("", String::as_str);
     assert!(letters.starts_with(word), "{what}: x is {word:?}");
@@ -65,7 +68,7 @@ fn trap(config: Config, letters: &'static str) {
         let (crashes, disk, acknowledged) = (crashes.clone(), disk.clone(), acknowledged.clone());
         let manager = Arc::downgrade(&server.manager);
         server.manager.sync_points().set(move |step| {
-            // Before the disk is copied: what is told after that may be in the copy or not.
+            // Read before the disk is copied: a later acknowledgement may or may not be in the copy.
             let acknowledged = acknowledged.load(Ordering::SeqCst);
             for seed in 0..SEEDS {
                 let backup = (seed == 0 && matches!(step, CommitStep::LocksReleased | CommitStep::Applied))
@@ -83,7 +86,7 @@ fn trap(config: Config, letters: &'static str) {
                 });
             }
             if step == CommitStep::LocksReleased {
-                // Time for those behind to take the lock and queue before the sync.
+                // Lets the transactions after it take the lock and queue before the sync.
                 std::thread::sleep(Duration::from_millis(5));
             }
         });
@@ -130,7 +133,7 @@ fn trap(config: Config, letters: &'static str) {
     } in crashes
     {
         let what = format!("{config:?}, crash at {step:?}");
-        // The tables are lost altogether, or a backup's from that moment.
+        // The tables are lost altogether, or are a backup's from that moment.
         let fresh = Arc::new(tempfile::tempdir().unwrap());
         for tables in [Some(fresh), backup].into_iter().flatten() {
             let server = TestServer::open(
@@ -139,7 +142,7 @@ fn trap(config: Config, letters: &'static str) {
                 options(Config::default()),
             );
             check(&server.content(), letters, acknowledged, &what);
-            // It goes on from there.
+            // The server continues from there.
             server.set("y", "after").unwrap();
         }
     }
@@ -178,9 +181,10 @@ fn the_trap_of_early_lock_release_with_three_transactions() {
     );
 }
 
-/// The power fails at every operation of the disk in turn, while several sessions commit. What they were told is there.
+/// The power fails at every operation of the disk in turn, while several sessions commit. Every acknowledged
+/// commit survives.
 #[test]
-fn the_power_fails_at_any_operation() {
+fn acknowledged_commits_survive_a_power_failure_at_any_operation() {
     const WRITERS: usize = 3;
     for sync_binlog in [SyncBinlog::EveryGroup, SyncBinlog::Background] {
         for operation in (12..130).step_by(5) {
@@ -218,13 +222,13 @@ fn the_power_fails_at_any_operation() {
                     })
                 })
                 .collect();
-            let told: Vec<u64> = writers.into_iter().map(|writer| writer.join().unwrap()).collect();
+            let acknowledged: Vec<u64> = writers.into_iter().map(|writer| writer.join().unwrap()).collect();
             let after = disk.after_power_failure(operation);
             drop(server);
             let fresh = Arc::new(tempfile::tempdir().unwrap());
             let server = TestServer::open(Arc::new(after), fresh, options(Config::default()));
             let content = server.content();
-            for (n, told) in told.into_iter().enumerate() {
+            for (n, acknowledged) in acknowledged.into_iter().enumerate() {
                 let round = |name: char| {
                     content
                         .get(&format!("{name}{n}"))
@@ -234,8 +238,8 @@ fn the_power_fails_at_any_operation() {
                 assert_eq!(a, b, "half a transaction, power failed at operation {operation}");
                 if sync_binlog == SyncBinlog::EveryGroup {
                     assert!(
-                        a >= told,
-                        "writer {n} was told {told}, {a} is there; operation {operation}"
+                        a >= acknowledged,
+                        "writer {n} was told {acknowledged}, {a} is there; operation {operation}"
                     );
                 }
             }
@@ -244,9 +248,9 @@ fn the_power_fails_at_any_operation() {
     }
 }
 
-/// The process dies; tables and log are as it left them. What the tables hold is never ahead of the log.
+/// The process dies; tables and log are as it left them. The tables are never ahead of the log.
 #[test]
-fn the_process_dies_and_the_tables_catch_up() {
+fn tables_catch_up_with_the_log_after_the_process_dies() {
     let disk = SimulatedDisk::new();
     let tables = Arc::new(tempfile::tempdir().unwrap());
     let mut expected = BTreeMap::new();
@@ -260,7 +264,7 @@ fn the_process_dies_and_the_tables_catch_up() {
             }
         }
         expected = server.content();
-        // A copy of the tables, as they are on disk without a clean end.
+        // A copy of the tables as they are on disk without a clean shutdown.
         let copy = Arc::new(tempfile::tempdir().unwrap());
         server.manager.storage().checkpoint(copy.path()).unwrap();
         server.set("k0", "after the copy").unwrap();

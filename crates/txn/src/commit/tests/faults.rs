@@ -1,4 +1,4 @@
-//! A full disk, and a sync that fails.
+//! A full disk, and a failing sync.
 
 use crate::testing::TestServer;
 use crate::{Config, Error, IsolationLevel, LeaderMode, RollbackScope, SyncBinlog};
@@ -38,7 +38,7 @@ fn a_full_disk_fails_the_commit_and_nothing_else() {
     assert_eq!(error.rollback_scope(), RollbackScope::Transaction);
     assert_eq!(server.content().len(), 1, "nothing of it is left");
     assert_eq!(server.manager.status().locked_keys, 0);
-    // What fits into the prepared room still goes; with room again everything does.
+    // Small transactions still fit into the prepared room; with room again everything does.
     server.set("x", "small").unwrap();
     disk.set_capacity(None);
     big(&server).unwrap();
@@ -46,7 +46,7 @@ fn a_full_disk_fails_the_commit_and_nothing_else() {
     assert!(server.failure.lock().is_none());
 }
 
-/// How the log is synced stands in the log: where there is no room for that, it stays as it is.
+/// The log records how it is synced: without room for that record, the sync mode stays as it is.
 #[test]
 fn a_full_disk_refuses_settings_and_nothing_else() {
     let disk = SimulatedDisk::new();
@@ -73,7 +73,7 @@ fn a_full_disk_refuses_settings_and_nothing_else() {
         assert!(server.manager.set_config(toggled()).is_err());
     }
     assert_eq!(server.manager.config(), before);
-    // What the log need not know is changed all the same.
+    // Settings that the log does not record can still be changed.
     let other = Config {
         sync_binlog: before.sync_binlog,
         ..toggled()
@@ -114,7 +114,7 @@ fn a_failed_sync_is_fatal_and_never_acknowledged() {
                 .as_ref()
                 .is_some_and(|reason| reason.contains("sync"))
         );
-        // Never retried, never acknowledged past.
+        // Never retried, and nothing after it is acknowledged.
         assert!(matches!(server.set("y", "later"), Err(Error::Fatal(_))));
         let positions = server.manager.positions();
         assert_eq!((positions.published, positions.durable), (published, published));

@@ -1,4 +1,4 @@
-//! Which GTID a transaction gets.
+//! Assignment of GTIDs.
 
 use crate::testing::TestServer;
 use crate::{Config, Error, GtidChoice, GtidStrictMode, Replication, TransactionOptions};
@@ -20,7 +20,7 @@ fn with_gtid(text: &str) -> TransactionOptions {
 }
 
 #[test]
-fn numbers_go_on_from_the_highest_of_the_domain() {
+fn numbers_continue_from_the_highest_of_the_domain() {
     let disk = SimulatedDisk::new();
     let tables = Arc::new(tempfile::tempdir().unwrap());
     {
@@ -32,7 +32,7 @@ fn numbers_go_on_from_the_highest_of_the_domain() {
         let gtid = |options| commit(&server, options).unwrap().gtid.unwrap().to_string();
         assert_eq!(gtid(next(0, 1)), "0-1-1");
         assert_eq!(gtid(next(0, 1)), "0-1-2");
-        // Replicated from server 2, with a hole; then ours go on behind it.
+        // Replicated from server 2, with a gap; the numbers written here continue after it.
         assert_eq!(gtid(with_gtid("0-2-100")), "0-2-100");
         assert_eq!(gtid(next(0, 1)), "0-1-101");
         // Another domain has numbers of its own.
@@ -52,10 +52,10 @@ fn numbers_go_on_from_the_highest_of_the_domain() {
 }
 
 #[test]
-fn going_back_is_refused_in_strict_mode_and_leaves_nothing() {
+fn a_lower_gtid_is_refused_in_strict_mode_and_leaves_nothing() {
     let server = TestServer::new();
     commit(&server, with_gtid("0-2-100")).unwrap();
-    // Allowed, with a warning, otherwise.
+    // Outside strict mode it is allowed, with a warning.
     commit(&server, with_gtid("0-3-50")).unwrap();
     server
         .manager
@@ -83,7 +83,7 @@ fn going_back_is_refused_in_strict_mode_and_leaves_nothing() {
 }
 
 #[test]
-fn what_is_not_for_replicas_is_in_no_state() {
+fn local_transactions_are_in_no_gtid_state() {
     let server = TestServer::new();
     server.set("x", "1").unwrap();
     let local = TransactionOptions {
@@ -110,7 +110,7 @@ fn what_is_not_for_replicas_is_in_no_state() {
 }
 
 #[test]
-fn what_came_from_a_primary_is_marked_in_its_gtid_event_alone() {
+fn replicated_transactions_are_marked_only_in_their_gtid_event() {
     let server = TestServer::new();
     let gtid: Gtid = "3-2-5".parse().unwrap();
     let options = TransactionOptions {

@@ -1,4 +1,4 @@
-//! Random concurrent histories, checked for what must hold: in every mode.
+//! Random concurrent histories, checked for invariants in every mode.
 
 use super::all_modes;
 use crate::testing::{TEST_INDEX, TestServer, TestTable};
@@ -14,7 +14,7 @@ fn number(text: Option<&str>) -> i64 {
     text.map_or(0, |text| text.parse().unwrap())
 }
 
-/// Errors that a client answers by trying again.
+/// Returns whether a client would retry after the error.
 fn is_retryable(error: &Error) -> bool {
     matches!(
         error,
@@ -39,7 +39,7 @@ fn configs() -> Vec<Config> {
 
 /// Money moves between accounts, under all isolation levels at once; no reader ever sees any appear or vanish.
 #[test]
-fn the_bank_keeps_its_money() {
+fn transfers_keep_the_sum_of_all_accounts() {
     const ACCOUNTS: usize = 6;
     const TOTAL: i64 = 600;
     for config in configs() {
@@ -60,7 +60,7 @@ fn the_bank_keeps_its_money() {
                 std::thread::spawn(move || {
                     let session = server.session();
                     let mut looks = 0;
-                    // At least once, however late this thread gets its turn.
+                    // At least once, however late this thread is scheduled.
                     while looks == 0 || !stop.load(Ordering::Relaxed) {
                         let mut reader = server.begin(&session, isolation);
                         let mut sum = 0;
@@ -101,7 +101,7 @@ fn the_bank_keeps_its_money() {
                         let moved = (|| {
                             transfer.begin_statement(None, 1)?;
                             if rng.random() {
-                                // Takes the snapshot, so that 1020 has something to say.
+                                // Takes the snapshot, so that 1020 can occur.
                                 transfer.get(&TestTable::key("a0"))?;
                             }
                             let change =
@@ -138,8 +138,8 @@ fn the_bank_keeps_its_money() {
     }
 }
 
-/// Each transaction takes the next number and leaves a row under it. Whoever looks sees all numbers up to some one, never N+1
-/// without N; and no session is told of its commit before it sees it.
+/// Each transaction takes the next number and leaves a row under it. A reader sees all numbers up to some
+/// number, never N+1 without N, and no session is notified of its commit before it can see it.
 #[test]
 fn transactions_become_visible_in_order() {
     for config in configs() {
@@ -218,7 +218,8 @@ fn transactions_become_visible_in_order() {
     }
 }
 
-/// No two transactions of one commit id touch the same key (a replica may run them in parallel), and GTIDs follow the log.
+/// No two transactions with the same commit id touch the same key (a replica may run them in parallel), and
+/// GTIDs follow the log.
 #[test]
 fn a_commit_group_has_no_conflicts() {
     for config in super::all_modes() {
@@ -265,7 +266,8 @@ fn a_commit_group_has_no_conflicts() {
     }
 }
 
-/// Sessions as tasks of a runtime, as in the server: more of them than threads, waiting for each other's rows and commits.
+/// Sessions are tasks of a runtime, as in the server: more of them than threads, waiting for each other's rows
+/// and commits.
 #[test]
 fn tasks_of_a_runtime_do_not_starve_each_other() {
     for config in super::all_modes() {

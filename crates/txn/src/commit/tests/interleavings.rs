@@ -1,5 +1,6 @@
-//! Interleavings that are known to be hard, each at every step of the pipeline: a backup, a snapshot in the middle of a group, a replica that dies
-//! between what it has written and what it has published. (A crash between every two steps: `crashes.rs`.)
+//! Interleavings that are known to be hard, each at every step of the pipeline: a backup, a snapshot in the
+//! middle of a group, a replica that dies between writing and publishing. (A crash between every two steps:
+//! `crashes.rs`.)
 
 use super::all_modes;
 use crate::commit::ticket::block_on;
@@ -35,7 +36,8 @@ fn content(snapshot: &StorageSnapshot) -> BTreeMap<String, String> {
     content
 }
 
-/// The word in row `x` is a prefix of all letters, and exactly the rows of its letters are there. How long it is.
+/// Checks that the word in row `x` is a prefix of all letters, and that exactly the rows of its letters exist.
+/// Returns its length.
 fn whole_prefix(content: &BTreeMap<String, String>, letters: &str, what: &str) -> usize {
     let word = content.get("x").map_or("", String::as_str);
     assert!(letters.starts_with(word), "{what}: x is {word:?}");
@@ -47,7 +49,7 @@ fn whole_prefix(content: &BTreeMap<String, String>, letters: &str, what: &str) -
     word.len()
 }
 
-/// What was taken at a step, in the middle of the group.
+/// State captured at a step, in the middle of the group.
 struct Taken {
     step: CommitStep,
     backup: TempDir,
@@ -55,7 +57,8 @@ struct Taken {
     crashed: SimulatedDisk,
 }
 
-/// Removes the hook that fills `filled`, and waits until it runs nowhere any more: what it works with goes away.
+/// Removes the hook that fills `filled`, and waits until no thread runs it any more: its captured values are
+/// about to be dropped.
 fn end_hook<T>(server: &TestServer, filled: &Arc<T>) {
     server.manager.sync_points().clear();
     while Arc::strong_count(filled) > 1 {
@@ -63,8 +66,9 @@ fn end_hook<T>(server: &TestServer, filled: &Arc<T>) {
     }
 }
 
-/// Transactions that begin in the opposite order of their commits, each of which adds its letter to one row and writes a row of its own. All of
-/// them are in the queue together, if locks are released early. What is taken at each step they take.
+/// Runs transactions that begin in the opposite order of their commits; each appends its letter to one row and
+/// writes a row of its own. All of them are in the queue together if locks are released early. Returns the
+/// state captured at each step.
 fn take_at_every_step(config: Config, letters: &str) -> (SimulatedDisk, Vec<Taken>) {
     let disk = SimulatedDisk::new();
     let tables = Arc::new(tempfile::tempdir().unwrap());
@@ -91,7 +95,7 @@ fn take_at_every_step(config: Config, letters: &str) -> (SimulatedDisk, Vec<Take
                 crashed,
             });
             if step == CommitStep::LocksReleased {
-                // Time for those behind to take the lock and queue before the sync.
+                // Lets the transactions after it take the lock and queue before the sync.
                 std::thread::sleep(Duration::from_millis(5));
             }
         });
@@ -121,7 +125,8 @@ fn take_at_every_step(config: Config, letters: &str) -> (SimulatedDisk, Vec<Take
         let commit = transaction.commit();
         match lock_release {
             LockRelease::Early => commits.push(commit),
-            // Who changes the row next waits until this one is published, and somebody must lead.
+            // The next transaction that changes the row waits until this one is published, and some thread must
+            // lead.
             LockRelease::AfterPublish => {
                 block_on(commit).unwrap();
             }
@@ -142,10 +147,11 @@ fn take_at_every_step(config: Config, letters: &str) -> (SimulatedDisk, Vec<Take
     (disk, taken)
 }
 
-/// A backup that is taken at any step, between write and sync too, and the log as it went on: nothing is missing and nothing is there twice. With
-/// the log that a power failure at that moment leaves: a prefix, and the tables are not ahead of it.
+/// A backup is taken at any step, also between write and sync. With the complete log nothing is missing and
+/// nothing is duplicated. With the log that a power failure at that moment leaves, the result is a prefix, and
+/// the tables are not ahead of it.
 #[test]
-fn a_backup_between_every_two_steps() {
+fn a_backup_at_any_step_is_complete_or_a_prefix() {
     for (letters, leader_mode) in [
         ("ab", LeaderMode::Thread),
         ("abc", LeaderMode::Thread),
@@ -161,7 +167,7 @@ fn a_backup_between_every_two_steps() {
             let tables = taken.backup.path().join("tables");
             let copies = [(disk.after_process_death(), true), (taken.crashed, false)];
             for (log, is_complete) in copies {
-                // Both begin with the backup as it was.
+                // Both begin with the backup as it was taken.
                 let fresh = Arc::new(tempfile::tempdir().unwrap());
                 for file in std::fs::read_dir(&tables).unwrap() {
                     let file = file.unwrap();
@@ -191,16 +197,18 @@ fn copy(from: &std::path::Path, to: &std::path::Path) {
     }
 }
 
-/// A snapshot that is taken while a group is between any two steps holds whole transactions, in their order, and never goes back.
+/// A snapshot taken while a group is between any two steps holds whole transactions, in order, and never an
+/// older state than before.
 #[test]
-fn a_snapshot_in_the_middle_of_a_group() {
+fn a_snapshot_at_any_step_holds_whole_transactions() {
     for config in all_modes() {
         let what = format!("{config:?}");
         let (_, taken) = take_at_every_step(config, "abc");
         let mut before = 0;
         for Taken { step, snapshot, .. } in taken {
             let length = whole_prefix(&content(&snapshot), "abc", &format!("{what} at {step:?}"));
-            // Steps of two groups run beside each other, so only what is published says how far a snapshot must be.
+            // Steps of two groups run concurrently, so only the published position says how far a snapshot must
+            // be.
             if matches!(step, CommitStep::Published | CommitStep::Told) {
                 assert!(length >= before && length > 0, "{what}: {length} after {before}");
                 before = length;
@@ -210,10 +218,10 @@ fn a_snapshot_in_the_middle_of_a_group() {
     }
 }
 
-/// A replica that dies, or whose machine does, between any two steps: its position is that of its rows, and it goes on with the next
-/// transaction as if nothing had been.
+/// A replica, or its machine, dies between any two steps. Its position matches its rows, and it continues with
+/// the next transaction as if nothing had happened.
 #[test]
-fn a_replica_dies_between_every_two_steps() {
+fn a_replica_continues_after_dying_at_any_step() {
     const LETTERS: &str = "abcd";
     let disk = SimulatedDisk::new();
     let tables = Arc::new(tempfile::tempdir().unwrap());
@@ -254,7 +262,7 @@ fn a_replica_dies_between_every_two_steps() {
     }
 }
 
-/// Commits the transactions of a primary from this one on, under its GTIDs.
+/// Commits the transactions of a primary from index `done` on, under its GTIDs.
 fn replicate_from(replica: &TestServer, letters: &str, done: usize) {
     for (number, letter) in letters.chars().enumerate().skip(done) {
         let gtid = Gtid::new(DomainId(0), ServerId(2), SequenceNumber(number as u64 + 1));

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use tempfile::TempDir;
 
-/// Large is what has more than 4 KiB of events.
+/// Settings under which a transaction with more than 4 KiB of events is large.
 fn config() -> Config {
     Config {
         large_transaction_bytes: 4096,
@@ -26,7 +26,7 @@ fn options(config: Config) -> TestOptions {
     }
 }
 
-/// Gives so many rows a value, in one statement.
+/// Sets a range of rows to a value, in one statement.
 fn set_all(
     server: &TestServer,
     transaction: &mut Transaction,
@@ -55,9 +55,10 @@ fn commit_all(server: &TestServer, value: &str) -> crate::Result<crate::CommitOu
     transaction.commit_blocking()
 }
 
-/// What it writes makes a transaction large, though its events are few: with many indexes the one is much more than the other.
+/// A transaction with few events is large if it writes much: with many indexes, rows and entries take much more
+/// than events.
 #[test]
-fn what_it_writes_counts_as_its_events_do() {
+fn written_rows_make_a_transaction_large_like_events_do() {
     const FEW: u32 = 150;
     let commit = |server: &TestServer| {
         let mut transaction = server.begin(&server.session(), IsolationLevel::ReadCommitted);
@@ -81,7 +82,7 @@ fn what_it_writes_counts_as_its_events_do() {
 }
 
 #[test]
-fn it_becomes_a_file_of_the_log() {
+fn a_large_transaction_becomes_a_file_of_the_log() {
     for sync_binlog in [SyncBinlog::EveryGroup, SyncBinlog::Background] {
         for leader_mode in [LeaderMode::Inline, LeaderMode::Thread, LeaderMode::Handoff] {
             let server = TestServer::with_config(Config {
@@ -98,11 +99,11 @@ fn it_becomes_a_file_of_the_log() {
             let status = server.manager.status();
             assert_eq!((status.binlog_cache_disk_use, status.pending_rows), (1, 0));
             assert_eq!(status.locked_keys, 0);
-            // Others change its rows, and go on in its file.
+            // Other transactions change its rows, and continue in its file.
             let after = server.set("row00007", "small").unwrap();
             assert_eq!(after.version.ordinal(), outcome.version.ordinal());
             assert_eq!(server.get("row00007").as_deref(), Some("small"));
-            // A second one meets the rows of the first, and deletes some.
+            // A second large transaction finds the rows of the first, and deletes some.
             let mut second = server.begin(&server.session(), IsolationLevel::RepeatableRead);
             set_all(&server, &mut second, 0..ALL / 2, "second").unwrap();
             second.begin_statement(None, 1).unwrap();
@@ -154,7 +155,7 @@ fn savepoints_and_statements_roll_back() {
     let content = server.content();
     assert_eq!(rows(&content, "kept"), ALL as usize - 50);
     assert_eq!(content.len(), ALL as usize - 50);
-    // All of it rolled back: nothing is logged.
+    // A complete rollback: nothing is logged.
     let before = server.manager.positions().written;
     let mut transaction = server.begin(&server.session(), IsolationLevel::ReadCommitted);
     transaction.savepoint("start");
@@ -165,7 +166,7 @@ fn savepoints_and_statements_roll_back() {
 }
 
 #[test]
-fn past_the_limit_it_gets_1197() {
+fn beyond_the_cache_limit_it_gets_1197() {
     let server = TestServer::with_config(Config {
         max_binlog_cache_size: 20_000,
         ..config()
@@ -179,9 +180,10 @@ fn past_the_limit_it_gets_1197() {
     assert_eq!(rows(&server.content(), "fits"), 300);
 }
 
-/// The rows carry a mark in place of a version: who has seen them may change them, who has not gets 1020.
+/// The rows carry a mark in place of a version. A transaction that has seen them may change them; one that has
+/// not gets 1020.
 #[test]
-fn conflicts_are_found_by_its_mark() {
+fn conflicts_with_a_large_transaction_are_found_by_its_mark() {
     let server = TestServer::with_config(config());
     commit_all(&server, "first").unwrap();
     let write = |transaction: &mut Transaction, row: &str| {
@@ -205,7 +207,7 @@ fn conflicts_are_found_by_its_mark() {
     assert!(matches!(error, Error::SnapshotConflict { .. }), "{error}");
     assert!(old.is_rolled_back());
     drop(old);
-    // A row that the snapshot does not have at all.
+    // A row that the snapshot does not contain at all.
     let mut old = server.begin(&server.session(), IsolationLevel::RepeatableRead);
     old.snapshot();
     let mut other = server.begin(&server.session(), IsolationLevel::ReadCommitted);
@@ -218,22 +220,23 @@ fn conflicts_are_found_by_its_mark() {
     assert_eq!(server.get("row00001").as_deref(), Some("changed"));
 }
 
-/// While it is in the log and not in the tables, its rows are found where everybody's are: in the overlay.
+/// While the transaction is in the log but not in the tables, its rows are found in the overlay, as those of
+/// any other.
 #[test]
-fn its_rows_are_pending_until_they_are_published() {
+fn rows_of_a_large_transaction_are_pending_until_it_is_published() {
     let server = Arc::new(TestServer::with_config(Config {
         leader_mode: LeaderMode::Thread,
         ..config()
     }));
     server.set("row00003", "before").unwrap();
-    /// Rows that are pending, and the row that readers see.
+    /// Number of pending rows, and the row that readers see.
     type Seen = Vec<(usize, Option<String>)>;
     let seen: Arc<Mutex<Seen>> = Arc::default();
     {
         let seen = seen.clone();
         let manager = Arc::downgrade(&server.manager);
         server.manager.sync_points().set(move |step| {
-            // At no other step: the pipeline's thread must not be the one that closes the server.
+            // At no other step: the pipeline's thread must not be the one that drops the server.
             if step == CommitStep::Durable
                 && let Some(manager) = manager.upgrade()
             {
@@ -252,9 +255,9 @@ fn its_rows_are_pending_until_they_are_published() {
     assert_eq!(server.get("row00003").as_deref(), Some("large"));
 }
 
-/// Small transactions queue before, behind and during large ones; nobody sees half of one.
+/// Small transactions queue before, after and during large ones; no reader sees half of one.
 #[test]
-fn others_commit_beside_it() {
+fn small_transactions_commit_during_a_large_one() {
     let server = Arc::new(TestServer::with_config(config()));
     commit_all(&server, "0").unwrap();
     let done = Arc::new(std::sync::atomic::AtomicBool::new(false));
@@ -292,7 +295,8 @@ fn others_commit_beside_it() {
     assert_eq!(rows(&server.content(), "8"), ALL as usize);
 }
 
-/// The disk as a power failure would leave it at every step; the tables as they were at the last flush, or lost altogether.
+/// The disk as a power failure would leave it at every step; the tables as they were at the last flush, or lost
+/// altogether.
 #[test]
 fn a_crash_at_any_step_leaves_all_or_nothing() {
     struct Crash {
@@ -310,12 +314,13 @@ fn a_crash_at_any_step_leaves_all_or_nothing() {
         let manager = Arc::downgrade(&server.manager);
         server.manager.sync_points().set(move |step| {
             let Some(manager) = manager.upgrade() else { return };
-            // The last step of the commit before may come late.
+            // The last step of the previous commit may come late.
             if step != CommitStep::Queued && crashes.lock().is_empty() {
                 return;
             }
             let tables = Arc::new(tempfile::tempdir().unwrap());
-            // In the log stage and before the engines have it, a copy of the tables is what a crash would find.
+            // In the log stage, before the engines have the transaction, a copy of the tables is what a crash
+            // would leave.
             manager.storage().checkpoint(tables.path()).unwrap();
             for seed in 0..2 {
                 crashes.lock().push(Crash {
@@ -348,7 +353,7 @@ fn a_crash_at_any_step_leaves_all_or_nothing() {
             };
             assert_eq!(rows(&content, "large"), expected, "crash at {step:?}");
             assert_eq!(content.get("other").map(String::as_str), Some("1"));
-            // It goes on, with another large one.
+            // The server continues, with another large transaction.
             commit_all(&server, "again").unwrap();
             assert_eq!(rows(&server.content(), "again"), ALL as usize);
         }
@@ -368,9 +373,9 @@ fn copy_directory(from: &std::path::Path, to: &std::path::Path) {
     }
 }
 
-/// No room for the file: the transaction gets its error, and nothing of it is left.
+/// Without room for the file, the transaction gets an error and nothing of it remains.
 #[test]
-fn a_full_disk_refuses_it_alone() {
+fn a_full_disk_refuses_only_the_large_transaction() {
     let disk = SimulatedDisk::new();
     let tables = Arc::new(tempfile::tempdir().unwrap());
     let server = TestServer::open(Arc::new(disk.clone()), tables, options(config()));
@@ -386,9 +391,9 @@ fn a_full_disk_refuses_it_alone() {
     assert_eq!(rows(&server.content(), "large"), ALL as usize);
 }
 
-/// What queues behind it is not lost when its sync fails: the transaction alone fails, as it has no place yet.
+/// Transactions that queue after it are not lost when its sync fails. It alone fails, as it is not placed yet.
 #[test]
-fn a_sync_that_fails_before_it_queues_fails_it_alone() {
+fn a_failed_sync_before_the_queue_fails_only_its_transaction() {
     let disk = SimulatedDisk::new();
     let tables = Arc::new(tempfile::tempdir().unwrap());
     let server = TestServer::open(Arc::new(disk.clone()), tables, options(config()));
@@ -401,10 +406,10 @@ fn a_sync_that_fails_before_it_queues_fails_it_alone() {
     assert_eq!(server.content().len(), 1);
 }
 
-/// Nothing of an earlier statement is acknowledged that a failed sync may have lost, though that statement had its reply and the one whose sync
-/// failed is rolled back.
+/// Nothing of an earlier statement is acknowledged if a failed sync may have lost it, although that statement
+/// had its reply and the one whose sync failed is rolled back.
 #[test]
-fn a_sync_that_fails_while_it_grows_fails_its_commit() {
+fn a_failed_sync_while_the_file_grows_fails_the_commit() {
     let disk = SimulatedDisk::new();
     let tables = Arc::new(tempfile::tempdir().unwrap());
     let server = TestServer::open(Arc::new(disk.clone()), tables, options(config()));
@@ -413,7 +418,7 @@ fn a_sync_that_fails_while_it_grows_fails_its_commit() {
     set_all(&server, &mut transaction, 0..1000, &value).unwrap();
     assert_eq!(server.manager.status().binlog_cache_disk_use, 1);
     disk.fail_sync(1);
-    // Its events are more than what is written between two syncs.
+    // It has more events than are written between two syncs.
     let error = set_all(&server, &mut transaction, 1000..70_000, &value).unwrap_err();
     assert!(matches!(error, Error::Log(_)), "{error}");
     transaction.rollback_statement();

@@ -1,4 +1,4 @@
-//! Rotation, purging, RESET MASTER, checkpoints: beside running commits.
+//! Rotation, purging, RESET MASTER and checkpoints, concurrent with commits.
 
 use crate::testing::TestServer;
 use crate::{Config, Error, IsolationLevel};
@@ -32,7 +32,7 @@ impl Writers {
         Writers { stop, threads }
     }
 
-    /// How many transactions they have committed.
+    /// Stops them. Returns the number of transactions that they have committed.
     fn stop(self) -> u64 {
         self.stop.store(true, Ordering::Relaxed);
         let commits = |thread: std::thread::JoinHandle<u64>| thread.join().expect("no commit fails");
@@ -72,14 +72,14 @@ fn the_log_rotates_between_groups() {
         assert!(files.len() > 5, "{files:?}");
         server.content()
     };
-    // Everything is replayed across the files.
+    // Every file is replayed.
     let fresh = Arc::new(tempfile::tempdir().unwrap());
     let server = TestServer::open(Arc::new(disk), fresh, options());
     assert_eq!(server.content(), content);
 }
 
 #[test]
-fn purging_stops_at_what_somebody_needs() {
+fn purging_stops_at_a_leased_file() {
     let server = TestServer::new();
     let mut starts = vec![server.manager.positions().published];
     for n in 0..4 {
@@ -129,7 +129,7 @@ fn purging_stops_at_what_somebody_needs() {
 }
 
 #[test]
-fn reset_master_starts_names_and_numbers_anew_and_versions_go_on() {
+fn reset_master_restarts_names_and_numbers_but_not_versions() {
     let disk = SimulatedDisk::new();
     let tables = Arc::new(tempfile::tempdir().unwrap());
     {
@@ -153,7 +153,7 @@ fn reset_master_starts_names_and_numbers_anew_and_versions_go_on() {
 }
 
 #[test]
-fn checkpoints_and_rotations_hold_up_no_commit() {
+fn checkpoints_and_rotations_fail_no_commit() {
     let server = Arc::new(TestServer::new());
     let writers = Writers::start(&server);
     for _ in 0..5 {
@@ -167,7 +167,7 @@ fn checkpoints_and_rotations_hold_up_no_commit() {
 }
 
 #[test]
-fn without_syncing_the_log_rotates_and_checkpoints_all_the_same() {
+fn an_unsynced_log_rotates_and_takes_checkpoints() {
     let config = Config {
         sync_binlog: crate::SyncBinlog::Background,
         max_binlog_size: 4096,
@@ -188,9 +188,10 @@ fn without_syncing_the_log_rotates_and_checkpoints_all_the_same() {
     assert_eq!(server.get("x").as_deref(), Some("after"));
 }
 
-/// A group goes by the setting that the log has when it is written: one that is not synced must not be followed by one that is.
+/// A group follows the sync mode that the log has when the group is written: an unsynced one must not be
+/// followed by a synced one.
 #[test]
-fn whether_groups_are_synced_changes_beside_commits() {
+fn the_sync_mode_changes_during_commits() {
     let server = Arc::new(TestServer::new());
     let writers = Writers::start(&server);
     for round in 0..2000 {
@@ -207,9 +208,9 @@ fn whether_groups_are_synced_changes_beside_commits() {
     writers.stop();
 }
 
-/// The last file has the highest number there is: the log goes on in it.
+/// The last file has the highest possible number: the log continues in it.
 #[test]
-fn a_log_without_a_number_left_goes_on_in_its_file() {
+fn a_log_without_a_file_number_left_continues_in_its_file() {
     let disk = SimulatedDisk::new();
     let tables = Arc::new(tempfile::tempdir().unwrap());
     let options = || crate::testing::TestOptions {

@@ -1,4 +1,4 @@
-//! The commit pipeline under test: one subject a file.
+//! Tests of the commit pipeline, one subject per file.
 
 mod crashes;
 mod faults;
@@ -12,7 +12,7 @@ mod replica_positions;
 
 use crate::{Config, LeaderMode, LockRelease, PublishBy};
 
-/// Every way to lead, to publish and to release locks.
+/// Returns every combination of leader, publisher and lock release.
 fn all_modes() -> Vec<Config> {
     let mut modes = Vec::new();
     for (leader_mode, publish_by) in [

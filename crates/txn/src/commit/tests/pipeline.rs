@@ -21,7 +21,7 @@ use std::sync::{Arc, OnceLock, Weak};
 use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
 
-/// A gate that holds whoever comes to a step until it is opened, or the test has failed.
+/// Gate that holds every thread that reaches a step, until it is opened or the test has failed.
 struct Gate(Arc<GateState>);
 
 #[derive(Default)]
@@ -90,7 +90,7 @@ fn locks_are_released_before_the_sync_and_rows_are_seen_in_the_overlay() {
     server.table.set(&mut writer, "x", "new").unwrap();
     let mut commit = pin!(writer.commit());
     gate.wait_until_reached();
-    // Written, but neither durable nor published: plain readers do not see it, who has the lock does.
+    // Written, but neither durable nor published: plain readers do not see it, a lock holder does.
     let positions = server.manager.positions();
     assert!(positions.durable < positions.written);
     assert_eq!(server.get("x").as_deref(), Some("old"));
@@ -108,7 +108,7 @@ fn locks_are_released_before_the_sync_and_rows_are_seen_in_the_overlay() {
     );
     assert_eq!(seen, "new");
     reader.end_statement().unwrap();
-    // The reader's reply waits for what it has read, though it wrote nothing (invariant 6).
+    // The reader's reply waits for what it has read, although it wrote nothing (invariant 6).
     assert!(!reader.settled().is_ready());
     let mut reply = pin!(reader.commit());
     assert!(!is_ready(reply.as_mut()));
@@ -120,10 +120,10 @@ fn locks_are_released_before_the_sync_and_rows_are_seen_in_the_overlay() {
     assert!(outcome.version >= block_on(commit).unwrap().version);
 }
 
-/// One worker that runs all sessions lets the next begin only when the last has committed: no two are ever open, and still the log
-/// thread is to lead, so that they share a sync.
+/// A single worker that runs all sessions lets the next one begin only after the last has committed. Two are
+/// never open at the same time; the log thread must lead nevertheless, so that they share a sync.
 #[test]
-fn sessions_that_take_turns_are_led_by_the_log_thread_and_one_alone_leads_in_place() {
+fn the_log_thread_leads_alternating_sessions_and_a_single_one_leads_in_place() {
     let server = TestServer::with_config(Config {
         leader_mode: LeaderMode::Adaptive,
         ..Config::default()
@@ -146,7 +146,7 @@ fn sessions_that_take_turns_are_led_by_the_log_thread_and_one_alone_leads_in_pla
     for _ in 0..20 {
         assert!(is_led_by_log_thread(&one) && is_led_by_log_thread(&other));
     }
-    // The log thread leads on until it has found the queue empty.
+    // The log thread continues to lead until it has found the queue empty.
     let start = Instant::now();
     while is_led_by_log_thread(&other) {
         assert!(start.elapsed() < Duration::from_secs(20));
@@ -178,7 +178,7 @@ fn without_early_release_the_lock_is_held_until_publication() {
 }
 
 #[test]
-fn nothing_is_visible_before_it_is_published_nor_told_before_it_is_visible() {
+fn nothing_is_visible_before_it_is_published_or_reported_before_it_is_visible() {
     for step in [CommitStep::Written, CommitStep::Durable, CommitStep::Applied] {
         let server = threaded();
         let gate = Gate::at(&server.manager, step);
@@ -195,7 +195,7 @@ fn nothing_is_visible_before_it_is_published_nor_told_before_it_is_visible() {
 }
 
 #[test]
-fn an_error_waits_for_what_it_tells_of() {
+fn an_error_waits_for_the_row_that_it_reports() {
     let server = threaded();
     let gate = Gate::at(&server.manager, CommitStep::Durable);
     let mut writer = server.begin(&server.session(), IsolationLevel::ReadCommitted);
@@ -224,7 +224,7 @@ fn an_error_waits_for_what_it_tells_of() {
 }
 
 #[test]
-fn a_snapshot_waits_for_what_its_session_has_read_under_lock() {
+fn a_snapshot_waits_for_rows_that_its_session_read_under_lock() {
     let server = threaded();
     let gate = Gate::at(&server.manager, CommitStep::Durable);
     let mut writer = server.begin(&server.session(), IsolationLevel::ReadCommitted);
@@ -239,14 +239,14 @@ fn a_snapshot_waits_for_what_its_session_has_read_under_lock() {
         std::thread::sleep(Duration::from_millis(30));
         gate.open();
     });
-    // Its own plain read must not go back behind that.
+    // Its own plain read must not return an older state.
     assert!(reader.get(&key).unwrap().is_some());
     opener.join().unwrap();
     commit.wait_blocking().unwrap();
 }
 
 #[test]
-fn a_commit_whose_session_went_away_is_committed_in_every_mode() {
+fn a_commit_completes_without_its_session_in_every_mode() {
     for config in super::all_modes() {
         let server = TestServer::with_config(config.clone());
         for round in 0..20 {
@@ -261,14 +261,14 @@ fn a_commit_whose_session_went_away_is_committed_in_every_mode() {
             }
             drop(futures);
         }
-        // One more, which everything before must precede.
+        // One more, which all earlier ones must precede.
         server.set("last", "v").unwrap();
         assert_eq!(server.content().len(), 81, "{config:?}");
     }
 }
 
 #[test]
-fn a_group_waits_for_more_as_told() {
+fn a_group_waits_for_more_as_configured() {
     let config = |count, wait| Config {
         binlog_commit_wait_count: count,
         binlog_commit_wait: wait,
@@ -295,7 +295,7 @@ fn a_group_waits_for_more_as_told() {
     server.set("alone", "v").unwrap();
     assert_eq!(server.manager.status().binlog_group_commit_trigger_timeout, 1);
 
-    // Somebody waits for a lock of the one in the queue: the group goes at once.
+    // Another transaction waits for a lock of the one in the queue: the group is written at once.
     server
         .manager
         .set_config(config(5, Duration::from_secs(30)))
@@ -311,10 +311,10 @@ fn a_group_waits_for_more_as_told() {
     second.commit_blocking().unwrap();
 }
 
-/// Semi-sync in small: acknowledges what it is told to.
-struct HeldBack(Arc<AtomicU64>);
+/// Minimal semi-sync: acknowledges up to a position that the test sets.
+struct LimitedAcknowledger(Arc<AtomicU64>);
 
-impl Acknowledger for HeldBack {
+impl Acknowledger for LimitedAcknowledger {
     fn made_durable(&self, made: MadeDurable) -> LogPosition {
         made.durable
             .min(LogPosition::from_u64(self.0.load(Ordering::SeqCst)))
@@ -322,10 +322,10 @@ impl Acknowledger for HeldBack {
 }
 
 #[test]
-fn waiting_for_replicas_stops_no_sync() {
+fn waiting_for_replicas_delays_no_sync() {
     let acknowledged = Arc::new(AtomicU64::new(u64::MAX));
     let options = TestOptions {
-        acknowledger: Box::new(HeldBack(acknowledged.clone())),
+        acknowledger: Box::new(LimitedAcknowledger(acknowledged.clone())),
         ..TestOptions::default()
     };
     let disk = Arc::new(SimulatedDisk::new());
@@ -361,7 +361,7 @@ fn waiting_for_replicas_stops_no_sync() {
 }
 
 #[test]
-fn without_syncing_a_commit_returns_when_written_and_is_synced_soon() {
+fn with_background_sync_a_commit_returns_when_written() {
     let config = Config {
         sync_binlog: SyncBinlog::Background,
         sync_interval: Duration::from_millis(100),
@@ -389,7 +389,7 @@ fn without_syncing_a_commit_returns_when_written_and_is_synced_soon() {
     server.set("x", "last").unwrap();
     let flushed = server.manager.storage().flush().unwrap();
     assert!(server.manager.positions().durable >= flushed);
-    // And back.
+    // Back to syncing each group.
     server.manager.set_config(Config::default()).unwrap();
     server.set("x", "synced").unwrap();
     let positions = server.manager.positions();
@@ -397,7 +397,7 @@ fn without_syncing_a_commit_returns_when_written_and_is_synced_soon() {
 }
 
 #[test]
-fn ddl_is_published_in_its_place() {
+fn ddl_is_published_in_log_order() {
     let server = threaded();
     let session = server.session();
     let gate = Gate::at(&server.manager, CommitStep::LocksReleased);
@@ -453,7 +453,7 @@ fn a_global_read_lock_stops_writers_and_commits() {
     let dumper = server.session();
     let lock = dumper.global_read_lock(Duration::from_secs(5)).unwrap();
     let before = server.manager.positions();
-    // Readers go on; a new statement that writes, and the commit of the one before, wait.
+    // Readers continue. A new statement that writes waits, and so does the commit of the previous one.
     assert_eq!(server.get("x"), None);
     let mut other = server.begin(&server.session(), IsolationLevel::ReadCommitted);
     other.begin_statement(None, 1).unwrap();
@@ -468,7 +468,7 @@ fn a_global_read_lock_stops_writers_and_commits() {
 }
 
 #[test]
-fn a_snapshot_knows_its_place_exactly() {
+fn a_snapshot_knows_its_exact_log_position() {
     let server = TestServer::new();
     server.set("x", "1").unwrap();
     let second = server.set("x", "2").unwrap();
@@ -489,7 +489,7 @@ fn a_snapshot_knows_its_place_exactly() {
 }
 
 #[test]
-fn a_transaction_that_is_too_big_loses_its_statement() {
+fn a_statement_beyond_the_cache_limit_is_rolled_back() {
     let server = TestServer::with_config(Config {
         max_binlog_cache_size: 2000,
         ..Config::default()
@@ -514,7 +514,7 @@ fn a_transaction_that_is_too_big_loses_its_statement() {
 }
 
 #[test]
-fn a_poll_without_news_is_pending() {
+fn a_poll_before_publication_is_pending() {
     let server = threaded();
     let mut settled = pin!(server.manager.published_up_to(LogPosition::MAX));
     assert!(matches!(
@@ -524,8 +524,8 @@ fn a_poll_without_news_is_pending() {
 }
 
 #[test]
-fn what_may_be_sent_is_durable_and_the_acknowledger_knows_it() {
-    /// Looks, when it is told, whether somebody could have been sent that already.
+fn the_acknowledger_is_notified_before_the_log_is_sendable() {
+    /// Records, at each notification, whether the new part could already have been sent.
     struct Witness(
         Arc<Mutex<Vec<(MadeDurable, LogPosition)>>>,
         Arc<OnceLock<Weak<TransactionManager>>>,
@@ -554,7 +554,7 @@ fn what_may_be_sent_is_durable_and_the_acknowledger_knows_it() {
     let first = server.set("x", "1").unwrap();
     waits.into_iter().for_each(block_on);
     assert_eq!(server.manager.sendable(), first.version);
-    // A transaction that stays here has nobody to wait for; what comes with it has.
+    // No replica is waited for on behalf of a local transaction, nor for the rotation after it.
     let options = TransactionOptions {
         replication: Replication::LocalOnly,
         ..TransactionOptions::default()
@@ -563,7 +563,7 @@ fn what_may_be_sent_is_durable_and_the_acknowledger_knows_it() {
     server.table.set(&mut local, "y", "1").unwrap();
     local.commit_blocking().unwrap();
     server.manager.rotate().unwrap();
-    // One of a primary's has no client here.
+    // A primary's transaction has no client here.
     let gtid = "7-9-1".parse().unwrap();
     let options = TransactionOptions {
         gtid: GtidChoice::Replicated(gtid),
@@ -583,14 +583,15 @@ fn what_may_be_sent_is_durable_and_the_acknowledger_knows_it() {
     assert!(seen.iter().all(|(made, sendable)| *sendable < made.durable));
 }
 
-/// Who publishes tells the sessions before he looks for more: what a session writes then is published by him, not by it.
+/// The publishing thread notifies the sessions before it looks for more groups: it also publishes what a
+/// notified session writes next.
 #[test]
-fn a_new_file_and_a_checkpoint_are_published_when_the_session_hears_of_them() {
+fn a_rotation_and_a_checkpoint_return_when_they_are_published() {
     type Write = fn(&TransactionManager) -> crate::Result<LogPosition>;
     let writes: [Write; 2] = [TransactionManager::rotate, TransactionManager::checkpoint];
     for write in writes {
         let server = threaded();
-        // A checkpoint is noted once for each file.
+        // A checkpoint is recorded once per file.
         server.manager.rotate().unwrap();
         let gate = Gate::at(&server.manager, CommitStep::Told);
         server.set("x", "1").unwrap();
@@ -609,7 +610,7 @@ fn a_new_file_and_a_checkpoint_are_published_when_the_session_hears_of_them() {
     }
 }
 
-/// From so many keys on, a transaction ends in a thread of its own.
+/// Number of keys from which on a transaction ends in a thread of its own.
 const THOUSANDS: usize = 4096;
 
 fn write_rows(server: &TestServer, transaction: &mut Transaction, count: usize) {
@@ -651,14 +652,14 @@ fn a_transaction_of_thousands_of_keys_keeps_its_locks_until_it_is_published() {
     }
 }
 
-/// Counts what a batch's observer hears, and how many keys are locked when the batch is placed.
-struct Heard {
+/// Records the calls to a batch's observer, and how many keys are locked when the batch is placed.
+struct RecordingObserver {
     manager: Arc<TransactionManager>,
     placed: Mutex<Vec<u64>>,
     ended: Mutex<Vec<Result<Version, Error>>>,
 }
 
-impl BatchObserver for Heard {
+impl BatchObserver for RecordingObserver {
     fn placed(&self) {
         self.placed.lock().push(self.manager.status().locked_keys);
     }
@@ -669,28 +670,31 @@ impl BatchObserver for Heard {
 }
 
 #[test]
-fn a_batch_is_placed_when_the_last_of_its_transactions_has_given_its_locks_back() {
+fn a_batch_is_placed_when_its_last_transaction_has_released_its_locks() {
     let server = threaded();
     let session = server.manager.applier_session(Interrupt::new());
     let begin = || Box::new(server.manager.begin(&session, TransactionOptions::default()));
     let (mut large, mut small) = (begin(), begin());
     write_rows(&server, &mut large, THOUSANDS);
     server.table.set(&mut small, "x", "new").unwrap();
-    let heard = Arc::new(Heard {
+    let observer = Arc::new(RecordingObserver {
         manager: server.manager.clone(),
         placed: Mutex::default(),
         ended: Mutex::default(),
     });
     let transactions = vec![large, small];
-    server
-        .manager
-        .commit_batch(&CommitStream::new(), transactions, Arc::default(), heard.clone());
+    server.manager.commit_batch(
+        &CommitStream::new(),
+        transactions,
+        Arc::default(),
+        observer.clone(),
+    );
     let start = Instant::now();
-    while heard.ended.lock().is_empty() {
+    while observer.ended.lock().is_empty() {
         assert!(start.elapsed() < Duration::from_secs(20));
         std::thread::sleep(Duration::from_millis(1));
     }
-    assert_eq!(*heard.placed.lock(), [0]);
-    assert!(matches!(heard.ended.lock().as_slice(), [Ok(_)]));
+    assert_eq!(*observer.placed.lock(), [0]);
+    assert!(matches!(observer.ended.lock().as_slice(), [Ok(_)]));
     assert_eq!(server.content().len(), THOUSANDS + 1);
 }

@@ -1,4 +1,4 @@
-//! How far a server has replicated: moved by transactions and by records, waited for, and found again after a crash.
+//! Replica position of a server: moved by transactions and by records, waited for, and restored after a crash.
 
 use crate::sync_point::CommitStep;
 use crate::testing::{TestOptions, TestServer};
@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 fn open(disk: &SimulatedDisk) -> TestServer {
-    // The tables are new each time: all of them are replayed.
+    // The tables are new each time: every transaction is replayed.
     let tables = Arc::new(tempfile::tempdir().unwrap());
     TestServer::open(Arc::new(disk.clone()), tables, TestOptions::default())
 }
@@ -50,7 +50,7 @@ fn state(server: &TestServer) -> (String, Option<u64>) {
 }
 
 #[test]
-fn a_position_moves_with_transactions_and_records_and_returns_after_a_crash() {
+fn a_position_moves_with_transactions_and_records_and_survives_a_crash() {
     let disk = SimulatedDisk::new();
     let server = open(&disk);
     server.set("own", "1").unwrap();
@@ -59,7 +59,7 @@ fn a_position_moves_with_transactions_and_records_and_returns_after_a_crash() {
     replicate(&server, "7-3-9", Some(("bin.000002", 700)));
     server.set("own", "2").unwrap();
     assert_eq!(server.manager.replicated_position().to_string(), "0-2-5,7-3-9");
-    // Ours is the later one in domain 0, and its server id is ours.
+    // Our own transaction is the later one in domain 0, and has our server id.
     assert_eq!(
         server
             .manager
@@ -70,7 +70,7 @@ fn a_position_moves_with_transactions_and_records_and_returns_after_a_crash() {
     let crashed = disk.after_power_failure(1);
     assert_eq!(state(&open(&crashed)), ("0-2-5,7-3-9".to_owned(), Some(700)));
 
-    // Filtered; and another file begins, whose head has it all.
+    // A filtered transaction; then another file begins, whose head holds the whole position.
     let passed = GtidMove::To(vec!["7-3-12".parse().unwrap()]);
     server
         .manager
@@ -104,7 +104,7 @@ fn a_position_moves_with_transactions_and_records_and_returns_after_a_crash() {
 }
 
 #[test]
-fn a_place_in_the_primarys_log_is_lost_with_its_transaction_and_not_without() {
+fn a_position_in_the_primarys_log_is_lost_only_with_its_transaction() {
     let disk = SimulatedDisk::new();
     let server = open(&disk);
     replicate(&server, "0-2-1", Some(("bin.000001", 100)));
@@ -144,7 +144,7 @@ fn a_wait_ends_when_the_position_is_published() {
             .wait_replicated(&text.parse().unwrap(), Some(deadline), &Interrupt::new())
             .unwrap()
     };
-    // What is written here satisfies nobody.
+    // A transaction written here satisfies no wait for a replicated one.
     server.set("own", "1").unwrap();
     assert_eq!(wait("0-1-1", 0), WaitEnd::TimedOut);
     assert_eq!(wait("", 0), WaitEnd::Reached);
