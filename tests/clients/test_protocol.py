@@ -8,7 +8,10 @@ import struct
 import threading
 import time
 from pathlib import Path
+from types import SimpleNamespace
+from unittest import mock
 
+import pymysql
 import pytest
 from support.servers import Paceline
 
@@ -140,6 +143,26 @@ def test_half_open_connections_are_dropped_in_time(server):
     assert time.monotonic() - start < 12
 
 
+@pytest.mark.parametrize("collation, expected", [
+    (8, ("latin1", "latin1_swedish_ci", "latin1")), (48, ("latin1", "latin1_general_ci", "latin1")),
+    (63, ("binary", "binary", "binary")), (213, ("utf8mb3", "utf8mb3_croatian_mysql561_ci", "utf8mb3")),
+    # Collations of MySQL 8 and numbers that nobody has.
+    (255, ("utf8mb4", "utf8mb4_general_ci", "utf8mb4")), (0, ("utf8mb4", "utf8mb4_general_ci", "utf8mb4")),
+    # A character set that is not here is refused, not taken for another.
+    (51, 1115), (28, 1115), (35, 1231), (54, 1231),
+])
+def test_the_collation_of_a_login(server, collation, expected):
+    charset = SimpleNamespace(id=collation, encoding="latin1", name="latin1")
+    with mock.patch("pymysql.connections.charset_by_name", lambda name: charset), \
+            mock.patch("pymysql.connections.Connection.set_character_set", lambda *arguments, **options: None):
+        try:
+            got = server.query("select concat(@@character_set_client), concat(@@collation_connection), concat(@@character_set_results)")[0]
+            got = tuple(name.decode() if isinstance(name, bytes) else name for name in got)
+        except pymysql.err.MySQLError as error:
+            got = error.args[0]
+    assert got == expected
+
+
 def test_idle_sessions_end_after_wait_timeout(server):
     session = server.connect()
     with session.cursor() as cursor:
@@ -149,6 +172,38 @@ def test_idle_sessions_end_after_wait_timeout(server):
         with session.cursor() as cursor:
             cursor.execute("select 1")
     alive(server)
+
+
+def test_idle_transactions_end_after_their_timeouts(server):
+    """Those that have written, those that have only read, and all: sessions without a transaction stay."""
+    server.query("create database t", "create table t.a (id int primary key)", "insert into t.a values (1), (2), (3)")
+    read, write = "select * from t.a", "update t.a set id = id + 10 where id = {}"
+    cases = [
+        (["idle_transaction_timeout=1"], [], True),
+        (["idle_transaction_timeout=1"], ["begin", read], False),
+        (["idle_readonly_transaction_timeout=1"], ["begin", read], False),
+        (["idle_readonly_transaction_timeout=1"], ["begin", write.format(1)], True),
+        (["idle_write_transaction_timeout=1"], ["begin", read], True),
+        (["idle_write_transaction_timeout=1"], ["begin", write.format(2)], False),
+        (["idle_transaction_timeout=1", "idle_write_transaction_timeout=100"], ["begin", write.format(3)], True),
+    ]
+    sessions = [server.connect() for _ in cases]
+    for session, (settings, statements, _) in zip(sessions, cases):
+        with session.cursor() as cursor:
+            for statement in [f"set {setting}" for setting in settings] + statements:
+                cursor.execute(statement)
+    time.sleep(2.5)
+    for session, case in zip(sessions, cases):
+        try:
+            with session.cursor() as cursor:
+                cursor.execute("select 1")
+            lives = True
+        except pymysql.err.MySQLError:
+            lives = False
+        assert lives == case[2], case
+        if lives:
+            session.close()
+    assert server.query(read) == ((1,), (2,), (3,))
 
 
 def test_a_session_that_vanishes_releases_its_locks(server):

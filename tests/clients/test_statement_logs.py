@@ -58,16 +58,26 @@ def test_the_process_and_its_messages_are_where_the_options_say(tmp_path):
 def test_what_has_no_effect_says_so(tmp_path):
     server = Paceline(tmp_path / "server")
     server.start()
+    server.query("create database d")
     with server.connect() as session, session.cursor() as cursor:
         for statement, level in (
             ("set global event_scheduler = 'ON'", "Warning"),
             ("set sql_mode = 'ORACLE'", "Warning"),
             ("set global log_output = 'TABLE'", "Warning"),
+            ("set sql_auto_is_null = 1", "Warning"),
             ("set join_buffer_size = 1048576", "Note"),
+            ("create table d.a (a int) row_format=compressed", "Note"),
+            ("alter table d.a key_block_size=8", "Note"),
+            ("create table d.b (a int) page_compressed=1", "Note"),
+            ("create table d.c (a int) stats_persistent=1", "Note"),
+            ("create table d.d (a text compressed)", "Note"),
         ):
             cursor.execute(statement)
             cursor.execute("show warnings")
             assert [(row[0], row[1]) for row in cursor.fetchall()] == [(level, 1235)], statement
+        cursor.execute("create table d.e (a int) engine=myisam")
+        cursor.execute("show warnings")
+        assert cursor.fetchall() == (("Warning", 1266, "Using storage engine InnoDB for table 'e'"),)
         # A log must not be written into a file of the data directory.
         with pytest.raises(pymysql.MySQLError) as refused:
             cursor.execute("set global general_log_file = 'binlog.000001'")

@@ -45,3 +45,9 @@ create table x8 as select * from (select c from b union select dt from b) q limi
 show create table x8;
 create table x9 as select * from (select c from b union select coalesce(b,c) from b) q limit 0;
 show create table x9;
+create table case_of_bits (b bit(16));
+insert into case_of_bits values (b'1111111111111110'), (b'0'), (null), (b'01000001');
+select hex(upper(b)), hex(lower(b)), hex(ucase(b)), hex(lcase(b)), length(upper(b)) from case_of_bits;
+select hex(upper(b)) from case_of_bits group by b;
+select distinct hex(lower(b)) from case_of_bits;
+drop table case_of_bits;

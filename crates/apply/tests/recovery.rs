@@ -60,6 +60,7 @@ fn tables() -> Tables {
         on_update: None,
         auto_increment: false,
         invisible: false,
+        compressed: false,
         comment: String::new(),
         check: None,
         generated: None,

@@ -27,5 +27,6 @@ pub mod foreign_key;
 pub mod parse;
 pub mod plan;
 pub mod session;
+mod stack;
 
 pub use error::{Error, Result};

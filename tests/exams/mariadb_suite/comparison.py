@@ -20,9 +20,6 @@ COUNTER = re.compile(r"^(Handler|Created_tmp|Select|Sort|Rows)_\w+\t\d+$|^Last_q
 ENGINE = re.compile(r"\bENGINE=\w+", re.I)
 ENGINE_OPTION = re.compile(r" (PAGE_CHECKSUM|TRANSACTIONAL|ROW_FORMAT|STATS_PERSISTENT|KEY_BLOCK_SIZE|CHECKSUM|DELAY_KEY_WRITE)=\w+")
 
-# What Paceline says when a variable is set that it knows and that changes nothing here.
-WITHOUT_EFFECT = re.compile(r"^(Note|Warning)\t1235\tThis version of MariaDB doesn't yet support '\w+=")
-
 # What a statement begins with where mysqltest prints it, and what ends the rows of a result.
 STATEMENT = re.compile(r"^\s*\(*\s*(select|with|values|table|insert|replace|update|delete|create|alter|drop|set|show|explain|analyze|prepare|execute|"
                        r"deallocate|use|begin|start|commit|rollback|lock|unlock|flush|truncate|rename|do|describe|desc|check|optimize|repair|load|"

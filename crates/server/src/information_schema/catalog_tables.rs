@@ -5,6 +5,7 @@ use std::sync::Arc;
 use paceline_sql::catalog::{
     ColumnDefault, ColumnDefinition, IndexDefinition, IndexKind, TableDescription, TableEngine,
 };
+use paceline_sql::ddl::{engine_options, is_engine_option};
 use paceline_sql::session::WantedRows;
 use paceline_types::{DataType, Timestamp, Value};
 
@@ -13,6 +14,7 @@ use super::{
     CATALOG, DATABASE, DATABASE_COLUMNS, Row, Sources, TABLE_COLUMNS, TableSize, number, number_or_null,
     table_names, text, text_or_null, wanted_databases, yes_no,
 };
+use crate::mysql_tables;
 
 const INFORMATION_SCHEMA_COLLATION: &str = "utf8mb3_general_ci";
 
@@ -149,11 +151,18 @@ fn create_options(table: &TableDescription) -> String {
         .row_format
         .iter()
         .map(|format| format!("row_format={format}"));
+    let of_engine = engine_options(&table.options);
     let options = table
         .options
         .iter()
+        .filter(|(name, _)| !is_engine_option(name))
         .map(|(name, value)| format!("{}={}", name.to_lowercase(), value));
-    row_format.chain(options).collect::<Vec<_>>().join(" ")
+    let of_engine = (!of_engine.is_empty()).then(|| of_engine[1..].to_owned());
+    row_format
+        .chain(options)
+        .chain(of_engine)
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
 fn capitalized(word: String) -> String {
@@ -254,6 +263,7 @@ pub(super) fn columns(sources: &dyn Sources, wanted: &WantedRows) -> Vec<Row> {
                 name: &column.name,
                 offset,
                 data_type: &column.data_type,
+                compressed: column.compressed,
                 nullable: column.nullable,
                 default: column_default(column),
                 key: column_key(table, offset),
@@ -265,6 +275,43 @@ pub(super) fn columns(sources: &dyn Sources, wanted: &WantedRows) -> Vec<Row> {
             .row()
         }));
     });
+    rows.extend(columns_of_mysql(sources, wanted));
+    rows
+}
+
+/// The columns of the tables of `mysql` that are made on demand.
+fn columns_of_mysql(sources: &dyn Sources, wanted: &WantedRows) -> Vec<Row> {
+    let mut rows = Vec::new();
+    let is_wanted = wanted_databases(sources, wanted)
+        .iter()
+        .any(|database| database.name == mysql_tables::DATABASE);
+    if !is_wanted {
+        return rows;
+    }
+    let privileges = sources.column_privileges(mysql_tables::DATABASE);
+    for (table, columns) in mysql_tables::tables() {
+        if !wanted.admits(&TABLE_COLUMNS, table) {
+            continue;
+        }
+        rows.extend(columns.iter().enumerate().map(|(offset, column)| {
+            ShownColumn {
+                database: mysql_tables::DATABASE,
+                table,
+                name: &column.name,
+                offset,
+                data_type: &column.ty.data_type,
+                compressed: false,
+                nullable: column.ty.nullable,
+                default: column.ty.nullable.then(|| "NULL".to_owned()),
+                key: "",
+                extra: String::new(),
+                privileges: &privileges,
+                comment: "",
+                generated: None,
+            }
+            .row()
+        }));
+    }
     rows
 }
 

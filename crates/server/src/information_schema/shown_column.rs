@@ -100,6 +100,8 @@ pub(super) struct ShownColumn<'a> {
     /// Its place, from 0.
     pub offset: usize,
     pub data_type: &'a DataType,
+    /// `COMPRESSED`.
+    pub compressed: bool,
     pub nullable: bool,
     pub default: Option<String>,
     pub key: &'static str,
@@ -133,7 +135,7 @@ impl ShownColumn<'_> {
             number_or_null(measures.fraction),
             text_or_null(has_text.then(|| data_type.charset().name())),
             text_or_null(has_text.then(|| data_type.collation().name())),
-            text(data_type.to_string()),
+            text(paceline_sql::ddl::shown_type(data_type, self.compressed)),
             text(self.key),
             text(self.extra),
             text(self.privileges),

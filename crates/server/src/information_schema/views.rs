@@ -103,6 +103,7 @@ pub(super) fn columns(sources: &dyn Sources, wanted: &WantedRows) -> Vec<Row> {
                 name: &column.name,
                 offset,
                 data_type: &column.data_type,
+                compressed: false,
                 nullable: column.nullable,
                 default: column.default,
                 key: "",

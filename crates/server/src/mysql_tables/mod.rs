@@ -16,7 +16,8 @@ static DECLARATIONS: &str = include_str!("columns.txt");
 /// The name of the database.
 pub const DATABASE: &str = "mysql";
 
-fn tables() -> &'static [(&'static str, Vec<VirtualColumn>)] {
+/// The tables that are here, with their columns.
+pub fn tables() -> &'static [(&'static str, Vec<VirtualColumn>)] {
     static TABLES: OnceLock<Vec<(&'static str, Vec<VirtualColumn>)>> = OnceLock::new();
     TABLES.get_or_init(|| declared(DECLARATIONS))
 }

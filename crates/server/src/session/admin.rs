@@ -545,7 +545,6 @@ impl Session {
             match operation {
                 TableMaintenance::Analyze => {
                     self.server.statistics.analyze(definition);
-                    line("status", "Engine-independent statistics collected");
                     line("status", "OK");
                 }
                 TableMaintenance::Optimize => {

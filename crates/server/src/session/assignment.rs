@@ -353,7 +353,8 @@ impl SessionServices {
                         return Err(Error::new(ER_SLAVE_SKIP_NOT_IN_GTID, &[]));
                     }
                     Ok(connection) => connection.set_skip_events(setting.as_u64()),
-                    Err(_) if name.is_empty() => {}
+                    // The default connection is there before CHANGE MASTER in MariaDB, which sets its counter to zero.
+                    Err(_) if name.is_empty() => self.server.globals.set(variable, setting.clone()),
                     Err(error) => return Err(of_replica(error)),
                 }
             }

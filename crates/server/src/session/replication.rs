@@ -176,6 +176,10 @@ impl Session {
             })
             .await;
         changed.map_err(of_replica)?;
+        if is_new && name.is_empty() {
+            let none = Variable::SqlSlaveSkipCounter.definition().default_setting();
+            server.globals.set(Variable::SqlSlaveSkipCounter, none);
+        }
         if let Some(position) = &remarks.position {
             self.set_slave_position(position)?;
         }

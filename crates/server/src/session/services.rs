@@ -196,8 +196,12 @@ impl SessionServices {
                 text(self.server.transactions.current_position(server_id).to_string())
             }
             Variable::SqlSlaveSkipCounter => {
-                let connection = self.server.replicas().get(&self.default_connection());
-                number(connection.map_or(0, |connection| connection.skip_events()))
+                let name = self.default_connection();
+                number(match self.server.replicas().get(&name) {
+                    Ok(connection) => connection.skip_events(),
+                    Err(_) if name.is_empty() => self.server.globals.number(variable),
+                    Err(_) => 0,
+                })
             }
             variable if filter_kind(variable).is_some() => {
                 let filters = self

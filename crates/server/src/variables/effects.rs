@@ -24,6 +24,7 @@ pub fn apply_to_session(
         Variable::TimeZone => settings.time_zone = TimeZone::parse(setting.as_str()).unwrap_or(TimeZone::UTC),
         Variable::TxIsolation => settings.isolation = isolation(setting),
         Variable::InnodbSnapshotIsolation => settings.snapshot_isolation = setting.as_bool(),
+        Variable::InnodbStrictMode => settings.innodb_strict_mode = setting.as_bool(),
         Variable::AlterAlgorithm => settings.alter_algorithm = AlterAlgorithm::of_number(setting.as_u64()),
         Variable::TxReadOnly => settings.transaction_read_only = setting.as_bool(),
         Variable::CharacterSetClient => {
@@ -130,6 +131,7 @@ pub fn apply_all_to_session(session: &mut SessionContext, values: &mut SessionVa
         TimeZone,
         TxIsolation,
         InnodbSnapshotIsolation,
+        InnodbStrictMode,
         AlterAlgorithm,
         TxReadOnly,
         CharacterSetClient,

@@ -243,7 +243,7 @@ mod list {
         InnodbFtAuxTable "innodb_ft_aux_table" Global Dynamic Text => None, Absent;
         InnodbFtCacheSize "innodb_ft_cache_size" Global Dynamic Unsigned { min: 1600000, max: 1099511627776, block: 1 } => Some("8000000"), Absent;
         InnodbFtEnableDiagPrint "innodb_ft_enable_diag_print" Global Dynamic Boolean => Some("OFF"), Absent;
-        InnodbFtEnableStopword "innodb_ft_enable_stopword" Both Dynamic Boolean => Some("ON"), Absent;
+        InnodbFtEnableStopword "innodb_ft_enable_stopword" Both Dynamic Boolean => Some("ON");
         InnodbFtMaxTokenSize "innodb_ft_max_token_size" Global Fixed Unsigned { min: 10, max: 84, block: 1 } => Some("84"), Absent;
         InnodbFtMinTokenSize "innodb_ft_min_token_size" Global Fixed Unsigned { min: 1, max: 16, block: 1 } => Some("3"), Absent;
         InnodbFtNumWordOptimize "innodb_ft_num_word_optimize" Global Dynamic Unsigned { min: 1000, max: 10000, block: 1 } => Some("2000"), Absent;
@@ -310,7 +310,7 @@ mod list {
         InnodbStatsTransientSamplePages "innodb_stats_transient_sample_pages" Global Dynamic Unsigned { min: 1, max: 4294967295, block: 1 } => Some("8"), Absent;
         InnodbStatusOutput "innodb_status_output" Global Dynamic Boolean => Some("OFF"), Absent;
         InnodbStatusOutputLocks "innodb_status_output_locks" Global Dynamic Boolean => Some("OFF"), Absent;
-        InnodbStrictMode "innodb_strict_mode" Both Dynamic Boolean => Some("ON"), Absent;
+        InnodbStrictMode "innodb_strict_mode" Both Dynamic Boolean => Some("ON");
         InnodbSyncSpinLoops "innodb_sync_spin_loops" Global Dynamic Unsigned { min: 0, max: u64::MAX, block: 1 } => Some("30"), Absent;
         InnodbTableLocks "innodb_table_locks" Both Dynamic Boolean => Some("ON"), Absent;
         InnodbTempDataFilePath "innodb_temp_data_file_path" Global Fixed Text => Some("ibtmp1:12M:autoextend"), Absent;

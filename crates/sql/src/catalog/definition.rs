@@ -99,6 +99,9 @@ pub struct ColumnDefinition {
     /// `INVISIBLE`: not in `*`, and not in an INSERT without columns.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub invisible: bool,
+    /// `COMPRESSED`: shown only, and keeps the column out of keys, as in MariaDB.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub compressed: bool,
     /// Its comment.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub comment: String,

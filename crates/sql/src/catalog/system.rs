@@ -117,6 +117,7 @@ fn table(
             on_update: None,
             auto_increment: false,
             invisible: false,
+            compressed: false,
             comment: String::new(),
             check: None,
             generated: None,

@@ -244,12 +244,7 @@ fn has_query(item: &ast::SelectItem) -> bool {
 
 /// Parses the text of a view's query.
 fn parse_query(text: &str) -> Result<ast::Query> {
-    // What was written once is read whatever the limit on nesting is now.
-    let options = ParseOptions {
-        depth_max: 1_000,
-        ..ParseOptions::default()
-    };
-    let parsed = parse_first(text.as_bytes(), &options)?;
+    let parsed = parse_first(text.as_bytes(), &ParseOptions::of_stored())?;
     match parsed.statement {
         Statement::Query(query) => Ok(query.query),
         _ => Err(crate::parse::syntax_error(text.as_bytes(), 0)),

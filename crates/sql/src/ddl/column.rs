@@ -27,6 +27,17 @@ pub fn resolve_column(
         return Err(Error::new(ER_WRONG_COLUMN_NAME, &[name]));
     }
     let data_type = resolve_type(name, &spec.data_type, table_collation, session)?;
+    if spec.late_compression {
+        let message = ER_WARN_DEPRECATED_SYNTAX.message(&[
+            &"<data type> <character set clause> ... COMPRESSED...",
+            &"'<data type> COMPRESSED... <character set clause> ...'",
+        ]);
+        session.diagnostics.warn(ER_WARN_DEPRECATED_SYNTAX, message);
+    }
+    if spec.data_type.compressed {
+        let message = ER_NOT_SUPPORTED_YET.message(&[&"COMPRESSED"]);
+        session.diagnostics.note(ER_NOT_SUPPORTED_YET, message);
+    }
     let has_old_defaults = !session.settings.explicit_defaults_for_timestamp
         && matches!(data_type, DataType::Timestamp { .. })
         && spec.generated.is_none();
@@ -37,6 +48,7 @@ pub fn resolve_column(
         on_update: None,
         auto_increment: spec.auto_increment,
         invisible: spec.invisible,
+        compressed: spec.data_type.compressed,
         comment: spec.comment.clone().unwrap_or_default(),
         check: None,
         generated: None,

@@ -11,6 +11,7 @@ use super::normal_form::{GENERATED_CLAUSE, normal_form, quote_identifier};
 use super::plan::{LoggedStatement, Planner, engine};
 use super::show_create::show_create_table;
 use super::table::check_table_name;
+use super::table_options::OptionStatement;
 use crate::catalog::{
     CatalogChange, CheckConstraint, ColumnDefinition, TableDefinition, TableDescription, TableEngine,
     same_name,
@@ -109,11 +110,12 @@ impl Planner<'_> {
                     foreign_keys: Vec::new(),
                     auto_increment_start: options.auto_increment.unwrap_or(1).max(1),
                     comment: checked_table_comment(options)?.unwrap_or_default(),
-                    row_format: row_format(options),
-                    options: options.other.clone(),
+                    row_format: None,
+                    options: Vec::new(),
                     created_seconds: self.session.statement.start_micros / 1_000_000,
                 };
                 self.complete(&mut description, drafts)?;
+                self.set_options(&mut description, options, OptionStatement::Create)?;
                 self.add_foreign_keys(&mut description, &keys, KeyStatement::Create)?;
                 self.check_forward_references(&description)?;
                 if options.engine.is_none() && engine != TableEngine::InnoDb {
@@ -305,6 +307,13 @@ impl Planner<'_> {
             return Ok(self.default_engine);
         };
         if let Some(engine) = engine(name) {
+            let own = match engine {
+                TableEngine::InnoDb => ["InnoDB", "XtraDB"],
+                TableEngine::Memory => ["MEMORY", "HEAP"],
+            };
+            if !own.iter().any(|own| own.eq_ignore_ascii_case(name)) {
+                self.warn_stand_in(engine, table);
+            }
             return Ok(engine);
         }
         let error = Error::new(ER_UNKNOWN_STORAGE_ENGINE, &[name]);
@@ -317,11 +326,16 @@ impl Planner<'_> {
             return Err(error);
         }
         self.session.diagnostics.warn(error.code(), error.message());
-        let message = ER_WARN_USING_OTHER_HANDLER.message(&[&self.default_engine.name(), &table]);
+        self.warn_stand_in(self.default_engine, table);
+        Ok(self.default_engine)
+    }
+
+    /// 1266: the engine that was named is not here, another stands in.
+    fn warn_stand_in(&mut self, engine: TableEngine, table: &str) {
+        let message = ER_WARN_USING_OTHER_HANDLER.message(&[&engine.name(), &table]);
         self.session
             .diagnostics
             .warn(ER_WARN_USING_OTHER_HANDLER, message);
-        Ok(self.default_engine)
     }
 }
 
@@ -500,9 +514,4 @@ pub(super) fn checked_table_comment(options: &TableOptions) -> Result<Option<Str
         Some(comment) if comment.chars().count() > 2048 => Err(Error::new(TOO_LONG, &[comment, &2048])),
         comment => Ok(comment.clone()),
     }
-}
-
-/// `ROW_FORMAT`, as it is shown; DEFAULT is not.
-pub(super) fn row_format(options: &TableOptions) -> Option<String> {
-    options.row_format.clone().filter(|format| format != "DEFAULT")
 }

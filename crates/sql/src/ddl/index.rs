@@ -247,6 +247,12 @@ fn resolve_parts(
         if parts.iter().any(|part| part.column == number) {
             return Err(Error::new(ER_DUP_FIELDNAME, &[name]));
         }
+        if columns[number].compressed {
+            return Err(Error::new(
+                ER_COMPRESSED_COLUMN_USED_AS_KEY,
+                &[&columns[number].name],
+            ));
+        }
         if draft.kind == IndexKind::Primary && columns[number].nullable {
             let column = &mut columns[number];
             column.nullable = false;

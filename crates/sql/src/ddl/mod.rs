@@ -30,6 +30,7 @@ mod run;
 mod select;
 mod show_create;
 mod table;
+mod table_options;
 mod view;
 
 pub use build::{BuildKind, BuildSummary, ColumnSource, TableBuild, alter_info};
@@ -45,5 +46,8 @@ pub use run::{
     session_of_event, temporary_renames,
 };
 pub use select::SelectedColumn;
-pub use show_create::{IfNotExists, show_create_database, show_create_table, write_literal};
+pub use show_create::{
+    IfNotExists, engine_options, show_create_database, show_create_table, shown_type, write_literal,
+};
+pub use table_options::is_engine_option;
 pub use view::{is_updatable, names_read, show_create_view};

@@ -443,7 +443,7 @@ pub fn replay_ddl(
     }
     let options = ParseOptions {
         sql_mode: session.settings.sql_mode,
-        ..ParseOptions::default()
+        ..ParseOptions::of_stored()
     };
     let parsed = parse_first(&query.sql, &options)?;
     match logged_statement(parsed.statement) {

@@ -38,6 +38,7 @@ impl SelectedColumn {
             on_update: self.on_update,
             auto_increment: false,
             invisible: false,
+            compressed: false,
             comment: self.comment.clone(),
             check: None,
             generated: None,

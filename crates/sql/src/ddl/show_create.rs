@@ -5,6 +5,7 @@ use std::fmt::Write;
 use paceline_types::{Charset, DataType, Value};
 
 use super::normal_form::{quote_identifier, quote_text};
+use super::table_options::is_engine_option;
 use crate::catalog::{
     ColumnDefault, ColumnDefinition, DatabaseDefinition, IndexDefinition, IndexKind, TableDefinition,
 };
@@ -42,7 +43,7 @@ pub fn show_create_table(table: &TableDefinition, sql_mode: SqlMode, auto_increm
     }
     out.push_str("\n)");
     if !sql_mode.contains(SqlMode::NO_TABLE_OPTIONS) {
-        write_options(table, auto_increment_next, &mut out);
+        write_options(table, sql_mode, auto_increment_next, &mut out);
     }
     out
 }
@@ -87,6 +88,14 @@ fn identifier(name: &str, sql_mode: SqlMode, out: &mut String) {
     }
 }
 
+/// A column's type as it is shown.
+pub fn shown_type(data_type: &DataType, compressed: bool) -> String {
+    match compressed {
+        true => format!("{data_type} /*M!100301 COMPRESSED*/"),
+        false => data_type.to_string(),
+    }
+}
+
 fn write_column(
     table: &TableDefinition,
     n: usize,
@@ -95,7 +104,7 @@ fn write_column(
     out: &mut String,
 ) {
     identifier(&column.name, sql_mode, out);
-    let _ = write!(out, " {}", column.data_type);
+    let _ = write!(out, " {}", shown_type(&column.data_type, column.compressed));
     let has_charset = column.data_type.is_text()
         || matches!(column.data_type, DataType::Enum { .. } | DataType::Set { .. });
     let collation = column.data_type.collation();
@@ -243,15 +252,24 @@ fn write_index(table: &TableDefinition, index: &IndexDefinition, sql_mode: SqlMo
     }
 }
 
-fn write_options(table: &TableDefinition, auto_increment_next: u64, out: &mut String) {
-    let _ = write!(out, " ENGINE={}", table.engine.name());
+fn write_options(table: &TableDefinition, sql_mode: SqlMode, auto_increment_next: u64, out: &mut String) {
+    // MySQL before 4.1 knew no character sets, and called the engine a type.
+    let is_old = sql_mode.contains(SqlMode::MYSQL323) || sql_mode.contains(SqlMode::MYSQL40);
+    let _ = write!(
+        out,
+        " {}={}",
+        if is_old { "TYPE" } else { "ENGINE" },
+        table.engine.name()
+    );
     if auto_increment_next > 1 {
         let _ = write!(out, " AUTO_INCREMENT={auto_increment_next}");
     }
-    let collation = table.collation;
-    let _ = write!(out, " DEFAULT CHARSET={}", collation.charset().name());
-    if collation.charset() != Charset::Binary {
-        let _ = write!(out, " COLLATE={}", collation.name());
+    if !is_old {
+        let collation = table.collation;
+        let _ = write!(out, " DEFAULT CHARSET={}", collation.charset().name());
+        if collation.charset() != Charset::Binary {
+            let _ = write!(out, " COLLATE={}", collation.name());
+        }
     }
     const BEFORE_FORMAT: &[&str] = &[
         "MIN_ROWS",
@@ -289,9 +307,17 @@ fn write_options(table: &TableDefinition, auto_increment_next: u64, out: &mut St
         quote_text(&table.comment, out);
     }
     // Options of the engine stand behind all others.
-    for name in ["PAGE_COMPRESSED", "PAGE_COMPRESSION_LEVEL"] {
-        if let Some(value) = option(name) {
-            let _ = write!(out, " `{name}`={value}");
-        }
+    out.push_str(&engine_options(&table.options));
+}
+
+/// The options that the engine defines, as they are shown: a blank before each.
+pub fn engine_options(options: &[(String, String)]) -> String {
+    let mut out = String::new();
+    for (name, value) in options.iter().filter(|(name, _)| is_engine_option(name)) {
+        out.push(' ');
+        quote_identifier(name, &mut out);
+        out.push('=');
+        quote_text(value, &mut out);
     }
+    out
 }

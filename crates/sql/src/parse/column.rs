@@ -1,7 +1,9 @@
 //! A column's definition: its type and its attributes.
 
 use paceline_types::Collation;
-use paceline_types::error_code::{ER_CONFLICTING_DECLARATIONS, ER_UNKNOWN_COLLATION};
+use paceline_types::error_code::{
+    ER_CONFLICTING_DECLARATIONS, ER_UNKNOWN_COLLATION, ER_UNKNOWN_COMPRESSION_METHOD, ER_WRONG_FIELD_SPEC,
+};
 use sqlparser::ast::{Expr, UnaryOperator};
 
 use super::definition::*;
@@ -24,6 +26,7 @@ impl Parser<'_> {
             unique: false,
             comment: None,
             invisible: false,
+            late_compression: false,
             check: None,
             generated: None,
             references: None,
@@ -139,16 +142,62 @@ impl Parser<'_> {
             column.generated = Some(GeneratedSpec { expr, text, stored });
         } else if self.is_any_word(&["WITH", "WITHOUT"]) && self.is_word_at(1, "SYSTEM") {
             return Err(Error::unsupported("SYSTEM VERSIONING"));
-        } else if self.accept_word("COMPRESSED") {
-            // Tables are compressed as they are; the attribute changes nothing that a client sees.
-            if self.accept(&Token::Equal) {
-                self.expect_word("ZLIB")?;
-            }
-            self.charset_attributes(&mut column.data_type)?;
+        } else if self.is_word("COMPRESSED") {
+            return self.late_compression(column).map(|()| true);
         } else {
             return self.engine_attribute();
         }
         Ok(true)
+    }
+
+    /// `COMPRESSED` or `COMPRESSED=zlib` behind a column's type, if it stands here.
+    ///
+    /// # Errors
+    /// 4098 for another method.
+    fn compression(&mut self, spec: &mut TypeSpec) -> Result<()> {
+        if !self.accept_word("COMPRESSED") {
+            return Ok(());
+        }
+        if self.accept(&Token::Equal) {
+            let method = self.identifier()?;
+            if method != "zlib" {
+                return Err(Error::new(ER_UNKNOWN_COMPRESSION_METHOD, &[&method]));
+            }
+        }
+        spec.compressed = true;
+        Ok(())
+    }
+
+    /// The same among the attributes of a column, where it is deprecated.
+    ///
+    /// # Errors
+    /// 1064 directly behind a type that cannot be compressed, the second time, and for a generated column; 1063 further back.
+    fn late_compression(&mut self, column: &mut ColumnSpec) -> Result<()> {
+        use TypeKind::*;
+        let may_be = matches!(
+            column.data_type.kind,
+            VarChar
+                | VarBinary
+                | TinyText
+                | Text
+                | MediumText
+                | LongText
+                | Json
+                | TinyBlob
+                | Blob
+                | MediumBlob
+                | LongBlob
+        );
+        let says_more = column.nullable.is_some() || column.default.is_some() || column.comment.is_some();
+        if column.generated.is_some() || column.data_type.compressed || !may_be && !says_more {
+            return Err(self.error());
+        }
+        self.compression(&mut column.data_type)?;
+        if !may_be {
+            return Err(Error::new(ER_WRONG_FIELD_SPEC, &[&column.name]));
+        }
+        column.late_compression = true;
+        Ok(())
     }
 
     /// What stands behind DEFAULT.
@@ -256,6 +305,7 @@ impl Parser<'_> {
                     TypeKind::MediumText
                 };
                 let mut spec = TypeSpec::new(kind);
+                self.compression(&mut spec)?;
                 self.charset_attributes(&mut spec)?;
                 return Ok(spec);
             }
@@ -318,12 +368,20 @@ impl Parser<'_> {
                 if spec.kind == Year {
                     self.sign(spec);
                 }
+                if matches!(spec.kind, VarBinary | Blob) {
+                    self.compression(spec)?;
+                }
             }
+            TinyBlob | MediumBlob | LongBlob => self.compression(spec)?,
             Text => {
                 self.length(spec)?;
+                self.compression(spec)?;
                 self.charset_attributes(spec)?;
             }
-            TinyText | MediumText | LongText | Json => self.charset_attributes(spec)?,
+            TinyText | MediumText | LongText | Json => {
+                self.compression(spec)?;
+                self.charset_attributes(spec)?;
+            }
             Enum | Set => {
                 spec.labels = self.parenthesized(|parser| match parser.peek() {
                     Token::Text(_) => parser.text(),
@@ -402,6 +460,9 @@ impl Parser<'_> {
         self.length(&mut spec)?;
         if varying && spec.length.is_none() {
             return Err(self.error());
+        }
+        if varying {
+            self.compression(&mut spec)?;
         }
         if national {
             spec.charset = Some(CharsetName::Name("utf8mb3".to_owned()));

@@ -484,8 +484,6 @@ impl Parser<'_> {
             "PACK_KEYS",
             "DELAY_KEY_WRITE",
             "TRANSACTIONAL",
-            "PAGE_COMPRESSED",
-            "PAGE_COMPRESSION_LEVEL",
         ]) {
             self.accept_equal();
             let value = if self.is_word("DEFAULT") {
@@ -513,19 +511,28 @@ impl Parser<'_> {
             self.identifier_or_text()?;
         } else if self.is_word("WITH") && self.is_word_at(1, "SYSTEM") {
             return Err(Error::unsupported("SYSTEM VERSIONING"));
-        } else if self.is_any_word(&["ENCRYPTED", "ENCRYPTION_KEY_ID"]) {
-            return Err(Error::unsupported("ENCRYPTED"));
         } else {
-            return self.engine_attribute();
+            let attribute = self.attribute_value()?;
+            let is_one = attribute.is_some();
+            options.of_engine.extend(attribute);
+            return Ok(is_one);
         }
         Ok(true)
     }
 
-    /// `name = value`: an attribute that an engine defines for a table, a column or an index, if one starts here. No engine here defines any.
+    /// `name = value`: an attribute that an engine defines for a column or an index, if one starts here. No engine here defines any.
     ///
     /// # Errors
     /// 1911 for the attribute, 1064 for a name without a value.
     pub(super) fn engine_attribute(&mut self) -> Result<bool> {
+        match self.attribute_value()? {
+            Some((name, _)) => Err(Error::new(error_code::ER_UNKNOWN_OPTION, &[&name])),
+            None => Ok(false),
+        }
+    }
+
+    /// `name = value`, if it starts here: an attribute that an engine defines. `None` for the value DEFAULT.
+    fn attribute_value(&mut self) -> Result<Option<(String, Option<String>)>> {
         // Words that are no names in this place.
         const OTHER: &[&str] = &[
             "AFTER",
@@ -538,16 +545,18 @@ impl Parser<'_> {
             "WAIT",
         ];
         if !self.is_identifier() || self.is_any_word(OTHER) {
-            return Ok(false);
+            return Ok(None);
         }
         let name = self.identifier()?;
         self.expect(&Token::Equal)?;
-        match self.peek() {
-            Token::Text(_) | Token::Integer | Token::Hex(_) => self.advance(),
-            _ if self.is_identifier() || self.is_word("DEFAULT") => self.advance(),
-            _ => return Err(self.error()),
+        let value = if self.accept_word("DEFAULT") {
+            None
+        } else if self.is_identifier() || matches!(self.peek(), Token::Text(_)) {
+            Some(self.identifier_or_text()?)
+        } else {
+            Some(self.number()?.to_string())
         };
-        Err(Error::new(error_code::ER_UNKNOWN_OPTION, &[&name]))
+        Ok(Some((name, value)))
     }
 
     // DROP, RENAME -----------------------------------------------------------------------------------------------

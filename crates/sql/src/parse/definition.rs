@@ -215,6 +215,8 @@ pub struct ColumnSpec {
     pub comment: Option<String>,
     /// `INVISIBLE`.
     pub invisible: bool,
+    /// `COMPRESSED` stands behind other attributes than the type.
+    pub late_compression: bool,
     /// `CHECK (…)`.
     pub check: Option<CheckSpec>,
     /// `[GENERATED ALWAYS] AS (…)`.
@@ -280,6 +282,8 @@ pub struct TypeSpec {
     pub collation: Option<String>,
     /// `BINARY`: the character set's `_bin` collation.
     pub binary: bool,
+    /// `COMPRESSED`.
+    pub compressed: bool,
     /// The labels of an ENUM or SET.
     pub labels: Vec<String>,
 }
@@ -296,6 +300,7 @@ impl TypeSpec {
             charset: None,
             collation: None,
             binary: false,
+            compressed: false,
             labels: Vec::new(),
         }
     }
@@ -447,9 +452,20 @@ pub struct TableOptions {
     /// Options that are shown but mean nothing here (`AVG_ROW_LENGTH`, `STATS_PERSISTENT`, `KEY_BLOCK_SIZE`, `MAX_ROWS` …), in order:
     /// name in capitals and value as shown.
     pub other: Vec<(String, String)>,
+    /// Options that only an engine can know ([`ENGINE_OPTIONS`] are InnoDB's), in order: name and value as written; `None` for
+    /// DEFAULT.
+    pub of_engine: Vec<(String, Option<String>)>,
     /// `UNION`, `PARTITION BY`, `WITH SYSTEM VERSIONING`, `DATA DIRECTORY`: 1235, with this name.
     pub unsupported: Option<&'static str>,
 }
+
+/// Options of a table that InnoDB defines.
+pub const ENGINE_OPTIONS: &[&str] = &[
+    "PAGE_COMPRESSED",
+    "PAGE_COMPRESSION_LEVEL",
+    "ENCRYPTED",
+    "ENCRYPTION_KEY_ID",
+];
 
 /// `ALTER TABLE`.
 #[derive(Debug, Clone, PartialEq)]

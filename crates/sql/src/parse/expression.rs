@@ -115,7 +115,9 @@ impl Parser<'_> {
                     if chain > CHAIN_MAX {
                         return Err(too_deep(CHAIN_MAX as u32));
                     }
-                    self.apply(left, infix, level)?
+                    let operation = self.apply(left, infix, level)?;
+                    self.grow_higher()?;
+                    operation
                 }
             };
         }
@@ -373,6 +375,7 @@ impl Parser<'_> {
     /// An operand with the COLLATE behind it.
     fn collated(&mut self, mut expr: Expr) -> Result<Expr> {
         while self.accept_word("COLLATE") {
+            self.grow_higher()?;
             let collation = ObjectName::from(vec![Ident::new(self.collation_name()?)]);
             expr = Expr::Collate {
                 expr: Box::new(expr),

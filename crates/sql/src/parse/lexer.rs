@@ -278,6 +278,7 @@ impl<'a> Lexer<'a> {
             b'"' if self.sql_mode.contains(SqlMode::ANSI_QUOTES) => self.quoted_identifier(b'"'),
             b'"' => self.string(),
             b'`' => self.quoted_identifier(b'`'),
+            b'[' if self.sql_mode.contains(SqlMode::MSSQL) => self.quoted_identifier(b']'),
             b'0'..=b'9' => self.number_or_word(),
             b'.' if !self.after_dot && self.byte(1).is_ascii_digit() && !self.follows_name() => {
                 self.number_or_word()

@@ -98,8 +98,18 @@ impl Default for ParseOptions {
     fn default() -> Self {
         Self {
             sql_mode: SqlMode::DEFAULT,
-            depth_max: 200,
+            depth_max: 2_400,
             memory: None,
+        }
+    }
+}
+
+impl ParseOptions {
+    /// For what was accepted and is read again: its normal form nests deeper than what was written, and limits may have been others.
+    pub fn of_stored() -> Self {
+        Self {
+            depth_max: 6_000,
+            ..Self::default()
         }
     }
 }
@@ -185,7 +195,7 @@ pub fn parse(text: &[u8], options: &ParseOptions) -> Result<Vec<ParsedStatement>
 /// # Errors
 /// 1064.
 pub fn parse_expression(text: &str) -> Result<sqlparser::ast::Expr> {
-    let options = ParseOptions::default();
+    let options = ParseOptions::of_stored();
     let mut parser = Parser::new(text.as_bytes(), &options);
     let expr = parser.expr()?;
     if parser.is(&Token::End) {

@@ -17,7 +17,7 @@ use crate::session::{MemoryCharge, SqlMode};
 pub(super) const NAME_LENGTH_MAX: usize = 64;
 
 /// Longest run of operators of one level without parentheses. (AND and OR have no such limit.)
-pub(super) const CHAIN_MAX: usize = 500;
+pub(super) const CHAIN_MAX: usize = 600;
 
 /// What one level may need of the stack, in bytes.
 const STACK_RESERVE_BYTES: usize = 128 << 10;
@@ -42,6 +42,11 @@ pub(super) struct Parser<'a> {
     pub(super) text_start: usize,
     options: &'a ParseOptions,
     depth: u32,
+    /// The height of the tree that was parsed since the level began, at most: operators that follow each other make it higher
+    /// without being nested in the text.
+    height: u32,
+    /// The same of UNION and its like.
+    pub(super) set_height: u32,
     /// How many tokens were taken.
     tokens: usize,
     /// What they may take until more is asked for.
@@ -76,6 +81,8 @@ impl<'a> Parser<'a> {
             ahead: VecDeque::new(),
             options,
             depth: 0,
+            height: 0,
+            set_height: 0,
             tokens: 0,
             memory_bytes_granted: MEMORY_STEP_BYTES,
             memory: options.memory.as_ref().map(MemoryCharge::new),
@@ -346,9 +353,24 @@ impl<'a> Parser<'a> {
         if self.memory_bytes() > self.memory_bytes_granted {
             self.ask_for_memory()?;
         }
+        let beside = std::mem::take(&mut self.height);
         let result = stacker::maybe_grow(STACK_RESERVE_BYTES, STACK_STEP_BYTES, || parse(self));
+        self.height = beside.max(self.height + 1);
         self.depth -= 1;
         result
+    }
+
+    /// What was parsed since the level began becomes an operand of something else.
+    ///
+    /// # Errors
+    /// 1436: whoever walks the tree does so by recursion.
+    #[inline]
+    pub(super) fn grow_higher(&mut self) -> Result<()> {
+        self.height += 1;
+        match self.height > self.options.depth_max {
+            true => Err(too_deep(self.options.depth_max)),
+            false => Ok(()),
+        }
     }
 
     #[cold]

@@ -28,6 +28,9 @@ fn unwritten_alias(text: impl Into<String>) -> Ident {
 /// The most queries of one UNION; they nest in the syntax tree.
 const UNIONS_MAX: u32 = 2_048;
 
+/// The most of a statement, wherever they stand: one may be nested in another's first query.
+const UNIONS_NESTED_MAX: u32 = 3_000;
+
 /// The most queries that EXCEPT and INTERSECT connect; they nest in the plan, too.
 const DIFFERENCES_MAX: u32 = 256;
 
@@ -220,8 +223,9 @@ impl Parser<'_> {
             };
             *grouped_order = None;
             chain += 1;
+            self.set_height += 1;
             differences += u32::from(op != SetOperator::Union);
-            if chain > UNIONS_MAX {
+            if chain > UNIONS_MAX || self.set_height > UNIONS_NESTED_MAX {
                 return Err(too_deep(UNIONS_MAX));
             }
             if differences > DIFFERENCES_MAX {

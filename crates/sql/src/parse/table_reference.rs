@@ -131,11 +131,11 @@ impl Parser<'_> {
         if self.is(&Token::LeftParen) {
             if self.is_subquery() {
                 let subquery = Box::new(self.subquery()?);
-                let alias = self.table_alias()?;
+                let alias = self.table_alias()?.ok_or_else(|| self.error())?;
                 return Ok(TableFactor::Derived {
                     lateral: false,
                     subquery,
-                    alias,
+                    alias: Some(alias),
                     sample: None,
                 });
             }

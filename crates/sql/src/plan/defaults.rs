@@ -133,7 +133,7 @@ pub(super) fn current_timestamp(planner: &Planner<'_>, decimals: u8) -> Result<E
 }
 
 fn parse_expression(text: &str) -> Result<ast::Expr> {
-    let statement = parse::parse_first(format!("SELECT {text}").as_bytes(), &ParseOptions::default())?;
+    let statement = parse::parse_first(format!("SELECT {text}").as_bytes(), &ParseOptions::of_stored())?;
     if let Statement::Query(query) = statement.statement
         && let ast::SetExpr::Select(select) = *query.query.body
         && let Some(ast::SelectItem::UnnamedExpr(expr) | ast::SelectItem::ExprWithAlias { expr, .. }) =

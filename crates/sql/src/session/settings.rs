@@ -99,6 +99,8 @@ pub struct Settings {
     pub isolation: IsolationLevel,
     /// `innodb_snapshot_isolation`: a write to a row that has changed since the snapshot gets 1020.
     pub snapshot_isolation: bool,
+    /// `innodb_strict_mode`: options that InnoDB would not take are refused. Off where statements are replayed.
+    pub innodb_strict_mode: bool,
     /// `alter_algorithm`.
     pub alter_algorithm: AlterAlgorithm,
     /// `tx_read_only`.
@@ -173,6 +175,7 @@ impl Default for Settings {
             autocommit: true,
             isolation: IsolationLevel::RepeatableRead,
             snapshot_isolation: true,
+            innodb_strict_mode: false,
             alter_algorithm: AlterAlgorithm::Default,
             transaction_read_only: false,
             character_set_client: Charset::Utf8mb4,

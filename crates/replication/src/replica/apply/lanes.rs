@@ -134,6 +134,8 @@ impl Lanes {
         let lanes = self.clone();
         let thread = std::thread::Builder::new()
             .name(format!("apply-{number}"))
+            // As the server's workers: statements of any depth are planned here.
+            .stack_size(8 << 20)
             .spawn(move || {
                 lane.run();
                 lanes.lane_ended();

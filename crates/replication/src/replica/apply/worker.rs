@@ -104,6 +104,8 @@ impl Pool {
                 let pool = pool.clone();
                 std::thread::Builder::new()
                     .name(format!("apply-worker-{number}"))
+                    // As the server's workers: statements of any depth are planned here.
+                    .stack_size(8 << 20)
                     .spawn(move || pool.work(worker))
             };
             match thread {

@@ -35,11 +35,12 @@ use crate::catalog::{
     TableEngine, same_name,
 };
 use crate::ddl::column_type::resolve_collation;
-use crate::ddl::create_table::{add_constraint, checked_table_comment, row_format};
+use crate::ddl::create_table::{add_constraint, checked_table_comment};
 use crate::ddl::index::DraftIndex;
 use crate::ddl::normal_form::normal_form;
 use crate::ddl::plan::Planner;
 use crate::ddl::table::check_table_name;
+use crate::ddl::table_options::OptionStatement;
 use crate::error::{Error, Result};
 use crate::parse::definition::{
     AlterAction, AlterOrigin, AlterTable, ColumnPosition, ForeignKeySpec, IndexSpec, TableConstraint,
@@ -262,14 +263,7 @@ impl Planner<'_> {
             alteration.description.auto_increment_start = start.max(1);
             alteration.forget_auto_increment = true;
         }
-        if options.row_format.is_some() {
-            alteration.description.row_format = row_format(options);
-        }
-        for (name, value) in &options.other {
-            alteration.description.options.retain(|(known, _)| known != name);
-            alteration.description.options.push((name.clone(), value.clone()));
-        }
-        Ok(())
+        self.set_options(&mut alteration.description, options, OptionStatement::Alter)
     }
 }
 

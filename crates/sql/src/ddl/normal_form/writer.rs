@@ -8,6 +8,7 @@ use sqlparser::ast::{BinaryOperator, CaseWhen, DataType, DateTimeField, Expr, Id
 use super::precedence::precedence;
 use super::quote::{quote_identifier, quote_text};
 use crate::error::{Error, Result};
+use crate::stack;
 
 /// How the expressions of a view are written.
 #[derive(Debug, Clone, Copy)]
@@ -43,11 +44,11 @@ impl Writer<'_> {
         }
         if precedence(expr) < least {
             self.out.push('(');
-            self.bare(expr)?;
+            stack::on_enough(|| self.bare(expr))?;
             self.out.push(')');
             return Ok(());
         }
-        self.bare(expr)
+        stack::on_enough(|| self.bare(expr))
     }
 
     fn bare(&mut self, expr: &Expr) -> Result<()> {

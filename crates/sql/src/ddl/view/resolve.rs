@@ -19,6 +19,7 @@ use crate::catalog::{Catalog, same_name};
 use crate::error::{Error, Result};
 use crate::parse::{GENERATED_NAME, for_each_child, table_name};
 use crate::session::SessionContext;
+use crate::stack;
 
 /// Queries within queries, and views of views, go this deep.
 const DEPTH_MAX: u32 = 63;
@@ -288,6 +289,16 @@ impl Resolver<'_> {
     }
 
     fn expr_in(
+        &mut self,
+        expr: &mut Expr,
+        around: &Surroundings,
+        outputs: &[Output],
+        rule: AliasRule,
+    ) -> Result<()> {
+        stack::on_enough(|| self.level_in(expr, around, outputs, rule))
+    }
+
+    fn level_in(
         &mut self,
         expr: &mut Expr,
         around: &Surroundings,

@@ -5,6 +5,10 @@ use crate::expr::context::{EvalContext, EvalState};
 use crate::expr::functions::Stability;
 use crate::expr::tree::{Domain, Expr, ExprKind};
 use crate::session::{Services, SessionContext};
+use paceline_types::Value;
+
+/// Longer values are made when the statement runs: there they can be interrupted, and are gone with their row.
+const FOLDED_BYTES_MAX: usize = 64 << 10;
 
 /// Folds one node whose children are folded already.
 pub(super) fn fold(mut expr: Expr, session: &SessionContext) -> Expr {
@@ -14,11 +18,14 @@ pub(super) fn fold(mut expr: Expr, session: &SessionContext) -> Expr {
     let mut scratch =
         SessionContext::charged_to(session.memory.clone(), session.connection_id, Services::default());
     scratch.settings = session.settings.clone();
+    scratch.settings.max_allowed_packet = session.settings.max_allowed_packet.min(FOLDED_BYTES_MAX);
     scratch.statement = session.statement.clone();
     let mut state = EvalState::new();
     let mut context = EvalContext::new(&mut scratch, &mut state);
     let folded = expr.eval(&[], &mut context);
-    if let (Ok(value), 0) = (folded, scratch.diagnostics.warning_count()) {
+    if let (Ok(value), 0) = (folded, scratch.diagnostics.warning_count())
+        && is_short(&value)
+    {
         expr.kind = ExprKind::Literal(value);
     }
     expr
@@ -62,9 +69,17 @@ fn is_foldable(expr: &Expr) -> bool {
     all
 }
 
+fn is_short(value: &Value) -> bool {
+    match value {
+        Value::Text(text) => text.len() < FOLDED_BYTES_MAX,
+        Value::Bytes(bytes) => bytes.len() < FOLDED_BYTES_MAX,
+        _ => true,
+    }
+}
+
 fn is_literal(expr: &Expr) -> bool {
     match &expr.kind {
-        ExprKind::Literal(_) => true,
+        ExprKind::Literal(value) => is_short(value),
         ExprKind::Row(items) => items.iter().all(is_literal),
         ExprKind::Collate(inner) => is_literal(inner),
         _ => false,

@@ -35,15 +35,11 @@ use super::expr_type::{Class, ExprType};
 use super::scope::Scope;
 use super::tree::{ArithmeticOp, BitOp, CompareOp, Comparison, Expr, ExprKind, Quantifier, Truth};
 use crate::error::Result;
+use crate::stack;
 use cast::{cast, cast_target, charset_named, collate};
 use names::{column_name, identifier};
 use operators::expect_value;
 use predicates::{in_list, like, quantified, scalar_subquery, subquery_of};
-
-/// What one level may need of the stack, in bytes.
-const STACK_RESERVE_BYTES: usize = 256 << 10;
-/// By how much the stack grows, in bytes.
-const STACK_STEP_BYTES: usize = 4 << 20;
 
 /// Binds an expression that gives one value.
 ///
@@ -88,8 +84,7 @@ pub fn convert_to_common_type(expr: Expr, ty: &ExprType) -> Expr {
 
 /// Binds an operand, which may be a row.
 fn bind_operand(expr: &ast::Expr, scope: &mut dyn Scope) -> Result<Expr> {
-    // As deep as the text was nested: the stack grows where the thread's own would not do.
-    let bound = stacker::maybe_grow(STACK_RESERVE_BYTES, STACK_STEP_BYTES, || bind_node(expr, scope))?;
+    let bound = stack::on_enough(|| bind_node(expr, scope))?;
     Ok(fold::fold(bound, scope.session()))
 }
 

@@ -515,15 +515,42 @@ impl Expr {
 /// Results that are longer, in bytes, must find room in the session's memory.
 const LONG_RESULT_BYTES: usize = 1 << 20;
 
-/// Refuses a result that the session has no memory for: what calls of calls make of a text may grow from each to the next.
+/// Refuses a long result that the session has no memory for: what calls of calls make of a text may grow from each to the next.
+///
+/// # Errors
+/// 1290, 1041; 1317 and its like.
 fn check_length(value: &Value, context: &EvalContext<'_>) -> Result<()> {
+    match long_bytes(value) {
+        Some(bytes) => {
+            check_interrupt(context)?;
+            context.session.memory.check_room(bytes)
+        }
+        None => Ok(()),
+    }
+}
+
+/// Looks whether the statement was killed before a long text is worked on: one row may have many of them, and each takes long.
+///
+/// # Errors
+/// 1317 and its like.
+pub(super) fn check_before_long(value: &Value, context: &EvalContext<'_>) -> Result<()> {
+    match long_bytes(value) {
+        Some(_) => check_interrupt(context),
+        None => Ok(()),
+    }
+}
+
+fn check_interrupt(context: &EvalContext<'_>) -> Result<()> {
+    let functions = &context.session.services.functions;
+    functions.check_interrupt(context.session)
+}
+
+/// The length of a long text.
+fn long_bytes(value: &Value) -> Option<usize> {
     let bytes = match value {
         Value::Text(text) => text.len(),
         Value::Bytes(bytes) => bytes.len(),
-        _ => return Ok(()),
+        _ => return None,
     };
-    match bytes > LONG_RESULT_BYTES {
-        true => context.session.memory.check_room(bytes),
-        false => Ok(()),
-    }
+    (bytes > LONG_RESULT_BYTES).then_some(bytes)
 }

@@ -8,7 +8,7 @@ use super::{Call, Function};
 use crate::error::Result;
 use crate::expr::bind::{CollationMix, common_type_in, in_common_charset, repertoire_of};
 use crate::expr::context::EvalContext;
-use crate::expr::eval::{Frame, Reading, convert};
+use crate::expr::eval::{Frame, Reading, check_before_long, convert};
 use crate::expr::expr_type::{Class, Coercibility, ExprType, Repertoire};
 use crate::expr::tree::{Expr, ExprKind};
 use crate::session::SessionContext;
@@ -166,12 +166,16 @@ impl<'a> Args<'a> {
 
     /// With all the digits that a division gave.
     pub fn value(&self, index: usize, context: &mut EvalContext<'_>) -> Result<Cow<'a, Value>> {
-        self.call.args[index].eval_in(&self.frame, context)
+        let value = self.call.args[index].eval_in(&self.frame, context)?;
+        check_before_long(&value, context)?;
+        Ok(value)
     }
 
     /// With the digits that its type shows, for what becomes text.
     pub fn shown(&self, index: usize, context: &mut EvalContext<'_>) -> Result<Cow<'a, Value>> {
-        self.call.args[index].eval_shown(&self.frame, context)
+        let value = self.call.args[index].eval_shown(&self.frame, context)?;
+        check_before_long(&value, context)?;
+        Ok(value)
     }
 
     pub fn truth(&self, index: usize, context: &mut EvalContext<'_>) -> Result<Option<bool>> {

@@ -368,7 +368,8 @@ fn change_case(
     let collation = args.ty.collation();
     let change = |text: &str| change(collation, text);
     if args.is_binary() {
-        return args.value(0, context).map(Cow::into_owned);
+        let bytes = some!(args.bytes(0, context)?);
+        return Ok(Value::Bytes(bytes.into_owned()));
     }
     let text = some!(args.text(0, context)?);
     if text.is_ascii() {
