@@ -190,7 +190,7 @@ def main():
                     if not arguments.unshrunk:
                         ours, theirs = pair.answers(small)
                     # A large statement has a piece of everything: only of a small one can be said why.
-                    reason = None if arguments.unshrunk else reason_for(small, ours, theirs)
+                    reason = None if arguments.unshrunk else reason_for(small, smaller, ours, theirs)
                     if reason:
                         reasons[reason] += 1
                     else:

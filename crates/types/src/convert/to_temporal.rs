@@ -145,6 +145,12 @@ fn read_time(value: &Value, context: &ConvertContext<'_>) -> Option<(Time, Lost)
         Value::DateTime(v) => Some(date_dropped(*v, Lost::Nothing)),
         Value::Timestamp(v) => Some(date_dropped(v.to_datetime(context.time_zone), Lost::Nothing)),
         Value::Null => None,
+        // Past BIGINT as well, what has no minutes and seconds is no time.
+        Value::UInt(number)
+            if i64::try_from(*number).is_err() && (number % 100 > 59 || number / 100 % 100 > 59) =>
+        {
+            None
+        }
         _ => {
             let (number, micros, lost) = number_and_micros(value, context.date_modes.fractions)?;
             let is_day = number > 9_999_999 && is_day_number(number);

@@ -693,7 +693,11 @@ fn display_width(ty: &ExprType) -> u32 {
 
 fn integer_type(op: ArithmeticOp, left: &ExprType, right: &ExprType, session: &SessionContext) -> ExprType {
     let mode = session.settings.sql_mode;
-    let either = left.is_unsigned() || right.is_unsigned();
+    // Beside a date a number is a decimal first, which is unsigned only if both are.
+    let either = match left.class().is_temporal() || right.class().is_temporal() {
+        true => left.is_unsigned() && right.is_unsigned(),
+        false => left.is_unsigned() || right.is_unsigned(),
+    };
     let unsigned = match op {
         ArithmeticOp::Modulo => left.is_unsigned(),
         ArithmeticOp::Subtract => either && !mode.contains(SqlMode::NO_UNSIGNED_SUBTRACTION),

@@ -311,6 +311,7 @@ pub(crate) fn to_datetime_for_comparison(
     Ok(match value {
         Value::DateTime(datetime) => Some(*datetime),
         Value::Date(date) => Some(date.at_midnight()),
+        Value::Year(year) => Some(Date::new(*year, 0, 0).at_midnight()),
         Value::Null => None,
         _ => match convert::to_datetime(value, &context.lax_convert_context()) {
             Some(datetime) => Some(datetime),
@@ -496,6 +497,15 @@ pub(crate) fn to_union_type<'a>(
         (Value::Year(year), Class::String) => {
             let number = Cow::Owned(Value::Int(i64::from(*year)));
             to_common_type(number, &ExprType::int(4), to, context)
+        }
+        // What begins no character becomes `?`.
+        (Value::Bytes(bytes), Class::String) if to.data_type.is_text() && to.charset() != Charset::Latin1 => {
+            let mut text = String::with_capacity(bytes.len());
+            for chunk in bytes.utf8_chunks() {
+                text.push_str(chunk.valid());
+                text.extend(chunk.invalid().iter().map(|_| '?'));
+            }
+            Ok(Cow::Owned(Value::Text(text)))
         }
         (Value::Decimal(number), Class::String) => {
             let mut text = number.to_string();

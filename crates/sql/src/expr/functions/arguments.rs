@@ -288,12 +288,14 @@ impl<'a> Args<'a> {
         convert::to_datetime(&value, context)
     }
 
-    /// As a day and time whose month and day are not zero; `None`, with a warning, for one that has zeros.
+    /// As a day and time whose month and day are not zero; `None` for one that has zeros, with a warning unless it is a date already.
     pub fn real_datetime(&self, index: usize, context: &mut EvalContext<'_>) -> Result<Option<DateTime>> {
         let value = self.value(index, context)?;
         let datetime = convert::to_datetime(&value, context)?;
         if datetime.is_some_and(|datetime| datetime.date.month == 0 || datetime.date.day == 0) {
-            context.warn_incorrect("datetime", &value)?;
+            if !matches!(&*value, Value::Date(_) | Value::DateTime(_) | Value::Timestamp(_)) {
+                context.warn_incorrect("datetime", &value)?;
+            }
             return Ok(None);
         }
         Ok(datetime)

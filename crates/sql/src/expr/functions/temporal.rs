@@ -854,11 +854,12 @@ fn eval_timediff(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value
         }
         _ => return Ok(Value::Null),
     };
-    let result = Time::from_micros(micros, args.ty.decimals().min(6));
+    let decimals = args.ty.decimals().min(6);
+    let result = Time::from_micros(micros, decimals);
     if result.micros() != micros {
         context.warn_truncated("time", &Value::Text(clipped_text(micros)))?;
     }
-    Ok(Value::Time(result))
+    Ok(Value::Time(result.truncated(decimals)))
 }
 
 fn eval_timestampdiff(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {

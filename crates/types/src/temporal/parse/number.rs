@@ -42,6 +42,9 @@ pub fn time_from_number(number: i64, micros: u32) -> Option<Parsed<Time>> {
         return datetime_from_number(number, micros, DateModes::default()).map(|v| Parsed::whole(v.time()));
     }
     let magnitude = number.unsigned_abs();
+    if magnitude % 100 > 59 || magnitude / 100 % 100 > 59 {
+        return None;
+    }
     if magnitude > 9_999_999 {
         let (value, clipped) = time_from_parts(number < 0, u64::MAX, 0, 0, 0, 6);
         return Some(Parsed {
@@ -50,9 +53,6 @@ pub fn time_from_number(number: i64, micros: u32) -> Option<Parsed<Time>> {
         });
     }
     let (hours, minutes, seconds) = (magnitude / 10_000, magnitude / 100 % 100, magnitude % 100);
-    if minutes > 59 || seconds > 59 {
-        return None;
-    }
     let (value, clipped) = time_from_parts(number < 0, hours, minutes, seconds, micros, 0);
     Some(Parsed {
         clipped,
