@@ -31,19 +31,24 @@ class ReservedPort:
     def __init__(self):
         given_out_from = int(Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()[0])
         ports = range(PORTS_FROM, given_out_from) if given_out_from > PORTS_FROM + 1_000 else range(PORTS_FROM, 1 << 16)
+        while not self.take(random.SystemRandom().choice(ports)):
+            pass
+
+    def take(self, number):
+        """Reserves this port, if it is free, instead of the one before; whether it is."""
         directory = Path("/tmp/paceline-test-ports")
         directory.mkdir(exist_ok=True)
-        while True:
-            self.number = random.SystemRandom().choice(ports)
-            self.lock = open(directory / str(self.number), "w")
-            try:
-                fcntl.flock(self.lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                with socket.socket() as probe:
-                    probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-                    probe.bind(("127.0.0.1", self.number))
-                return
-            except OSError:
-                self.lock.close()
+        lock = open(directory / str(number), "w")
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            with socket.socket() as probe:
+                probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                probe.bind(("127.0.0.1", number))
+        except OSError:
+            lock.close()
+            return False
+        self.number, self.lock = number, lock
+        return True
 
 
 class Server:

@@ -2,10 +2,10 @@
 """Runs MariaDB's own tests against Paceline, with MariaDB 10.11 as the control that says which tests count.
 
     tests/exams/mariadb_suite [--suite main,innodb,rpl] [--server paceline|mariadb] [--test SUITE.NAME ...] [--report DIRECTORY]
-                              [--jobs N] [--seconds-max N] [--list FILE] [--all-features] [--keep]
+                              [--jobs N] [--seconds-max N] [--list FILE] [--whole] [--all-features]
 
 Each test runs with servers of its own, started empty. A test counts when it uses nothing that Paceline refuses as a whole (routines,
-triggers, events, partitions, full-text, spatial) and the control passes it here. It passes when what it prints is what MariaDB's tree
+triggers, events, partitions, full-text, spatial, logging of statements) and the control passes it here: control/SUITE.txt names those. It passes when what it prints is what MariaDB's tree
 expects, but for plans (see comparison.py). The report has a line of JSON for each test, and for each that fails the first lines in which
 the answer differs.
 """
@@ -14,6 +14,7 @@ import argparse
 import concurrent.futures
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -23,41 +24,69 @@ import time
 from collections import Counter
 from pathlib import Path
 
+import pymysql
+
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from mariadb_suite.comparison import difference  # noqa: E402
 from mariadb_suite.case import TestCase, find_cases  # noqa: E402
-from mariadb_suite.server_of_test import ServerOfTest  # noqa: E402
+from mariadb_suite.server_of_test import ServerOfTest, servers_of_test  # noqa: E402
 from mariadb_suite.tree import copy_tree  # noqa: E402
 
+# The tests of a suite that count: those that the control passes.
+CONTROL = Path(__file__).resolve().parent / "control"
 SKIPPED = 62  # mysqltest's exit status for a test that does not apply here
 
 
-def client(name: str, server: ServerOfTest) -> str:
-    return f"/usr/bin/{name} --no-defaults --user=root --host=localhost --socket={server.server.socket}"
+# Of include/default_client.cnf.
+CLIENTS = "".join(f"[{name}]\ndefault-character-set=latin1\n" for name in ("mysql", "mysqlshow", "mysqlimport", "mysqlcheck", "mysql_upgrade"))
+
+
+def write_defaults(path: Path, servers: list[ServerOfTest]):
+    """Writes what clients read to find a server: [client] for the first, [client.N] for each."""
+    groups = [("client", servers[0]), *((f"client.{server.number}", server) for server in servers)]
+    texts = [f"[{group}]\nuser=root\nhost=localhost\nport={server.server.port}\nsocket={server.server.socket}\n" for group, server in groups]
+    path.write_text("".join(texts) + CLIENTS)
+
+
+def addresses_of(servers: list[ServerOfTest], vardir: Path) -> dict[str, str]:
+    """What references in a configuration mean."""
+    found = {"ENV.MYSQLTEST_VARDIR": str(vardir)}
+    for server in servers:
+        found[f"mysqld.{server.number}.port"] = str(server.server.port)
+        found[f"mysqld.{server.number}.socket"] = str(server.server.socket)
+    return found
 
 
 def environment(case: TestCase, vardir: Path, servers: list[ServerOfTest]) -> dict[str, str]:
     """What mysql-test-run tells tests of their surroundings."""
-    first, last = servers[0], servers[-1]
+    first, second = servers[0], servers[min(1, len(servers) - 1)]
+    defaults = f"--defaults-file={vardir / 'my.cnf'}"
+    of_first, of_second = defaults, f"{defaults} --defaults-group-suffix=.{second.number}"
     told = {
-        "LC_ALL": "C", "TZ": "MET", "PATH": os.environ["PATH"], "HOME": str(vardir), "MYSQL_TEST_DIR": str(case.tree), "MYSQLTEST_VARDIR": str(vardir),
-        "MYSQLTEST_REAL_VARDIR": str(vardir.resolve()), "MYSQL_TMP_DIR": str(vardir / "tmp"), "MTR_SUITE_DIR": str(case.folder.parent),
+        "LC_ALL": "C", "PATH": os.environ["PATH"], "HOME": str(vardir), "MYSQL_TEST_DIR": str(case.tree), "MYSQLTEST_VARDIR": str(vardir),
+        "MYSQLTEST_REAL_VARDIR": str(vardir.resolve()), "MYSQL_TMP_DIR": str(vardir / "tmp"), "MTR_SUITE_DIR": str(case.suite_folder),
         "MTR_TEST_NAME": case.full_name, "USE_RUNNING_SERVER": "0", "MARIADB_DATADIR": str(first.server.directory / "data"),
         "MYSQL_BINDIR": "/usr", "MYSQL_SHAREDIR": "/usr/share/mysql", "MYSQL_CHARSETSDIR": "/usr/share/mysql/charsets",
-        "SECURE_LOAD_PATH": str(case.tree / "std_data"), "DEFAULT_MASTER_PORT": "3306", "MTR_COMBINATIONS": "",
-        "MASTER_MYPORT": str(first.server.port), "MASTER_MYSOCK": str(first.server.socket), "SLAVE_MYPORT": str(last.server.port),
-        "SLAVE_MYSOCK": str(last.server.socket), "MYSQL": client("mariadb", first), "MYSQL_SLAVE": client("mariadb", last),
-        "EXE_MYSQL": "/usr/bin/mariadb", "MYSQL_DUMP": client("mariadb-dump", first), "MYSQL_DUMP_SLAVE": client("mariadb-dump", last),
-        "MYSQL_CHECK": client("mariadb-check", first), "MYSQL_SHOW": client("mariadb-show", first), "MYSQL_IMPORT": client("mariadb-import", first),
-        "MYSQLADMIN": client("mariadb-admin", first), "MYSQL_BINLOG": "/usr/bin/mariadb-binlog --no-defaults --local-load=" + str(vardir / "tmp"),
-        "MYSQL_UPGRADE": client("mariadb-upgrade", first), "MY_PERROR": "/usr/bin/perror", "REPLACE": "/usr/bin/replace",
-        "MYSQL_TEST": f"/usr/bin/mariadb-test --no-defaults --user=root --socket={first.server.socket} --tmpdir={vardir / 'tmp'} --silent",
+        "SECURE_LOAD_PATH": str(case.tree / "std_data"), "DEFAULT_MASTER_PORT": "3306", "MTR_COMBINATIONS": ",".join(case.combination),
+        "MASTER_MYPORT": str(first.server.port), "MASTER_MYSOCK": str(first.server.socket), "SLAVE_MYPORT": str(second.server.port),
+        "SLAVE_MYSOCK": str(second.server.socket), "MYSQL": f"/usr/bin/mariadb {of_first}", "MYSQL_SLAVE": f"/usr/bin/mariadb {of_second}",
+        "EXE_MYSQL": "/usr/bin/mariadb", "MYSQL_DUMP": f"/usr/bin/mariadb-dump {of_first}", "MYSQL_DUMP_SLAVE": f"/usr/bin/mariadb-dump {of_second}",
+        "MYSQL_CHECK": f"/usr/bin/mariadb-check {of_first}", "MYSQL_SHOW": f"/usr/bin/mariadb-show {of_first}", "MYSQL_IMPORT": f"/usr/bin/mariadb-import {of_first}",
+        "MYSQLADMIN": f"/usr/bin/mariadb-admin {of_first}", "MYSQL_BINLOG": f"/usr/bin/mariadb-binlog {defaults} --local-load={vardir / 'tmp'}",
+        "MYSQL_UPGRADE": f"/usr/bin/mariadb-upgrade {of_first}", "MY_PERROR": "/usr/bin/perror", "REPLACE": "/usr/bin/replace",
+        "MYSQL_MY_PRINT_DEFAULTS": "/usr/bin/my_print_defaults",
+        "MYSQL_TZINFO_TO_SQL": "/usr/bin/mariadb-tzinfo-to-sql", "MYSQLD": "/usr/sbin/mariadbd", "MYSQL_SLAP": f"/usr/bin/mariadb-slap {of_first}", "BIG_TEST": "0", "UMASK": "0660", "UMASK_DIR": "0770",
+        "MYSQL_TEST": f"/usr/bin/mariadb-test {defaults} --silent --tmpdir={vardir / 'tmp'} --logdir={vardir / 'log'} --database=test",
     }
+    for name in case.combination:
+        told[f"MTR_COMBINATION_{name.upper()}"] = "1"
     for server in servers:
         told[f"SERVER_MYPORT_{server.number}"] = str(server.server.port)
         told[f"SERVER_MYSOCK_{server.number}"] = str(server.server.socket)
         told[f"MYSQLD_DATADIR_{server.number}"] = str(server.server.directory / "data")
-    return told
+    if case.time_zone:
+        told["TZ"] = case.time_zone
+    return told | case.configuration.environment(addresses_of(servers, vardir))
 
 
 def kill_group(process: subprocess.Popen):
@@ -73,10 +102,16 @@ def run_test(case: TestCase, kind: str, work: Path, seconds_max: float) -> dict:
     started = time.monotonic()
     # Paths of UNIX sockets and what tests print of paths are short.
     vardir = Path(tempfile.mkdtemp(prefix="v", dir=work))
-    for folder in ("tmp", "log", "std_data"):
+    for folder in ("tmp", "log"):
         (vardir / folder).mkdir(exist_ok=True)
-    numbers = [1, 2] if case.is_replicated else [1]
-    servers = [ServerOfTest(kind, number, vardir, case.options(number), case.is_replicated) for number in numbers]
+    # Linked file by file: what servers read must be below `vardir`.
+    shutil.copytree(case.tree / "std_data", vardir / "std_data", copy_function=os.link)
+    servers = servers_of_test(kind, case.servers, vardir)
+    write_defaults(vardir / "my.cnf", servers)
+    told = environment(case, vardir, servers)
+    for server in servers:
+        options = [re.sub(r"\$\{?(\w+)\}?", lambda name: told.get(name[1], ""), option) for option in case.options(server.number, addresses_of(servers, vardir))]
+        server.configure(options, case.time_zone)
     outcome = {"test": case.full_name, "features": case.features, "options left out": sorted({name for server in servers for name in server.left_out})}
 
     def ended(how: str, difference: str) -> dict:
@@ -87,15 +122,17 @@ def run_test(case: TestCase, kind: str, work: Path, seconds_max: float) -> dict:
     try:
         try:
             for server in servers:
+                script = case.script(server.number)
+                if script is not None:
+                    subprocess.run(["/bin/sh", str(script)], env=told, cwd=case.tree, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, check=False)
                 server.start()
-        except AssertionError as error:
+        except (AssertionError, pymysql.err.Error) as error:
             return ended("no start", str(error)[-2000:])
         answer = vardir / "answer.result"
-        command = ["/usr/bin/mariadb-test", "--no-defaults", "--silent", "--user=root", "--password=", "--host=localhost",
-                   f"--socket={servers[0].server.socket}", f"--port={servers[0].server.port}", "--database=test", f"--tmpdir={vardir / 'tmp'}",
-                   f"--logdir={vardir / 'log'}", f"--suite-dir={case.folder.parent if case.suite != 'main' else case.folder}",
+        command = ["/usr/bin/mariadb-test", f"--defaults-file={vardir / 'my.cnf'}", "--silent", "--database=test", f"--tmpdir={vardir / 'tmp'}",
+                   f"--logdir={vardir / 'log'}", f"--suite-dir={case.suite_folder}/",
                    f"--test-file={case.test_file}", "--record", f"--result-file={answer}", "--wait-for-pos-timeout=60"]
-        process = subprocess.Popen(command, cwd=case.tree, env=environment(case, vardir, servers), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+        process = subprocess.Popen(command, cwd=case.tree, env=told, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                    stderr=subprocess.STDOUT, start_new_session=True)
         try:
             printed = process.communicate(timeout=seconds_max)[0].decode(errors="replace")
@@ -104,12 +141,12 @@ def run_test(case: TestCase, kind: str, work: Path, seconds_max: float) -> dict:
             return ended("hangs", f"not done after {seconds_max:.0f} s")
         if process.returncode == SKIPPED:
             return ended("skipped", printed[-300:])
-        expected = case.result_file.read_text(errors="surrogateescape")
+        expected = case.expected(vardir)
         given = answer.read_text(errors="surrogateescape") if answer.exists() else ""
-        told = difference(expected, given)
+        differing = difference(expected, given)
         if process.returncode != 0:
-            return ended("fails", f"{printed[-1500:]}\n{told}")
-        return ended("differs" if told else "passes", told)
+            return ended("fails", f"{printed[-1500:]}\n{differing}")
+        return ended("differs" if differing else "passes", differing)
     finally:
         for server in servers:
             crashed = server.server.process is not None and server.server.process.poll() not in (None, 0)
@@ -120,12 +157,18 @@ def run_test(case: TestCase, kind: str, work: Path, seconds_max: float) -> dict:
         shutil.rmtree(vardir, ignore_errors=True)
 
 
+def listed(path: Path) -> set[str]:
+    """The tests that a file names, a line each."""
+    return {line.split("#")[0].strip() for line in path.read_text().splitlines()} - {""}
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--suite", default="main,innodb,rpl")
     parser.add_argument("--server", choices=["paceline", "mariadb"], default="paceline")
     parser.add_argument("--test", nargs="*", default=[], help="only these, as SUITE.NAME")
     parser.add_argument("--list", type=Path, help="only the tests that this file names, a line each")
+    parser.add_argument("--whole", action="store_true", help="all tests of a suite, not only those that control/SUITE.txt names")
     parser.add_argument("--report", type=Path, help="directory for results.jsonl and a .diff file of each test that fails")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--seconds-max", type=float, default=90, help="time that a test may take before it counts as hanging")
@@ -136,13 +179,20 @@ def main():
     tree = copy_tree(work / "t")
     chosen = set(arguments.test)
     if arguments.list:
-        chosen |= {line.split("#")[0].strip() for line in arguments.list.read_text().splitlines()} - {""}
+        chosen |= listed(arguments.list)
     suites = {name.split(".")[0] for name in chosen} or set(arguments.suite.split(","))
-    cases = [case for suite in sorted(suites) for case in find_cases(tree, suite)]
-    if chosen:
-        cases = [case for case in cases if case.full_name in chosen]
-    elif not arguments.all_features:
-        cases = [case for case in cases if not case.features]
+    cases = []
+    for suite in sorted(suites):
+        counting = CONTROL / f"{suite}.txt"
+        if chosen:
+            names = chosen
+        elif counting.exists() and arguments.server == "paceline" and not arguments.whole and not arguments.all_features:
+            names = listed(counting)
+        else:
+            names = None
+        for case in find_cases(tree, suite):
+            if case.full_name in names if names is not None else arguments.all_features or not case.features:
+                cases.append(case)
     if arguments.report:
         arguments.report.mkdir(parents=True, exist_ok=True)
     counts = Counter()

@@ -1,8 +1,12 @@
 """One of MariaDB's tests: its files, what its servers are started with, and which parts of the language it uses."""
 
+import functools
 import re
+import subprocess
 from dataclasses import dataclass, field
 from pathlib import Path
+
+from mariadb_suite.configuration import Configuration, chosen, combinations_of, options_of
 
 # A suite's tests and expected results stand in other folders than `main`'s.
 SUITE_FOLDERS = {"main": ("main", "main"), "innodb": ("suite/innodb/t", "suite/innodb/r"), "rpl": ("suite/rpl/t", "suite/rpl/r")}
@@ -28,6 +32,7 @@ FEATURES = {
     "character sets": rf"\b(character\s+set|charset|char\s+set|set\s+names|using|convert\(.*using|collate|_client|_connection|_server|_results)\s*=?\s*'?({CHARSETS})(_\w+)?\b"
                       rf"|\b_({CHARSETS})\s*(x|b|0x)?['\"0]|have_({CHARSETS})|default-character-set=({CHARSETS})",
     "spatial": r"\b(geometry|point|linestring|polygon|geometrycollection|multipoint)\b|\bspatial\b|\bst_\w+\(|have_geometry",
+    "logging of statements": r"have_binlog_format_(statement|mixed|mixed_or_statement)\.inc",
 }
 # Of the statements that change rows through a view, the view's name is asked for.
 VIEW = re.compile(r"\bcreate\s+(?:or\s+replace\s+)?(?:algorithm\s*=\s*\w+\s+)?(?:definer\s*=\s*\S+\s+)?(?:sql\s+security\s+\w+\s+)?view\s+"
@@ -35,13 +40,8 @@ VIEW = re.compile(r"\bcreate\s+(?:or\s+replace\s+)?(?:algorithm\s*=\s*\w+\s+)?(?
 CHANGE = r"\b(?:(?:insert|replace)(?:\s+ignore)?(?:\s+into)?|update(?:\s+ignore)?|delete(?:\s+from)?|into\s+table)\s+{view}(?![\w.`])"
 SEARCHES = {name: re.compile(pattern, re.I | re.M) for name, pattern in FEATURES.items()}
 INCLUDED = re.compile(r"^\s*(?:--\s*)?source\s+([^\s;]+)", re.I | re.M)
-SERVER_GROUP = re.compile(r"^\[(?:mysqld|mariadbd|mariadb)(?:\.(\d+))?\]$")
-
-
-def options_of(text: str) -> list[str]:
-    """The options in an .opt file: separated by blanks, quotes keep them together."""
-    words = re.findall(r"""(?:[^\s"']+|"[^"]*"|'[^']*')+""", text)
-    return [word.replace('"', "").replace("'", "") for word in words]
+# mysql-test-run leaves out tests with these unless it is told otherwise.
+LEFT_OUT = {"have_debug.inc", "have_debug_sync.inc", "big_test.inc", "have_example_plugin.inc"}
 
 
 @dataclass
@@ -62,59 +62,158 @@ class TestCase:
         return self.tree / SUITE_FOLDERS[self.suite][0]
 
     @property
+    def suite_folder(self) -> Path:
+        return self.folder if self.suite == "main" else self.folder.parent
+
+    @property
     def test_file(self) -> Path:
         return self.folder / f"{self.name}.test"
 
-    @property
-    def result_file(self) -> Path:
-        return self.tree / SUITE_FOLDERS[self.suite][1] / f"{self.name}.result"
+    @functools.cached_property
+    def files(self) -> list[Path]:
+        """The test and all that it includes, what is included first."""
+        found = {}
+        self.add_files(self.test_file, found)
+        return list(found)
+
+    def add_files(self, path: Path, found: dict[Path, None], above: frozenset[Path] = frozenset()):
+        if path in found or path in above:
+            return
+        for included in included_files(path, (self.suite_folder, self.folder, self.tree)):
+            self.add_files(included, found, above | {path})
+        found[path] = None
 
     @property
-    def is_replicated(self) -> bool:
-        return self.suite == "rpl"
+    def is_left_out(self) -> bool:
+        """Whether mysql-test-run would not run it here."""
+        return any(path.name in LEFT_OUT for path in self.files)
 
-    def options(self, server: int) -> list[str]:
-        """What server number `server` (from 1) is started with, beyond the defaults."""
+    @functools.cached_property
+    def configuration(self) -> Configuration:
+        path = self.folder / f"{self.name}.cnf"
+        if not path.exists():
+            path = self.suite_folder / "my.cnf"
+        if not path.exists():
+            is_replicated = any(file.name == "master-slave.inc" for file in self.files)
+            path = self.tree / ("suite/rpl/my.cnf" if is_replicated else "include/default_my.cnf")
+        configuration = Configuration()
+        configuration.read(path, self.tree)
+        return configuration
+
+    @property
+    def servers(self) -> list[int]:
+        return self.configuration.servers() or [1]
+
+    def options_of_files(self, role: str) -> list[str]:
+        """What the .opt files say that stand beside the test and what it includes; `role` is master or slave."""
         found = []
-        suffixes = [".opt", "-master.opt" if server == 1 else "-slave.opt"]
-        for suffix in suffixes:
-            path = self.folder / f"{self.name}{suffix}"
-            if path.exists():
-                found += options_of(path.read_text(errors="replace"))
-        configuration = self.folder / f"{self.name}.cnf"
-        if configuration.exists():
-            found += self.group_options(configuration, server)
+        for file in self.files:
+            found += options_of(text_beside(file, ".opt") + " " + text_beside(file, f"-{role}.opt"))
         return found
 
-    @staticmethod
-    def group_options(configuration: Path, server: int) -> list[str]:
-        found, applies = [], False
-        for line in configuration.read_text(errors="replace").splitlines():
-            line = line.split("#")[0].strip()
-            group = SERVER_GROUP.match(line)
-            if group:
-                applies = group[1] is None or int(group[1]) == server
-            elif line.startswith("["):
-                applies = False
-            elif line and applies and not line.startswith("!") and "@" not in line:
-                name, _, value = (part.strip() for part in line.partition("="))
-                found.append(f"--{name}={value}" if value else f"--{name}")
+    @functools.cached_property
+    def combination(self) -> dict[str, list[str]]:
+        """The alternative that is run of each group of combinations, with its options."""
+        fixed = [option for option in self.options_of_files("master") if option in self.options_of_files("slave")]
+        found = {}
+        for file in self.files:
+            alternatives = combinations_of(text_beside(file, ".combinations"))
+            name = chosen(alternatives, fixed)
+            if name is not None and not found.keys() & alternatives.keys():
+                found[name] = alternatives[name]
         return found
+
+    def options(self, server: int, addresses: dict[str, str]) -> list[str]:
+        """What server number `server` is started with, beyond the defaults."""
+        role = "slave" if self.configuration.has_mark(server, "use-slave-opt") else "master"
+        of_files = [option for option in self.options_of_files(role) if not option.startswith("--timezone=")]
+        of_combination = [option for options in self.combination.values() for option in options]
+        return [*self.configuration.options(server, addresses), *of_combination, *of_files]
+
+    @functools.cached_property
+    def time_zone(self) -> str | None:
+        """What TZ is to be for the servers and the test."""
+        for option in reversed(self.options_of_files("master")):
+            if option.startswith("--timezone="):
+                return option.partition("=")[2]
+            if option.startswith("--default-time-zone="):
+                return "GMT-8"
+        return None
+
+    def script(self, server: int) -> Path | None:
+        """The script that is run before a server is started."""
+        for role in ("master", "slave"):
+            path = self.folder / f"{self.name}-{role}.sh"
+            if self.configuration.has_mark(server, f"run-{role}-sh") and path.exists():
+                return path
+        return None
+
+    @functools.cached_property
+    def result_files(self) -> list[Path]:
+        """What is expected: a .result file, after it a .rdiff file to be applied to it if there is one."""
+        folder = self.tree / SUITE_FOLDERS[self.suite][1]
+        found = []
+        for path in folder.glob(f"{self.name}*"):
+            names = path.name.removeprefix(self.name).rpartition(".")[0].split(",")
+            if path.suffix in (".result", ".rdiff") and names[0] == "" and set(names[1:]) <= self.combination.keys():
+                found.append((-len(names), names, path.suffix == ".rdiff", path))
+        paths = [path for *_, path in sorted(found)]
+        if not paths or paths[0].suffix == ".result":
+            return paths[:1]
+        return [path for path in paths if path.suffix == ".result"][:1] + paths[:1]
+
+    def expected(self, work: Path) -> str:
+        """The answer that MariaDB's tree expects."""
+        base, *difference = self.result_files
+        if difference:
+            patched = work / "expected.result"
+            subprocess.run(["patch", "--silent", f"--output={patched}", str(base), str(difference[0])], check=True)
+            base = patched
+        return base.read_text(errors="surrogateescape")
+
+
+@functools.cache
+def text_of(path: Path) -> str:
+    return path.read_text(errors="replace")
+
+
+@functools.cache
+def text_beside(path: Path, suffix: str) -> str:
+    """The text of the file of the same name with another suffix; empty where there is none."""
+    beside = path.parent / f"{path.stem}{suffix}"
+    return text_of(beside) if beside.exists() else ""
+
+
+@functools.cache
+def included_files(path: Path, folders: tuple[Path, ...]) -> list[Path]:
+    """The files that a file includes, looked for beside it and in `folders`."""
+    found = []
+    for name in INCLUDED.findall(text_of(path)):
+        candidates = (folder / name for folder in (path.parent, *folders))
+        included = next((candidate for candidate in candidates if candidate.exists()), None)
+        if included is not None:
+            found.append(included)
+    return found
 
 
 def text_with_includes(case: TestCase, path: Path, seen: set[Path]) -> str:
     """The text of a test and of the files of its own suite that it includes; the shared folder's only serve."""
-    if path in seen or not path.exists():
+    if path in seen:
         return ""
     seen.add(path)
-    text = path.read_text(errors="replace")
+    text = text_of(path)
     parts = [text]
-    for name in INCLUDED.findall(text):
-        for candidate in (path.parent / name, case.folder / name, case.folder.parent / name, case.tree / name):
-            if candidate.exists() and candidate.parent != case.tree / "include":
-                parts.append(text_with_includes(case, candidate, seen))
-                break
+    for included in included_files(path, (case.suite_folder, case.folder, case.tree)):
+        if included.parent != case.tree / "include":
+            parts.append(text_with_includes(case, included, seen))
     return "\n".join(parts)
+
+
+def disabled(folder: Path) -> set[str]:
+    """The tests of a suite that MariaDB itself does not run at present."""
+    path = folder / "disabled.def"
+    lines = path.read_text(errors="replace").splitlines() if path.exists() else []
+    return {line.split(":")[0].strip() for line in lines if ":" in line and not line.startswith("#")}
 
 
 def changes_views(code: str) -> bool:
@@ -126,13 +225,16 @@ def changes_views(code: str) -> bool:
 def find_cases(tree: Path, suite: str) -> list[TestCase]:
     """The tests of a suite in order of their names, with the features that each uses."""
     cases = []
+    not_run = disabled(TestCase(suite, "", tree).suite_folder)
+    with_results = {re.split("[.,]", path.name)[0] for path in (tree / SUITE_FOLDERS[suite][1]).glob("*.result")}
     for path in sorted((tree / SUITE_FOLDERS[suite][0]).glob("*.test")):
         case = TestCase(suite, path.stem, tree)
+        if case.name not in with_results or case.name in not_run or case.is_left_out:
+            continue
         text = text_with_includes(case, path, set())
         code = "\n".join(line for line in text.splitlines() if not line.lstrip().startswith("#"))
         case.features = [name for name, search in SEARCHES.items() if search.search(code)]
         if changes_views(code):
             case.features.append("updatable views")
-        if case.result_file.exists():
-            cases.append(case)
+        cases.append(case)
     return cases

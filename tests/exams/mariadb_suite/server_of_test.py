@@ -4,9 +4,11 @@ A test that restarts its server writes `restart` or `restart: OPTIONS` into `VAR
 waits for it to come back (include/restart_mysqld.inc); `wait` there means that the server stays down for now.
 """
 
+import atexit
 import functools
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -17,6 +19,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent))
 from support.servers import BINARY, MariaDb, Paceline  # noqa: E402
 
 POLL_SECONDS = 0.05
+
+# The time zones that mysql-test-run loads.
+TIME_ZONES = Path("/usr/share/mysql/mysql_test_data_timezone.sql")
 
 # Of include/default_mysqld.cnf what a test can see.
 DEFAULTS = ["--character-set-server=latin1", "--local-infile=ON", "--connect-timeout=60", "--log-bin-trust-function-creators=1",
@@ -56,32 +61,36 @@ def known_to_paceline(options: list[str]) -> tuple[list[str], list[str]]:
 class ServerOfTest:
     """Server number `number` of a test."""
 
-    def __init__(self, kind: str, number: int, vardir: Path, options: list[str], with_log: bool):
+    def __init__(self, kind: str, number: int, vardir: Path):
         self.number, self.vardir = number, vardir
         self.tmpdir = vardir / "tmp" / f"mysqld.{number}"
         self.tmpdir.mkdir(parents=True, exist_ok=True)
         self.expectation = vardir / "tmp" / f"mysqld.{number}.expect"
-        directory = vardir / f"mysqld.{number}"
-        base = "master" if number == 1 else "slave"
-        role = [f"--server-id={number}", "--report-host=127.0.0.1", "--report-user=root"] if with_log else [f"--server-id={number}"]
-        if number > 1:
-            role.append("--skip-slave-start")
+        self.server = (MariaDbOfTest if kind == "mariadb" else PacelineOfTest)(vardir / f"mysqld.{number}")
         self.left_out = []
-        if kind == "mariadb":
-            self.server = MariaDbOfTest(directory, number, with_log)
-            options = [*MARIADB_DEFAULTS, f"--log-basename={base}", *role, f"--secure-file-priv={vardir}", f"--tmpdir={self.tmpdir}", *options]
-        else:
-            self.server = Paceline(directory)
-            wanted = [*DEFAULTS, *PACELINE_DEFAULTS, *role, f"--secure-file-priv={vardir}", f"--tmpdir={self.tmpdir}", f"--log-bin={base}-bin", *options]
-            options, self.left_out = known_to_paceline(wanted)
-        self.options = options
-        self.server.options = options
         self.closing = threading.Event()
         self.keeper = threading.Thread(target=self.keep, daemon=True)
 
+    def take_port(self, port: int) -> bool:
+        """Listens on this port from its next start, if it is free; whether it is."""
+        taken = self.server.reserved_port.take(port)
+        self.server.port = self.server.reserved_port.number
+        return taken
+
+    def configure(self, options: list[str], time_zone: str | None):
+        """Sets what the server is started with, beyond the defaults."""
+        base = next((option.partition("=")[2] for option in reversed(options) if option.startswith("--log-basename=")), "mysqld")
+        general = [f"--server-id={self.number}", f"--secure-file-priv={self.vardir}", f"--tmpdir={self.tmpdir}"]
+        if isinstance(self.server, PacelineOfTest):
+            named = [f"--log-bin={base}-bin" if option == "--log-bin" else option for option in options]
+            self.server.options, self.left_out = known_to_paceline([*DEFAULTS, *PACELINE_DEFAULTS, *general, f"--log-bin={base}-bin", *named])
+        else:
+            self.server.options = [*MARIADB_DEFAULTS, *general, *options]
+        self.server.time_zone = time_zone
+
     def start(self):
         self.server.start()
-        self.server.query("create database if not exists test", "create database if not exists mtr")
+        self.server.query(*self.server.first_statements)
         self.keeper.start()
 
     def keep(self):
@@ -106,16 +115,66 @@ class ServerOfTest:
         self.server.close()
 
 
-class MariaDbOfTest(MariaDb):
-    """A MariaDB without a log unless a test replicates: many expected results depend on it."""
-
-    def __init__(self, directory: Path, number: int, with_log: bool):
-        super().__init__(directory)
-        self.number, self.with_log = number, with_log
+class PacelineOfTest(Paceline):
+    time_zone = None
+    first_statements = ["create database if not exists test character set latin1", "create database if not exists mtr", "reset master"]
 
     def command(self):
-        command = ["/usr/sbin/mariadbd", "--no-defaults", f"--user={os.environ.get('USER', 'root')}", f"--datadir={self.directory / 'data'}",
-                   f"--port={self.port}", "--bind-address=127.0.0.1", f"--socket={self.socket}"]
-        if self.with_log:
-            command += ["--log-bin", "--log-slave-updates"] if self.number > 1 else ["--log-bin"]
-        return command
+        return [*with_time_zone(self.time_zone), *super().command()]
+
+
+class MariaDbOfTest(MariaDb):
+    """A MariaDB without a log unless a test asks for it: many expected results depend on it."""
+
+    time_zone = None
+    first_statements = ["select 1"]
+
+    def spawn(self, *more):
+        if not (self.directory / "data").exists():
+            shutil.copytree(prepared_data(), self.directory / "data")
+        super().spawn(*more)
+
+    def command(self):
+        return [*with_time_zone(self.time_zone), "/usr/sbin/mariadbd", "--no-defaults", f"--user={os.environ.get('USER', 'root')}",
+                f"--datadir={self.directory / 'data'}", f"--port={self.port}", "--bind-address=127.0.0.1", f"--socket={self.socket}"]
+
+
+def with_time_zone(time_zone: str | None) -> list[str]:
+    """The beginning of a command that runs the rest of it in a time zone; it keeps its process."""
+    return ["env", f"TZ={time_zone}"] if time_zone else []
+
+
+PREPARATION = threading.Lock()
+
+
+def prepared_data() -> Path:
+    """A data directory of MariaDB as mysql-test-run prepares it: made once, and copied."""
+    with PREPARATION:
+        return prepared_data_once()
+
+
+def servers_of_test(kind: str, numbers: list[int], vardir: Path) -> list["ServerOfTest"]:
+    """The servers of a test, with ports one after the other: tests tell the servers by them."""
+    servers = [ServerOfTest(kind, number, vardir) for number in numbers]
+    while not all(server.take_port(servers[0].server.port + ahead) for ahead, server in enumerate(servers) if ahead > 0):
+        servers[0] = ServerOfTest(kind, numbers[0], vardir)
+    return servers
+
+
+@functools.cache
+def prepared_data_once() -> Path:
+    directory = Path(tempfile.mkdtemp(prefix="exam-mariadb-"))
+    atexit.register(shutil.rmtree, directory, ignore_errors=True)
+    server = MariaDb(directory)
+    server.start()
+    try:
+        server.query("set sql_log_bin=0", "create database if not exists test character set latin1", "create database if not exists mtr character set latin1",
+                     "alter table mysql.gtid_slave_pos engine=Aria transactional=0", "delete from mysql.global_priv where user=''")
+        server.client("mysql", text="set sql_log_bin=0;\n" + TIME_ZONES.read_text())
+        assert server.stop() == 0
+    finally:
+        server.close()
+    data = directory / "data"
+    for path in data.glob("bin.*"):
+        path.unlink()
+    return data

@@ -6,7 +6,7 @@ use paceline_types::error_code::{
     ER_WARNING_NON_DEFAULT_VALUE_FOR_GENERATED_COLUMN,
 };
 use paceline_types::temporal::DateModes;
-use paceline_types::{DataType, EnumValue, Value};
+use paceline_types::{DataType, EnumValue, Timestamp, Value};
 
 use super::run::Exec;
 use crate::catalog::TableDefinition;
@@ -107,6 +107,11 @@ pub(crate) fn stored_value(
         if definition.nullable {
             return Ok(Value::Null);
         }
+        if let DataType::Timestamp { decimals } = definition.data_type
+            && definition.generated.is_none()
+        {
+            return Ok(present(exec, decimals));
+        }
         let error = Error::new(ER_BAD_NULL_ERROR, &[&definition.name]);
         if strictness == Strictness::Strict || null_rule == NullRule::Refuse {
             return Err(error);
@@ -134,6 +139,16 @@ pub(crate) fn stored_value(
         return Ok(zero_value(&definition.data_type));
     }
     Ok(assigned.value)
+}
+
+/// What NULL means for a TIMESTAMP that is NOT NULL: the time at which the statement began.
+fn present(exec: &mut Exec<'_, '_>, decimals: u8) -> Value {
+    let statement = &mut exec.session.statement;
+    statement.used_current_time = true;
+    let unit = 10_i64.pow(6 - u32::from(decimals.min(6)));
+    let micros = statement.start_micros.rem_euclid(1_000_000) / unit * unit;
+    let seconds = u32::try_from(statement.start_seconds()).unwrap_or(Timestamp::SECONDS_MAX);
+    Value::Timestamp(Timestamp::new(seconds, micros as u32, decimals))
 }
 
 /// The value of a column that has no default: 1364 in strict mode, else a warning and the type's zero. An ENUM has its first member, and nothing is said.
