@@ -53,3 +53,42 @@ def test_they_need_the_process_privilege(server):
             with pytest.raises(pymysql.err.OperationalError) as error:
                 cursor.execute(f"select * from information_schema.innodb_{table}")
             assert error.value.args[0] == 1227
+
+
+def test_the_time_to_wait_may_be_set_within_a_transaction(server):
+    with server.connect(autocommit=False, database="t") as holder, server.connect(autocommit=False, database="t") as waiter:
+        holder.cursor().execute("update a set b = 11 where id = 1")
+        with waiter.cursor() as cursor:
+            cursor.execute("select * from a")
+            cursor.execute("set innodb_lock_wait_timeout = 1")
+            started = time.monotonic()
+            with pytest.raises(pymysql.err.OperationalError) as error:
+                cursor.execute("delete from a where id = 1")
+        assert error.value.args[0] == 1205
+        assert time.monotonic() - started < 20
+
+
+def test_a_row_is_locked_before_its_subquery_waits(server):
+    """Of two that wait for each other one is rolled back; if the subquery waited first, they would not meet."""
+    server.query("create table t.c (id int primary key, v int)", "insert into t.c values (2, null)")
+    with server.connect(autocommit=False, database="t") as one, server.connect(autocommit=False, database="t") as other:
+        one.cursor().execute("update a set b = b + 100")
+        told = []
+
+        def delete():
+            try:
+                other.cursor().execute("delete from c where v not in (select x.id from a x join a y on x.b = y.id)")
+                other.commit()
+                told.append(0)
+            except pymysql.MySQLError as error:
+                told.append(error.args[0])
+
+        thread = threading.Thread(target=delete)
+        thread.start()
+        deadline = time.monotonic() + 30
+        while not server.query(WAITING) and time.monotonic() < deadline:
+            time.sleep(0.2)
+        one.cursor().execute("select * from c for update")
+        one.commit()
+        thread.join(30)
+        assert told == [1213]

@@ -37,6 +37,12 @@ impl Session {
     pub async fn ddl(&mut self, ddl: &DdlStatement, execution: Execution<'_>) -> Result<()> {
         self.count_ddl(ddl);
         self.may_define(ddl)?;
+        let ends_transaction = !matches!(ddl, DdlStatement::CreateTable(create) if create.temporary)
+            && !matches!(ddl, DdlStatement::DropTables { temporary: true, .. });
+        if ends_transaction && self.transaction.is_open() && self.is_read_only_transaction() {
+            // What it may do is for the transaction after the open one.
+            self.commit().await?;
+        }
         if self.is_read_only_transaction() {
             return Err(Error::new(ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION, &[]));
         }

@@ -187,6 +187,11 @@ impl Session {
         });
         if let Some(transaction) = self.transaction.get_mut() {
             let settings = &self.context.settings;
+            // They may have been set since the transaction began.
+            transaction.set_lock_timeouts(
+                settings.row_lock_wait_timeout,
+                settings.metadata_lock_wait_timeout,
+            );
             self.shared.transaction.set(
                 transaction.options(),
                 settings.unique_checks,

@@ -6,15 +6,15 @@ use paceline_types::{Collation, DataType, ErrorCode};
 use super::column::{give_old_timestamp_defaults, resolve_column};
 use super::column_type::{resolve_collation, row_bytes};
 use super::foreign_key::{KeyStatement, drop_covered};
-use super::index::{DraftIndex, NO_NUMBER, check_auto_increment, resolve_indexes};
+use super::index::{DraftIndex, NO_NUMBER, PRIMARY, check_auto_increment, resolve_indexes};
 use super::normal_form::{GENERATED_CLAUSE, normal_form, quote_identifier};
 use super::plan::{LoggedStatement, Planner, engine};
 use super::show_create::show_create_table;
 use super::table::check_table_name;
 use super::table_options::OptionStatement;
 use crate::catalog::{
-    CatalogChange, CheckConstraint, ColumnDefinition, TableDefinition, TableDescription, TableEngine,
-    same_name,
+    CatalogChange, CheckConstraint, ColumnDefinition, IndexKind, TableDefinition, TableDescription,
+    TableEngine, same_name,
 };
 use crate::error::{Error, Result};
 use crate::parse::TableName;
@@ -208,6 +208,13 @@ impl Planner<'_> {
             return Err(Error::new(ER_TABLE_MUST_HAVE_COLUMNS, &[]));
         }
         let mut drafts = drafts;
+        let written = drafts.iter().filter(|draft| !draft.is_known);
+        for draft in written.filter(|draft| draft.kind == IndexKind::Primary) {
+            if let Some(name) = draft.name.as_ref().filter(|name| !same_name(name, PRIMARY)) {
+                let message = format!("Name '{name}' ignored for PRIMARY key.");
+                self.session.diagnostics.warn(ER_WRONG_NAME_FOR_INDEX, message);
+            }
+        }
         drop_covered(&mut drafts);
         let engine = description.engine;
         let is_blob = |column: &ColumnDefinition| {
@@ -430,7 +437,7 @@ fn check_expressions(description: &TableDescription) -> Result<()> {
 /// # Errors
 /// 4029; 1901 for one made of an AUTO_INCREMENT column; 1903 for one in the primary key.
 fn check_generated(description: &TableDescription) -> Result<()> {
-    use crate::catalog::{ColumnDefault, IndexKind};
+    use crate::catalog::ColumnDefault;
     for (place, column) in description.columns.iter().enumerate() {
         let (text, made_before) = match (&column.generated, &column.default) {
             (Some(generated), _) => (&generated.expression, place),

@@ -6,7 +6,7 @@ use paceline_types::error_code::{
     ER_WARNING_NON_DEFAULT_VALUE_FOR_GENERATED_COLUMN,
 };
 use paceline_types::temporal::DateModes;
-use paceline_types::{DataType, EnumValue, Value};
+use paceline_types::{DataType, EnumValue, Timestamp, Value};
 
 use super::run::Exec;
 use crate::catalog::TableDefinition;
@@ -103,14 +103,14 @@ pub(crate) fn stored_value(
     null_rule: NullRule,
 ) -> Result<Value> {
     let definition = &table.columns()[column];
-    let value = match &definition.data_type {
-        // NULL in a TIMESTAMP that has none is the current time.
-        DataType::Timestamp { .. } if value.is_null() && !definition.nullable => current_time(exec),
-        _ => value,
-    };
     if value.is_null() {
         if definition.nullable {
             return Ok(Value::Null);
+        }
+        if let DataType::Timestamp { decimals } = definition.data_type
+            && definition.generated.is_none()
+        {
+            return Ok(present(exec, decimals));
         }
         let error = Error::new(ER_BAD_NULL_ERROR, &[&definition.name]);
         if strictness == Strictness::Strict || null_rule == NullRule::Refuse {
@@ -141,16 +141,14 @@ pub(crate) fn stored_value(
     Ok(assigned.value)
 }
 
-/// The statement's time in the session's time zone.
-fn current_time(exec: &mut Exec<'_, '_>) -> Value {
-    let session = &mut *exec.session;
-    session.statement.used_current_time = true;
-    let micros = session.statement.start_micros.rem_euclid(1_000_000) as u32;
-    let local = session
-        .settings
-        .time_zone
-        .to_local(session.statement.start_seconds());
-    Value::DateTime(local.with_micros(micros, 6))
+/// What NULL means for a TIMESTAMP that is NOT NULL: the time at which the statement began.
+fn present(exec: &mut Exec<'_, '_>, decimals: u8) -> Value {
+    let statement = &mut exec.session.statement;
+    statement.used_current_time = true;
+    let unit = 10_i64.pow(6 - u32::from(decimals.min(6)));
+    let micros = statement.start_micros.rem_euclid(1_000_000) / unit * unit;
+    let seconds = u32::try_from(statement.start_seconds()).unwrap_or(Timestamp::SECONDS_MAX);
+    Value::Timestamp(Timestamp::new(seconds, micros as u32, decimals))
 }
 
 /// The value of a column that has no default: 1364 in strict mode, else a warning and the type's zero. An ENUM has its first member, and nothing is said.

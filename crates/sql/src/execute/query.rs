@@ -25,8 +25,8 @@ use crate::plan::tree::{
 /// Where a query's rows go.
 pub(crate) type Consumer<'c> = &'c mut dyn FnMut(&mut Exec<'_, '_>, &[Value]) -> Result<ControlFlow<()>>;
 
-/// Runs a query; `outer` is the row of the query around it. Gives the number of rows that there would be without LIMIT, where
-/// SQL_CALC_FOUND_ROWS asked for it.
+/// Runs a query; `outer` is the row of the query around it. Gives what FOUND_ROWS() is to say, where that is another number than that of the rows given: of
+/// those that there would be without LIMIT, where SQL_CALC_FOUND_ROWS asked for it, and of those before OFFSET too.
 pub(crate) fn run(
     exec: &mut Exec<'_, '_>,
     plan: &QueryPlan,
@@ -287,7 +287,8 @@ fn run_select(
             Ok(gate.flow())
         })?;
     }
-    Ok(plan.count_found_rows.then_some(gate.seen))
+    // Rows before OFFSET are found too.
+    Ok((plan.count_found_rows || window.offset > 0).then_some(gate.seen))
 }
 
 /// Values that are shorter, in bytes, are not counted while a row is put together.

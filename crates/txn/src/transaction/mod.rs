@@ -299,6 +299,12 @@ impl Transaction {
         }
     }
 
+    /// How long it waits for locks from now on: for rows and for metadata.
+    pub fn set_lock_timeouts(&mut self, rows: Duration, metadata: Duration) {
+        self.options.row_lock_timeout = rows;
+        self.options.metadata_lock_timeout = metadata;
+    }
+
     /// `START TRANSACTION WITH CONSISTENT SNAPSHOT AT GTID`: from now on its snapshot is read as it was before
     /// the changes that `undo` reverts. `version` is the log position before the first of them: tables with
     /// newer definitions get 1412.

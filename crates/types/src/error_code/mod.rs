@@ -61,7 +61,12 @@ impl ErrorCode {
 
     /// Five characters; `HY000` for a number that the table does not know.
     pub fn sqlstate(self) -> &'static str {
-        self.entry().map_or("HY000", |entry| entry.sqlstate)
+        match (self.entry(), self.number()) {
+            (Some(entry), _) => entry.sqlstate,
+            // HA_ERR_AUTOINC_ERANGE, an error of the storage engine's.
+            (None, 167) => "22003",
+            (None, _) => "HY000",
+        }
     }
 
     /// MariaDB's symbolic name, as `ER_DUP_ENTRY`.

@@ -1,0 +1,20 @@
+-- A hexadecimal or bit literal that a numeric column is assigned is a number; x'..' is bytes.
+create table h (id int auto_increment primary key, i int, u bigint unsigned, b bigint, d decimal(30,2), f double, y year, c char(20), e enum('a','b'), bt bit(8));
+insert into h (i) values (0x41), (b'101');
+insert into h (i) values (x'3130');
+insert into h (i) values (x'41');
+insert into h (i) values (0xFFFFFFFFFF);
+insert into h (u) values (0xFFFFFFFFFFFFFFFF), (0x0102);
+insert into h (u) values (0x01FFFFFFFFFFFFFFFF);
+insert into h (b) values (0xFFFFFFFFFFFFFFFF);
+insert into h (d) values (0xFFFFFFFFFFFFFFFF), (0x10);
+insert into h (f) values (0x10), (0xFFFFFFFFFFFFFFFF);
+insert into h (y) values (0x7DA), (0x10);
+insert into h (c, e) values (0x41, 0x61);
+insert into h (bt) values (0x41), (b'101');
+insert into h (i) select 0x45;
+insert into h (i) values ((select 0x46));
+update h set i = 0x42 where id = 1;
+insert into h (id, i) values (1, 1) on duplicate key update i = 0x43;
+select id, i, u, b, d, f, y, c, e, hex(bt) from h order by id;
+select id from h where u = 0x0102;

@@ -1,0 +1,26 @@
+-- IS NULL of a NOT NULL date also finds 0000-00-00; NULL for a NOT NULL TIMESTAMP is the present time.
+set sql_mode = '';
+create table z (id int primary key, d date not null, dt datetime not null, n date, key (d));
+insert into z values (1, '0000-00-00', '0000-00-00', null), (2, '2001-01-01', '2001-01-01', '2001-01-01'), (3, '2001-01-01', '0000-00-00', '0000-00-00');
+select id from z where d is null order by id;
+select id from z where dt is null order by id;
+select id from z where n is null order by id;
+select id from z where d is null or id = 2 order by id;
+select id from z where d is null and dt is null;
+select id from z where d is not null order by id;
+select id, d is null from z order by id;
+select count(*) from z where not (d is null);
+create table w (id int primary key);
+insert into w values (1), (2), (4);
+select w.id, z.d from w left join z on z.id = w.id where z.d is null order by w.id;
+update z set n = '2020-02-02' where dt is null;
+delete from z where d is null;
+select * from z order by id;
+create table s (id int primary key, t timestamp not null default '2001-01-01 00:00:00', t3 timestamp(3) not null default '2001-01-01 00:00:00');
+set timestamp = 1700000000.123456;
+insert into s values (1, null, null);
+insert into s values (2, null, null), (3, default, default);
+insert into s (id, t) select 4, null;
+update s set t3 = null where id = 3;
+select * from s order by id;
+set timestamp = default;
