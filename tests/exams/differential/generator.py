@@ -50,7 +50,7 @@ ANY = [("coalesce({}, {})", "ss"), ("ifnull({}, {})", "ss"), ("nullif({}, {})", 
 # Sums of doubles depend on the order of the rows.
 AGGREGATES = [("count({})", "a"), ("count(distinct {})", "a"), ("min({})", "a"), ("max({})", "a"), ("sum(cast({} as decimal(20,4)))", "n"),
               ("avg(cast({} as decimal(20,4)))", "n"), ("bit_or(cast({} as unsigned))", "n"), ("bit_xor(cast({} as unsigned))", "n"),
-              ("group_concat({} order by 1 separator '|')", "t")]
+              ("group_concat(hex({}) order by 1 separator '|')", "t")]
 FAMILIES = {"n": "number", "t": "text", "m": "time"}
 
 

@@ -4,20 +4,22 @@
 //! its needle up in a hash table of them where the rules of comparison allow one.
 
 use std::borrow::Cow;
+use std::cmp::Ordering;
 use std::collections::HashSet;
 use std::ops::ControlFlow;
 
 use paceline_types::error_code::ER_SUBQUERY_NO_1_ROW;
 use paceline_types::{Charset, Value};
 
+use super::aggregate::own_rule;
 use super::bind::hex_number;
 use super::cast::bytes_of_type;
 use super::context::EvalContext;
 use super::errors;
 use super::eval::convert;
-use super::eval::{Frame, compare_row_values, row_values};
+use super::eval::{Frame, compare_row_values, compare_values, row_values};
 use super::expr_type::{ExprType, TypeNote};
-use super::scope::Subquery;
+use super::scope::{Correlation, Subquery};
 use super::tree::{CompareOp, Comparison, Expr, Quantifier};
 use crate::error::Result;
 use crate::session::MemoryCharge;
@@ -129,7 +131,7 @@ pub(crate) fn quantified<'a>(
         }
         return result;
     }
-    let rows = gather(subquery, op, by, frame, context)?;
+    let rows = gather(subquery, (op, quantifier), by, frame, context)?;
     let (result, rows) = search(op, by, quantifier, &left, rows, context);
     keep(subquery, frame, rows, context);
     result
@@ -138,7 +140,7 @@ pub(crate) fn quantified<'a>(
 /// Runs the subquery and returns its rows.
 fn gather(
     subquery: &Subquery,
-    op: CompareOp,
+    (op, quantifier): (CompareOp, Quantifier),
     by: &[Comparison],
     frame: &Frame<'_>,
     context: &mut EvalContext<'_>,
@@ -160,6 +162,11 @@ fn gather(
             }
         }
     }
+    if subquery.correlation == Correlation::Uncorrelated
+        && let Some(wanted) = extreme(op, quantifier)
+    {
+        rows = keep_extreme(rows, subquery, wanted, context)?;
+    }
     let any_null = rows.iter().any(|row| row.iter().any(Value::is_null));
     Ok(CachedRows {
         rows,
@@ -167,6 +174,47 @@ fn gather(
         any_null,
         memory: Some(memory),
     })
+}
+
+/// Which of the values decides: `> ANY` is `>` the least one.
+fn extreme(op: CompareOp, quantifier: Quantifier) -> Option<Ordering> {
+    let of_any = match op {
+        CompareOp::Gt | CompareOp::Ge => Ordering::Less,
+        CompareOp::Lt | CompareOp::Le => Ordering::Greater,
+        _ => return None,
+    };
+    Some(match quantifier {
+        Quantifier::Any => of_any,
+        Quantifier::All => of_any.reverse(),
+    })
+}
+
+/// Keeps the row of the least or the greatest value, as MIN and MAX have it whatever it is compared with then, and one of NULL.
+fn keep_extreme(
+    rows: Vec<Vec<Value>>,
+    subquery: &Subquery,
+    wanted: Ordering,
+    context: &mut EvalContext<'_>,
+) -> Result<Vec<Vec<Value>>> {
+    let (Some(ty), true) = (subquery.columns.first(), subquery.columns.len() == 1) else {
+        return Ok(rows);
+    };
+    let mut null = None;
+    let mut best: Option<Vec<Value>> = None;
+    for row in rows {
+        if row[0].is_null() {
+            null = Some(row);
+            continue;
+        }
+        let is_better = match &best {
+            None => true,
+            Some(best) => compare_values(&own_rule(ty, &row[0]), &row[0], &best[0], context)? == Some(wanted),
+        };
+        if is_better {
+            best = Some(row);
+        }
+    }
+    Ok(best.into_iter().chain(null).collect())
 }
 
 /// Converts a column's value to what the comparison wants, as the binder does it with what is no subquery.

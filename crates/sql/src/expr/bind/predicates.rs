@@ -14,7 +14,7 @@ use crate::expr::cast::CastTarget;
 use crate::expr::errors;
 use crate::expr::eval::in_set::InSet;
 use crate::expr::expr_type::{Class, ExprType};
-use crate::expr::scope::{Scope, Subquery};
+use crate::expr::scope::{Correlation, Scope, Subquery};
 use crate::expr::tree::{CompareOp, Comparison, Expr, ExprKind, Quantifier};
 
 pub(super) fn in_list(
@@ -194,9 +194,10 @@ pub(super) fn quantified(
         let decimals = operators::fixed_decimals(by, &element.ty, &column.ty);
         // MariaDB keeps the left side of `<` and its like as text where its type is text: there ADDTIME of a text and a label are no numbers.
         let is_kept = !equality && element.ty.class() == Class::String && !element.ty.is_parameter();
-        // What is no constant is read before it is compared, and not as leniently.
-        let is_read_before =
-            matches!(by, Comparison::DateTime | Comparison::Time) && !element.is_constant_during_execution();
+        // What is looked up in the rows of a subquery is read before, and not as leniently as what is compared with each row.
+        let is_read_before = matches!(by, Comparison::DateTime | Comparison::Time)
+            && subquery.correlation == Correlation::Uncorrelated
+            && !element.is_constant_during_execution();
         if is_kept || is_read_before {
             operators::adapt(by, &mut element.clone(), &mut column, session);
             if is_kept {
