@@ -19,7 +19,7 @@ use crate::error::Result;
 use crate::expr::context::EvalContext;
 use crate::expr::errors;
 use crate::expr::eval::convert;
-use crate::expr::expr_type::{Class, ExprType, TypeNote};
+use crate::expr::expr_type::{Class, ExprType, Repertoire, TypeNote};
 use crate::session::Level;
 use document::{DEPTH_MAX, Fault, Kind, Node};
 use modify::Change;
@@ -195,12 +195,13 @@ fn bind_json(call: &mut BindCall<'_>) -> Result<ExprType> {
 /// JSON_QUOTE and JSON_UNQUOTE have a collation of their own.
 fn bind_quotes(call: &mut BindCall<'_>) -> Result<ExprType> {
     let length = call.length(0);
-    let length = match call.name {
-        // Each character may become two numbers with \u.
-        "json_quote" => length.saturating_mul(12).saturating_add(2),
-        _ => length,
+    // Each character may become two numbers with \u. What JSON_UNQUOTE gives MariaDB takes for ASCII, whatever it is.
+    let (length, repertoire) = match call.name {
+        "json_quote" => (length.saturating_mul(12).saturating_add(2), Repertoire::Full),
+        _ => (length, Repertoire::Ascii),
     };
-    Ok(ExprType::text(length, Collation::Utf8mb4Bin).nullable())
+    let ty = ExprType::text(length, Collation::Utf8mb4Bin);
+    Ok(ty.with_repertoire(repertoire).nullable())
 }
 
 fn bind_boolean(_call: &mut BindCall<'_>) -> Result<ExprType> {
