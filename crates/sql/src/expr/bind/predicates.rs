@@ -80,7 +80,9 @@ pub(super) fn in_list(
             if single {
                 operators::compare_exactly(&mut by, &needle, item);
             }
-            asked.push(by.clone());
+            if !item.ty.is_null() {
+                asked.push(by.clone());
+            }
             operators::adapt(&mut by, &mut unchanged, item, session);
             if single {
                 operators::compare_fixed(&mut by, decimals);

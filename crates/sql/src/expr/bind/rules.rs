@@ -75,6 +75,8 @@ impl CollationMix {
             _ if operand.ty.class() != Class::String || operand.ty.is_parameter() => false,
             Some(Value::Text(text)) => !charset.can_encode(text),
             Some(_) => false,
+            // MariaDB looks whether the value of a constant can be converted.
+            None if operand.is_constant_during_execution() => false,
             None => {
                 let own = operand.ty.charset();
                 own != charset && own != Charset::Binary && operand.ty.repertoire == Repertoire::Full

@@ -124,10 +124,15 @@ impl BindCall<'_> {
         Ok(self.with_nullability(ty.with_repertoire(repertoire)))
     }
 
-    /// Text of ASCII, of at most `characters`, in the connection's collation, nullable if any argument is.
+    /// Text of at most `characters` in the connection's collation, nullable if any argument is.
     pub fn connection_text(&self, characters: u64) -> ExprType {
-        let ty = ExprType::text(characters, self.connection()).with_repertoire(Repertoire::Ascii);
-        self.with_nullability(ty)
+        self.with_nullability(ExprType::text(characters, self.connection()))
+    }
+
+    /// As [`BindCall::connection_text`], of ASCII.
+    pub fn ascii_text(&self, characters: u64) -> ExprType {
+        self.connection_text(characters)
+            .with_repertoire(Repertoire::Ascii)
     }
 }
 

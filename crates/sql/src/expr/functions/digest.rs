@@ -261,7 +261,7 @@ fn bad_base64(position: usize, context: &mut EvalContext<'_>) -> Result<Value> {
 
 fn bind_hex(call: &mut BindCall<'_>) -> Result<ExprType> {
     let length = call.args[0].ty.max_bytes().saturating_mul(2).max(16);
-    Ok(call.connection_text(length))
+    Ok(call.ascii_text(length))
 }
 
 /// HEX of a number is the number's, of text the bytes'.

@@ -546,7 +546,7 @@ fn bind_space(call: &mut BindCall<'_>) -> Result<ExprType> {
     let length = call
         .constant_int(0)
         .map_or(LONGEST, |count| count.clamp(0, LONGEST as i64) as u64);
-    Ok(call.connection_text(length).nullable())
+    Ok(call.ascii_text(length).nullable())
 }
 
 fn eval_space(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {

@@ -11,7 +11,7 @@ use super::{Function, MANY, pure};
 use crate::error::Result;
 use crate::expr::context::EvalContext;
 use crate::expr::eval::convert;
-use crate::expr::expr_type::{Class, ExprType, Repertoire};
+use crate::expr::expr_type::{Class, ExprType};
 
 pub(super) static FUNCTIONS: &[Function] = &[
     pure(
@@ -51,12 +51,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     pure(
         "bin",
         (1, 1),
-        |call| {
-            Ok(call
-                .connection_text(64)
-                .with_repertoire(Repertoire::Full)
-                .nullable())
-        },
+        |call| Ok(call.connection_text(64).nullable()),
         |args, context| {
             let number = some!(number_for_base(args, 0, 10, context)?);
             Ok(Value::Text(in_base(number, 2)))
@@ -65,12 +60,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     pure(
         "oct",
         (1, 1),
-        |call| {
-            Ok(call
-                .connection_text(64)
-                .with_repertoire(Repertoire::Full)
-                .nullable())
-        },
+        |call| Ok(call.connection_text(64).nullable()),
         |args, context| {
             let number = some!(number_for_base(args, 0, 10, context)?);
             Ok(Value::Text(in_base(number, 8)))
@@ -79,12 +69,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     pure(
         "conv",
         (3, 3),
-        |call| {
-            Ok(call
-                .connection_text(65)
-                .with_repertoire(Repertoire::Full)
-                .nullable())
-        },
+        |call| Ok(call.connection_text(65).nullable()),
         eval_conv,
     ),
     pure("format", (2, 3), bind_format, eval_format),

@@ -15,7 +15,7 @@ use crate::error::Result;
 use crate::expr::context::EvalContext;
 use crate::expr::errors;
 use crate::expr::eval::convert;
-use crate::expr::expr_type::{ExprType, Repertoire};
+use crate::expr::expr_type::ExprType;
 
 pub(super) static FUNCTIONS: &[Function] = &[
     pure(
@@ -143,11 +143,11 @@ pub(super) static FUNCTIONS: &[Function] = &[
 
 /// The type of a name of a day or a month.
 fn bind_name(call: &BindCall<'_>, characters: u64) -> ExprType {
-    let ty = call.connection_text(characters).nullable();
     match names_are_ascii(call.session.settings.time_locale) {
-        true => ty,
-        false => ty.with_repertoire(Repertoire::Full),
+        true => call.ascii_text(characters),
+        false => call.connection_text(characters),
     }
+    .nullable()
 }
 
 fn whole(date: Date) -> Option<Date> {

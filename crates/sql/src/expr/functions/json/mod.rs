@@ -195,17 +195,13 @@ fn bind_json(call: &mut BindCall<'_>) -> Result<ExprType> {
 /// JSON_QUOTE and JSON_UNQUOTE have a collation of their own.
 fn bind_quotes(call: &mut BindCall<'_>) -> Result<ExprType> {
     let length = call.length(0);
-    let length = match call.name {
-        // Each character may become two numbers with \u.
-        "json_quote" => length.saturating_mul(12).saturating_add(2),
-        _ => length,
+    // Each character may become two numbers with \u. What JSON_UNQUOTE gives MariaDB takes for ASCII, whatever it is.
+    let (length, repertoire) = match call.name {
+        "json_quote" => (length.saturating_mul(12).saturating_add(2), Repertoire::Full),
+        _ => (length, Repertoire::Ascii),
     };
-    let ty = ExprType::text(length, Collation::Utf8mb4Bin).nullable();
-    Ok(match call.name {
-        // MariaDB says of it that it is ASCII, so that it goes with a column of any character set.
-        "json_unquote" => ty.with_repertoire(Repertoire::Ascii),
-        _ => ty,
-    })
+    let ty = ExprType::text(length, Collation::Utf8mb4Bin);
+    Ok(ty.with_repertoire(repertoire).nullable())
 }
 
 fn bind_boolean(_call: &mut BindCall<'_>) -> Result<ExprType> {
