@@ -331,10 +331,16 @@ impl ServerFunctions for SessionServices {
         }
     }
 
-    fn get_lock(&self, _session: &SessionContext, name: &str, timeout_seconds: f64) -> Result<WaitOutcome> {
+    fn get_lock(&self, session: &SessionContext, name: &str, timeout_seconds: f64) -> Result<WaitOutcome> {
         let (server, shared) = (&self.server, &self.shared);
-        self.user_locks
-            .lock(server, shared, &self.locks, name, timeout_seconds)
+        self.user_locks.lock(
+            server,
+            shared,
+            &self.locks,
+            &session.memory,
+            name,
+            timeout_seconds,
+        )
     }
 
     fn release_lock(&self, _session: &SessionContext, name: &str) -> Option<bool> {

@@ -6,7 +6,7 @@ use paceline_types::Value;
 
 use super::in_set::InSet;
 use super::readings::SharedOperand;
-use super::{Frame, convert};
+use super::{Frame, convert, long_bytes};
 use crate::error::Result;
 use crate::expr::context::EvalContext;
 use crate::expr::errors;
@@ -182,10 +182,20 @@ pub(crate) fn row_values<'a>(
     context: &mut EvalContext<'_>,
 ) -> Result<Vec<Value>> {
     match &expr.kind {
-        ExprKind::Row(items) => items
-            .iter()
-            .map(|item| Ok(item.eval_in(frame, context)?.into_owned()))
-            .collect(),
+        ExprKind::Row(items) => {
+            // All are there at once.
+            let mut long = 0;
+            let mut values = Vec::with_capacity(items.len());
+            for item in items {
+                let value = item.eval_in(frame, context)?.into_owned();
+                if let Some(bytes) = long_bytes(&value) {
+                    long += bytes;
+                    context.session.memory.check_room(long)?;
+                }
+                values.push(value);
+            }
+            Ok(values)
+        }
         ExprKind::ScalarSubquery(subquery) => super::super::subquery::row(subquery, frame, context),
         _ => Ok(vec![expr.eval_in(frame, context)?.into_owned()]),
     }
