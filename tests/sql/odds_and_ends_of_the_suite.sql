@@ -17,8 +17,6 @@ create table p (a char(10) collate default, b char(3) character set utf8mb4 coll
 show create table p;
 alter table p convert to character set utf8mb4 collate default;
 show create table p;
-analyze table p persistent for columns (a) indexes ();
-analyze table p persistent for all;
 alter table o change b b int, change b b bigint;
 start transaction read only;
 drop table p;

@@ -260,6 +260,7 @@ impl<'a> Lexer<'a> {
                 _ => self.at += 1,
             }
         }
+        self.comment_marks.push(start..self.at);
         Ok(())
     }
 
