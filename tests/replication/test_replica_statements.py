@@ -140,3 +140,13 @@ def test_a_place_that_is_reached_stops_the_applier_at_once(both):
         replica.query("stop slave sql_thread", f"start slave sql_thread until master_log_file='{file}', master_log_pos={offset}")
         wait_for(lambda: not is_running(replica, "SQL"), "the end")  # noqa: B023
         assert is_running(replica, "IO")
+
+
+def test_the_position_of_all_connections_counts_what_was_written_here(both):
+    _, replicas = both
+    for replica in replicas:
+        replica.query("create table d.own (a int)")
+        with replica.connect(cursorclass=pymysql.cursors.DictCursor) as session, session.cursor() as cursor:
+            cursor.execute("show all slaves status")
+            shown = cursor.fetchone()["Gtid_Slave_Pos"]
+        assert ((shown,),) == replica.query("select @@gtid_current_pos") != replica.query("select @@gtid_slave_pos")

@@ -39,6 +39,7 @@ SKIPPED = 62  # mysqltest's exit status for a test that does not apply here
 
 # Of include/default_client.cnf.
 CLIENTS = "".join(f"[{name}]\ndefault-character-set=latin1\n" for name in ("mysql", "mysqlshow", "mysqlimport", "mysqlcheck", "mysql_upgrade"))
+CLIENTS += "[mysqltest]\nloose-skip-ssl\n[mysqlslap]\nloose-skip-ssl\n"
 
 
 def write_defaults(path: Path, servers: list[ServerOfTest]):
