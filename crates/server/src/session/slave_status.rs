@@ -277,7 +277,12 @@ fn status_row(status: &ConnectionStatus, server: &crate::server::Server, all: bo
                 definition.heartbeat_period(options.net_timeout).as_secs_f64()
             )),
             // As in MariaDB it is `gtid_current_pos`: what was written here counts too.
-            text(server.transactions.current_position(options.server_id).to_string()),
+            text(
+                server
+                    .transactions
+                    .current_position(options.server_id)
+                    .to_string(),
+            ),
         ]);
     }
     row
