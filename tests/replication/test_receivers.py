@@ -131,7 +131,7 @@ def test_the_counter_is_refused_where_domains_would_race(pair):
     change_master(replica, primary, master_use_gtid="slave_pos")
     start_slave(replica)
     wait_for_replica(replica, primary)
-    replica.query("stop slave")
+    replica.query("stop slave", "set global sql_slave_skip_counter=1", "set global sql_slave_skip_counter=0", "set global slave_parallel_threads=4")
     with pytest.raises(pymysql.MySQLError) as error:
         replica.query("set global sql_slave_skip_counter=1")
     assert error.value.args[0] == 1966

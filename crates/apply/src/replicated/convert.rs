@@ -347,7 +347,7 @@ fn target_name(target: &DataType) -> String {
         DataType::Binary { length } => format!("binary({length})"),
         DataType::VarBinary { length } => format!("varbinary({length})"),
         DataType::Bit { length } => format!("bit({length})"),
-        other => other.name().to_ascii_lowercase(),
+        other => other.to_string(),
     }
 }
 

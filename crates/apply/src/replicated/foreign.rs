@@ -10,6 +10,7 @@
 //!
 //! If an image after contains changes of a JSON document (from MySQL), they are applied to the row's present document.
 
+use super::ExecMode;
 use super::change::{RowChanger, missing, passes_over_missing};
 use super::convert::convert;
 use super::events::AfterImages;
@@ -172,6 +173,26 @@ impl HeldColumns {
     }
 }
 
+/// `slave_exec_mode=IDEMPOTENT`: the row that a row overwrites. As in MariaDB, it keeps the columns that the event does not have.
+fn overwritten(
+    table: &MappedTable,
+    row: &PartialRow,
+    transaction: &mut Transaction,
+) -> Result<Option<Vec<u8>>, Failure> {
+    let Clustered::Key(index) = table.schema().clustered() else {
+        return Ok(None);
+    };
+    if table.exec_mode() != ExecMode::Idempotent {
+        return Ok(None);
+    }
+    let Some(key) = key_of(table, index, row)? else {
+        return Ok(None);
+    };
+    transaction.lock(&key, LockMode::Exclusive, LockWait::Default)?;
+    let found = transaction.probe_newest(&key)?;
+    Ok(found.map(|row| row.payload().to_vec()))
+}
+
 impl ForeignRows {
     pub(super) fn new(statistics: Option<Arc<Statistics>>) -> Self {
         ForeignRows { statistics }
@@ -206,7 +227,8 @@ impl ForeignRows {
             };
             image.clear();
             if event.kind == RowsKind::Write {
-                own_image(table, row, None, generated.as_mut(), &mut image)?;
+                let overwritten = overwritten(table, &row, transaction)?;
+                own_image(table, row, overwritten.as_deref(), generated.as_mut(), &mut image)?;
                 *changed += u64::from(changer.insert(table, &image, transaction)?);
                 continue;
             }

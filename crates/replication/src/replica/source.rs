@@ -417,8 +417,7 @@ fn lost(error: WireError) -> SourceError {
     if matches!(error, WireError::TooLarge) {
         return SourceError::fatal(
             ER_NET_PACKET_TOO_LARGE.number(),
-            "Log entry on master is longer than slave_max_allowed_packet on slave. If the entry is correct, restart the server with a \
-             higher value of slave_max_allowed_packet",
+            "Got a packet bigger than 'slave_max_allowed_packet' bytes",
         );
     }
     let reason = match error {

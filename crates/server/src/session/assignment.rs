@@ -338,10 +338,12 @@ impl SessionServices {
                     Ok(connection) if connection.applier_runs() => {
                         return Err(of_replica(must_stop(connection.name())));
                     }
-                    // Domains are applied side by side: whose transaction came first would be left to chance.
+                    // With threads, domains are applied side by side: whose transaction came first would be left to chance.
                     Ok(connection)
                         if setting.as_u64() > 0
                             && connection.definition().use_gtid != UseGtid::No
+                            && self.server.globals.number(Variable::SlaveParallelThreads) > 0
+                            && self.server.globals.number(Variable::SlaveParallelMode) > 0
                             && self
                                 .server
                                 .transactions

@@ -426,8 +426,7 @@ const PASSWORD_BYTES_MAX: usize = 96;
 /// 1470 for a text of more than `max` units.
 fn check_length(text: &str, length: usize, name: &str, max: usize) -> std::result::Result<(), ReplicaError> {
     if length > max {
-        let shown: String = text.chars().take(70).collect();
-        return Err(ReplicaError::new(ER_WRONG_STRING_LENGTH, &[&shown, &name, &max]));
+        return Err(ReplicaError::new(ER_WRONG_STRING_LENGTH, &[&text, &name, &max]));
     }
     Ok(())
 }

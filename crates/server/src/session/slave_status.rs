@@ -276,7 +276,13 @@ fn status_row(status: &ConnectionStatus, server: &crate::server::Server, all: bo
                 "{:.3}",
                 definition.heartbeat_period(options.net_timeout).as_secs_f64()
             )),
-            text(server.transactions.replicated_position().to_string()),
+            // As in MariaDB it is `gtid_current_pos`: what was written here counts too.
+            text(
+                server
+                    .transactions
+                    .current_position(options.server_id)
+                    .to_string(),
+            ),
         ]);
     }
     row
