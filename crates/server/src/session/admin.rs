@@ -406,9 +406,10 @@ impl Session {
         }
         let needed: &[Privilege] = match operation {
             TableMaintenance::Check => &[Privilege::Select],
-            TableMaintenance::Analyze | TableMaintenance::Optimize | TableMaintenance::Repair => {
-                &[Privilege::Select, Privilege::Insert]
-            }
+            TableMaintenance::Analyze
+            | TableMaintenance::AnalyzePersistent
+            | TableMaintenance::Optimize
+            | TableMaintenance::Repair => &[Privilege::Select, Privilege::Insert],
         };
         let target = PrivilegeTarget::Table {
             database: &database,
@@ -441,7 +442,9 @@ impl Session {
             return Ok(None);
         }
         let mode = match operation {
-            TableMaintenance::Check | TableMaintenance::Analyze => MetadataMode::Read,
+            TableMaintenance::Check | TableMaintenance::Analyze | TableMaintenance::AnalyzePersistent => {
+                MetadataMode::Read
+            }
             TableMaintenance::Optimize | TableMaintenance::Repair => MetadataMode::Exclusive,
         };
         let timeout = self.context.settings.metadata_lock_wait_timeout;
@@ -460,7 +463,7 @@ impl Session {
     ) -> Result<()> {
         let counters = &self.shared.counters;
         let name = match operation {
-            TableMaintenance::Analyze => {
+            TableMaintenance::Analyze | TableMaintenance::AnalyzePersistent => {
                 counters.com_analyze.add(1);
                 "analyze"
             }
@@ -543,8 +546,11 @@ impl Session {
                 continue;
             };
             match operation {
-                TableMaintenance::Analyze => {
+                TableMaintenance::Analyze | TableMaintenance::AnalyzePersistent => {
                     self.server.statistics.analyze(definition);
+                    if operation == TableMaintenance::AnalyzePersistent {
+                        line("status", "Engine-independent statistics collected");
+                    }
                     line("status", "OK");
                 }
                 TableMaintenance::Optimize => {

@@ -349,12 +349,14 @@ impl Parser<'_> {
         let options = [
             "QUICK", "FAST", "MEDIUM", "EXTENDED", "CHANGED", "USE_FRM", "FORCE",
         ];
+        let mut is_persistent = false;
         loop {
             if self.accept_words(&["FOR", "UPGRADE"]) {
                 continue;
             }
             if self.accept_words(&["PERSISTENT", "FOR"]) {
                 self.persistent_statistics()?;
+                is_persistent = true;
                 continue;
             }
             if self.accept_any_word(&options).is_none() {
@@ -362,6 +364,7 @@ impl Parser<'_> {
             }
         }
         let operation = match word {
+            Some("ANALYZE") if is_persistent => TableMaintenance::AnalyzePersistent,
             Some("ANALYZE") => TableMaintenance::Analyze,
             Some("CHECK") => TableMaintenance::Check,
             Some("OPTIMIZE") => TableMaintenance::Optimize,

@@ -19,6 +19,8 @@ pub enum ChecksumEffort {
 pub enum TableMaintenance {
     /// `ANALYZE`.
     Analyze,
+    /// `ANALYZE … PERSISTENT FOR …`. Statistics are of the whole table here, whatever it names.
+    AnalyzePersistent,
     /// `CHECK`.
     Check,
     /// `OPTIMIZE`.
