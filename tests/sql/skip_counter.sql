@@ -1,7 +1,7 @@
 -- The counter of a default connection that CHANGE MASTER has not made yet.
 set global sql_slave_skip_counter = 3;
 select @@sql_slave_skip_counter, @@global.sql_slave_skip_counter;
-change master to master_host = '127.0.0.1', master_port = 1, master_user = 'x', master_use_gtid = no;
+change master to master_host = '127.0.0.1', master_port = 1, master_user = 'x', master_use_gtid = slave_pos;
 select @@sql_slave_skip_counter;
 set global sql_slave_skip_counter = 1;
 select @@sql_slave_skip_counter;
