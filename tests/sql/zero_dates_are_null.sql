@@ -8,6 +8,7 @@ select id from z where n is null order by id;
 select id from z where d is null or id = 2 order by id;
 select id from z where d is null and dt is null;
 select id from z where d is not null order by id;
+select count(*) from (select * from z) x where d is null;
 select id, d is null from z order by id;
 select count(*) from z where not (d is null);
 create table w (id int primary key);

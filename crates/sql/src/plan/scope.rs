@@ -61,7 +61,7 @@ impl Block<'_, '_> {
             DataType::DateTime { .. } => Value::DateTime(DateTime::ZERO),
             _ => return Ok(()),
         };
-        if ty.nullable || !matches!(table.source, TableSource::Base(_)) {
+        if ty.nullable {
             return Ok(());
         }
         let may_be_missing = table.nullable;
