@@ -139,7 +139,7 @@ def test_a_place_that_is_reached_stops_the_applier_at_once(both):
     for replica in replicas:
         replica.query("stop slave sql_thread", f"start slave sql_thread until master_log_file='{file}', master_log_pos={offset}")
         wait_for(lambda: not is_running(replica, "SQL"), "the end")  # noqa: B023
-        assert is_running(replica, "IO")
+        wait_for(lambda: is_running(replica, "IO"), "the receiver, which connects anew")  # noqa: B023
 
 
 def test_the_position_of_all_connections_counts_what_was_written_here(both):
