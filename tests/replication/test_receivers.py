@@ -162,12 +162,14 @@ def test_a_skipped_transaction_does_not_come_back(pair):
     """A domain that is left out is in front of it."""
     primary, replica = pair
     primary.query("create database d", "create table d.t (a int primary key)")
-    change_master(replica, primary, master_use_gtid="slave_pos", ignore_domain_ids="(9)")
+    [(file, *_)] = primary.query("show binary logs")[:1]
+    change_master(replica, primary, master_use_gtid="no", master_log_file=f"'{file}'", master_log_pos=4, ignore_server_ids="(9)")
     start_slave(replica)
     wait_for_replica(replica, primary)
     replica.query("set sql_log_bin=0", "insert into d.t values (1)")
     replica.query("stop slave")
-    primary.query("set gtid_domain_id=9", "insert into d.t values (100)", "set gtid_domain_id=0", "insert into d.t values (1)")
+    primary.query("set gtid_domain_id=9", "set server_id=9", "insert into d.t values (100)", "set gtid_domain_id=0", "set server_id=100",
+                  "insert into d.t values (1)")
     replica.query("set global sql_slave_skip_counter=1")
     start_slave(replica)
     wait_for(lambda: slave_status(replica)["Skip_Counter"] == 0, "it to be skipped")
@@ -177,12 +179,14 @@ def test_a_skipped_transaction_does_not_come_back(pair):
     wait_for(lambda: replica.query("select a from d.t order by a") == ((1,), (2,)), f"the next one: {slave_status(replica)}")
 
 
-def test_a_place_does_not_go_back_to_a_domain_that_is_left_out(pair):
+def test_a_place_does_not_go_back_to_what_is_left_out(pair):
     primary, replica = pair
     primary.query("create database d", "create table d.t (a int)")
-    change_master(replica, primary, master_use_gtid="slave_pos", ignore_domain_ids="(9)")
+    [(file, *_)] = primary.query("show binary logs")[:1]
+    change_master(replica, primary, master_use_gtid="no", master_log_file=f"'{file}'", master_log_pos=4, ignore_server_ids="(9)")
     for number in range(3):
-        primary.query("set gtid_domain_id=9", "insert into d.t values (100)", "set gtid_domain_id=0", f"insert into d.t values ({number})")
+        primary.query("set gtid_domain_id=9", "set server_id=9", "insert into d.t values (100)", "set gtid_domain_id=0", "set server_id=100",
+                      f"insert into d.t values ({number})")
         [(_, end, *_)] = primary.query("show master status")
         start_slave(replica)
         wait_for(lambda: slave_status(replica)["Exec_Master_Log_Pos"] >= end, "the end")
