@@ -594,6 +594,7 @@ fn between_rule(
         (Comparison::Dynamic(_), _) => from,
         (_, Comparison::Dynamic(_)) => to,
         (Comparison::DateTime, _) | (_, Comparison::DateTime) => Comparison::DateTime,
+        (Comparison::Time, _) | (_, Comparison::Time) => Comparison::Time,
         // A number between two texts is compared as a double, which is what a decimal and a text are compared as.
         (Comparison::Decimal, Comparison::Decimal)
             if all.iter().filter(|ty| ty.class() == Class::String).count() > 1 =>
