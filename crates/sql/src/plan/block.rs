@@ -73,8 +73,8 @@ impl TableRef {
         let indexes = definition.indexes();
         let primary = indexes.iter().find(|index| index.kind == IndexKind::Primary);
         let unique = || {
-            let unique = indexes.iter().filter(|index| index.kind == IndexKind::Unique);
-            unique.filter(is_whole).next()
+            let mut unique = indexes.iter().filter(|index| index.kind == IndexKind::Unique);
+            unique.find(is_whole)
         };
         let index = primary.or_else(unique)?;
         let is_integer = |column: usize| {
