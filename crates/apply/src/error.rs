@@ -22,7 +22,7 @@ pub enum Error {
         gtid: Gtid,
         /// Start of its event group.
         position: LogPosition,
-        /// What does not fit.
+        /// Kind of the mismatch.
         problem: Problem,
     },
     /// A statement that the server itself logs has failed.

@@ -22,7 +22,7 @@ pub fn version() -> String {
     format!("10.11.19-MariaDB-paceline-archive-{}", env!("CARGO_PKG_VERSION"))
 }
 
-/// What startup has opened for an archive.
+/// An archive after startup: its opened log and settings.
 pub struct Opened {
     /// Directory of its files.
     pub datadir: PathBuf,

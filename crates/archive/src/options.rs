@@ -107,7 +107,7 @@ pub enum Role {
 /// Options of an archive.
 #[derive(Clone, Debug)]
 pub struct ArchiveOptions {
-    /// What the archive does.
+    /// Role of the archive.
     pub role: Role,
     /// Account for logging in to the primaries. Clients log in to the archive with the same account and password, so a
     /// replica that switches from a primary needs no other account.

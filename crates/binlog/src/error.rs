@@ -16,7 +16,7 @@ pub enum Error {
     Malformed {
         /// The event's type, by MariaDB's name.
         event: &'static str,
-        /// What is wrong with the event.
+        /// Description of the malformed part.
         problem: &'static str,
     },
     /// An event of an unknown type that must not be skipped.

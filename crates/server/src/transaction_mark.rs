@@ -1,4 +1,5 @@
-//! What others see of a session's transaction. Written by its session at every statement, so that it costs next to nothing; the parts need not fit together.
+//! State of a session's transaction as `INNODB_TRX` shows it. The session writes it at every statement with relaxed stores; its parts may be of
+//! different moments.
 
 use paceline_txn::{AccessMode, IsolationLevel, Lifetime, TransactionOptions};
 use std::sync::atomic::{AtomicI64, AtomicU8, Ordering};
@@ -23,7 +24,7 @@ mod bits {
     pub const ISOLATION_SHIFT: u8 = 5;
 }
 
-/// What is shown of a transaction.
+/// Snapshot of a [`TransactionMark`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MarkedTransaction {
     /// Microseconds since 1970.

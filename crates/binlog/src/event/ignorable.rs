@@ -23,7 +23,7 @@ const KIND_PADDING: u8 = 4;
 /// Last byte of a file's head record, if the file follows the tables and no other file.
 const FOLLOWS_TABLES: u8 = 1;
 
-/// What precedes a file.
+/// Predecessor of a file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Follows {
     /// The file before it in the log, if there is one.
@@ -41,7 +41,7 @@ pub enum IgnorableEvent<'a> {
         ordinal: u32,
         /// Sync mode from the start of the file on.
         sync_mode: SyncMode,
-        /// What precedes the file.
+        /// Predecessor of the file.
         follows: Follows,
     },
     /// A change of the sync mode, or a statement of what is durable. Everything before `durable` was durable when

@@ -46,7 +46,7 @@ impl LogConfig {
     }
 }
 
-/// What the caller knows when it opens the log.
+/// Facts that the caller supplies when it opens the log.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct OpenRequest {
     /// The engines' position: the log must reach at least that far.

@@ -42,11 +42,11 @@ pub struct PurgeOutcome {
 pub struct PurgeBlock {
     /// The file's name.
     pub file: String,
-    /// What needs the file.
+    /// Name of the reader or task that needs the file.
     pub needed_by: String,
 }
 
-/// What the log knows of one of its files.
+/// Entry for one file of the log.
 #[derive(Clone, Debug)]
 pub(super) struct FileEntry {
     pub name: String,

@@ -122,7 +122,7 @@ pub(super) struct FileHead {
     pub ordinal: u32,
     /// Sync mode at the start of the file.
     pub sync_mode: SyncMode,
-    /// What precedes the file.
+    /// Predecessor of the file.
     pub follows: Follows,
     /// GTID state of all files before this one.
     pub state: BinlogState,

@@ -28,7 +28,7 @@ pub(super) struct EventStream {
     buffer_start: u64,
 }
 
-/// What [`EventStream::advance`] has found.
+/// Result of [`EventStream::advance`].
 #[derive(Debug)]
 pub(super) enum Found {
     /// A valid event of `length` bytes at `start`; the stream's position is now after it.

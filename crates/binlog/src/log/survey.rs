@@ -36,7 +36,7 @@ pub(super) struct Survey {
     pub shutdown: Shutdown,
 }
 
-/// What precedes a file that is not in the index.
+/// Predecessor of a file that is not in the index.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Followed {
     /// The last file of the index, which was not closed.
