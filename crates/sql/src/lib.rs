@@ -7,7 +7,7 @@
 //!                     └──ddl──▶ DdlPlan: records, builds, the next catalog
 //! ```
 //!
-//! * [`parse`] reads MariaDB's grammar. Queries and expressions become `sqlparser`'s syntax tree; statements
+//! * [`parse`] reads MariaDB's grammar. Queries and expressions become [`parse::ast`]'s nodes; statements
 //!   that this crate does not know become structures of our own.
 //! * [`catalog`] knows databases and tables: an immutable snapshot behind one atomic pointer.
 //! * [`ddl`] turns a definition statement into what has to change, at run time and when the log is replayed.

@@ -10,8 +10,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use paceline_sql::expr::{
-    Aggregate, Class, ColumnName, EvalContext, EvalState, Expr, ExprKind, ExprType, Scope, bind_expr, errors,
+    Aggregate, Class, EvalContext, EvalState, Expr, ExprKind, ExprType, Scope, bind_expr, errors,
 };
+use paceline_sql::parse::ast::{self, ColumnName};
 use paceline_sql::parse::{ParseOptions, Statement, parse};
 use paceline_sql::session::{Account, KeepDiagnostics, Services, SessionContext};
 use paceline_sql::{Error, Result};
@@ -21,7 +22,6 @@ use paceline_types::{
     BitValue, BlobSize, Collation, DataType, Date, DateTime, DecimalType, EnumValue, SetValue, Time,
     TimeZone, Timestamp, Value, text,
 };
-use sqlparser::ast;
 
 /// The table `t` of `table.sql`.
 struct Table {
@@ -231,13 +231,13 @@ impl Scope for TableScope<'_> {
         self.session
     }
 
-    fn resolve_column(&mut self, name: &ColumnName<'_>) -> Result<Expr> {
-        let known = name.table.is_none_or(|table| table == "t");
+    fn resolve_column(&mut self, name: &ColumnName) -> Result<Expr> {
+        let known = name.table.as_ref().is_none_or(|table| table == "t");
         let found = self
             .table
             .columns
             .iter()
-            .position(|(column, _)| column.eq_ignore_ascii_case(name.column));
+            .position(|(column, _)| column.eq_ignore_ascii_case(&name.name));
         match found.filter(|_| known) {
             Some(index) => Ok(Expr::column(index, self.table.columns[index].1.clone())),
             None => Err(errors::error(ER_BAD_FIELD_ERROR, &[&name, &"SELECT"])),
@@ -267,11 +267,11 @@ fn select_item(source: &str) -> Result<ast::Expr> {
     let Statement::Query(query) = statements.remove(0).statement else {
         panic!("{source} is no query")
     };
-    let ast::SetExpr::Select(select) = *query.query.body else {
+    let ast::QueryBody::Select(select) = query.query.body else {
         panic!("{source} is no SELECT")
     };
-    match select.projection.into_iter().next() {
-        Some(ast::SelectItem::UnnamedExpr(expr) | ast::SelectItem::ExprWithAlias { expr, .. }) => Ok(expr),
+    match select.items.into_iter().next() {
+        Some(ast::SelectItem::Expr { expr, .. }) => Ok(expr),
         other => panic!("{source}: {other:?}"),
     }
 }

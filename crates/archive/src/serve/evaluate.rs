@@ -7,18 +7,16 @@ use crate::archive::version;
 use crate::clock::unix_seconds;
 use paceline_binlog::GtidPosition;
 use paceline_sql::Error;
+use paceline_sql::parse::ast::{Arguments, Expr, FunctionCall, Literal, UnaryOp};
 use paceline_types::Value;
 use paceline_types::error_code::*;
-use sqlparser::ast::{
-    Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments, UnaryOperator, Value as Literal,
-};
 use std::time::Duration;
 
 impl Session {
     /// Evaluates an expression. Functions may wait.
     pub(super) async fn evaluate(&self, expr: &Expr) -> Result<Cell, Error> {
         match expr {
-            Expr::Function(function) => self.call(function).await,
+            Expr::Call(call) => self.call(call).await,
             Expr::Nested(inner) => Box::pin(self.evaluate(inner)).await,
             simple => self.evaluate_simple(simple),
         }
@@ -26,13 +24,15 @@ impl Session {
 
     fn evaluate_simple(&self, expr: &Expr) -> Result<Cell, Error> {
         match expr {
-            Expr::Value(value) => literal(&value.value),
-            Expr::Identifier(name) => self.variable(&name.value),
+            Expr::Literal(value) => literal(value),
+            Expr::UserVariable(name) => Ok(self.user_variable(name)),
+            Expr::SystemVariable { name, .. } => selected(&self.archive, &name.to_ascii_lowercase())
+                .ok_or_else(|| Error::new(ER_UNKNOWN_SYSTEM_VARIABLE, &[name])),
             Expr::Nested(inner) => self.evaluate_simple(inner),
-            Expr::UnaryOp {
-                op: UnaryOperator::Minus,
-                expr,
-            } => match self.evaluate_simple(expr)? {
+            Expr::Unary {
+                op: UnaryOp::Minus,
+                operand,
+            } => match self.evaluate_simple(operand)? {
                 Cell::Number(number) => Ok(Cell::Number(number.saturating_neg())),
                 Cell::Text(text) => Ok(Cell::Text(format!("-{text}"))),
                 Cell::Null => Ok(Cell::Null),
@@ -41,35 +41,23 @@ impl Session {
         }
     }
 
-    fn variable(&self, name: &str) -> Result<Cell, Error> {
-        if let Some(name) = name.strip_prefix("@@") {
-            let name = name.to_ascii_lowercase();
-            let name = name.strip_prefix("global.").unwrap_or(&name);
-            let name = name.strip_prefix("session.").unwrap_or(name);
-            return selected(&self.archive, name)
-                .ok_or_else(|| Error::new(ER_UNKNOWN_SYSTEM_VARIABLE, &[&name]));
-        }
-        let Some(name) = name.strip_prefix('@') else {
-            return Err(unsupported(name));
-        };
+    fn user_variable(&self, name: &str) -> Cell {
         let known = self.state.user_variables.get(&name.to_lowercase());
-        Ok(known.map_or(Cell::Null, |variable| match &variable.value {
+        known.map_or(Cell::Null, |variable| match &variable.value {
             Value::Int(number) => Cell::Number(*number),
             Value::Text(text) => Cell::text(text.clone()),
             _ => Cell::Null,
-        }))
+        })
     }
 
-    async fn call(&self, function: &Function) -> Result<Cell, Error> {
-        let name = function.name.to_string().to_ascii_lowercase();
+    async fn call(&self, call: &FunctionCall) -> Result<Cell, Error> {
+        if matches!(call.arguments, Arguments::Star) {
+            return Err(unsupported(call));
+        }
+        let name = call.full_name().to_ascii_lowercase();
         let mut arguments = Vec::new();
-        if let FunctionArguments::List(list) = &function.args {
-            for argument in &list.args {
-                let FunctionArg::Unnamed(FunctionArgExpr::Expr(argument)) = argument else {
-                    return Err(unsupported(argument));
-                };
-                arguments.push(self.evaluate_simple(argument)?);
-            }
+        for argument in call.arguments.exprs() {
+            arguments.push(self.evaluate_simple(argument)?);
         }
         Ok(match (name.as_str(), arguments.as_slice()) {
             ("unix_timestamp", []) => Cell::Number(i64::from(unix_seconds())),
@@ -82,7 +70,7 @@ impl Session {
             ("binlog_gtid_pos", [Cell::Text(file), Cell::Number(offset)]) => self.gtids_at(file, *offset),
             ("binlog_gtid_pos", [_, _]) => Cell::Null,
             ("master_gtid_wait", [position, rest @ ..]) => self.wait_for_gtids(position, rest).await?,
-            _ => return Err(unsupported(function)),
+            _ => return Err(unsupported(call)),
         })
     }
 
@@ -145,11 +133,11 @@ fn literal(value: &Literal) -> Result<Cell, Error> {
     Ok(match value {
         Literal::Null => Cell::Null,
         Literal::Boolean(value) => Cell::Number(i64::from(*value)),
-        Literal::Number(digits, _) => match digits.to_string().parse() {
+        Literal::Number(digits) => match digits.parse() {
             Ok(number) => Cell::Number(number),
-            Err(_) => Cell::text(digits.to_string()),
+            Err(_) => Cell::text(digits.clone()),
         },
-        Literal::SingleQuotedString(text) | Literal::DoubleQuotedString(text) => Cell::text(text.clone()),
+        Literal::Text(text) => Cell::text(text.clone()),
         other => return Err(unsupported(other)),
     })
 }

@@ -10,6 +10,7 @@ use crate::writer::RotateError;
 use paceline_binlog::log::PurgeTarget;
 use paceline_sql::Error;
 use paceline_sql::expr::ExprType;
+use paceline_sql::parse::ast::{QueryBody, SelectItem};
 use paceline_sql::parse::{
     FlushTarget, KillTarget, ParseOptions, Purge, QueryStatement, ReplicationStatement, ReplicationValue,
     SetItem, SetValue, Statement, VariableScope, parse_first,
@@ -18,7 +19,6 @@ use paceline_sql::session::UserVariable;
 use paceline_txn::InterruptReason;
 use paceline_types::Value;
 use paceline_types::error_code::*;
-use sqlparser::ast::{SelectItem, SetExpr};
 use std::sync::Arc;
 
 impl Session {
@@ -53,18 +53,20 @@ impl Session {
     }
 
     async fn select(&self, query: &QueryStatement) -> Result<Answer, Error> {
-        let SetExpr::Select(select) = query.query.body.as_ref() else {
+        let QueryBody::Select(select) = &query.query.body else {
             return Err(unsupported("UNION"));
         };
         if !select.from.is_empty() {
             return Err(unsupported("SELECT … FROM"));
         }
         let mut named = Vec::new();
-        for item in &select.projection {
+        for item in &select.items {
             let (name, expr) = match item {
-                SelectItem::UnnamedExpr(expr) => (expr.to_string(), expr),
-                SelectItem::ExprWithAlias { expr, alias } => (alias.value.clone(), expr),
-                other => return Err(unsupported(other)),
+                SelectItem::Expr { expr, name } => {
+                    let name = name.text().map_or_else(|| expr.to_string(), str::to_owned);
+                    (name, expr)
+                }
+                SelectItem::Wildcard | SelectItem::TableWildcard(_) => return Err(unsupported("*")),
             };
             named.push((name, self.evaluate(expr).await?));
         }

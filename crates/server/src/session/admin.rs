@@ -10,6 +10,7 @@ use paceline_binlog::event::EventFlags;
 use paceline_replication::replica::connection::Threads;
 use paceline_sql::catalog::{Catalog, ViewDefinition};
 use paceline_sql::ddl::{DdlObject, names_read};
+use paceline_sql::parse::ast::Expr;
 use paceline_sql::parse::{
     FlushTablesLock, FlushTarget, Kill, KillTarget, LockTable, TableMaintenance, TableName, UserName,
     WriteToBinlog,
@@ -358,7 +359,7 @@ impl Session {
         Ok(())
     }
 
-    fn kill_number(&mut self, expr: &sqlparser::ast::Expr, parameters: &[Value]) -> Result<u64> {
+    fn kill_number(&mut self, expr: &Expr, parameters: &[Value]) -> Result<u64> {
         match self.evaluate_typed(expr, parameters)?.0 {
             Value::Int(id) => u64::try_from(id).map_err(|_| Error::new(ER_NO_SUCH_THREAD, &[&id])),
             Value::UInt(id) => Ok(id),

@@ -22,6 +22,7 @@ use super::result::RowCollector;
 use crate::variables::Variable;
 use paceline_sql::execute::{AffectedRows, ExecutionContext, LoadInput, execute};
 use paceline_sql::expr::ExprType;
+use paceline_sql::parse::ast::Expr;
 use paceline_sql::parse::{LoadData, Statement};
 use paceline_sql::plan::Plan;
 use paceline_sql::session::{Privilege, UserVariable};
@@ -95,10 +96,7 @@ impl Session {
     fn declare_variables(&mut self, load: &LoadData) -> Result<()> {
         let collation = self.context.settings.collation_database;
         for column in &load.columns {
-            if let sqlparser::ast::Expr::Identifier(name) = column
-                && name.quote_style.is_none()
-                && let Some(name) = name.value.strip_prefix('@')
-            {
+            if let Expr::UserVariable(name) = column {
                 let variable = UserVariable {
                     value: Value::Null,
                     ty: ExprType::text(LONG_TEXT_CHARACTERS, collation),

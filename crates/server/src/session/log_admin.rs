@@ -9,6 +9,7 @@ use crate::variables::Variable;
 use paceline_binlog::event::{Event, EventFlags, GtidFlags, IntvarKind};
 use paceline_binlog::log::PurgeTarget;
 use paceline_replication::replica::replicas::Forget;
+use paceline_sql::parse::ast::Expr;
 use paceline_sql::parse::{Purge, ResetTarget, ShowLimit};
 use paceline_sql::session::Privilege;
 use paceline_sql::{Error, Result};
@@ -97,25 +98,9 @@ impl Session {
     }
 
     /// The instant that an expression means: `UNIX_TIMESTAMP(expr)`.
-    fn seconds_since_1970(&mut self, expr: &sqlparser::ast::Expr) -> Result<u64> {
-        let text = format!("SELECT UNIX_TIMESTAMP({expr})");
-        let statement =
-            paceline_sql::parse::parse_first(text.as_bytes(), &paceline_sql::parse::ParseOptions::default())?
-                .statement;
-        let paceline_sql::parse::Statement::Query(query) = statement else {
-            return Err(Error::new(ER_UNKNOWN_ERROR, &[]));
-        };
-        let sqlparser::ast::SetExpr::Select(select) = *query.query.body else {
-            return Err(Error::new(ER_UNKNOWN_ERROR, &[]));
-        };
-        let expr = match select.projection.into_iter().next() {
-            Some(
-                sqlparser::ast::SelectItem::UnnamedExpr(expr)
-                | sqlparser::ast::SelectItem::ExprWithAlias { expr, .. },
-            ) => expr,
-            _ => return Err(Error::new(ER_UNKNOWN_ERROR, &[])),
-        };
-        match self.evaluate(&expr)? {
+    fn seconds_since_1970(&mut self, expr: &Expr) -> Result<u64> {
+        let seconds = Expr::call("UNIX_TIMESTAMP", vec![expr.clone()]);
+        match self.evaluate(&seconds)? {
             Value::Null => Err(Error::new(ER_WRONG_ARGUMENTS, &[&"PURGE LOGS BEFORE"])),
             value => {
                 let text = paceline_types::text::to_string(&value.as_ref(), &self.context.settings.time_zone);

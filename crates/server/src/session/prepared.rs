@@ -13,7 +13,8 @@ use super::turn::on_text;
 use super::{More, Session};
 use crate::server::Server;
 use paceline_sql::execute::{RowSink, RowStore, StoredRows};
-use paceline_sql::expr::{EmptyScope, EvalContext, EvalState, Expr, ExprType};
+use paceline_sql::expr::{EmptyScope, EvalContext, EvalState, ExprType};
+use paceline_sql::parse::ast::Expr;
 use paceline_sql::parse::{QueryStatement, SelectInto, Statement};
 use paceline_sql::plan::{Plan, PlannedValues, ResultColumn};
 use paceline_sql::session::MemoryCharge;
@@ -575,7 +576,7 @@ impl Session {
     }
 
     /// PREPARE name FROM text.
-    pub fn prepare_text(&mut self, name: &str, source: &sqlparser::ast::Expr, more: More) -> Result<()> {
+    pub fn prepare_text(&mut self, name: &str, source: &Expr, more: More) -> Result<()> {
         self.shared.counters.com_prepare_sql.add(1);
         let key = name.to_lowercase();
         // A failed PREPARE has dropped the statement of that name all the same.
@@ -603,7 +604,7 @@ impl Session {
     }
 
     /// The text that PREPARE and EXECUTE IMMEDIATE name.
-    fn statement_text(&mut self, source: &sqlparser::ast::Expr) -> Result<Vec<u8>> {
+    fn statement_text(&mut self, source: &Expr) -> Result<Vec<u8>> {
         match self.evaluate(source)? {
             Value::Null => Ok(b"NULL".to_vec()),
             value => {
@@ -619,12 +620,7 @@ impl Session {
     }
 
     /// EXECUTE name USING ….
-    pub async fn execute_text(
-        &mut self,
-        name: &str,
-        using: &[sqlparser::ast::Expr],
-        execution: Execution<'_>,
-    ) -> Result<()> {
+    pub async fn execute_text(&mut self, name: &str, using: &[Expr], execution: Execution<'_>) -> Result<()> {
         self.shared.counters.com_execute_sql.add(1);
         let unknown = || Error::new(ER_UNKNOWN_STMT_HANDLER, &[&name.len(), &name, &"EXECUTE"]);
         let prepared = self
@@ -648,8 +644,8 @@ impl Session {
     /// EXECUTE IMMEDIATE text USING ….
     pub async fn execute_immediate(
         &mut self,
-        source: &sqlparser::ast::Expr,
-        using: &[sqlparser::ast::Expr],
+        source: &Expr,
+        using: &[Expr],
         execution: Execution<'_>,
     ) -> Result<()> {
         self.shared.counters.com_execute_immediate.add(1);
@@ -661,7 +657,7 @@ impl Session {
     }
 
     /// The parameters of USING, which have to be `count`.
-    fn values_of(&mut self, using: &[sqlparser::ast::Expr], count: usize) -> Result<Vec<Value>> {
+    fn values_of(&mut self, using: &[Expr], count: usize) -> Result<Vec<Value>> {
         if using.len() != count {
             return Err(Error::new(ER_WRONG_ARGUMENTS, &[&"EXECUTE"]));
         }
@@ -697,18 +693,14 @@ impl Session {
     }
 
     /// The value of an expression without tables.
-    pub fn evaluate(&mut self, expr: &sqlparser::ast::Expr) -> Result<Value> {
+    pub fn evaluate(&mut self, expr: &Expr) -> Result<Value> {
         self.evaluate_typed(expr, &[]).map(|(value, _)| value)
     }
 
     /// The value of an expression without tables, and its type.
-    pub fn evaluate_typed(
-        &mut self,
-        expr: &sqlparser::ast::Expr,
-        parameters: &[Value],
-    ) -> Result<(Value, ExprType)> {
+    pub fn evaluate_typed(&mut self, expr: &Expr, parameters: &[Value]) -> Result<(Value, ExprType)> {
         let mut scope = EmptyScope::with_parameters(&self.context, parameters);
-        let bound: Expr = paceline_sql::expr::bind_expr(expr, &mut scope)?;
+        let bound = paceline_sql::expr::bind_expr(expr, &mut scope)?;
         let mut state = EvalState::new();
         let mut context = EvalContext {
             parameters,

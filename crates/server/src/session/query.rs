@@ -4,6 +4,7 @@ use super::result::RowFormat;
 use super::turn::on_text;
 use super::{More, Session};
 use crate::statement_logs::SlowStatement;
+use paceline_sql::parse::ast::QueryBody;
 use paceline_sql::parse::{self, IntoPlace, ParseOptions, ParsedStatement, SelectInto, Show, Statement};
 use paceline_sql::session::{KeepDiagnostics, MemoryCharge};
 use paceline_sql::{Error, Result};
@@ -340,14 +341,13 @@ fn uses_table(statement: &Statement) -> bool {
     }
 }
 
-fn reads_from(body: &sqlparser::ast::SetExpr) -> bool {
-    use sqlparser::ast::SetExpr;
+fn reads_from(body: &QueryBody) -> bool {
     match body {
-        SetExpr::Select(select) => !select.from.is_empty(),
-        SetExpr::Query(query) => reads_from(&query.body),
+        QueryBody::Select(select) => !select.from.is_empty(),
+        QueryBody::Query(query) => reads_from(&query.body),
         // Along the left side, where a chain of them is as deep as it is long.
-        SetExpr::SetOperation { left, right, .. } => reads_from(right) || reads_from(left),
-        _ => false,
+        QueryBody::SetOperation { left, right, .. } => reads_from(right) || reads_from(left),
+        QueryBody::Values(_) => false,
     }
 }
 

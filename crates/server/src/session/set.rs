@@ -6,6 +6,8 @@ use super::result::{RowCollector, RowFormat};
 use super::{More, Session};
 use crate::variables::{Setting, Variable, apply_to_session, isolation_setting};
 use paceline_sql::expr::ExprType;
+use paceline_sql::parse::ast::visit::has_subquery;
+use paceline_sql::parse::ast::{Expr, QueryBody, SelectItem};
 use paceline_sql::parse::{self, AccountStatement, SetItem, SetValue, TransactionScope};
 use paceline_sql::session::{IsolationLevel, Privilege, UserVariable};
 use paceline_sql::{Error, Result};
@@ -178,19 +180,15 @@ impl Session {
     }
 
     /// The value of an expression, which may hold subqueries: then it is executed as `SELECT expr`.
-    async fn evaluate_any(
-        &mut self,
-        expr: &sqlparser::ast::Expr,
-        parameters: &[Value],
-    ) -> Result<(Value, ExprType)> {
+    async fn evaluate_any(&mut self, expr: &Expr, parameters: &[Value]) -> Result<(Value, ExprType)> {
         if !has_subquery(expr) {
             return self.evaluate_typed(expr, parameters);
         }
         let mut statement = parse::parse_first(b"SELECT 1", &parse::ParseOptions::default())?.statement;
         if let parse::Statement::Query(query) = &mut statement
-            && let sqlparser::ast::SetExpr::Select(select) = &mut *query.query.body
+            && let QueryBody::Select(select) = &mut query.query.body
         {
-            select.projection = vec![sqlparser::ast::SelectItem::UnnamedExpr(expr.clone())];
+            select.items = vec![SelectItem::unnamed(expr.clone())];
         }
         let execution = Execution {
             text: b"",
@@ -310,11 +308,4 @@ fn collation_of(charset: Charset, name: &str) -> Result<Collation> {
         ));
     }
     Ok(collation)
-}
-
-/// Whether an expression holds a subquery anywhere.
-fn has_subquery(expr: &sqlparser::ast::Expr) -> bool {
-    // Its text says so: a SELECT behind an opening parenthesis stands nowhere else in an expression.
-    let text = expr.to_string().to_ascii_uppercase();
-    text.contains("(SELECT") || text.contains("( SELECT") || text.contains("(WITH")
 }

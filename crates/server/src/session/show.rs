@@ -10,6 +10,7 @@ use crate::accounts::show::{create_user, grants, identifier, select_all, text_li
 use crate::output::Output;
 use paceline_sql::catalog::DatabaseDefinition;
 use paceline_sql::ddl::{IfNotExists, show_create_database, show_create_table, show_create_view};
+use paceline_sql::parse::ast::QueryBody;
 use paceline_sql::parse::{self, ParseOptions, Show, ShowFilter, ShowLimit, Statement, TableName};
 use paceline_sql::session::{Level, Privilege, PrivilegeTarget, Privileges, VariableScope};
 use paceline_sql::{Error, Result};
@@ -351,9 +352,9 @@ impl Session {
         let mut statement = parse::parse_first(text.as_bytes(), &ParseOptions::default())?.statement;
         if let ShowFilter::Where(condition) = filter
             && let Statement::Query(query) = &mut statement
-            && let sqlparser::ast::SetExpr::Select(select) = &mut *query.query.body
+            && let QueryBody::Select(select) = &mut query.query.body
         {
-            select.selection = Some((**condition).clone());
+            select.condition = Some((**condition).clone());
         }
         let execution = Execution {
             parameters: &[],

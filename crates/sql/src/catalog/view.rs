@@ -8,10 +8,11 @@ use std::ops::Deref;
 
 use paceline_types::Version;
 use serde::{Deserialize, Serialize};
-use sqlparser::ast;
 
 use crate::error::Result;
-use crate::parse::{ParseOptions, Statement, for_each_expr, is_aggregate, parse_first};
+use crate::parse::ast;
+use crate::parse::ast::visit::{for_each_expr, has_subquery};
+use crate::parse::{ParseOptions, Statement, is_aggregate, parse_first};
 
 /// A view as its record in the catalog holds it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -178,68 +179,49 @@ impl Deref for ViewDefinition {
 }
 
 fn is_mergeable(query: &ast::Query) -> bool {
-    let ast::SetExpr::Select(select) = &*query.body else {
+    let ast::QueryBody::Select(select) = &query.body else {
         return false;
     };
     is_of_rows(query)
         && query.with.is_none()
-        && query.locks.is_empty()
-        && select.select_modifiers.is_none()
-        && !select.projection.iter().any(has_query)
+        && query.lock.is_none()
+        && select.modifiers == ast::SelectModifiers::default()
+        && !select
+            .items
+            .iter()
+            .filter_map(ast::SelectItem::expr)
+            .any(has_subquery)
 }
 
 fn is_of_rows(query: &ast::Query) -> bool {
-    let ast::SetExpr::Select(select) = &*query.body else {
+    let ast::QueryBody::Select(select) = &query.body else {
         return false;
     };
-    let plain = query.limit_clause.is_none()
-        && !is_ordered_by_query(query)
-        && select.distinct.is_none()
+    query.limit.is_none()
+        && !query.order_by.iter().any(|item| has_subquery(&item.expr))
+        && !select.distinct
         && select.having.is_none()
-        && !select.from.is_empty();
-    let is_grouped = !matches!(&select.group_by, ast::GroupByExpr::Expressions(exprs, _) if exprs.is_empty());
-    plain && !is_grouped && select.projection.iter().all(is_of_one_row)
+        && !select.from.is_empty()
+        && select.group_by.is_empty()
+        && select.items.iter().all(is_of_one_row)
 }
 
 fn is_of_one_row(item: &ast::SelectItem) -> bool {
-    let (ast::SelectItem::UnnamedExpr(expr) | ast::SelectItem::ExprWithAlias { expr, .. }) = item else {
+    let Some(expr) = item.expr() else {
         return false;
     };
     let mut is_plain = true;
     for_each_expr(expr, |node| {
         is_plain &= match node {
-            ast::Expr::Function(function) => {
-                let name = function.name.to_string();
-                let is_several = is_aggregate(&name) || name.eq_ignore_ascii_case("GROUP_CONCAT");
+            ast::Expr::Call(call) => {
+                let is_several = is_aggregate(&call.name) || call.is_named("GROUP_CONCAT");
                 // Two uses of a column must find one value.
-                function.over.is_none() && !is_several && !name.eq_ignore_ascii_case("RAND")
+                call.over.is_none() && !is_several && !call.is_named("RAND")
             }
             _ => true,
         };
     });
     is_plain
-}
-
-fn is_ordered_by_query(query: &ast::Query) -> bool {
-    match query.order_by.as_ref().map(|order_by| &order_by.kind) {
-        Some(ast::OrderByKind::Expressions(items)) => items.iter().any(|item| reads_query(&item.expr)),
-        _ => false,
-    }
-}
-
-fn reads_query(expr: &ast::Expr) -> bool {
-    let mut found = false;
-    for_each_expr(expr, |node| {
-        found |= matches!(
-            node,
-            ast::Expr::Subquery(_) | ast::Expr::Exists { .. } | ast::Expr::InSubquery { .. }
-        );
-    });
-    found
-}
-
-fn has_query(item: &ast::SelectItem) -> bool {
-    matches!(item, ast::SelectItem::UnnamedExpr(expr) | ast::SelectItem::ExprWithAlias { expr, .. } if reads_query(expr))
 }
 
 /// Parses the text of a view's query.

@@ -3,13 +3,13 @@
 use paceline_types::convert::{self, ConvertContext};
 use paceline_types::error_code::*;
 use paceline_types::{Collation, DataType, DateTime, TimeZone, Value, text};
-use sqlparser::ast::{self, Expr, UnaryOperator};
 
 use super::column_type::resolve_type;
 use super::normal_form::{GENERATED_CLAUSE, normal_form};
 use crate::catalog::{ColumnDefault, ColumnDefinition, GeneratedColumn, GeneratedStorage, literal_value};
 use crate::error::{Error, Result};
 use crate::expr::{EmptyScope, EvalContext, EvalState, bind_expr};
+use crate::parse::ast::{Expr, Literal, UnaryOp};
 use crate::parse::definition::{ColumnSpec, DefaultSpec};
 use crate::session::SessionContext;
 
@@ -102,7 +102,7 @@ fn is_null(default: &DefaultSpec) -> bool {
     let DefaultSpec::Expr { expr, .. } = default else {
         return false;
     };
-    matches!(strip(expr), Expr::Value(value) if value.value == ast::Value::Null)
+    matches!(expr.without_parentheses(), Expr::Literal(Literal::Null))
 }
 
 /// What TIMESTAMP columns get that say nothing of it, under `explicit_defaults_for_timestamp=OFF`: the table's first one the statement's time, at each
@@ -178,12 +178,11 @@ pub fn resolve_default(
             None => {
                 let text = normal_form(expr, "DEFAULT", &column.name)?;
                 // As MariaDB, in parentheses but for a column and a function call.
-                Ok(ColumnDefault::Expression(match strip(expr) {
-                    Expr::Identifier(_)
-                    | Expr::Function(_)
+                Ok(ColumnDefault::Expression(match expr.without_parentheses() {
+                    Expr::Column(_)
+                    | Expr::Call(_)
                     | Expr::Cast { .. }
-                    | Expr::Convert { .. }
-                    | Expr::Substring { .. }
+                    | Expr::ConvertUsing { .. }
                     | Expr::Trim { .. } => text,
                     _ => format!("({text})"),
                 }))
@@ -192,24 +191,17 @@ pub fn resolve_default(
     }
 }
 
-fn strip(expr: &Expr) -> &Expr {
-    match expr {
-        Expr::Nested(inner) => strip(inner),
-        other => other,
-    }
-}
-
 /// The value of a literal, with or without a sign or an introducer; `None` for any other expression.
 fn literal(expr: &Expr, session: &mut SessionContext) -> Result<Option<Value>> {
     let is_literal = match expr {
-        Expr::Value(value) => !matches!(value.value, ast::Value::Placeholder(_)),
-        Expr::Prefixed { .. } | Expr::TypedString(_) => true,
-        Expr::UnaryOp {
-            op: UnaryOperator::Minus | UnaryOperator::Plus,
-            expr,
-        } => {
-            matches!(&**expr, Expr::Value(value) if matches!(value.value, ast::Value::Number(..)))
-        }
+        Expr::Literal(_) | Expr::Introduced { .. } | Expr::TemporalLiteral { .. } => true,
+        Expr::Unary {
+            op: UnaryOp::Minus | UnaryOp::Plus,
+            operand,
+        } => matches!(
+            **operand,
+            Expr::Literal(Literal::Number(_) | Literal::HexNumber(_))
+        ),
         _ => false,
     };
     if !is_literal {

@@ -2,13 +2,13 @@
 
 use paceline_types::Value;
 use paceline_types::error_code::*;
-use sqlparser::ast;
 
 use super::build::assign;
 use super::default_value::constant_default;
 use crate::catalog::{ColumnDefault, ColumnDefinition, TableDescription, same_name};
 use crate::error::{Error, Result};
-use crate::expr::{ColumnName, EvalContext, EvalState, Expr, ExprType, Scope, bind_condition, bind_expr};
+use crate::expr::{EvalContext, EvalState, Expr, ExprType, Scope, bind_condition, bind_expr};
+use crate::parse::ast::{self, ColumnName};
 use crate::parse::parse_expression;
 use crate::session::{Services, SessionContext};
 
@@ -175,12 +175,12 @@ impl Scope for RowScope<'_> {
         self.session
     }
 
-    fn resolve_column(&mut self, name: &ColumnName<'_>) -> Result<Expr> {
+    fn resolve_column(&mut self, name: &ColumnName) -> Result<Expr> {
         let found = self
             .table
             .columns
             .iter()
-            .position(|column| same_name(&column.name, name.column));
+            .position(|column| same_name(&column.name, &name.name));
         let Some(place) = found else {
             return Err(Error::new(ER_BAD_FIELD_ERROR, &[&name, &"CHECK"]));
         };

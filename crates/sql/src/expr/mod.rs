@@ -1,7 +1,7 @@
 //! Expressions: from syntax to values.
 //!
 //! ```text
-//!   sqlparser::ast::Expr ──bind_expr, Scope──▶ Expr ──eval, EvalContext──▶ Value
+//!   ast::Expr ──bind_expr, Scope──▶ Expr ──eval, EvalContext──▶ Value
 //!          names              (types, rules,           (row, parameters,
 //!                              constants folded)         outer rows, subqueries)
 //! ```
@@ -32,7 +32,7 @@ mod window;
 pub(crate) use aggregate::CountedKeys;
 pub(crate) use aggregate::own_rule;
 pub use aggregate::{Accumulator, Aggregate, AggregateFunction, Distinctness};
-pub(crate) use bind::{arithmetic, sort_order};
+pub(crate) use bind::arithmetic;
 pub use bind::{
     bind_comparison, bind_condition, bind_expr, common_type, comparison_rule, convert_to_common_type,
     union_type,
@@ -46,7 +46,7 @@ pub use eval::in_set::InSet;
 pub(crate) use eval::{as_assigned, compare_values};
 pub use expr_type::{Class, Coercibility, ExprType, NOT_FIXED_DECIMALS, TypeNote};
 pub use functions::{Call, Function, Stability};
-pub use scope::{Clause, ColumnName, Correlation, EmptyScope, Scope, Subquery};
+pub use scope::{Clause, Correlation, EmptyScope, Scope, Subquery};
 pub(crate) use sliding::{Slide, SlidingAccumulator};
 pub use tree::{ArithmeticOp, BitOp, CompareOp, Comparison, Domain, Expr, ExprKind, Quantifier, Truth};
 pub use window::{Frame, FrameBound, FrameUnits, SortOrder, WindowCall, WindowFunction};

@@ -12,7 +12,6 @@ use paceline_types::error_code::{
     ER_BAD_FIELD_ERROR, ER_INVALID_GROUP_FUNC_USE, ER_NOT_SUPPORTED_YET,
     ER_WRONG_PLACEMENT_OF_WINDOW_FUNCTION,
 };
-use sqlparser::ast;
 
 use super::aggregate::Aggregate;
 use super::errors;
@@ -20,6 +19,7 @@ use super::expr_type::ExprType;
 use super::tree::Expr;
 use super::window::{WindowCall, WindowFunction};
 use crate::error::Result;
+use crate::parse::ast::{self, ColumnName};
 use crate::session::SessionContext;
 
 /// Where a name stands: error 1054 tells it.
@@ -53,26 +53,6 @@ impl Clause {
             Clause::OrderBy => "ORDER BY",
             Clause::Other => "SELECT",
         }
-    }
-}
-
-/// A column's name as it was written.
-#[derive(Clone, Copy, Debug)]
-pub struct ColumnName<'a> {
-    /// The database, when given.
-    pub database: Option<&'a str>,
-    /// The table or alias, when given.
-    pub table: Option<&'a str>,
-    /// The column or select alias.
-    pub column: &'a str,
-}
-
-impl std::fmt::Display for ColumnName<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        for part in [self.database, self.table].into_iter().flatten() {
-            write!(f, "{part}.")?;
-        }
-        f.write_str(self.column)
     }
 }
 
@@ -151,7 +131,7 @@ pub trait Scope {
     ///
     /// # Errors
     /// 1054 for an unknown name, 1052 for an ambiguous one, 1109 for an unknown table.
-    fn resolve_column(&mut self, name: &ColumnName<'_>) -> Result<Expr> {
+    fn resolve_column(&mut self, name: &ColumnName) -> Result<Expr> {
         Err(errors::error(
             ER_BAD_FIELD_ERROR,
             &[&name, &self.clause().as_str()],
@@ -205,7 +185,7 @@ pub trait Scope {
     ///
     /// # Errors
     /// 4015 where window functions may not stand, 4074 within another one or an aggregate; 4009, 4017, 4018.
-    fn enter_window(&mut self, function: Option<&WindowFunction>, over: &ast::WindowType) -> Result<()> {
+    fn enter_window(&mut self, function: Option<&WindowFunction>, over: &ast::Over) -> Result<()> {
         let _ = (function, over);
         Err(errors::error(ER_WRONG_PLACEMENT_OF_WINDOW_FUNCTION, &[]))
     }
@@ -223,16 +203,16 @@ pub trait Scope {
     ///
     /// # Errors
     /// 1054.
-    fn resolve_values(&mut self, name: &ColumnName<'_>) -> Result<Expr> {
+    fn resolve_values(&mut self, name: &ColumnName) -> Result<Expr> {
         self.resolve_column(name)
             .map(|column| Expr::null().with_type(column.ty.nullable()))
     }
 
-    /// `DEFAULT(column)`, and `DEFAULT` alone as the value of a column being assigned (then `name` is `None`).
+    /// `DEFAULT(column)`.
     ///
     /// # Errors
     /// 1054, 1364.
-    fn resolve_default(&mut self, name: Option<&ColumnName<'_>>) -> Result<Expr> {
+    fn resolve_default(&mut self, name: &ColumnName) -> Result<Expr> {
         let _ = name;
         Err(errors::syntax_near("DEFAULT"))
     }

@@ -5,10 +5,10 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use paceline_types::{Collation, Value};
-use sqlparser::ast;
 
 use super::*;
 use crate::error::Result;
+use crate::parse::ast::{self, ColumnName};
 use crate::parse::{ParseOptions, Statement, parse};
 use crate::session::{Services, SessionContext};
 
@@ -25,8 +25,8 @@ impl Scope for TestScope<'_> {
         self.session
     }
 
-    fn resolve_column(&mut self, name: &ColumnName<'_>) -> Result<Expr> {
-        assert_eq!(name.column, "a");
+    fn resolve_column(&mut self, name: &ColumnName) -> Result<Expr> {
+        assert_eq!(name.name, "a");
         Ok(Expr::column(0, ExprType::bigint(20).nullable()))
     }
 
@@ -83,11 +83,11 @@ fn tree(source: &str) -> ast::Expr {
     let Statement::Query(query) = statements.remove(0).statement else {
         panic!("{source}")
     };
-    let ast::SetExpr::Select(select) = *query.query.body else {
+    let ast::QueryBody::Select(select) = query.query.body else {
         panic!("{source}")
     };
-    match select.projection.into_iter().next() {
-        Some(ast::SelectItem::UnnamedExpr(expr) | ast::SelectItem::ExprWithAlias { expr, .. }) => expr,
+    match select.items.into_iter().next() {
+        Some(ast::SelectItem::Expr { expr, .. }) => expr,
         other => panic!("{other:?}"),
     }
 }
@@ -346,7 +346,7 @@ impl Scope for EmptyColumns<'_> {
         self.session
     }
 
-    fn resolve_column(&mut self, _name: &ColumnName<'_>) -> Result<Expr> {
+    fn resolve_column(&mut self, _name: &ColumnName) -> Result<Expr> {
         Ok(Expr::column(0, ExprType::bigint(20)))
     }
 }

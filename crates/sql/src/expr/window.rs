@@ -1,10 +1,11 @@
 //! Window functions: as the binder hands them to the planner, and frames as the executor reads them.
 
-use sqlparser::ast;
+pub use crate::parse::ast::{FrameUnits, SortOrder};
 
 use super::aggregate::Aggregate;
 use super::expr_type::ExprType;
 use super::tree::Expr;
+use crate::parse::ast;
 
 /// Which window function.
 #[derive(Clone, Debug)]
@@ -109,21 +110,11 @@ pub struct WindowCall {
     /// Its arguments.
     pub args: Vec<Expr>,
     /// What stands behind OVER.
-    pub over: ast::WindowType,
+    pub over: ast::Over,
     /// WITHIN GROUP's ORDER BY.
     pub within: Option<(Expr, SortOrder)>,
     /// The result's type.
     pub ty: ExprType,
-}
-
-/// ASC or DESC. NULL sorts first in ascending order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub enum SortOrder {
-    /// ASC.
-    #[default]
-    Ascending,
-    /// DESC.
-    Descending,
 }
 
 /// Which rows of its partition a function sees from a row.
@@ -146,15 +137,6 @@ impl Default for Frame {
             end: FrameBound::CurrentRow,
         }
     }
-}
-
-/// What a frame counts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FrameUnits {
-    /// Rows.
-    Rows,
-    /// By the value that is ordered by; its current row are all its peers.
-    Range,
 }
 
 /// One end of a frame.

@@ -1,5 +1,6 @@
 //! Accounts and privileges.
 
+use super::ast::TableName;
 use super::clear_password::{ClearPassword, HashForm};
 use super::lexer::Token;
 use super::parser::Parser;

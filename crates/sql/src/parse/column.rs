@@ -1,10 +1,10 @@
 //! A column's definition: its type and its attributes.
 
+use super::ast::{Expr, UnaryOp};
 use paceline_types::Collation;
 use paceline_types::error_code::{
     ER_CONFLICTING_DECLARATIONS, ER_UNKNOWN_COLLATION, ER_UNKNOWN_COMPRESSION_METHOD, ER_WRONG_FIELD_SPEC,
 };
-use sqlparser::ast::{Expr, UnaryOperator};
 
 use super::definition::*;
 use super::lexer::Token;
@@ -224,17 +224,17 @@ impl Parser<'_> {
     /// column's, not the operand's.
     fn default_operand(&mut self) -> Result<Expr> {
         let op = match self.peek() {
-            Token::Plus => UnaryOperator::Plus,
-            Token::Minus => UnaryOperator::Minus,
+            Token::Plus => UnaryOp::Plus,
+            Token::Minus => UnaryOp::Minus,
             Token::Tilde | Token::Exclamation => return Err(self.error()),
             _ if self.is_word("BINARY") => return Err(self.error()),
             _ => return self.operand_without_collation(),
         };
         self.advance();
         match self.peek() {
-            Token::Integer | Token::Decimal | Token::Float => Ok(Expr::UnaryOp {
+            Token::Integer | Token::Decimal | Token::Float => Ok(Expr::Unary {
                 op,
-                expr: Box::new(self.operand_without_collation()?),
+                operand: Box::new(self.operand_without_collation()?),
             }),
             _ => Err(self.error()),
         }

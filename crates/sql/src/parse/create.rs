@@ -1,5 +1,6 @@
 //! CREATE, DROP and RENAME; columns, indexes and options of a table.
 
+use super::ast::Expr;
 use super::definition::*;
 use super::lexer::Token;
 use super::parser::Parser;
@@ -424,7 +425,7 @@ impl Parser<'_> {
     }
 
     /// `(expr)` with its text.
-    pub(super) fn parenthesized_text(&mut self) -> Result<(sqlparser::ast::Expr, String)> {
+    pub(super) fn parenthesized_text(&mut self) -> Result<(Expr, String)> {
         self.expect(&Token::LeftParen)?;
         let start = self.position();
         let expr = self.expr()?;

@@ -1,6 +1,6 @@
 //! INSERT, REPLACE, UPDATE, DELETE, LOAD DATA.
 
-use sqlparser::ast::{Expr, OrderByExpr};
+use super::ast::{ColumnName, Expr, JoinedTables, OrderItem, SelectItem, TableFactor, TableName};
 
 use super::lexer::Token;
 use super::parser::Parser;
@@ -70,7 +70,7 @@ impl Parser<'_> {
         }
     }
 
-    fn returning(&mut self) -> Result<Vec<sqlparser::ast::SelectItem>> {
+    fn returning(&mut self) -> Result<Vec<SelectItem>> {
         if self.accept_word("RETURNING") {
             self.select_items()
         } else {
@@ -158,7 +158,7 @@ impl Parser<'_> {
         })))
     }
 
-    fn order_and_limit(&mut self) -> Result<(Vec<OrderByExpr>, Option<Expr>)> {
+    fn order_and_limit(&mut self) -> Result<(Vec<OrderItem>, Option<Expr>)> {
         let order_by = if self.accept_words(&["ORDER", "BY"]) {
             self.comma_separated(Self::order_by_item)?
         } else {
@@ -247,38 +247,12 @@ impl Parser<'_> {
     }
 
     /// The table of the simple DELETE, as a query's tree has it.
-    fn simple_target(&mut self, target: &TableName) -> Result<sqlparser::ast::TableWithJoins> {
-        use sqlparser::ast::{Ident, ObjectName, TableFactor, TableWithJoins};
+    fn simple_target(&mut self, target: &TableName) -> Result<JoinedTables> {
         self.refuse_partition()?;
         if self.is_word("FOR") && self.is_word_at(1, "PORTION") {
             return Err(Error::unsupported("FOR PORTION OF"));
         }
-        let name = target
-            .database
-            .iter()
-            .chain(Some(&target.name))
-            .map(|part| Ident::with_quote('`', part))
-            .collect();
-        let name = ObjectName(
-            Vec::into_iter(name)
-                .map(sqlparser::ast::ObjectNamePart::Identifier)
-                .collect(),
-        );
-        Ok(TableWithJoins {
-            relation: TableFactor::Table {
-                name,
-                alias: None,
-                args: None,
-                with_hints: Vec::new(),
-                version: None,
-                with_ordinality: false,
-                partitions: Vec::new(),
-                json_path: None,
-                sample: None,
-                index_hints: Vec::new(),
-            },
-            joins: Vec::new(),
-        })
+        Ok(JoinedTables::of(TableFactor::of_table(target.clone())))
     }
 
     /// LOAD DATA.

@@ -3,9 +3,9 @@
 //! Nothing here is resolved: a column's character set may come from its table or database, an index's name from its first column.
 //! [`crate::ddl`] does that.
 
-use sqlparser::ast::Expr;
+use super::ast::{Expr, TableName};
 
-use super::statement::{AccountName, Duplicates, QueryStatement, TableName};
+use super::statement::{AccountName, Duplicates, QueryStatement};
 use crate::catalog::{ReferentialAction, ViewAlgorithm, ViewCheck, ViewSecurity};
 
 /// What stands for the name of a collation in `COLLATE DEFAULT`: no collation has it.

@@ -1,6 +1,7 @@
 //! Which statement is it?
 
 use super::ParsedStatement;
+use super::ast::{Expr, SelectItem};
 use super::definition::DdlStatement;
 use super::lexer::Token;
 use super::parser::Parser;
@@ -238,7 +239,7 @@ impl Parser<'_> {
         })
     }
 
-    fn using(&mut self) -> Result<Vec<sqlparser::ast::Expr>> {
+    fn using(&mut self) -> Result<Vec<Expr>> {
         if self.accept_word("USING") {
             self.comma_separated(Self::expr)
         } else {
@@ -406,10 +407,9 @@ impl Parser<'_> {
 }
 
 /// The expression of a select item; an alias means nothing to DO.
-fn unnamed(item: sqlparser::ast::SelectItem) -> Option<sqlparser::ast::Expr> {
-    use sqlparser::ast::SelectItem;
+fn unnamed(item: SelectItem) -> Option<Expr> {
     match item {
-        SelectItem::UnnamedExpr(expr) | SelectItem::ExprWithAlias { expr, .. } => Some(expr),
-        _ => None,
+        SelectItem::Expr { expr, .. } => Some(expr),
+        SelectItem::Wildcard | SelectItem::TableWildcard(_) => None,
     }
 }

@@ -3,17 +3,15 @@
 //! From loose to tight, as `sql/sql_yacc.yy` has it: OR, XOR, AND, NOT, comparisons and IS, the predicates (IN, BETWEEN, LIKE,
 //! REGEXP), `|`, `&`, shifts, `+ -`, `* / % DIV MOD`, `^`, `||` (with PIPES_AS_CONCAT), the unary operators, COLLATE.
 
-use sqlparser::ast::{
-    BinaryOperator, CaseWhen, Expr, Ident, Interval, ObjectName, TypedString, UnaryOperator, Value,
-    ValueWithSpan,
+use super::ast::{
+    Arguments, BinaryOp, CaseBranch, CastType, ColumnName, Expr, FunctionCall, Interval, IntervalUnit,
+    Literal, Quantifier, TemporalKind, TruthTest, UnaryOp,
 };
-use sqlparser::tokenizer::Span;
-
 use super::definition::DEFAULT_COLLATION;
 use super::lexer::Token;
 use super::parser::{CHAIN_MAX, Parser, too_deep};
 use crate::error::{Error, Result};
-use crate::session::SqlMode;
+use crate::session::{SqlMode, VariableScope};
 
 /// How tightly an operator binds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -35,7 +33,7 @@ enum Level {
 
 /// What stands between two operands.
 enum Infix {
-    Binary(BinaryOperator),
+    Binary(BinaryOp),
     Is,
     In,
     Between,
@@ -46,24 +44,11 @@ enum Infix {
     Not,
 }
 
-/// A value without a place.
-pub(super) fn value(value: Value) -> Expr {
-    Expr::Value(ValueWithSpan {
-        value,
-        span: Span::empty(),
-    })
-}
-
 /// A string that is not text: `_binary x'…'`.
 pub(super) fn binary_string(bytes: &[u8]) -> Expr {
-    use std::fmt::Write;
-    let mut digits = String::with_capacity(bytes.len() * 2);
-    for byte in bytes {
-        let _ = write!(digits, "{byte:02X}");
-    }
-    Expr::Prefixed {
-        prefix: Ident::new("_binary"),
-        value: Box::new(value(Value::HexStringLiteral(digits))),
+    Expr::Introduced {
+        charset: "binary".to_owned(),
+        literal: Literal::of_bytes(bytes),
     }
 }
 
@@ -85,11 +70,7 @@ impl Parser<'_> {
     fn operand_and_operations(&mut self, loosest: Level) -> Result<Expr> {
         let left = if loosest <= Level::Not && self.is_word("NOT") && !self.not_is_tight() {
             self.advance();
-            let expr = Box::new(self.expr_at(Level::Not)?);
-            Expr::UnaryOp {
-                op: UnaryOperator::Not,
-                expr,
-            }
+            Expr::negation(self.expr_at(Level::Not)?)
         } else {
             self.operand()?
         };
@@ -107,9 +88,7 @@ impl Parser<'_> {
             }
             tightest = level;
             left = match infix {
-                Infix::Binary(op @ (BinaryOperator::And | BinaryOperator::Or)) => {
-                    self.connect(left, op, level)?
-                }
+                Infix::Binary(op @ (BinaryOp::And | BinaryOp::Or)) => self.connect(left, op, level)?,
                 infix => {
                     chain += 1;
                     if chain > CHAIN_MAX {
@@ -130,29 +109,27 @@ impl Parser<'_> {
 
     /// The operator at the cursor, if there is one.
     fn infix(&mut self) -> Option<(Infix, Level)> {
-        use BinaryOperator::*;
+        use BinaryOp::*;
         let (op, level) = match self.peek() {
-            Token::Equal => (Eq, Level::Comparison),
-            Token::NullSafeEqual => (Spaceship, Level::Comparison),
-            Token::NotEqual => (NotEq, Level::Comparison),
-            Token::Less => (Lt, Level::Comparison),
-            Token::LessEqual => (LtEq, Level::Comparison),
-            Token::Greater => (Gt, Level::Comparison),
-            Token::GreaterEqual => (GtEq, Level::Comparison),
-            Token::Pipe => (BitwiseOr, Level::BitOr),
-            Token::Ampersand => (BitwiseAnd, Level::BitAnd),
-            Token::ShiftLeft => (PGBitwiseShiftLeft, Level::Shift),
-            Token::ShiftRight => (PGBitwiseShiftRight, Level::Shift),
-            Token::Plus => (Plus, Level::Add),
-            Token::Minus => (Minus, Level::Add),
+            Token::Equal => (Equal, Level::Comparison),
+            Token::NullSafeEqual => (NullSafeEqual, Level::Comparison),
+            Token::NotEqual => (NotEqual, Level::Comparison),
+            Token::Less => (Less, Level::Comparison),
+            Token::LessEqual => (LessOrEqual, Level::Comparison),
+            Token::Greater => (Greater, Level::Comparison),
+            Token::GreaterEqual => (GreaterOrEqual, Level::Comparison),
+            Token::Pipe => (BitOr, Level::BitOr),
+            Token::Ampersand => (BitAnd, Level::BitAnd),
+            Token::ShiftLeft => (ShiftLeft, Level::Shift),
+            Token::ShiftRight => (ShiftRight, Level::Shift),
+            Token::Plus => (Add, Level::Add),
+            Token::Minus => (Subtract, Level::Add),
             Token::Star => (Multiply, Level::Multiply),
             Token::Slash => (Divide, Level::Multiply),
             Token::Percent => (Modulo, Level::Multiply),
-            Token::Caret => (BitwiseXor, Level::BitXor),
+            Token::Caret => (BitXor, Level::BitXor),
             Token::AmpersandAmpersand => (And, Level::And),
-            Token::PipePipe if self.sql_mode().contains(SqlMode::PIPES_AS_CONCAT) => {
-                (StringConcat, Level::Concat)
-            }
+            Token::PipePipe if self.sql_mode().contains(SqlMode::PIPES_AS_CONCAT) => (Concat, Level::Concat),
             Token::PipePipe => (Or, Level::Or),
             Token::Word { reserved: true } => return self.infix_word(),
             Token::Word { reserved: false } => {
@@ -165,7 +142,7 @@ impl Parser<'_> {
     }
 
     fn infix_word(&mut self) -> Option<(Infix, Level)> {
-        use BinaryOperator::*;
+        use BinaryOp::*;
         let word = self.current_text();
         if word.len() > 7 {
             return None;
@@ -177,7 +154,7 @@ impl Parser<'_> {
             2 if is("IN") => (Infix::In, Level::Predicate),
             3 if is("AND") => (Infix::Binary(And), Level::And),
             3 if is("XOR") => (Infix::Binary(Xor), Level::Xor),
-            3 if is("DIV") => (Infix::Binary(MyIntegerDivide), Level::Multiply),
+            3 if is("DIV") => (Infix::Binary(IntDivide), Level::Multiply),
             3 if is("MOD") => (Infix::Binary(Modulo), Level::Multiply),
             3 if is("NOT") => (Infix::Not, Level::Predicate),
             4 if is("LIKE") => (Infix::Like, Level::Predicate),
@@ -190,7 +167,7 @@ impl Parser<'_> {
 
     /// A chain of AND or of OR: a tree as flat as can be, so that a thousand terms are no thousand levels. Evaluated from left to
     /// right all the same.
-    fn connect(&mut self, first: Expr, op: BinaryOperator, level: Level) -> Result<Expr> {
+    fn connect(&mut self, first: Expr, op: BinaryOp, level: Level) -> Result<Expr> {
         let tighter = if level == Level::Or {
             Level::Xor
         } else {
@@ -201,7 +178,7 @@ impl Parser<'_> {
             self.advance();
             terms.push(self.expr_at(tighter)?);
         }
-        Ok(balanced(terms, &op))
+        Ok(balanced(terms, op))
     }
 
     /// The rest of an operation whose operator is at the cursor.
@@ -226,7 +203,7 @@ impl Parser<'_> {
                 } else {
                     self.expr_at(tighter)?
                 };
-                Ok(binary(left, op, right))
+                Ok(Expr::binary(left, op, right))
             }
             Infix::Is => {
                 self.advance();
@@ -250,53 +227,47 @@ impl Parser<'_> {
                 self.advance();
                 self.advance();
                 let right = self.bit_expr()?;
-                let soundex = |expr| super::function::call("SOUNDEX", vec![expr]);
-                Ok(binary(soundex(left), BinaryOperator::Eq, soundex(right)))
+                let soundex = |expr| Expr::call("SOUNDEX", vec![expr]);
+                Ok(Expr::binary(soundex(left), BinaryOp::Equal, soundex(right)))
             }
         }
     }
 
-    fn comparison(&mut self, left: Expr, compare_op: BinaryOperator) -> Result<Expr> {
-        let quantifier = ["ALL", "ANY", "SOME"].into_iter().find(|word| self.is_word(word));
-        if let Some(word) = quantifier
+    fn comparison(&mut self, left: Expr, op: BinaryOp) -> Result<Expr> {
+        let quantifier = if self.is_word("ALL") {
+            Some(Quantifier::All)
+        } else if self.is_any_word(&["ANY", "SOME"]) {
+            Some(Quantifier::Any)
+        } else {
+            None
+        };
+        if let Some(quantifier) = quantifier
             && self.is_at(1, &Token::LeftParen)
         {
             self.advance();
-            let right = Box::new(Expr::Subquery(Box::new(self.subquery()?)));
-            let left = Box::new(left);
-            return Ok(match word {
-                "ALL" => Expr::AllOp {
-                    left,
-                    compare_op,
-                    right,
-                },
-                _ => Expr::AnyOp {
-                    left,
-                    compare_op,
-                    right,
-                    is_some: word == "SOME",
-                },
+            return Ok(Expr::Quantified {
+                left: Box::new(left),
+                op,
+                quantifier,
+                subquery: Box::new(self.subquery()?),
             });
         }
         let right = self.expr_at(Level::Predicate)?;
-        Ok(binary(left, compare_op, right))
+        Ok(Expr::binary(left, op, right))
     }
 
     fn is_test(&mut self, left: Expr) -> Result<Expr> {
         let negated = self.accept_word("NOT");
-        let left = Box::new(left);
-        let Some(word) = self.accept_any_word(&["NULL", "TRUE", "FALSE", "UNKNOWN"]) else {
-            return Err(self.error());
+        let test = match self.accept_any_word(&["NULL", "TRUE", "FALSE", "UNKNOWN"]) {
+            Some("NULL" | "UNKNOWN") => TruthTest::Null,
+            Some("TRUE") => TruthTest::True,
+            Some(_) => TruthTest::False,
+            None => return Err(self.error()),
         };
-        Ok(match (word, negated) {
-            ("NULL", false) => Expr::IsNull(left),
-            ("NULL", true) => Expr::IsNotNull(left),
-            ("TRUE", false) => Expr::IsTrue(left),
-            ("TRUE", true) => Expr::IsNotTrue(left),
-            ("FALSE", false) => Expr::IsFalse(left),
-            ("FALSE", true) => Expr::IsNotFalse(left),
-            (_, false) => Expr::IsUnknown(left),
-            (_, true) => Expr::IsNotUnknown(left),
+        Ok(Expr::Is {
+            operand: Box::new(left),
+            test,
+            negated,
         })
     }
 
@@ -305,17 +276,21 @@ impl Parser<'_> {
         if !self.is(&Token::LeftParen) {
             return Err(self.error());
         }
-        let expr = Box::new(left);
+        let operand = Box::new(left);
         if self.is_subquery() {
             let subquery = Box::new(self.subquery()?);
             return Ok(Expr::InSubquery {
-                expr,
+                operand,
                 subquery,
                 negated,
             });
         }
         let list = self.parenthesized(Self::expr)?;
-        Ok(Expr::InList { expr, list, negated })
+        Ok(Expr::InList {
+            operand,
+            list,
+            negated,
+        })
     }
 
     fn between(&mut self, left: Expr, negated: bool) -> Result<Expr> {
@@ -324,7 +299,7 @@ impl Parser<'_> {
         self.expect_word("AND")?;
         let high = Box::new(self.expr_at(Level::Predicate)?);
         Ok(Expr::Between {
-            expr: Box::new(left),
+            operand: Box::new(left),
             negated,
             low,
             high,
@@ -334,29 +309,26 @@ impl Parser<'_> {
     fn like(&mut self, left: Expr, negated: bool) -> Result<Expr> {
         self.advance();
         let pattern = Box::new(self.bit_expr()?);
-        let escape_char = if self.accept_word("ESCAPE") {
+        let escape = if self.accept_word("ESCAPE") {
             Some(Box::new(self.operand()?))
         } else {
             None
         };
         Ok(Expr::Like {
-            negated,
-            any: false,
-            expr: Box::new(left),
+            text: Box::new(left),
             pattern,
-            escape_char,
+            escape,
+            negated,
         })
     }
 
     fn regexp(&mut self, left: Expr, negated: bool) -> Result<Expr> {
-        let regexp = self.is_word("REGEXP");
         self.advance();
         let pattern = Box::new(self.bit_expr()?);
-        Ok(Expr::RLike {
-            negated,
-            expr: Box::new(left),
+        Ok(Expr::Regexp {
+            text: Box::new(left),
             pattern,
-            regexp,
+            negated,
         })
     }
 
@@ -376,16 +348,14 @@ impl Parser<'_> {
     fn collated(&mut self, mut expr: Expr) -> Result<Expr> {
         while self.accept_word("COLLATE") {
             self.grow_higher()?;
-            let collation = ObjectName::from(vec![Ident::new(self.collation_name()?)]);
             expr = Expr::Collate {
-                expr: Box::new(expr),
-                collation,
+                operand: Box::new(expr),
+                collation: self.collation_name()?,
             };
         }
         Ok(expr)
     }
 
-    /// The name of a collation or of a character set.
     /// A collation's name, or `DEFAULT`: that of the character set.
     pub(super) fn collation_or_default(&mut self) -> Result<String> {
         match self.accept_word("DEFAULT") {
@@ -394,6 +364,7 @@ impl Parser<'_> {
         }
     }
 
+    /// The name of a collation or of a character set.
     pub(super) fn collation_name(&mut self) -> Result<String> {
         if self.accept_word("BINARY") {
             Ok("binary".to_owned())
@@ -408,22 +379,22 @@ impl Parser<'_> {
             Token::Quoted(_) => return self.column_or_function(),
             Token::Integer | Token::Decimal | Token::Float => {
                 let token = self.advance();
-                return Ok(value(Value::Number(self.word_text(&token), false)));
+                return Ok(Expr::number(self.word_text(&token)));
             }
-            Token::Text(_) => return Ok(value(Value::SingleQuotedString(self.adjacent_text()?))),
+            Token::Text(_) => return Ok(Expr::text(self.adjacent_text()?)),
             Token::Parameter => {
                 self.advance();
                 let number = self.parameters;
                 self.parameters += 1;
-                return Ok(value(Value::Placeholder(format!("?{number}"))));
+                return Ok(Expr::Parameter(number));
             }
             token => token,
         };
         let unary = match token {
-            Token::Plus => UnaryOperator::Plus,
-            Token::Minus => UnaryOperator::Minus,
-            Token::Tilde => UnaryOperator::BitwiseNot,
-            Token::Exclamation => UnaryOperator::BangNot,
+            Token::Plus => UnaryOp::Plus,
+            Token::Minus => UnaryOp::Minus,
+            Token::Tilde => UnaryOp::BitNot,
+            Token::Exclamation => UnaryOp::Not,
             Token::LeftParen => return self.parenthesized_operand(),
             Token::LeftBrace => return self.braced_operand(),
             Token::AtAt => return self.system_variable(),
@@ -442,11 +413,9 @@ impl Parser<'_> {
             _ => return Err(self.error()),
         };
         self.advance();
-        let expr = self.operand()?;
-        // A negative number is a literal of its own to everyone who looks for one.
-        Ok(Expr::UnaryOp {
+        Ok(Expr::Unary {
             op: unary,
-            expr: Box::new(expr),
+            operand: Box::new(self.operand()?),
         })
     }
 
@@ -462,12 +431,12 @@ impl Parser<'_> {
     fn other_literal(&mut self) -> Result<Expr> {
         let is_hybrid = self.current_text().first() == Some(&b'0');
         Ok(match self.advance().token {
-            Token::Hex(digits) if is_hybrid => value(Value::Number(format!("0x{digits}"), false)),
-            Token::Hex(digits) => value(Value::HexStringLiteral(digits)),
-            Token::Bits(digits) => value(Value::SingleQuotedByteStringLiteral(digits)),
-            Token::National(text) => Expr::Prefixed {
-                prefix: Ident::new("_utf8mb3"),
-                value: Box::new(value(Value::SingleQuotedString(text))),
+            Token::Hex(digits) if is_hybrid => Expr::Literal(Literal::HexNumber(digits)),
+            Token::Hex(digits) => Expr::Literal(Literal::Hex(digits)),
+            Token::Bits(digits) => Expr::Literal(Literal::Bits(digits)),
+            Token::National(text) => Expr::Introduced {
+                charset: "utf8mb3".to_owned(),
+                literal: Literal::Text(text),
             },
             _ => return Err(self.error()),
         })
@@ -500,7 +469,7 @@ impl Parser<'_> {
             inner = if self.accept(&Token::Comma) {
                 let mut list = vec![inner];
                 list.extend(self.comma_separated(Self::expr)?);
-                Expr::Tuple(list)
+                Expr::Row(list)
             } else if matches!(inner, Expr::Nested(_)) {
                 inner
             } else {
@@ -520,23 +489,18 @@ impl Parser<'_> {
 
     /// ODBC's `{d '2020-01-01'}`, `{fn …}`, and `{word expr}`, which means the expression.
     fn braced_operand(&mut self) -> Result<Expr> {
-        use sqlparser::ast::{DataType, TimezoneInfo};
         self.advance();
         let word = self.identifier()?.to_ascii_lowercase();
         let expr = self.expr()?;
         self.expect(&Token::RightBrace)?;
-        let data_type = match word.as_str() {
-            "d" => DataType::Date,
-            "t" => DataType::Time(None, TimezoneInfo::None),
-            "ts" => DataType::Timestamp(None, TimezoneInfo::None),
+        let kind = match word.as_str() {
+            "d" => TemporalKind::Date,
+            "t" => TemporalKind::Time,
+            "ts" => TemporalKind::Timestamp,
             _ => return Ok(expr),
         };
         Ok(match expr {
-            Expr::Value(value) => Expr::TypedString(TypedString {
-                data_type,
-                value,
-                uses_odbc_syntax: true,
-            }),
+            Expr::Literal(Literal::Text(text)) => Expr::TemporalLiteral { kind, text },
             expr => expr,
         })
     }
@@ -554,28 +518,32 @@ impl Parser<'_> {
 
     fn user_variable(&mut self) -> Result<Expr> {
         let name = self.user_variable_name()?;
-        let variable = Expr::Identifier(Ident::new(format!("@{name}")));
         if self.accept(&Token::Assign) {
-            let right = self.expr()?;
-            return Ok(binary(variable, BinaryOperator::Assignment, right));
+            return Ok(Expr::Assignment {
+                variable: name,
+                value: Box::new(self.expr()?),
+            });
         }
-        Ok(variable)
+        Ok(Expr::UserVariable(name))
     }
 
     /// `@@[scope.]name`
     fn system_variable(&mut self) -> Result<Expr> {
         self.advance();
         let mut name = self.variable_word()?;
-        let lower = name.to_ascii_lowercase();
-        if matches!(lower.as_str(), "global" | "session" | "local") {
+        let scope = match name.to_ascii_lowercase().as_str() {
+            "global" => VariableScope::Global,
+            "session" | "local" => VariableScope::Session,
+            _ => VariableScope::Default,
+        };
+        if scope != VariableScope::Default {
             self.expect(&Token::Dot)?;
-            let scope = if lower == "local" { "session" } else { &lower };
-            name = format!("{scope}.{}", self.identifier_after_dot()?);
+            name = self.identifier_after_dot()?;
         }
         if self.accept(&Token::Dot) {
             name = format!("{name}.{}", self.identifier_after_dot()?);
         }
-        Ok(Expr::Identifier(Ident::new(format!("@@{name}"))))
+        Ok(Expr::SystemVariable { scope, name })
     }
 
     /// A variable's name, which may be any word behind `@@`.
@@ -597,29 +565,23 @@ impl Parser<'_> {
             return self.plain_word_operand();
         }
         let expr = if self.accept_word("NULL") {
-            value(Value::Null)
+            Expr::Literal(Literal::Null)
         } else if self.accept_word("TRUE") {
-            value(Value::Boolean(true))
+            Expr::Literal(Literal::Boolean(true))
         } else if self.accept_word("FALSE") {
-            value(Value::Boolean(false))
+            Expr::Literal(Literal::Boolean(false))
         } else if self.is_word("CASE") {
             return self.case();
         } else if self.accept_word("BINARY") {
-            let expr = Box::new(self.operand()?);
             Expr::Cast {
-                kind: sqlparser::ast::CastKind::Cast,
-                expr,
-                data_type: sqlparser::ast::DataType::Binary(None),
-                format: None,
+                operand: Box::new(self.operand()?),
+                target: CastType::Binary(None),
             }
         } else if self.is_word("INTERVAL") {
             return self.interval();
         } else if self.is_word("NOT") && self.not_is_tight() {
             self.advance();
-            Expr::UnaryOp {
-                op: UnaryOperator::BangNot,
-                expr: Box::new(self.operand()?),
-            }
+            Expr::negation(self.operand()?)
         } else if self.is_any_word(&[
             "CURRENT_DATE",
             "CURRENT_TIME",
@@ -633,7 +595,10 @@ impl Parser<'_> {
             "UTC_TIMESTAMP",
         ]) {
             let token = self.advance();
-            super::function::call_without_parentheses(&self.word_text(&token))
+            Expr::Call(Box::new(FunctionCall::with_arguments(
+                self.word_text(&token),
+                Arguments::Absent,
+            )))
         } else {
             // DEFAULT is known here, but only as DEFAULT(column).
             self.accept_word("DEFAULT");
@@ -643,27 +608,19 @@ impl Parser<'_> {
     }
 
     fn plain_word_operand(&mut self) -> Result<Expr> {
-        use sqlparser::ast::{DataType, TimezoneInfo};
         let next_is_text = matches!(self.peek_at(1).token, Token::Text(_));
         let word = self.current_text();
         if next_is_text {
-            let data_type = match word.to_ascii_uppercase().as_slice() {
-                b"DATE" => Some(DataType::Date),
-                b"TIME" => Some(DataType::Time(None, TimezoneInfo::None)),
-                b"TIMESTAMP" => Some(DataType::Timestamp(None, TimezoneInfo::None)),
+            let kind = match word.to_ascii_uppercase().as_slice() {
+                b"DATE" => Some(TemporalKind::Date),
+                b"TIME" => Some(TemporalKind::Time),
+                b"TIMESTAMP" => Some(TemporalKind::Timestamp),
                 _ => None,
             };
-            if let Some(data_type) = data_type {
+            if let Some(kind) = kind {
                 self.advance();
-                let value = ValueWithSpan {
-                    value: Value::SingleQuotedString(self.text()?),
-                    span: Span::empty(),
-                };
-                return Ok(Expr::TypedString(TypedString {
-                    data_type,
-                    value,
-                    uses_odbc_syntax: false,
-                }));
+                let text = self.text()?;
+                return Ok(Expr::TemporalLiteral { kind, text });
             }
         }
         if word.first() == Some(&b'_') && is_introducer(word) {
@@ -684,77 +641,80 @@ impl Parser<'_> {
     /// `_charset'…'`
     fn introduced_string(&mut self) -> Result<Expr> {
         let token = self.advance();
-        let prefix = Ident::new(self.word_text(&token).to_ascii_lowercase());
-        let expr = match self.peek() {
-            Token::Text(_) => value(Value::SingleQuotedString(self.adjacent_text()?)),
-            Token::Bytes(_) => {
-                let bytes = self.text_bytes()?;
-                match binary_string(&bytes) {
-                    Expr::Prefixed { value, .. } => *value,
-                    other => other,
-                }
-            }
+        let charset = self.word_text(&token)[1..].to_ascii_lowercase();
+        let literal = match self.peek() {
+            Token::Text(_) => Literal::Text(self.adjacent_text()?),
+            Token::Bytes(_) => Literal::of_bytes(&self.text_bytes()?),
             Token::Bits(digits) => {
                 let digits = digits.clone();
                 self.advance();
-                value(Value::SingleQuotedByteStringLiteral(digits))
+                Literal::Bits(digits)
             }
             Token::Hex(digits) => {
                 let padding = if digits.len() % 2 == 1 { "0" } else { "" };
                 let digits = format!("{padding}{digits}");
                 self.advance();
-                value(Value::HexStringLiteral(digits))
+                Literal::Hex(digits)
             }
             _ => return Err(self.error()),
         };
-        Ok(Expr::Prefixed {
-            prefix,
-            value: Box::new(expr),
-        })
+        Ok(Expr::Introduced { charset, literal })
     }
 
     /// `a`, `t.a`, `db.t.a`, or a stored function.
     fn column_or_function(&mut self) -> Result<Expr> {
-        let first = self.ident()?;
-        if self.is(&Token::LeftParen) && first.quote_style.is_some() {
-            return self.function_named(first.value);
+        let is_quoted = matches!(self.peek(), Token::Quoted(_));
+        let first = self.identifier()?;
+        if is_quoted && self.is(&Token::LeftParen) {
+            return self.function_named(None, first);
         }
-        if !self.is(&Token::Dot) {
-            return Ok(Expr::Identifier(first));
+        if !self.accept(&Token::Dot) {
+            return Ok(Expr::column(first));
         }
-        let mut parts = vec![first];
-        while parts.len() < 3 && self.accept(&Token::Dot) {
-            parts.push(self.ident_after_dot()?);
+        let second = self.identifier_after_dot()?;
+        if self.is(&Token::LeftParen) {
+            return self.function_named(Some(first), second);
         }
-        if self.is(&Token::LeftParen) && parts.len() == 2 {
-            let name: Vec<&str> = parts.iter().map(|part| part.value.as_str()).collect();
-            return self.function_named(name.join("."));
-        }
-        Ok(Expr::CompoundIdentifier(parts))
+        Ok(Expr::Column(if self.accept(&Token::Dot) {
+            ColumnName {
+                database: Some(first),
+                table: Some(second),
+                name: self.identifier_after_dot()?,
+            }
+        } else {
+            ColumnName {
+                database: None,
+                table: Some(first),
+                name: second,
+            }
+        }))
     }
 
     /// `.t.a`: a column of a table of the current database.
     fn column_behind_dot(&mut self) -> Result<Expr> {
         self.expect(&Token::Dot)?;
-        let table = self.ident()?;
+        let table = self.identifier()?;
         self.expect(&Token::Dot)?;
-        Ok(Expr::CompoundIdentifier(vec![table, self.ident()?]))
+        Ok(Expr::Column(ColumnName {
+            database: None,
+            table: Some(table),
+            name: self.identifier()?,
+        }))
     }
 
     pub(super) fn case(&mut self) -> Result<Expr> {
-        use sqlparser::ast::helpers::attached_token::AttachedToken;
         self.advance();
         let operand = if self.is_word("WHEN") {
             None
         } else {
             Some(Box::new(self.expr()?))
         };
-        let mut conditions = Vec::new();
+        let mut branches = Vec::new();
         self.expect_word("WHEN")?;
         loop {
             let condition = self.expr()?;
             self.expect_word("THEN")?;
-            conditions.push(CaseWhen {
+            branches.push(CaseBranch {
                 condition,
                 result: self.expr()?,
             });
@@ -762,18 +722,16 @@ impl Parser<'_> {
                 break;
             }
         }
-        let else_result = if self.accept_word("ELSE") {
+        let otherwise = if self.accept_word("ELSE") {
             Some(Box::new(self.expr()?))
         } else {
             None
         };
         self.expect_word("END")?;
         Ok(Expr::Case {
-            case_token: AttachedToken::empty(),
-            end_token: AttachedToken::empty(),
             operand,
-            conditions,
-            else_result,
+            branches,
+            otherwise,
         })
     }
 
@@ -784,8 +742,8 @@ impl Parser<'_> {
             self.advance();
             let mut list = self.comma_separated(Self::expr)?;
             self.expect(&Token::RightParen)?;
-            if list.len() > 1 || super::function::interval_unit(self.current_text()).is_none() {
-                return Ok(super::function::call("INTERVAL", list));
+            if list.len() > 1 || IntervalUnit::from_word(self.current_text()).is_none() {
+                return Ok(Expr::call("INTERVAL", list));
             }
             let inner = Expr::Nested(Box::new(list.swap_remove(0)));
             return self.interval_of(inner);
@@ -794,39 +752,33 @@ impl Parser<'_> {
         self.interval_of(inner)
     }
 
-    fn interval_of(&mut self, inner: Expr) -> Result<Expr> {
-        let unit = super::function::interval_unit(self.current_text()).ok_or_else(|| self.error())?;
-        self.advance();
+    fn interval_of(&mut self, value: Expr) -> Result<Expr> {
         Ok(Expr::Interval(Interval {
-            value: Box::new(inner),
-            leading_field: Some(unit),
-            leading_precision: None,
-            last_field: None,
-            fractional_seconds_precision: None,
+            value: Box::new(value),
+            unit: self.interval_unit()?,
         }))
     }
-}
 
-pub(super) fn binary(left: Expr, op: BinaryOperator, right: Expr) -> Expr {
-    Expr::BinaryOp {
-        left: Box::new(left),
-        op,
-        right: Box::new(right),
+    /// The unit of an INTERVAL, of EXTRACT and of TIMESTAMPADD.
+    pub(super) fn interval_unit(&mut self) -> Result<IntervalUnit> {
+        let unit = IntervalUnit::from_word(self.current_text()).ok_or_else(|| self.error())?;
+        self.advance();
+        Ok(unit)
     }
 }
 
 /// A tree of the terms in order, as flat as can be.
-fn balanced(mut terms: Vec<Expr>, op: &BinaryOperator) -> Expr {
+fn balanced(mut terms: Vec<Expr>, op: BinaryOp) -> Expr {
     debug_assert!(!terms.is_empty());
     if terms.len() <= 8 {
         // Few terms keep the tree that everyone expects: ((a AND b) AND c).
         return terms
             .into_iter()
-            .reduce(|left, right| binary(left, op.clone(), right))
+            .reduce(|left, right| Expr::binary(left, op, right))
             .expect("at least one term");
     }
     let right = terms.split_off(terms.len() / 2);
-    binary(balanced(terms, op), op.clone(), balanced(right, op))
+    Expr::binary(balanced(terms, op), op, balanced(right, op))
 }
 
 /// Whether `_word` names a character set.

@@ -1,86 +1,10 @@
 //! Function calls: the plain ones, and those with words among their arguments.
 
-use sqlparser::ast::{
-    CastKind, CharacterLength, DataType, DateTimeField, DuplicateTreatment, ExactNumberInfo, Expr,
-    ExtractSyntax, Function, FunctionArg, FunctionArgExpr, FunctionArgumentClause, FunctionArgumentList,
-    FunctionArguments, Ident, ObjectName, OrderByExpr, TimezoneInfo, TrimWhereField, Value, ValueWithSpan,
-};
-use sqlparser::tokenizer::Span;
-
+use super::ast::{Arguments, CastType, Expr, FunctionCall, TemporalKind, TrimSide};
 use super::lexer::Token;
 use super::parser::Parser;
 use super::window::window_arguments;
 use crate::error::{Error, Result};
-
-pub(super) fn function(name: &str, args: FunctionArguments) -> Function {
-    Function {
-        name: ObjectName::from(vec![Ident::new(name)]),
-        uses_odbc_syntax: false,
-        parameters: FunctionArguments::None,
-        args,
-        filter: None,
-        null_treatment: None,
-        over: None,
-        within_group: Vec::new(),
-    }
-}
-
-pub(super) fn list(args: Vec<FunctionArg>) -> FunctionArguments {
-    FunctionArguments::List(FunctionArgumentList {
-        duplicate_treatment: None,
-        args,
-        clauses: Vec::new(),
-    })
-}
-
-pub(super) fn argument(expr: Expr) -> FunctionArg {
-    FunctionArg::Unnamed(FunctionArgExpr::Expr(expr))
-}
-
-/// `name(arguments)`
-pub(super) fn call(name: &str, arguments: Vec<Expr>) -> Expr {
-    Expr::Function(function(
-        name,
-        list(arguments.into_iter().map(argument).collect()),
-    ))
-}
-
-/// `CURRENT_TIMESTAMP`
-pub(super) fn call_without_parentheses(name: &str) -> Expr {
-    Expr::Function(function(name, FunctionArguments::None))
-}
-
-/// The unit of an INTERVAL, of EXTRACT and of TIMESTAMPADD.
-pub(super) fn interval_unit(word: &[u8]) -> Option<DateTimeField> {
-    let mut upper = word.to_ascii_uppercase();
-    // ODBC's names.
-    if upper.starts_with(b"SQL_TSI_") {
-        upper.drain(..8);
-    }
-    Some(match upper.as_slice() {
-        b"MICROSECOND" | b"FRAC_SECOND" => DateTimeField::Microsecond,
-        b"SECOND" => DateTimeField::Second,
-        b"MINUTE" => DateTimeField::Minute,
-        b"HOUR" => DateTimeField::Hour,
-        b"DAY" => DateTimeField::Day,
-        b"WEEK" => DateTimeField::Week(None),
-        b"MONTH" => DateTimeField::Month,
-        b"QUARTER" => DateTimeField::Quarter,
-        b"YEAR" => DateTimeField::Year,
-        b"SECOND_MICROSECOND"
-        | b"MINUTE_MICROSECOND"
-        | b"MINUTE_SECOND"
-        | b"HOUR_MICROSECOND"
-        | b"HOUR_SECOND"
-        | b"HOUR_MINUTE"
-        | b"DAY_MICROSECOND"
-        | b"DAY_SECOND"
-        | b"DAY_MINUTE"
-        | b"DAY_HOUR"
-        | b"YEAR_MONTH" => DateTimeField::Custom(Ident::new(String::from_utf8_lossy(&upper).into_owned())),
-        _ => return None,
-    })
-}
 
 /// Reserved words that are functions all the same.
 const RESERVED_FUNCTIONS: &[&str] = &[
@@ -119,18 +43,14 @@ impl Parser<'_> {
             "TRIM" => return self.trim(),
             "EXISTS" => {
                 self.advance();
-                let subquery = Box::new(self.subquery()?);
-                return Ok(Expr::Exists {
-                    subquery,
-                    negated: false,
-                });
+                return Ok(Expr::Exists(Box::new(self.subquery()?)));
             }
             "INTERVAL" => return self.interval(),
             "MATCH" => return Err(Error::unsupported("FULLTEXT search")),
             "JSON_TABLE" => return Err(Error::unsupported("JSON_TABLE")),
             "ROW" => {
                 self.advance();
-                return Ok(Expr::Tuple(self.parenthesized(Self::expr)?));
+                return Ok(Expr::Row(self.parenthesized(Self::expr)?));
             }
             "GROUP_CONCAT" => return self.group_concat(),
             "CHAR" => return self.char_function(),
@@ -143,12 +63,12 @@ impl Parser<'_> {
                 self.expect(&Token::LeftParen)?;
                 let column = self.expr()?;
                 self.expect(&Token::RightParen)?;
-                return Ok(call("VALUES", vec![column]));
+                return Ok(Expr::call("VALUES", vec![column]));
             }
             "DEFAULT" => {
                 self.advance();
                 let arguments = self.parenthesized(Self::expr)?;
-                return Ok(call("DEFAULT", arguments));
+                return Ok(Expr::call("DEFAULT", arguments));
             }
             _ if reserved && !RESERVED_FUNCTIONS.contains(&word.as_str()) => return Err(self.error()),
             _ => {}
@@ -158,7 +78,7 @@ impl Parser<'_> {
         }
         let token = self.advance();
         let name = self.word_text(&token);
-        self.function_named(name)
+        self.function_named(None, name)
     }
 
     /// `BINARY (…)`, `CASE (…) …`, `NOT (…)`: no functions at all.
@@ -168,12 +88,9 @@ impl Parser<'_> {
         }
         if self.is_word("BINARY") {
             self.advance();
-            let expr = Box::new(self.operand()?);
             return Ok(Expr::Cast {
-                kind: CastKind::Cast,
-                expr,
-                data_type: DataType::Binary(None),
-                format: None,
+                operand: Box::new(self.operand()?),
+                target: CastType::Binary(None),
             });
         }
         if self
@@ -181,92 +98,62 @@ impl Parser<'_> {
             .contains(crate::session::SqlMode::HIGH_NOT_PRECEDENCE)
         {
             self.advance();
-            let expr = Box::new(self.operand()?);
-            return Ok(Expr::UnaryOp {
-                op: sqlparser::ast::UnaryOperator::BangNot,
-                expr,
-            });
+            return Ok(Expr::negation(self.operand()?));
         }
         Err(self.error())
     }
 
-    /// The arguments of a function whose name has been taken.
-    pub(super) fn function_named(&mut self, name: String) -> Result<Expr> {
+    /// The arguments of a function whose name has been taken, with the database of a stored function.
+    pub(super) fn function_named(&mut self, database: Option<String>, name: String) -> Result<Expr> {
         self.expect(&Token::LeftParen)?;
-        let mut arguments = FunctionArgumentList {
-            duplicate_treatment: None,
-            args: Vec::new(),
-            clauses: Vec::new(),
-        };
-        if self.is(&Token::Star) && is_aggregate(&name) {
-            self.advance();
-            arguments
-                .args
-                .push(FunctionArg::Unnamed(FunctionArgExpr::Wildcard));
+        let is_aggregate = database.is_none() && is_aggregate(&name);
+        let mut call = FunctionCall::new(name, Vec::new());
+        call.database = database;
+        if is_aggregate && self.accept(&Token::Star) {
+            call.arguments = Arguments::Star;
         } else if !self.is(&Token::RightParen) {
-            if is_aggregate(&name) {
-                if self.accept_word("DISTINCT") {
-                    arguments.duplicate_treatment = Some(DuplicateTreatment::Distinct);
-                } else if self.accept_word("ALL") {
-                    arguments.duplicate_treatment = Some(DuplicateTreatment::All);
+            if is_aggregate {
+                call.distinct = self.accept_word("DISTINCT");
+                if !call.distinct {
+                    self.accept_word("ALL");
                 }
             }
-            arguments.args = self.comma_separated(|parser| Ok(argument(parser.expr()?)))?;
-            if name.eq_ignore_ascii_case("JSON_ARRAYAGG") && self.is_word("ORDER") {
+            call.arguments = Arguments::List(self.comma_separated(Self::expr)?);
+            if call.is_named("JSON_ARRAYAGG") && self.is_word("ORDER") {
                 self.expect_words(&["ORDER", "BY"])?;
-                arguments.clauses.push(FunctionArgumentClause::OrderBy(
-                    self.comma_separated(Self::order_by_item)?,
-                ));
+                call.order_by = self.comma_separated(Self::order_by_item)?;
             }
         }
         self.expect(&Token::RightParen)?;
-        let mut call = function(&name, FunctionArguments::List(arguments));
-        if is_aggregate(&name) {
+        if is_aggregate {
             call.over = self.over()?;
         } else if self.is_word("OVER") {
             return Err(self.error());
         }
-        Ok(Expr::Function(call))
+        Ok(Expr::Call(Box::new(call)))
     }
 
     fn group_concat(&mut self) -> Result<Expr> {
         let token = self.advance();
-        let name = self.word_text(&token);
+        let mut call = FunctionCall::new(self.word_text(&token), Vec::new());
         self.expect(&Token::LeftParen)?;
-        let duplicate_treatment = self
-            .accept_word("DISTINCT")
-            .then_some(DuplicateTreatment::Distinct);
-        let args = self.comma_separated(|parser| Ok(argument(parser.expr()?)))?;
-        let mut clauses = Vec::new();
+        call.distinct = self.accept_word("DISTINCT");
+        call.arguments = Arguments::List(self.comma_separated(Self::expr)?);
         if self.accept_words(&["ORDER", "BY"]) {
-            let items: Vec<OrderByExpr> = self.comma_separated(Self::order_by_item)?;
-            clauses.push(FunctionArgumentClause::OrderBy(items));
+            call.order_by = self.comma_separated(Self::order_by_item)?;
         }
         if self.accept_word("SEPARATOR") {
-            let value = Value::SingleQuotedString(self.text()?);
-            clauses.push(FunctionArgumentClause::Separator(ValueWithSpan {
-                value,
-                span: Span::empty(),
-            }));
+            call.separator = Some(self.text()?);
         }
         if self.accept_word("LIMIT") {
-            let first = self.expr()?;
+            call.limit = Some(self.expr()?);
             if self.is(&Token::Comma) || self.is_word("OFFSET") {
                 return Err(Error::unsupported("GROUP_CONCAT with an offset"));
             }
-            clauses.push(FunctionArgumentClause::Limit(first));
         }
         self.expect(&Token::RightParen)?;
-        let mut function = function(
-            &name,
-            FunctionArguments::List(FunctionArgumentList {
-                duplicate_treatment,
-                args,
-                clauses,
-            }),
-        );
-        function.over = self.over()?;
-        Ok(Expr::Function(function))
+        call.over = self.over()?;
+        Ok(Expr::Call(Box::new(call)))
     }
 
     /// `CHAR(n, … [USING charset])`
@@ -280,7 +167,7 @@ impl Parser<'_> {
             None
         };
         self.expect(&Token::RightParen)?;
-        let expr = call("CHAR", arguments);
+        let expr = Expr::call("CHAR", arguments);
         Ok(match charset {
             None => expr,
             Some(charset) => converted(expr, charset),
@@ -288,102 +175,105 @@ impl Parser<'_> {
     }
 
     fn timestamp_function(&mut self) -> Result<Expr> {
-        let token = self.advance();
-        let name = self.word_text(&token);
-        self.expect(&Token::LeftParen)?;
-        let unit = interval_unit(self.current_text()).ok_or_else(|| self.error())?;
+        let is_sum = self.is_word("TIMESTAMPADD");
         self.advance();
-        let mut arguments = vec![Expr::Identifier(Ident::new(unit.to_string()))];
-        for _ in 0..2 {
-            self.expect(&Token::Comma)?;
-            arguments.push(self.expr()?);
-        }
+        self.expect(&Token::LeftParen)?;
+        let unit = self.interval_unit()?;
+        self.expect(&Token::Comma)?;
+        let first = Box::new(self.expr()?);
+        self.expect(&Token::Comma)?;
+        let second = Box::new(self.expr()?);
         self.expect(&Token::RightParen)?;
-        Ok(call(&name, arguments))
+        Ok(if is_sum {
+            Expr::TimestampAdd {
+                unit,
+                amount: first,
+                date: second,
+            }
+        } else {
+            Expr::TimestampDiff {
+                unit,
+                from: first,
+                to: second,
+            }
+        })
     }
 
     fn get_format(&mut self) -> Result<Expr> {
-        let token = self.advance();
-        let name = self.word_text(&token);
+        self.advance();
         self.expect(&Token::LeftParen)?;
-        let Some(kind) = self.accept_any_word(&["DATE", "TIME", "DATETIME", "TIMESTAMP"]) else {
-            return Err(self.error());
+        let kind = match self.accept_any_word(&["DATE", "TIME", "DATETIME", "TIMESTAMP"]) {
+            Some("DATE") => TemporalKind::Date,
+            Some("TIME") => TemporalKind::Time,
+            Some("DATETIME") => TemporalKind::DateTime,
+            Some(_) => TemporalKind::Timestamp,
+            None => return Err(self.error()),
         };
         self.expect(&Token::Comma)?;
-        let region = self.expr()?;
+        let region = Box::new(self.expr()?);
         self.expect(&Token::RightParen)?;
-        Ok(call(&name, vec![Expr::Identifier(Ident::new(kind)), region]))
+        Ok(Expr::GetFormat { kind, region })
     }
 
     fn extract(&mut self) -> Result<Expr> {
         self.advance();
         self.expect(&Token::LeftParen)?;
-        let field = interval_unit(self.current_text()).ok_or_else(|| self.error())?;
-        self.advance();
+        let unit = self.interval_unit()?;
         self.expect_word("FROM")?;
-        let expr = Box::new(self.expr()?);
+        let operand = Box::new(self.expr()?);
         self.expect(&Token::RightParen)?;
-        Ok(Expr::Extract {
-            field,
-            syntax: ExtractSyntax::From,
-            expr,
-        })
+        Ok(Expr::Extract { unit, operand })
     }
 
-    /// `POSITION(a IN b)`
+    /// `POSITION(a IN b)`, which is `LOCATE(a, b)`.
     fn position_function(&mut self) -> Result<Expr> {
         self.advance();
         self.expect(&Token::LeftParen)?;
-        let expr = Box::new(self.operand()?);
+        let part = self.operand()?;
         self.expect_word("IN")?;
-        let r#in = Box::new(self.expr()?);
+        let text = self.expr()?;
         self.expect(&Token::RightParen)?;
-        Ok(Expr::Position { expr, r#in })
+        Ok(Expr::call("LOCATE", vec![part, text]))
     }
 
+    /// `SUBSTRING(text, from[, length])`, `SUBSTRING(text FROM from [FOR length])`.
     fn substring(&mut self) -> Result<Expr> {
-        let shorthand = self.is_word("SUBSTR");
         self.advance();
         self.expect(&Token::LeftParen)?;
-        let expr = Box::new(self.expr()?);
-        let special = self.accept(&Token::Comma);
-        if !special {
+        let mut arguments = vec![self.expr()?];
+        let has_commas = self.accept(&Token::Comma);
+        if !has_commas {
             self.expect_word("FROM")?;
         }
-        let substring_from = Some(Box::new(self.expr()?));
-        let more = if special {
+        arguments.push(self.expr()?);
+        let has_length = if has_commas {
             self.accept(&Token::Comma)
         } else {
             self.accept_word("FOR")
         };
-        let substring_for = if more { Some(Box::new(self.expr()?)) } else { None };
+        if has_length {
+            arguments.push(self.expr()?);
+        }
         self.expect(&Token::RightParen)?;
-        Ok(Expr::Substring {
-            expr,
-            substring_from,
-            substring_for,
-            special,
-            shorthand,
-        })
+        Ok(Expr::call("SUBSTR", arguments))
     }
 
     fn trim(&mut self) -> Result<Expr> {
         self.advance();
         self.expect(&Token::LeftParen)?;
-        let trim_where = self
-            .accept_any_word(&["LEADING", "TRAILING", "BOTH"])
-            .map(|word| match word {
-                "LEADING" => TrimWhereField::Leading,
-                "TRAILING" => TrimWhereField::Trailing,
-                _ => TrimWhereField::Both,
-            });
-        let (trim_what, expr) = if trim_where.is_some() && self.accept_word("FROM") {
+        let side = match self.accept_any_word(&["LEADING", "TRAILING", "BOTH"]) {
+            Some("LEADING") => Some(TrimSide::Leading),
+            Some("TRAILING") => Some(TrimSide::Trailing),
+            Some(_) => Some(TrimSide::Both),
+            None => None,
+        };
+        let (what, text) = if side.is_some() && self.accept_word("FROM") {
             (None, self.expr()?)
         } else {
             let first = self.expr()?;
             if self.accept_word("FROM") {
                 (Some(Box::new(first)), self.expr()?)
-            } else if trim_where.is_some() {
+            } else if side.is_some() {
                 return Err(self.error());
             } else {
                 (None, first)
@@ -391,21 +281,20 @@ impl Parser<'_> {
         };
         self.expect(&Token::RightParen)?;
         Ok(Expr::Trim {
-            trim_where,
-            trim_what,
-            expr: Box::new(expr),
-            trim_characters: None,
+            side,
+            what,
+            text: Box::new(text),
         })
     }
 
     fn cast(&mut self) -> Result<Expr> {
         self.advance();
         self.expect(&Token::LeftParen)?;
-        let expr = self.expr()?;
+        let operand = Box::new(self.expr()?);
         self.expect_word("AS")?;
-        let result = self.cast_target(expr)?;
+        let target = self.cast_type()?;
         self.expect(&Token::RightParen)?;
-        Ok(result)
+        Ok(Expr::Cast { operand, target })
     }
 
     fn convert(&mut self) -> Result<Expr> {
@@ -417,93 +306,75 @@ impl Parser<'_> {
             converted(expr, charset)
         } else {
             self.expect(&Token::Comma)?;
-            self.cast_target(expr)?
+            Expr::Cast {
+                operand: Box::new(expr),
+                target: self.cast_type()?,
+            }
         };
         self.expect(&Token::RightParen)?;
         Ok(result)
     }
 
-    /// The type of CAST, applied.
-    fn cast_target(&mut self, expr: Expr) -> Result<Expr> {
-        let mut charset = None;
-        let data_type = if self.accept_word("BINARY") {
-            DataType::Binary(self.optional_length()?)
+    /// The type of a CAST.
+    fn cast_type(&mut self) -> Result<CastType> {
+        Ok(if self.accept_word("BINARY") {
+            CastType::Binary(self.optional_length()?)
         } else if self.is_any_word(&["CHAR", "CHARACTER", "NCHAR", "VARCHAR", "NATIONAL"]) {
-            if self.accept_word("NATIONAL") || self.is_word("NCHAR") {
-                charset = Some("utf8mb3".to_owned());
-            }
+            let is_national = self.accept_word("NATIONAL") || self.is_word("NCHAR");
             self.advance();
             let length = self.optional_length()?;
-            if self.accept_words(&["CHARACTER", "SET"])
+            let charset = if self.accept_words(&["CHARACTER", "SET"])
                 || self.accept_words(&["CHAR", "SET"])
                 || self.accept_word("CHARSET")
             {
-                charset = Some(self.collation_name()?);
+                Some(self.collation_name()?)
             } else if self.accept_word("ASCII") {
-                charset = Some("latin1".to_owned());
+                Some("latin1".to_owned())
             } else if self.accept_word("UNICODE") {
-                charset = Some("ucs2".to_owned());
-            }
+                Some("ucs2".to_owned())
+            } else {
+                is_national.then(|| "utf8mb3".to_owned())
+            };
             if self.accept_word("BINARY") {
                 return Err(Error::unsupported("CAST(… AS CHAR … BINARY)"));
             }
-            DataType::Char(length.map(|length| CharacterLength::IntegerLength { length, unit: None }))
+            CastType::Char { length, charset }
         } else if self.accept_word("SIGNED") {
             if !self.accept_word("INTEGER") {
                 self.accept_word("INT");
             }
-            DataType::Signed
+            CastType::Signed
         } else if self.accept_word("UNSIGNED") {
             if !self.accept_word("INTEGER") {
                 self.accept_word("INT");
             }
-            DataType::Unsigned
+            CastType::Unsigned
         } else if self.accept_word("INTEGER") || self.accept_word("INT") {
-            DataType::Signed
+            CastType::Signed
         } else if self.accept_word("DECIMAL") || self.accept_word("DEC") || self.accept_word("NUMERIC") {
-            DataType::Decimal(self.optional_precision()?)
+            let (precision, scale) = self.optional_precision()?;
+            CastType::Decimal { precision, scale }
         } else if self.accept_word("DOUBLE") {
             self.accept_word("PRECISION");
-            DataType::Double(self.optional_precision()?)
+            self.optional_precision()?;
+            CastType::Double
         } else if self.accept_word("REAL") {
-            DataType::Double(self.optional_precision()?)
+            self.optional_precision()?;
+            CastType::Double
         } else if self.accept_word("FLOAT") {
-            DataType::Float(ExactNumberInfo::None)
+            CastType::Float
         } else if self.accept_word("DATE") {
-            DataType::Date
-        } else if self.accept_word("DATETIME") {
-            DataType::Datetime(self.optional_length()?)
+            CastType::Date
         } else if self.accept_word("TIME") {
-            DataType::Time(self.optional_length()?, TimezoneInfo::None)
-        } else if self.accept_word("TIMESTAMP") {
-            DataType::Timestamp(self.optional_length()?, TimezoneInfo::None)
+            CastType::Time(self.optional_length()?)
+        } else if self.accept_word("DATETIME") || self.accept_word("TIMESTAMP") {
+            CastType::DateTime(self.optional_length()?)
         } else if self.accept_word("JSON") {
             return Err(Error::unsupported("CAST(… AS JSON)"));
         } else if self.is_any_word(&["INET4", "INET6", "UUID"]) {
             return Err(Error::unsupported("this type"));
         } else {
             return Err(self.unknown_type());
-        };
-        let cast = Expr::Cast {
-            kind: CastKind::Cast,
-            expr: Box::new(expr),
-            data_type,
-            format: None,
-        };
-        Ok(match charset {
-            Some(charset) => match cast {
-                // CAST(x AS CHAR(n) CHARACTER SET c): the one form of Convert that has both.
-                Expr::Cast { expr, data_type, .. } => Expr::Convert {
-                    is_try: false,
-                    expr,
-                    data_type: Some(data_type),
-                    charset: Some(ObjectName::from(vec![Ident::new(charset)])),
-                    target_before_value: false,
-                    styles: Vec::new(),
-                },
-                other => other,
-            },
-            None => cast,
         })
     }
 
@@ -516,31 +387,27 @@ impl Parser<'_> {
         Ok(Some(length))
     }
 
-    fn optional_precision(&mut self) -> Result<ExactNumberInfo> {
+    /// `[(precision[, scale])]`
+    fn optional_precision(&mut self) -> Result<(Option<u64>, Option<u64>)> {
         if !self.accept(&Token::LeftParen) {
-            return Ok(ExactNumberInfo::None);
+            return Ok((None, None));
         }
         let precision = self.number()?;
-        let info = if self.accept(&Token::Comma) {
-            let scale = i64::try_from(self.number()?).unwrap_or(i64::MAX);
-            ExactNumberInfo::PrecisionAndScale(precision, scale)
+        let scale = if self.accept(&Token::Comma) {
+            Some(self.number()?)
         } else {
-            ExactNumberInfo::Precision(precision)
+            None
         };
         self.expect(&Token::RightParen)?;
-        Ok(info)
+        Ok((Some(precision), scale))
     }
 }
 
 /// `CONVERT(expr USING charset)`
 fn converted(expr: Expr, charset: String) -> Expr {
-    Expr::Convert {
-        is_try: false,
-        expr: Box::new(expr),
-        data_type: None,
-        charset: Some(ObjectName::from(vec![Ident::new(charset)])),
-        target_before_value: false,
-        styles: Vec::new(),
+    Expr::ConvertUsing {
+        operand: Box::new(expr),
+        charset,
     }
 }
 

@@ -5,32 +5,18 @@
 //! ```
 //!
 //! The lexer knows MariaDB's comments (`/*!40101 … */` is executed), strings, numbers, variables and the SQL modes that change
-//! them. The grammar is a recursive-descent parser of ours that builds `sqlparser`'s tree for queries and expressions, so that
-//! whoever walks it finds a well-known vocabulary; `sqlparser`'s own grammar takes too much that MariaDB refuses, and reads some
-//! of it with another meaning.
+//! them. The grammar is a recursive-descent parser that builds [`Statement`]; queries and expressions within it are [`ast`]'s.
+//! Both are ours: MariaDB's 1064 quotes the text from the token that does not fit, SQL modes change tokens as well as grammar, and texts are bytes
+//! rather than UTF-8. No library gives all three (docs/decisions/0025).
 //!
-//! # Conventions within `sqlparser`'s tree
-//! * A user variable is `Expr::Identifier` with the value `@name` and no quotes; a system variable `@@name`, `@@global.name` or
-//!   `@@session.name` likewise. `@a := expr` is a `BinaryOp` with `Assignment`.
-//! * `?` is `Value::Placeholder("?0")`, `"?1"` …: numbered in the order of the text, in whatever order the tree is walked.
-//! * `||` is `Or`, or `StringConcat` with PIPES_AS_CONCAT; `&&` is `And`; `!=` and `<>` are `NotEq`; `<=>` is `Spaceship`;
-//!   `DIV` is `MyIntegerDivide`; `MOD` and `%` are `Modulo`.
-//! * Strings of any kind are `Value::SingleQuotedString`. `x'41'` is `Value::HexStringLiteral`, a string; `0x41` is
-//!   `Value::Number("0x41")`, which is a string too but a number among numbers; `b'1'` and `0b1` are
-//!   `Value::SingleQuotedByteStringLiteral` with the digits. A string that is not valid UTF-8 is a `HexStringLiteral`
-//!   behind the prefix `_binary`; strings behind an introducer are `Expr::Prefixed` as well, and so is `N'…'`.
-//! * `a << b` is `PGBitwiseShiftLeft`. `a SOUNDS LIKE b` is `SOUNDEX(a) = SOUNDEX(b)`.
-//! * `COUNT(*)` has the argument `Wildcard`. `SUBSTRING`, `SUBSTR`, `MID` are `Expr::Substring`; `TRIM`, `POSITION(a IN b)`,
-//!   `EXTRACT` have nodes of their own; everything else, `CEIL` and `FLOOR` too, is `Expr::Function`.
-//! * Units of time that `DateTimeField` has not are `Custom`, in capitals. The unit of TIMESTAMPADD is an identifier.
-//! * A result column's name is its text. Where a select item is neither named nor a plain column, it is an `ExprWithAlias` whose
-//!   alias has [`GENERATED_NAME`] for its quotes.
-//! * `BINARY expr` is a `Cast` to `Binary(None)`; `CONVERT(expr USING charset)` is `Convert` with the character set.
+//! * `a SOUNDS LIKE b` is `SOUNDEX(a) = SOUNDEX(b)`; `POSITION(a IN b)` is `LOCATE(a, b)`; `SUBSTRING` in all its forms is `SUBSTR(a, b[, c])`;
+//!   `MEDIAN(x) OVER (…)` is `PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY x) OVER (…)`.
 //! * `FROM DUAL` is no table at all.
 
 mod account;
 mod administration;
 mod alter;
+pub mod ast;
 mod clear_password;
 mod column;
 mod create;
@@ -53,7 +39,6 @@ mod show;
 mod statement;
 mod table_reference;
 mod view;
-mod walk;
 mod weight_string;
 mod window;
 
@@ -62,11 +47,13 @@ use std::sync::Arc;
 
 use paceline_types::error_code;
 
+use self::ast::Expr;
 use self::lexer::Token;
 use self::parser::Parser;
 use crate::error::{Error, Result};
 use crate::session::{SessionMemory, SqlMode};
 
+pub use ast::{ColumnName, TableName, single_table};
 pub use clear_password::{ClearPassword, HashForm};
 pub use definition::DdlStatement;
 pub use file_format::FileFormat;
@@ -74,11 +61,7 @@ pub(crate) use function::is_aggregate;
 pub use mysql::{MySqlSession, MySqlStatement, translate_mysql};
 pub use objects::{StatementObjects, statement_objects};
 pub use statement::*;
-pub(crate) use walk::{arguments_mut, for_each_child, for_each_expr};
 pub(crate) use weight_string::weight_flags;
-
-/// The quotes of an alias that nobody wrote: the text of the select item.
-pub const GENERATED_NAME: char = '[';
 
 /// The name that MariaDB has for the column that identifies a table's rows.
 pub(crate) const ROW_ID: &str = "_rowid";
@@ -194,7 +177,7 @@ pub fn parse(text: &[u8], options: &ParseOptions) -> Result<Vec<ParsedStatement>
 ///
 /// # Errors
 /// 1064.
-pub fn parse_expression(text: &str) -> Result<sqlparser::ast::Expr> {
+pub fn parse_expression(text: &str) -> Result<Expr> {
     let options = ParseOptions::of_stored();
     let mut parser = Parser::new(text.as_bytes(), &options);
     let expr = parser.expr()?;

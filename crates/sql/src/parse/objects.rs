@@ -1,9 +1,9 @@
 //! What a statement changes, by name: for replication's filters, which judge statements without executing them.
 
+use super::ast::{JoinedTables, TableFactor, TableName, single_table};
 use super::definition::DdlStatement;
-use super::statement::{Statement, TableName, single_table, table_name};
+use super::statement::Statement;
 use super::{ParseOptions, parse_first};
-use sqlparser::ast::{TableFactor, TableWithJoins};
 
 /// The objects that a statement changes.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -49,7 +49,7 @@ fn collect(statement: &Statement, objects: &mut StatementObjects) {
         Statement::Delete(delete) => match delete.targets.is_empty() {
             true => objects
                 .tables
-                .extend(single_table(&delete.from).map(|(table, _)| table)),
+                .extend(single_table(&delete.from).map(|(table, _)| table.clone())),
             false => objects.tables.clone_from(&delete.targets),
         },
         Statement::LoadData(load) => objects.tables.push(load.table.clone()),
@@ -58,13 +58,10 @@ fn collect(statement: &Statement, objects: &mut StatementObjects) {
     }
 }
 
-fn collect_tables(from: &[TableWithJoins], tables: &mut Vec<TableName>) {
-    for item in from {
-        let joined = item.joins.iter().map(|join| &join.relation);
-        for factor in std::iter::once(&item.relation).chain(joined) {
-            if let TableFactor::Table { name, .. } = factor {
-                tables.extend(table_name(name));
-            }
+fn collect_tables(from: &[JoinedTables], tables: &mut Vec<TableName>) {
+    for factor in from.iter().flat_map(JoinedTables::factors) {
+        if let TableFactor::Table { name, .. } = factor {
+            tables.push(name.clone());
         }
     }
 }

@@ -4,11 +4,11 @@ use std::collections::VecDeque;
 use std::ops::Range;
 
 use paceline_types::error_code;
-use sqlparser::ast::{Ident, ObjectName};
 
+use super::ast::TableName;
 use super::clear_password::ClearPassword;
 use super::lexer::{Lexer, Spanned, Token};
-use super::statement::{IntoPlace, SelectInto, TableName};
+use super::statement::{IntoPlace, SelectInto};
 use super::{ParseOptions, syntax_error};
 use crate::error::{Error, Result};
 use crate::session::{MemoryCharge, SqlMode};
@@ -59,8 +59,6 @@ pub(super) struct Parser<'a> {
     pub(super) query_depth: u32,
     /// How many SELECTs.
     pub(super) select_depth: u32,
-    /// `WAIT n` of a locking read.
-    pub(super) lock_wait_seconds: Option<u64>,
     /// `INTO` of the outermost query.
     pub(super) into: Option<SelectInto>,
     /// Where it stood.
@@ -90,7 +88,6 @@ impl<'a> Parser<'a> {
             parameters: 0,
             query_depth: 0,
             select_depth: 0,
-            lock_wait_seconds: None,
             into: None,
             into_place: IntoPlace::default(),
             clear_passwords: Vec::new(),
@@ -422,39 +419,18 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Takes a name as `sqlparser` knows it; names in quotes keep that they were.
-    pub(super) fn ident(&mut self) -> Result<Ident> {
-        let quoted = matches!(self.current.token, Token::Quoted(_));
-        let name = self.identifier()?;
-        Ok(if quoted {
-            Ident::with_quote('`', name)
-        } else {
-            Ident::new(name)
-        })
-    }
-
-    /// As [`Self::ident`], behind a point.
-    pub(super) fn ident_after_dot(&mut self) -> Result<Ident> {
-        let quoted = matches!(self.current.token, Token::Quoted(_));
-        let name = self.identifier_after_dot()?;
-        Ok(if quoted {
-            Ident::with_quote('`', name)
-        } else {
-            Ident::new(name)
-        })
-    }
-
-    /// `[database.]table` as `sqlparser` knows it.
-    pub(super) fn object_name(&mut self) -> Result<ObjectName> {
+    /// `[database.]table` in a query: names that are too long are of tables that do not exist.
+    pub(super) fn table_reference_name(&mut self) -> Result<TableName> {
         // `.table` means the current database.
         if self.accept(&Token::Dot) {
-            return Ok(ObjectName::from(vec![self.ident_after_dot()?]));
+            return Ok(TableName::new(self.identifier_after_dot()?));
         }
-        let mut parts = vec![self.ident()?];
-        if self.accept(&Token::Dot) {
-            parts.push(self.ident_after_dot()?);
-        }
-        Ok(ObjectName::from(parts))
+        let first = self.identifier()?;
+        Ok(if self.accept(&Token::Dot) {
+            TableName::qualified(first, self.identifier_after_dot()?)
+        } else {
+            TableName::new(first)
+        })
     }
 
     /// `[database.]table`, checked for its length.

@@ -1,29 +1,16 @@
 //! SELECT, UNION and their like.
 
 use paceline_types::error_code;
-use sqlparser::ast::helpers::attached_token::AttachedToken;
-use sqlparser::ast::{
-    Cte, Distinct, Expr, GroupByExpr, GroupByWithModifier, Ident, LimitClause, LockClause, LockType,
-    NonBlock, ObjectName, Offset, OffsetRows, OrderBy, OrderByExpr, OrderByKind, OrderByOptions, OrderBySort,
-    Parens, Query, Select, SelectFlavor, SelectItem, SelectItemQualifiedWildcardKind, SelectModifiers,
-    SetExpr, SetOperator, SetQuantifier, TableAlias, TableAliasColumnDef, Value, Values,
-    WildcardAdditionalOptions, With,
-};
 
+use super::ROW_ID;
+use super::ast::{
+    CommonTable, Expr, ItemName, Limit, Literal, LockStrength, LockWait, OrderItem, Query, QueryBody,
+    RowLocking, Select, SelectItem, SetOperator, SortOrder, TableName, With,
+};
 use super::lexer::Token;
 use super::parser::{Parser, too_deep};
 use super::statement::{IntoPlace, QueryStatement, SelectInto};
-use super::{GENERATED_NAME, ROW_ID};
 use crate::error::{Error, Result};
-
-/// The alias that a select item's text is; `Ident::with_quote` refuses quotes of ours.
-fn unwritten_alias(text: impl Into<String>) -> Ident {
-    Ident {
-        value: text.into(),
-        quote_style: Some(GENERATED_NAME),
-        span: sqlparser::tokenizer::Span::empty(),
-    }
-}
 
 /// The most queries of one UNION; they nest in the syntax tree.
 const UNIONS_MAX: u32 = 2_048;
@@ -44,11 +31,9 @@ impl Parser<'_> {
     /// A query as a statement, or as the source of INSERT and CREATE TABLE.
     pub(super) fn query_statement(&mut self) -> Result<QueryStatement> {
         let outer_into = self.into.take();
-        let outer_wait = self.lock_wait_seconds.take();
         let query = self.query()?;
         Ok(QueryStatement {
             query,
-            lock_wait_seconds: std::mem::replace(&mut self.lock_wait_seconds, outer_wait),
             into: std::mem::replace(&mut self.into, outer_into),
             into_place: std::mem::take(&mut self.into_place),
         })
@@ -133,21 +118,23 @@ impl Parser<'_> {
         };
         let mut grouped_order = None;
         let body = self.set_expr(SetLevel::Union, &mut grouped_order)?;
-        let mut query = plain_query(body);
-        query.with = with;
+        let mut query = Query {
+            with,
+            ..Query::of_body(body)
+        };
         if self.accept_phrase(&["ORDER", "BY"])? {
-            query.order_by = Some(order_by(self.comma_separated(Self::order_by_item)?));
+            query.order_by = self.comma_separated(Self::order_by_item)?;
         } else if let Some(items) = grouped_order {
-            query.order_by = Some(order_by(items));
+            query.order_by = items;
         }
-        query.limit_clause = self.limit_clause()?;
+        query.limit = self.limit_clause()?;
         if self.is_word("PROCEDURE") {
             return Err(Error::unsupported("PROCEDURE ANALYSE"));
         }
-        let is_set_operation = matches!(*query.body, SetExpr::SetOperation { .. });
+        let is_set_operation = matches!(query.body, QueryBody::SetOperation { .. });
         let mut at_end = self.accept_into()? || (is_set_operation && self.into.is_some());
-        if let Some(lock) = self.lock_clause()? {
-            query.locks.push(lock);
+        query.lock = self.lock_clause()?;
+        if query.lock.is_some() {
             at_end |= self.accept_into()?;
         }
         if at_end && self.query_depth == 1 {
@@ -160,54 +147,27 @@ impl Parser<'_> {
     fn with(&mut self) -> Result<With> {
         self.expect_word("WITH")?;
         let recursive = self.accept_word("RECURSIVE");
-        let cte_tables = self.comma_separated(|parser| {
-            let name = parser.ident()?;
-            let columns = parser.alias_columns()?;
+        let tables = self.comma_separated(|parser| {
+            let name = parser.identifier()?;
+            let columns = parser.column_names()?;
             parser.expect_word("AS")?;
-            let query = Box::new(parser.subquery()?);
+            let query = parser.subquery()?;
             if parser.is_word("CYCLE") {
                 return Err(Error::unsupported("CYCLE"));
             }
-            Ok(Cte {
-                alias: TableAlias {
-                    explicit: true,
-                    name,
-                    columns,
-                    at: None,
-                },
-                query,
-                from: None,
-                materialized: None,
-                closing_paren_token: AttachedToken::empty(),
-            })
+            Ok(CommonTable { name, columns, query })
         })?;
-        if cte_tables.len() > WITH_MAX {
+        if tables.len() > WITH_MAX {
             return Err(Error::new(
                 error_code::ER_TOO_MANY_DEFINITIONS_IN_WITH_CLAUSE,
                 &[],
             ));
         }
-        Ok(With {
-            with_token: AttachedToken::empty(),
-            recursive,
-            cte_tables,
-        })
-    }
-
-    pub(super) fn alias_columns(&mut self) -> Result<Vec<TableAliasColumnDef>> {
-        if !self.is(&Token::LeftParen) {
-            return Ok(Vec::new());
-        }
-        self.parenthesized(|parser| {
-            Ok(TableAliasColumnDef {
-                name: parser.ident()?,
-                data_type: None,
-            })
-        })
+        Ok(With { recursive, tables })
     }
 
     /// Queries combined by UNION and EXCEPT, and tighter by INTERSECT.
-    fn set_expr(&mut self, level: SetLevel, grouped_order: &mut Option<Vec<OrderByExpr>>) -> Result<SetExpr> {
+    fn set_expr(&mut self, level: SetLevel, grouped_order: &mut Option<Vec<OrderItem>>) -> Result<QueryBody> {
         let mut left = match level {
             SetLevel::Union => self.set_expr(SetLevel::Intersect, grouped_order)?,
             SetLevel::Intersect => self.query_primary(grouped_order)?,
@@ -231,48 +191,39 @@ impl Parser<'_> {
             if differences > DIFFERENCES_MAX {
                 return Err(too_deep(DIFFERENCES_MAX));
             }
-            let set_quantifier = if self.accept_word("ALL") {
-                SetQuantifier::All
-            } else if self.accept_word("DISTINCT") {
-                SetQuantifier::Distinct
-            } else {
-                SetQuantifier::None
-            };
+            let all = self.accept_word("ALL");
+            if !all {
+                self.accept_word("DISTINCT");
+            }
             let mut ignored = None;
             let right = match level {
                 SetLevel::Union => self.set_expr(SetLevel::Intersect, &mut ignored)?,
                 SetLevel::Intersect => self.query_primary(&mut ignored)?,
             };
-            left = SetExpr::SetOperation {
+            left = QueryBody::SetOperation {
                 op,
-                set_quantifier,
+                all,
                 left: Box::new(left),
                 right: Box::new(right),
             };
         }
     }
 
-    fn query_primary(&mut self, grouped_order: &mut Option<Vec<OrderByExpr>>) -> Result<SetExpr> {
+    fn query_primary(&mut self, grouped_order: &mut Option<Vec<OrderItem>>) -> Result<QueryBody> {
         if self.is(&Token::LeftParen) {
-            return Ok(SetExpr::Query(Box::new(self.subquery()?)));
+            return Ok(QueryBody::Query(Box::new(self.subquery()?)));
         }
         if self.accept_word("VALUES") {
-            let mut explicit_row = false;
-            let rows = self.comma_separated(|parser| {
-                explicit_row |= parser.accept_word("ROW");
-                Ok(Parens::with_empty_span(parser.parenthesized(Self::expr)?))
-            })?;
-            return Ok(SetExpr::Values(Values {
-                explicit_row,
-                value_keyword: false,
-                rows,
-            }));
+            return Ok(QueryBody::Values(self.comma_separated(|parser| {
+                parser.accept_word("ROW");
+                parser.parenthesized(Self::expr)
+            })?));
         }
         self.select(grouped_order)
-            .map(|select| SetExpr::Select(Box::new(select)))
+            .map(|select| QueryBody::Select(Box::new(select)))
     }
 
-    fn select(&mut self, grouped_order: &mut Option<Vec<OrderByExpr>>) -> Result<Select> {
+    fn select(&mut self, grouped_order: &mut Option<Vec<OrderItem>>) -> Result<Select> {
         self.expect_word("SELECT")?;
         if self.select_depth == SELECTS_MAX {
             return Err(Error::new(
@@ -286,84 +237,68 @@ impl Parser<'_> {
         select
     }
 
-    fn select_behind_word(&mut self, grouped_order: &mut Option<Vec<OrderByExpr>>) -> Result<Select> {
-        let mut select = empty_select();
+    fn select_behind_word(&mut self, grouped_order: &mut Option<Vec<OrderItem>>) -> Result<Select> {
+        let mut select = Select::default();
         self.select_modifiers(&mut select)?;
-        select.projection = self.select_items()?;
+        select.items = self.select_items()?;
         self.accept_into()?;
         if self.accept_word("FROM") {
             select.from = self.tables_clause()?;
         }
         if self.accept_word("WHERE") {
-            select.selection = Some(self.expr()?);
+            select.condition = Some(self.expr()?);
         }
         if self.accept_phrase(&["GROUP", "BY"])? {
-            let items = self.comma_separated(Self::order_by_item)?;
-            let rollup = self.accept_words(&["WITH", "ROLLUP"]);
+            let mut is_ordered = false;
+            let items = self.comma_separated(|parser| {
+                let expr = parser.expr()?;
+                let order = parser.sort_order();
+                is_ordered |= order.is_some();
+                Ok(OrderItem {
+                    expr,
+                    order: order.unwrap_or_default(),
+                })
+            })?;
+            select.rollup = self.accept_words(&["WITH", "ROLLUP"]);
             // GROUP BY a DESC also orders, where no ORDER BY says otherwise.
-            if items.iter().any(|item| item.options.sort.is_some()) {
+            if is_ordered {
                 *grouped_order = Some(items.clone());
             }
-            let modifiers = if rollup {
-                vec![GroupByWithModifier::Rollup]
-            } else {
-                Vec::new()
-            };
-            select.group_by =
-                GroupByExpr::Expressions(items.into_iter().map(|item| item.expr).collect(), modifiers);
+            select.group_by = items.into_iter().map(|item| item.expr).collect();
         }
         if self.accept_word("HAVING") {
             select.having = Some(self.expr()?);
         }
         if self.accept_word("WINDOW") {
-            select.named_window = self.comma_separated(Self::named_window)?;
+            select.windows = self.comma_separated(Self::named_window)?;
         }
         Ok(select)
     }
 
     fn select_modifiers(&mut self, select: &mut Select) -> Result<()> {
-        let mut modifiers = SelectModifiers {
-            high_priority: false,
-            straight_join: false,
-            sql_small_result: false,
-            sql_big_result: false,
-            sql_buffer_result: false,
-            sql_no_cache: false,
-            sql_calc_found_rows: false,
-        };
-        let mut any = false;
+        let modifiers = &mut select.modifiers;
         loop {
             // Most of these are no reserved words: behind them must come what a select item begins with.
             if self.accept_word("DISTINCT") || self.accept_word("DISTINCTROW") {
-                select.distinct = Some(Distinct::Distinct);
+                select.distinct = true;
             } else if self.accept_word("ALL") {
             } else if self.accept_word("HIGH_PRIORITY") {
                 modifiers.high_priority = true;
-                any = true;
             } else if self.accept_word("STRAIGHT_JOIN") {
                 modifiers.straight_join = true;
-                any = true;
             } else if self.accept_word("SQL_SMALL_RESULT") {
                 modifiers.sql_small_result = true;
-                any = true;
             } else if self.accept_word("SQL_BIG_RESULT") {
                 modifiers.sql_big_result = true;
-                any = true;
             } else if self.accept_word("SQL_BUFFER_RESULT") {
                 modifiers.sql_buffer_result = true;
-                any = true;
             } else if self.accept_word("SQL_NO_CACHE") || self.accept_word("SQL_CACHE") {
                 modifiers.sql_no_cache = true;
-                any = true;
             } else if self.accept_word("SQL_CALC_FOUND_ROWS") {
                 modifiers.sql_calc_found_rows = true;
-                any = true;
             } else {
                 break;
             }
-        }
-        if any {
-            select.select_modifiers = Some(modifiers);
         }
         Ok(())
     }
@@ -374,7 +309,7 @@ impl Parser<'_> {
     pub(super) fn select_items(&mut self) -> Result<Vec<SelectItem>> {
         let mut items = Vec::new();
         if self.accept(&Token::Star) {
-            items.push(SelectItem::Wildcard(WildcardAdditionalOptions::default()));
+            items.push(SelectItem::Wildcard);
             if !self.accept(&Token::Comma) {
                 return Ok(items);
             }
@@ -386,62 +321,50 @@ impl Parser<'_> {
     /// An item of SELECT or RETURNING, but `*`.
     pub(super) fn select_item(&mut self) -> Result<SelectItem> {
         if let Some(name) = self.qualified_wildcard()? {
-            return Ok(SelectItem::QualifiedWildcard(
-                SelectItemQualifiedWildcardKind::ObjectName(name),
-                WildcardAdditionalOptions::default(),
-            ));
+            return Ok(SelectItem::TableWildcard(name));
         }
         let start = self.position();
         let expr = self.expr()?;
         let end = self.previous_end();
-        if let Some(alias) = self.select_alias()? {
-            return Ok(SelectItem::ExprWithAlias { expr, alias });
-        }
-        Ok(match generated_name(&expr) {
-            ItemName::Column => SelectItem::UnnamedExpr(expr),
-            ItemName::Fixed(name) => SelectItem::ExprWithAlias {
-                expr,
-                alias: unwritten_alias(name),
-            },
-            ItemName::Text => {
-                let name = self.executed_text(start..end).trim_start().to_owned();
-                SelectItem::ExprWithAlias {
-                    expr,
-                    alias: unwritten_alias(name),
-                }
-            }
-        })
+        let name = match self.select_alias()? {
+            Some(alias) => ItemName::Alias(alias),
+            None => generated_name(&expr).unwrap_or_else(|| {
+                let text = self.executed_text(start..end);
+                ItemName::Text(text.trim_start().to_owned())
+            }),
+        };
+        Ok(SelectItem::Expr { expr, name })
     }
 
     /// `t.*`, `db.t.*`
-    fn qualified_wildcard(&mut self) -> Result<Option<ObjectName>> {
+    fn qualified_wildcard(&mut self) -> Result<Option<TableName>> {
         if !self.is_identifier() || !self.is_at(1, &Token::Dot) {
             return Ok(None);
         }
-        let parts = if self.is_at(2, &Token::Star) {
-            1
-        } else if self.is_at(3, &Token::Dot) && self.is_at(4, &Token::Star) {
-            2
-        } else {
+        let has_database = self.is_at(3, &Token::Dot) && self.is_at(4, &Token::Star);
+        if !has_database && !self.is_at(2, &Token::Star) {
             return Ok(None);
-        };
-        let mut name = vec![self.ident()?];
-        self.advance();
-        if parts == 2 {
-            name.push(self.ident_after_dot()?);
-            self.advance();
         }
+        let first = self.identifier()?;
         self.advance();
-        Ok(Some(ObjectName::from(name)))
+        let name = if has_database {
+            let name = TableName::qualified(first, self.identifier_after_dot()?);
+            self.advance();
+            name
+        } else {
+            TableName::new(first)
+        };
+        self.advance();
+        Ok(Some(name))
     }
 
-    fn select_alias(&mut self) -> Result<Option<Ident>> {
+    fn select_alias(&mut self) -> Result<Option<String>> {
         let explicit = self.accept_word("AS");
         if matches!(self.peek(), Token::Text(_)) {
-            return Ok(Some(Ident::with_quote('\'', self.text()?)));
+            return self.text().map(Some);
         }
         if explicit || (self.is_identifier() && !self.is_word("SOUNDS")) {
-            return Ok(Some(self.ident()?));
+            return self.identifier().map(Some);
         }
         Ok(None)
     }
@@ -474,79 +397,61 @@ impl Parser<'_> {
     // ORDER BY, LIMIT, locks -------------------------------------------------------------------------------------
 
     /// `expr [ASC | DESC]`
-    pub(super) fn order_by_item(&mut self) -> Result<OrderByExpr> {
+    pub(super) fn order_by_item(&mut self) -> Result<OrderItem> {
         let expr = self.expr()?;
-        let sort = if self.accept_word("ASC") {
-            Some(OrderBySort::Asc)
-        } else if self.accept_word("DESC") {
-            Some(OrderBySort::Desc)
+        let order = self.sort_order().unwrap_or_default();
+        Ok(OrderItem { expr, order })
+    }
+
+    /// `ASC`, `DESC`
+    fn sort_order(&mut self) -> Option<SortOrder> {
+        let word = self.accept_any_word(&["ASC", "DESC"])?;
+        Some(if word == "ASC" {
+            SortOrder::Ascending
         } else {
-            None
-        };
-        Ok(OrderByExpr {
-            expr,
-            options: OrderByOptions {
-                sort,
-                nulls_first: None,
-            },
-            with_fill: None,
+            SortOrder::Descending
         })
     }
 
-    fn limit_clause(&mut self) -> Result<Option<LimitClause>> {
+    fn limit_clause(&mut self) -> Result<Option<Limit>> {
         if self.accept_word("LIMIT") {
             if self.is_word("ROWS") {
                 return Err(Error::unsupported("LIMIT ROWS EXAMINED"));
             }
             let first = self.limit_value()?;
-            let clause = if self.accept(&Token::Comma) {
-                LimitClause::OffsetCommaLimit {
-                    offset: first,
-                    limit: self.limit_value()?,
-                }
+            let (offset, count) = if self.accept(&Token::Comma) {
+                (Some(first), self.limit_value()?)
             } else if self.accept_word("OFFSET") {
-                let value = self.limit_value()?;
-                LimitClause::LimitOffset {
-                    limit: Some(first),
-                    offset: Some(Offset {
-                        value,
-                        rows: OffsetRows::None,
-                    }),
-                    limit_by: Vec::new(),
-                }
+                (Some(self.limit_value()?), first)
             } else {
-                LimitClause::LimitOffset {
-                    limit: Some(first),
-                    offset: None,
-                    limit_by: Vec::new(),
-                }
+                (None, first)
             };
             if self.is_word("ROWS") {
                 return Err(Error::unsupported("LIMIT ROWS EXAMINED"));
             }
-            return Ok(Some(clause));
+            return Ok(Some(Limit {
+                offset,
+                count: Some(count),
+            }));
         }
         // The standard's OFFSET … FETCH.
         let mut offset = None;
         if self.accept_word("OFFSET") {
-            let value = self.limit_value()?;
+            offset = Some(self.limit_value()?);
             if self.accept_any_word(&["ROW", "ROWS"]).is_none() {
                 return Err(self.error());
             }
-            offset = Some(Offset {
-                value,
-                rows: OffsetRows::None,
-            });
         }
+        let mut count = None;
         if self.accept_word("FETCH") {
             if self.accept_any_word(&["FIRST", "NEXT"]).is_none() {
                 return Err(self.error());
             }
-            let limit = if self.is_any_word(&["ROW", "ROWS"]) {
-                super::expression::value(Value::Number("1".to_owned(), false))
+            count = Some(if self.is_any_word(&["ROW", "ROWS"]) {
+                Expr::number("1")
             } else {
                 self.limit_value()?
-            };
+            });
             if self.accept_any_word(&["ROW", "ROWS"]).is_none() {
                 return Err(self.error());
             }
@@ -554,17 +459,9 @@ impl Parser<'_> {
                 return Err(Error::unsupported("FETCH … WITH TIES"));
             }
             self.expect_word("ONLY")?;
-            return Ok(Some(LimitClause::LimitOffset {
-                limit: Some(limit),
-                offset,
-                limit_by: Vec::new(),
-            }));
         }
-        Ok(offset.map(|offset| LimitClause::LimitOffset {
-            limit: None,
-            offset: Some(offset),
-            limit_by: Vec::new(),
-        }))
+        let is_absent = offset.is_none() && count.is_none();
+        Ok((!is_absent).then_some(Limit { offset, count }))
     }
 
     /// A number or `?`.
@@ -580,27 +477,24 @@ impl Parser<'_> {
         }
     }
 
-    fn lock_clause(&mut self) -> Result<Option<LockClause>> {
-        let lock_type = if self.accept_phrase(&["FOR", "UPDATE"])? {
-            LockType::Update
+    fn lock_clause(&mut self) -> Result<Option<RowLocking>> {
+        let strength = if self.accept_phrase(&["FOR", "UPDATE"])? {
+            LockStrength::Update
         } else if self.accept_phrase(&["LOCK", "IN", "SHARE", "MODE"])? {
-            LockType::Share
+            LockStrength::Share
         } else {
             return Ok(None);
         };
-        let mut nonblock = None;
-        if self.accept_word("NOWAIT") {
-            nonblock = Some(NonBlock::Nowait);
+        let wait = if self.accept_word("NOWAIT") {
+            LockWait::NoWait
         } else if self.accept_words(&["SKIP", "LOCKED"]) {
-            nonblock = Some(NonBlock::SkipLocked);
+            LockWait::SkipLocked
         } else if self.accept_word("WAIT") {
-            self.lock_wait_seconds = Some(self.number()?);
-        }
-        Ok(Some(LockClause {
-            lock_type,
-            of: None,
-            nonblock,
-        }))
+            LockWait::Seconds(self.number()?)
+        } else {
+            LockWait::Default
+        };
+        Ok(Some(RowLocking { strength, wait }))
     }
 }
 
@@ -610,129 +504,49 @@ enum SetLevel {
     Intersect,
 }
 
-/// How a select item without an alias is named.
-enum ItemName {
-    /// As its column.
-    Column,
-    /// By this.
-    Fixed(String),
-    /// By its text.
-    Text,
-}
-
-fn generated_name(expr: &Expr) -> ItemName {
-    match expr {
+/// The name of a select item without an alias; `None` if it is the item's text.
+fn generated_name(expr: &Expr) -> Option<ItemName> {
+    Some(match expr {
         // Parentheses do not matter around a literal or a column.
-        Expr::Nested(inner) => match generated_name(inner) {
-            ItemName::Text if !matches!(**inner, Expr::Value(_)) => ItemName::Text,
-            ItemName::Text => ItemName::Fixed(literal_text(inner)),
-            other => other,
+        Expr::Nested(inner) => match (generated_name(inner), &**inner) {
+            (None, Expr::Literal(literal)) => ItemName::Text(literal_text(literal)),
+            (name, _) => name?,
         },
-        Expr::Identifier(name) if name.quote_style.is_none() && name.value.starts_with('@') => ItemName::Text,
-        Expr::Identifier(name) if name.value.eq_ignore_ascii_case(ROW_ID) => {
-            ItemName::Fixed(name.value.clone())
+        Expr::Column(column) if column.name.eq_ignore_ascii_case(ROW_ID) => {
+            ItemName::Text(column.name.clone())
         }
-        Expr::CompoundIdentifier(names)
-            if names
-                .last()
-                .is_some_and(|name| name.value.eq_ignore_ascii_case(ROW_ID)) =>
-        {
-            ItemName::Fixed(names.last().map(|name| name.value.clone()).unwrap_or_default())
-        }
-        Expr::Identifier(_) | Expr::CompoundIdentifier(_) => ItemName::Column,
-        Expr::Value(value) => match &value.value {
-            Value::SingleQuotedString(text) => ItemName::Fixed(text.trim_start().to_owned()),
-            Value::Null => ItemName::Fixed("NULL".to_owned()),
-            Value::Boolean(true) => ItemName::Fixed("TRUE".to_owned()),
-            Value::Boolean(false) => ItemName::Fixed("FALSE".to_owned()),
-            Value::Placeholder(_) => ItemName::Fixed("?".to_owned()),
-            _ => ItemName::Text,
+        Expr::Column(_) => ItemName::Column,
+        Expr::Parameter(_) => ItemName::Text("?".to_owned()),
+        Expr::Literal(literal) | Expr::Introduced { literal, .. } => match literal {
+            Literal::Text(text) => ItemName::Text(text.trim_start().to_owned()),
+            Literal::Null => ItemName::Text("NULL".to_owned()),
+            Literal::Boolean(true) => ItemName::Text("TRUE".to_owned()),
+            Literal::Boolean(false) => ItemName::Text("FALSE".to_owned()),
+            _ => return None,
         },
-        Expr::Prefixed { value, .. } => match &**value {
-            Expr::Value(value) => match &value.value {
-                Value::SingleQuotedString(text) => ItemName::Fixed(text.trim_start().to_owned()),
-                _ => ItemName::Text,
-            },
-            _ => ItemName::Text,
-        },
-        _ => ItemName::Text,
-    }
+        _ => return None,
+    })
 }
 
 /// The text of a number or a string of digits, for its name.
-fn literal_text(expr: &Expr) -> String {
-    match expr {
-        Expr::Value(value) => match &value.value {
-            Value::HexStringLiteral(digits) => format!("x'{digits}'"),
-            Value::SingleQuotedByteStringLiteral(digits) => format!("b'{digits}'"),
-            other => other.to_string(),
-        },
+fn literal_text(literal: &Literal) -> String {
+    match literal {
+        Literal::Hex(digits) => format!("x'{digits}'"),
+        Literal::Bits(digits) => format!("b'{digits}'"),
         other => other.to_string(),
-    }
-}
-
-fn order_by(items: Vec<OrderByExpr>) -> OrderBy {
-    OrderBy {
-        kind: OrderByKind::Expressions(items),
-        interpolate: None,
-    }
-}
-
-fn plain_query(body: SetExpr) -> Query {
-    Query {
-        with: None,
-        body: Box::new(body),
-        order_by: None,
-        limit_clause: None,
-        fetch: None,
-        locks: Vec::new(),
-        for_clause: None,
-        settings: None,
-        format_clause: None,
-        pipe_operators: Vec::new(),
     }
 }
 
 /// Parentheses around the whole of a query mean nothing.
 fn unwrapped(query: Query) -> Query {
-    let bare = query.with.is_none()
-        && query.order_by.is_none()
-        && query.limit_clause.is_none()
-        && query.locks.is_empty();
-    if bare && matches!(*query.body, SetExpr::Query(_)) {
-        let SetExpr::Query(inner) = *query.body else {
-            unreachable!("checked in the line above")
-        };
-        return *inner;
-    }
-    query
-}
-
-fn empty_select() -> Select {
-    Select {
-        select_token: AttachedToken::empty(),
-        optimizer_hints: Vec::new(),
-        distinct: None,
-        select_modifiers: None,
-        top: None,
-        top_before_distinct: false,
-        projection: Vec::new(),
-        exclude: None,
-        into: None,
-        from: Vec::new(),
-        lateral_views: Vec::new(),
-        prewhere: None,
-        selection: None,
-        connect_by: Vec::new(),
-        group_by: GroupByExpr::Expressions(Vec::new(), Vec::new()),
-        cluster_by: Vec::new(),
-        distribute_by: Vec::new(),
-        sort_by: Vec::new(),
-        having: None,
-        named_window: Vec::new(),
-        qualify: None,
-        window_before_qualify: false,
-        value_table_mode: None,
-        flavor: SelectFlavor::Standard,
+    match query {
+        Query {
+            body: QueryBody::Query(inner),
+            with: None,
+            order_by,
+            limit: None,
+            lock: None,
+        } if order_by.is_empty() => *inner,
+        query => query,
     }
 }

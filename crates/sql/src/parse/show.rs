@@ -1,5 +1,6 @@
 //! SHOW, in all its forms.
 
+use super::ast::TableName;
 use super::lexer::Token;
 use super::parser::Parser;
 use super::statement::*;

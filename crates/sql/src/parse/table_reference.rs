@@ -1,10 +1,6 @@
 //! The tables that a query reads, and how they are joined.
 
-use sqlparser::ast::{
-    Ident, Join, JoinConstraint, JoinOperator, ObjectName, TableAlias, TableFactor, TableIndexHintForClause,
-    TableIndexHintType, TableIndexHints, TableIndexType, TableWithJoins,
-};
-
+use super::ast::{HintKind, HintScope, IndexHint, Join, JoinConstraint, JoinKind, JoinedTables, TableFactor};
 use super::lexer::Token;
 use super::parser::{Parser, too_deep};
 use crate::error::{Error, Result};
@@ -14,7 +10,7 @@ const NESTED_JOINS_MAX: u32 = 64;
 
 impl Parser<'_> {
     /// What stands behind FROM; nothing for DUAL.
-    pub(super) fn tables_clause(&mut self) -> Result<Vec<TableWithJoins>> {
+    pub(super) fn tables_clause(&mut self) -> Result<Vec<JoinedTables>> {
         if self.accept_word("DUAL") {
             return Ok(Vec::new());
         }
@@ -22,104 +18,84 @@ impl Parser<'_> {
     }
 
     /// Tables with commas between them.
-    pub(super) fn table_references(&mut self) -> Result<Vec<TableWithJoins>> {
+    pub(super) fn table_references(&mut self) -> Result<Vec<JoinedTables>> {
         self.comma_separated(Self::joined_table)
     }
 
     /// A table and its joins.
-    pub(super) fn joined_table(&mut self) -> Result<TableWithJoins> {
-        let relation = self.table_factor()?;
-        self.joins(relation)
-    }
-
-    fn joins(&mut self, relation: TableFactor) -> Result<TableWithJoins> {
+    pub(super) fn joined_table(&mut self) -> Result<JoinedTables> {
+        let first = self.table_factor()?;
         let mut joins = Vec::new();
-        while let Some(kind) = self.join_kind()? {
-            joins.push(self.join(kind)?);
+        while let Some((kind, is_natural)) = self.join_kind()? {
+            joins.push(self.join(kind, is_natural)?);
         }
-        Ok(TableWithJoins { relation, joins })
+        Ok(JoinedTables { first, joins })
     }
 
-    fn join_kind(&mut self) -> Result<Option<JoinKind>> {
+    /// The words before a joined table, and whether NATURAL is one of them.
+    fn join_kind(&mut self) -> Result<Option<(JoinKind, bool)>> {
         if !matches!(self.peek(), Token::Word { reserved: true }) {
             return Ok(None);
         }
-        let kind = if self.accept_word("JOIN") {
-            JoinKind::Inner
-        } else if self.accept_word("STRAIGHT_JOIN") {
-            JoinKind::Straight
-        } else if self.accept_word("INNER") {
-            self.expect_word("JOIN")?;
-            JoinKind::Inner
-        } else if self.accept_word("CROSS") {
-            self.expect_word("JOIN")?;
-            JoinKind::Cross
-        } else if self.is_any_word(&["LEFT", "RIGHT"]) {
-            let left = self.is_word("LEFT");
-            self.advance();
-            self.accept_word("OUTER");
-            self.expect_word("JOIN")?;
-            if left { JoinKind::Left } else { JoinKind::Right }
-        } else if self.accept_word("NATURAL") {
-            let kind = if self.accept_word("LEFT") {
+        if self.accept_word("STRAIGHT_JOIN") {
+            return Ok(Some((JoinKind::Straight, false)));
+        }
+        let is_natural = self.accept_word("NATURAL");
+        let kind = match self.accept_any_word(&["LEFT", "RIGHT"]) {
+            Some(side) => {
                 self.accept_word("OUTER");
-                JoinKind::NaturalLeft
-            } else if self.accept_word("RIGHT") {
-                self.accept_word("OUTER");
-                JoinKind::NaturalRight
-            } else {
-                self.accept_word("INNER");
-                JoinKind::Natural
-            };
-            self.expect_word("JOIN")?;
-            kind
-        } else {
-            return Ok(None);
+                if side == "LEFT" {
+                    JoinKind::Left
+                } else {
+                    JoinKind::Right
+                }
+            }
+            None => {
+                let is_inner = self.accept_word("INNER") || (!is_natural && self.accept_word("CROSS"));
+                if !is_inner && !is_natural && !self.is_word("JOIN") {
+                    return Ok(None);
+                }
+                JoinKind::Inner
+            }
         };
-        Ok(Some(kind))
+        self.expect_word("JOIN")?;
+        Ok(Some((kind, is_natural)))
     }
 
-    fn join(&mut self, kind: JoinKind) -> Result<Join> {
-        let mut relation = self.table_factor()?;
-        let needs_condition = matches!(kind, JoinKind::Left | JoinKind::Right);
-        if needs_condition {
+    fn join(&mut self, kind: JoinKind, is_natural: bool) -> Result<Join> {
+        let mut table = self.table_factor()?;
+        let is_outer = matches!(kind, JoinKind::Left | JoinKind::Right);
+        if is_outer && !is_natural {
             // a LEFT JOIN b JOIN c ON … ON …: the inner join takes the first condition.
             let mut inner_joins = 0;
             while !self.is_any_word(&["ON", "USING"]) {
-                let Some(inner) = self.join_kind()? else {
+                let Some((inner, is_natural)) = self.join_kind()? else {
                     return Err(self.error());
                 };
                 inner_joins += 1;
                 if inner_joins > NESTED_JOINS_MAX {
                     return Err(too_deep(NESTED_JOINS_MAX));
                 }
-                let join = self.deeper(|parser| parser.join(inner))?;
-                relation = nested(TableWithJoins {
-                    relation,
+                let join = self.deeper(|parser| parser.join(inner, is_natural))?;
+                table = nested(JoinedTables {
+                    first: table,
                     joins: vec![join],
                 });
             }
         }
-        let constraint = match kind {
-            JoinKind::Natural | JoinKind::NaturalLeft | JoinKind::NaturalRight => JoinConstraint::Natural,
-            _ if self.accept_word("ON") => JoinConstraint::On(self.expr()?),
-            JoinKind::Straight => JoinConstraint::None,
-            _ if self.accept_word("USING") => JoinConstraint::Using(
-                self.parenthesized(|parser| Ok(ObjectName::from(vec![parser.ident()?])))?,
-            ),
-            _ => JoinConstraint::None,
-        };
-        let join_operator = match kind {
-            JoinKind::Inner | JoinKind::Natural => JoinOperator::Join(constraint),
-            JoinKind::Cross => JoinOperator::CrossJoin(constraint),
-            JoinKind::Straight => JoinOperator::StraightJoin(constraint),
-            JoinKind::Left | JoinKind::NaturalLeft => JoinOperator::LeftOuter(constraint),
-            JoinKind::Right | JoinKind::NaturalRight => JoinOperator::RightOuter(constraint),
+        let constraint = if is_natural {
+            JoinConstraint::Natural
+        } else if self.accept_word("ON") {
+            JoinConstraint::On(self.expr()?)
+        } else if kind != JoinKind::Straight && self.accept_word("USING") {
+            JoinConstraint::Using(self.parenthesized(Self::identifier)?)
+        } else {
+            JoinConstraint::None
         };
         Ok(Join {
-            relation,
-            global: false,
-            join_operator,
+            kind,
+            table,
+            constraint,
         })
     }
 
@@ -130,13 +106,12 @@ impl Parser<'_> {
     fn table_or_tables(&mut self) -> Result<TableFactor> {
         if self.is(&Token::LeftParen) {
             if self.is_subquery() {
-                let subquery = Box::new(self.subquery()?);
+                let query = Box::new(self.subquery()?);
                 let alias = self.table_alias()?.ok_or_else(|| self.error())?;
                 return Ok(TableFactor::Derived {
-                    lateral: false,
-                    subquery,
-                    alias: Some(alias),
-                    sample: None,
+                    query,
+                    alias,
+                    columns: self.column_names()?,
                 });
             }
             return self.parenthesized_tables();
@@ -152,9 +127,9 @@ impl Parser<'_> {
         if self.is_word("JSON_TABLE") && self.is_at(1, &Token::LeftParen) {
             return Err(Error::unsupported("JSON_TABLE"));
         }
-        let name = self.object_name()?;
+        let name = self.table_reference_name()?;
         let partitions = if self.accept_word("PARTITION") {
-            self.parenthesized(Self::ident)?
+            self.parenthesized(Self::identifier)?
         } else {
             Vec::new()
         };
@@ -162,11 +137,11 @@ impl Parser<'_> {
             return Err(Error::unsupported("FOR SYSTEM_TIME"));
         }
         let alias = self.table_alias()?;
-        let mut index_hints = Vec::new();
+        let mut hints = Vec::new();
         while self.is_any_word(&["USE", "FORCE", "IGNORE"])
             && (self.is_word_at(1, "INDEX") || self.is_word_at(1, "KEY"))
         {
-            index_hints.push(self.index_hint()?);
+            hints.push(self.index_hint()?);
             // A comma may separate hints too: USE INDEX (a), IGNORE INDEX (b).
             if self.is(&Token::Comma)
                 && ["USE", "FORCE", "IGNORE"]
@@ -180,14 +155,8 @@ impl Parser<'_> {
         Ok(TableFactor::Table {
             name,
             alias,
-            args: None,
-            with_hints: Vec::new(),
-            version: None,
-            with_ordinality: false,
             partitions,
-            json_path: None,
-            sample: None,
-            index_hints,
+            hints,
         })
     }
 
@@ -200,66 +169,57 @@ impl Parser<'_> {
             return Err(self.error());
         };
         for table in tables {
-            let relation = if table.joins.is_empty() {
-                table.relation
-            } else {
-                nested(table)
-            };
             first.joins.push(Join {
-                relation,
-                global: false,
-                join_operator: JoinOperator::CrossJoin(JoinConstraint::None),
+                kind: JoinKind::Inner,
+                table: if table.joins.is_empty() {
+                    table.first
+                } else {
+                    nested(table)
+                },
+                constraint: JoinConstraint::None,
             });
         }
         Ok(nested(first))
     }
 
-    fn index_hint(&mut self) -> Result<TableIndexHints> {
-        let hint_type = match self.accept_any_word(&["USE", "FORCE", "IGNORE"]) {
-            Some("USE") => TableIndexHintType::Use,
-            Some("FORCE") => TableIndexHintType::Force,
-            _ => TableIndexHintType::Ignore,
+    fn index_hint(&mut self) -> Result<IndexHint> {
+        let kind = match self.accept_any_word(&["USE", "FORCE", "IGNORE"]) {
+            Some("USE") => HintKind::Use,
+            Some("FORCE") => HintKind::Force,
+            _ => HintKind::Ignore,
         };
-        let index_type = if self.accept_word("KEY") {
-            TableIndexType::Key
-        } else {
+        if !self.accept_word("KEY") {
             self.expect_word("INDEX")?;
-            TableIndexType::Index
-        };
-        let for_clause = if self.accept_word("FOR") {
+        }
+        let scope = if self.accept_word("FOR") {
             Some(if self.accept_word("JOIN") {
-                TableIndexHintForClause::Join
+                HintScope::Join
             } else if self.accept_phrase(&["ORDER", "BY"])? {
-                TableIndexHintForClause::OrderBy
+                HintScope::OrderBy
             } else {
                 self.expect_words(&["GROUP", "BY"])?;
-                TableIndexHintForClause::GroupBy
+                HintScope::GroupBy
             })
         } else {
             None
         };
         self.expect(&Token::LeftParen)?;
-        let mut index_names = Vec::new();
+        let mut indexes = Vec::new();
         if !self.is(&Token::RightParen) {
-            index_names = self.comma_separated(|parser| {
+            indexes = self.comma_separated(|parser| {
                 if parser.accept_word("PRIMARY") {
-                    Ok(Ident::new("PRIMARY"))
+                    Ok("PRIMARY".to_owned())
                 } else {
-                    parser.ident()
+                    parser.identifier()
                 }
             })?;
         }
         self.expect(&Token::RightParen)?;
-        Ok(TableIndexHints {
-            hint_type,
-            index_type,
-            for_clause,
-            index_names,
-        })
+        Ok(IndexHint { kind, scope, indexes })
     }
 
-    /// `[AS] alias [(columns)]`
-    pub(super) fn table_alias(&mut self) -> Result<Option<TableAlias>> {
+    /// `[AS] alias`
+    pub(super) fn table_alias(&mut self) -> Result<Option<String>> {
         let explicit = self.accept_word("AS");
         if !explicit && (!self.is_identifier() || self.is_word("WINDOW")) {
             return Ok(None);
@@ -267,32 +227,18 @@ impl Parser<'_> {
         if self.is_word("WINDOW") {
             return Err(self.error());
         }
-        let name = self.ident()?;
-        let columns = self.alias_columns()?;
-        Ok(Some(TableAlias {
-            explicit,
-            name,
-            columns,
-            at: None,
-        }))
+        self.identifier().map(Some)
+    }
+
+    /// `[(column, …)]`
+    pub(super) fn column_names(&mut self) -> Result<Vec<String>> {
+        if !self.is(&Token::LeftParen) {
+            return Ok(Vec::new());
+        }
+        self.parenthesized(Self::identifier)
     }
 }
 
-#[derive(Clone, Copy)]
-enum JoinKind {
-    Inner,
-    Cross,
-    Straight,
-    Left,
-    Right,
-    Natural,
-    NaturalLeft,
-    NaturalRight,
-}
-
-fn nested(table: TableWithJoins) -> TableFactor {
-    TableFactor::NestedJoin {
-        table_with_joins: Box::new(table),
-        alias: None,
-    }
+fn nested(tables: JoinedTables) -> TableFactor {
+    TableFactor::Nested(Box::new(tables))
 }

@@ -1,10 +1,7 @@
 //! `WEIGHT_STRING(text [AS {CHAR|BINARY}(n)] [LEVEL …])`, which becomes a call with the four arguments that MariaDB makes of it: the text,
 //! the most bytes of the result, how many weights, and flags. 0 is no limit.
 
-use sqlparser::ast::{CastKind, DataType, Expr, Value};
-
-use super::expression::value;
-use super::function::call;
+use super::ast::{CastType, Expr};
 use super::lexer::Token;
 use super::parser::Parser;
 use crate::error::Result;
@@ -34,10 +31,8 @@ impl Parser<'_> {
             if self.accept_word("AS") {
                 if self.accept_word("BINARY") {
                     text = Expr::Cast {
-                        kind: CastKind::Cast,
-                        expr: Box::new(text),
-                        data_type: DataType::Binary(Some(self.parenthesized_length()?)),
-                        format: None,
+                        operand: Box::new(text),
+                        target: CastType::Binary(Some(self.parenthesized_length()?)),
                     };
                 } else {
                     self.expect_word("CHAR")?;
@@ -49,8 +44,11 @@ impl Parser<'_> {
             }
         }
         self.expect(&Token::RightParen)?;
-        let numbers = numbers.map(|number| value(Value::Number(number.to_string(), false)));
-        Ok(call("WEIGHT_STRING", [text].into_iter().chain(numbers).collect()))
+        let numbers = numbers.map(|number| Expr::number(number.to_string()));
+        Ok(Expr::call(
+            "WEIGHT_STRING",
+            [text].into_iter().chain(numbers).collect(),
+        ))
     }
 
     /// `(n)`, n at least 1.

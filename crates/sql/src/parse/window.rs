@@ -6,13 +6,10 @@
 //! A frame's bound is a literal; EXCLUDE can be written, but MariaDB has EXCLUDE NO OTHERS only (4022 for the rest).
 
 use paceline_types::error_code::ER_FRAME_EXCLUSION_NOT_SUPPORTED;
-use sqlparser::ast::{
-    Expr, Function, NamedWindowDefinition, NamedWindowExpr, OrderByExpr, OrderByOptions, Value, WindowFrame,
-    WindowFrameBound, WindowFrameUnits, WindowSpec, WindowType,
-};
 
-use super::expression::value;
-use super::function::{argument, function, list};
+use super::ast::{
+    Expr, FrameBound, FrameUnits, FunctionCall, NamedWindow, OrderItem, Over, WindowFrame, WindowSpec,
+};
 use super::lexer::Token;
 use super::parser::Parser;
 use crate::error::{Error, Result};
@@ -42,17 +39,6 @@ pub(super) fn window_arguments(name: &str) -> Option<WindowArguments> {
     })
 }
 
-fn ordered_by(expr: Expr) -> OrderByExpr {
-    OrderByExpr {
-        expr,
-        options: OrderByOptions {
-            sort: None,
-            nulls_first: None,
-        },
-        with_fill: None,
-    }
-}
-
 impl Parser<'_> {
     /// A function that exists with OVER only; its name is the current token.
     pub(super) fn window_function(&mut self, name: &str, arguments: WindowArguments) -> Result<Expr> {
@@ -63,26 +49,25 @@ impl Parser<'_> {
             WindowArguments::Median | WindowArguments::Percentile => vec![self.expr()?],
         };
         self.expect(&Token::RightParen)?;
-        let (name, expressions, within_group) = match arguments {
-            WindowArguments::Expressions(..) => (name, expressions, Vec::new()),
-            WindowArguments::Median => {
-                let half = value(Value::Number("0.5".to_owned(), false));
-                let ordered = expressions.into_iter().map(ordered_by).collect();
-                ("PERCENTILE_CONT", vec![half], ordered)
+        let mut call = match arguments {
+            WindowArguments::Expressions(..) | WindowArguments::Percentile => {
+                FunctionCall::new(name, expressions)
             }
-            WindowArguments::Percentile => (name, expressions, vec![self.within_group()?]),
+            WindowArguments::Median => {
+                let mut call = FunctionCall::new("PERCENTILE_CONT", vec![Expr::number("0.5")]);
+                call.within_group = expressions.into_iter().next().map(OrderItem::ascending);
+                call
+            }
         };
-        let arguments = list(expressions.into_iter().map(argument).collect());
-        let over = if within_group.is_empty() {
+        if matches!(arguments, WindowArguments::Percentile) {
+            call.within_group = Some(self.within_group()?);
+        }
+        call.over = Some(if call.within_group.is_none() {
             self.over()?.ok_or_else(|| self.error())?
         } else {
             self.over_partition()?
-        };
-        Ok(Expr::Function(Function {
-            over: Some(over),
-            within_group,
-            ..function(name, arguments)
-        }))
+        });
+        Ok(Expr::Call(Box::new(call)))
     }
 
     fn window_expressions(&mut self, fewest: usize, most: usize) -> Result<Vec<Expr>> {
@@ -100,7 +85,7 @@ impl Parser<'_> {
     }
 
     /// `WITHIN GROUP (ORDER BY expr)`
-    fn within_group(&mut self) -> Result<OrderByExpr> {
+    fn within_group(&mut self) -> Result<OrderItem> {
         self.expect_words(&["WITHIN", "GROUP"])?;
         self.expect(&Token::LeftParen)?;
         self.expect_words(&["ORDER", "BY"])?;
@@ -110,28 +95,26 @@ impl Parser<'_> {
     }
 
     /// `OVER ([PARTITION BY …])`
-    fn over_partition(&mut self) -> Result<WindowType> {
+    fn over_partition(&mut self) -> Result<Over> {
         self.expect_word("OVER")?;
         self.expect(&Token::LeftParen)?;
         let partition_by = self.partition_by()?;
         self.expect(&Token::RightParen)?;
-        Ok(WindowType::WindowSpec(WindowSpec {
-            window_name: None,
+        Ok(Over::Spec(WindowSpec {
             partition_by,
-            order_by: Vec::new(),
-            window_frame: None,
+            ..WindowSpec::default()
         }))
     }
 
     /// `OVER …` behind an aggregate, if it is there.
-    pub(super) fn over(&mut self) -> Result<Option<WindowType>> {
+    pub(super) fn over(&mut self) -> Result<Option<Over>> {
         if !self.accept_word("OVER") {
             return Ok(None);
         }
         Ok(Some(if self.is(&Token::LeftParen) {
-            WindowType::WindowSpec(self.window_spec()?)
+            Over::Spec(self.window_spec()?)
         } else {
-            WindowType::NamedWindow(self.ident()?)
+            Over::Named(self.identifier()?)
         }))
     }
 
@@ -146,8 +129,8 @@ impl Parser<'_> {
 
     fn window_spec(&mut self) -> Result<WindowSpec> {
         self.expect(&Token::LeftParen)?;
-        let window_name = if self.is_identifier() {
-            Some(self.ident()?)
+        let base = if self.is_identifier() {
+            Some(self.identifier()?)
         } else {
             None
         };
@@ -157,28 +140,28 @@ impl Parser<'_> {
         } else {
             Vec::new()
         };
-        let window_frame = if self.is_any_word(&["ROWS", "RANGE"]) {
+        let frame = if self.is_any_word(&["ROWS", "RANGE"]) {
             Some(self.window_frame()?)
         } else {
             None
         };
         self.expect(&Token::RightParen)?;
         Ok(WindowSpec {
-            window_name,
+            base,
             partition_by,
             order_by,
-            window_frame,
+            frame,
         })
     }
 
     fn window_frame(&mut self) -> Result<WindowFrame> {
         let units = if self.is_word("ROWS") {
-            WindowFrameUnits::Rows
+            FrameUnits::Rows
         } else {
-            WindowFrameUnits::Range
+            FrameUnits::Range
         };
         self.advance();
-        let (start_bound, end_bound) = if self.accept_word("BETWEEN") {
+        let (start, end) = if self.accept_word("BETWEEN") {
             let start = self.window_bound(true)?;
             self.expect_word("AND")?;
             (start, Some(self.window_bound(true)?))
@@ -186,17 +169,13 @@ impl Parser<'_> {
             (self.window_bound(false)?, None)
         };
         self.exclusion()?;
-        Ok(WindowFrame {
-            units,
-            start_bound,
-            end_bound,
-        })
+        Ok(WindowFrame { units, start, end })
     }
 
     /// A bound of a frame; FOLLOWING where it `may_follow`: a frame that has one bound ends at the current row.
-    fn window_bound(&mut self, may_follow: bool) -> Result<WindowFrameBound> {
+    fn window_bound(&mut self, may_follow: bool) -> Result<FrameBound> {
         if self.accept_words(&["CURRENT", "ROW"]) {
-            return Ok(WindowFrameBound::CurrentRow);
+            return Ok(FrameBound::CurrentRow);
         }
         let offset = if self.accept_word("UNBOUNDED") {
             None
@@ -204,13 +183,13 @@ impl Parser<'_> {
             Some(Box::new(self.window_offset()?))
         };
         if self.accept_word("PRECEDING") {
-            return Ok(WindowFrameBound::Preceding(offset));
+            return Ok(FrameBound::Preceding(offset));
         }
         if !may_follow {
             return Err(self.error());
         }
         self.expect_word("FOLLOWING")?;
-        Ok(WindowFrameBound::Following(offset))
+        Ok(FrameBound::Following(offset))
     }
 
     /// A literal.
@@ -251,12 +230,12 @@ impl Parser<'_> {
     }
 
     /// `name AS (…)` of WINDOW.
-    pub(super) fn named_window(&mut self) -> Result<NamedWindowDefinition> {
-        let name = self.ident()?;
+    pub(super) fn named_window(&mut self) -> Result<NamedWindow> {
+        let name = self.identifier()?;
         self.expect_word("AS")?;
-        Ok(NamedWindowDefinition(
+        Ok(NamedWindow {
             name,
-            NamedWindowExpr::WindowSpec(self.window_spec()?),
-        ))
+            spec: self.window_spec()?,
+        })
     }
 }

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use paceline_types::DataType;
 use paceline_types::error_code::ER_NON_UNIQ_ERROR;
-use sqlparser::ast;
 
 use super::common_table::CommonTables;
 use super::tree::{OuterReference, TableSource};
@@ -12,8 +11,9 @@ use super::window::Windows;
 use super::{Planner, ResultColumn};
 use crate::catalog::{IndexDefinition, IndexKind, same_name};
 use crate::error::{Error, Result};
-use crate::expr::{Aggregate, Clause, ColumnName, Expr, ExprKind, ExprType};
+use crate::expr::{Aggregate, Clause, Expr, ExprKind, ExprType};
 use crate::parse::ROW_ID;
+use crate::parse::ast::{self, ColumnName};
 
 /// A table of FROM while its block is bound.
 pub(crate) struct TableRef {
@@ -27,7 +27,7 @@ pub(crate) struct TableRef {
     pub used: Vec<bool>,
     /// Whether an outer join may put NULLs in its place.
     pub nullable: bool,
-    pub hints: Vec<ast::TableIndexHints>,
+    pub hints: Vec<ast::IndexHint>,
     /// Equal rows count once: a subquery of IN that was turned into a join.
     pub distinct: bool,
     /// Whose FROM names it: 0 is the block's own, the others are those of merged views ([`super::view`]).
@@ -115,7 +115,7 @@ pub(crate) struct Output {
 /// What a query around a block offers it.
 pub(crate) trait OuterScope {
     /// The slot of that column in the row around, if there is one.
-    fn resolve_outer(&mut self, name: &ColumnName<'_>) -> Result<Option<(usize, ExprType)>>;
+    fn resolve_outer(&mut self, name: &ColumnName) -> Result<Option<(usize, ExprType)>>;
 }
 
 /// A query block while it is bound.
@@ -138,8 +138,6 @@ pub(crate) struct Block<'p, 'o> {
     pub groups: Vec<Expr>,
     /// For `VALUES(c)`: the first slot of the row that was to be inserted.
     pub values_base: Option<usize>,
-    /// For `DEFAULT`: the column that is being assigned, and its defaults.
-    pub assigned: Option<(usize, usize)>,
     /// Whose names are being bound: see [`TableRef::owner`].
     pub owner: usize,
     /// How many views were merged.
@@ -244,7 +242,6 @@ impl<'p, 'o> Block<'p, 'o> {
             on_scope: None,
             groups: Vec::new(),
             values_base: None,
-            assigned: None,
             owner: 0,
             merged_views: 0,
             view_order: Vec::new(),
@@ -301,14 +298,14 @@ impl<'p, 'o> Block<'p, 'o> {
     }
 
     /// Finds a column of this block's tables.
-    pub fn find_column(&self, name: &ColumnName<'_>, clause: &str) -> Result<Option<VisibleColumn>> {
+    pub fn find_column(&self, name: &ColumnName, clause: &str) -> Result<Option<VisibleColumn>> {
         let ambiguous = || Error::new(ER_NON_UNIQ_ERROR, &[name, &clause]);
         let (range, visible) = match &self.on_scope {
             Some(scope) => (scope.tables.clone(), &scope.visible),
             None => (0..self.tables.len(), &self.visible),
         };
         let mut found = None;
-        match name.table {
+        match &name.table {
             Some(table) => {
                 for index in range {
                     let reference = &self.tables[index];
@@ -316,11 +313,12 @@ impl<'p, 'o> Block<'p, 'o> {
                         || reference.owner != self.owner
                         || name
                             .database
+                            .as_deref()
                             .is_some_and(|database| *reference.database != *database)
                     {
                         continue;
                     }
-                    if let Some(column) = reference.find(name.column) {
+                    if let Some(column) = reference.find(&name.name) {
                         if found.is_some() {
                             return Err(ambiguous());
                         }
@@ -332,7 +330,7 @@ impl<'p, 'o> Block<'p, 'o> {
                 for candidate in visible {
                     if same_name(
                         self.tables[candidate.table].columns[candidate.column].name(),
-                        name.column,
+                        &name.name,
                     ) {
                         if found.is_some() {
                             return Err(ambiguous());
@@ -343,13 +341,13 @@ impl<'p, 'o> Block<'p, 'o> {
             }
         }
         match found {
-            None if name.column.eq_ignore_ascii_case(ROW_ID) => self.find_row_id(name, clause),
+            None if name.name.eq_ignore_ascii_case(ROW_ID) => self.find_row_id(name, clause),
             found => Ok(found),
         }
     }
 
     /// The column that `_rowid` means: the only one of a table's primary key, or of the unique index that stands in for it, if it is an integer.
-    fn find_row_id(&self, name: &ColumnName<'_>, clause: &str) -> Result<Option<VisibleColumn>> {
+    fn find_row_id(&self, name: &ColumnName, clause: &str) -> Result<Option<VisibleColumn>> {
         let range = match &self.on_scope {
             Some(scope) => scope.tables.clone(),
             None => 0..self.tables.len(),
@@ -357,9 +355,13 @@ impl<'p, 'o> Block<'p, 'o> {
         let mut found = None;
         for table in range {
             let reference = &self.tables[table];
-            let is_named = name.table.is_none_or(|table| *reference.alias == *table)
+            let is_named = name
+                .table
+                .as_deref()
+                .is_none_or(|table| *reference.alias == *table)
                 && name
                     .database
+                    .as_deref()
                     .is_none_or(|database| *reference.database == *database);
             if !is_named || reference.owner != self.owner {
                 continue;
@@ -390,19 +392,15 @@ impl<'p, 'o> Block<'p, 'o> {
     }
 
     /// A select alias of that name.
-    pub fn find_output<'x>(
-        &self,
-        outputs: &'x [Output],
-        name: &ColumnName<'_>,
-    ) -> Result<Option<&'x Output>> {
+    pub fn find_output<'x>(&self, outputs: &'x [Output], name: &ColumnName) -> Result<Option<&'x Output>> {
         let mut found: Option<&Output> = None;
         for output in outputs {
-            let matches = match name.table {
-                None => output.named && same_name(&output.result.name, name.column),
+            let matches = match &name.table {
+                None => output.named && same_name(&output.result.name, &name.name),
                 Some(table) => {
                     matches!(output.expr.kind, ExprKind::Column(_))
                         && *output.result.table == *table
-                        && same_name(&output.result.org_name, name.column)
+                        && same_name(&output.result.org_name, &name.name)
                 }
             };
             if matches {
@@ -418,13 +416,8 @@ impl<'p, 'o> Block<'p, 'o> {
     }
 
     /// A select alias for a bare name of ORDER BY or GROUP BY.
-    pub fn find_alias(&self, outputs: &[Output], name: &str) -> Result<Option<usize>> {
-        let name = ColumnName {
-            database: None,
-            table: None,
-            column: name,
-        };
-        let found = self.find_output(outputs, &name)?;
+    pub fn find_alias(&self, outputs: &[Output], name: &ColumnName) -> Result<Option<usize>> {
+        let found = self.find_output(outputs, name)?;
         Ok(found.and_then(|found| outputs.iter().position(|output| std::ptr::eq(output, found))))
     }
 }

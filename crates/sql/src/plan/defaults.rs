@@ -3,15 +3,14 @@
 use std::sync::Arc;
 
 use paceline_types::Value;
-use sqlparser::ast;
 
 use super::Planner;
 use super::block::{BindMode, Block, VisibleColumn};
 use super::dml::{AssignmentPlan, CheckPlan, DefaultPlan};
 use crate::catalog::{ColumnDefault, TableDefinition};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::expr::{Expr, ExprType};
-use crate::parse::{self, ParseOptions, Statement};
+use crate::parse::parse_expression;
 
 /// A column's default as an expression over the table's columns in slots from 0; `None` if it has none.
 pub(super) fn column_default(
@@ -130,16 +129,4 @@ pub(super) fn current_timestamp(planner: &Planner<'_>, decimals: u8) -> Result<E
     };
     let expr = parse_expression(&text)?;
     Block::new(planner, None).bind(&expr, BindMode::named("DEFAULT"))
-}
-
-fn parse_expression(text: &str) -> Result<ast::Expr> {
-    let statement = parse::parse_first(format!("SELECT {text}").as_bytes(), &ParseOptions::of_stored())?;
-    if let Statement::Query(query) = statement.statement
-        && let ast::SetExpr::Select(select) = *query.query.body
-        && let Some(ast::SelectItem::UnnamedExpr(expr) | ast::SelectItem::ExprWithAlias { expr, .. }) =
-            select.projection.into_iter().next()
-    {
-        return Ok(expr);
-    }
-    Err(Error::unsupported(format_args!("the expression {text}")))
 }

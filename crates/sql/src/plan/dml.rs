@@ -13,7 +13,6 @@ use paceline_types::error_code::{
     ER_BAD_FIELD_ERROR, ER_FIELD_SPECIFIED_TWICE, ER_MULTI_UPDATE_KEY_CONFLICT, ER_NO_DEFAULT_FOR_FIELD,
     ER_NON_UPDATABLE_TABLE, ER_UNKNOWN_TABLE, ER_UPDATED_COLUMN_ONLY_ONCE, ER_WRONG_VALUE_COUNT_ON_ROW,
 };
-use sqlparser::ast;
 
 use super::block::{BindMode, Block};
 use super::defaults::{check_plans, column_default, default_plans, generated_plans, on_update_plans};
@@ -27,7 +26,8 @@ use super::tree::{
 use super::{PlanKind, Planner, ResultColumn, TableUsage};
 use crate::catalog::TableDefinition;
 use crate::error::{Error, Result};
-use crate::expr::{Clause, ColumnName, CompareOp, Expr, ExprKind};
+use crate::expr::{Clause, CompareOp, Expr, ExprKind};
+use crate::parse::ast;
 use crate::parse::{self, AssignedValue, InsertKind, InsertSource};
 use crate::session::SqlMode;
 
@@ -486,7 +486,7 @@ fn bind_clauses(
     block: &mut Block<'_, '_>,
     number: u32,
     selection: Option<&ast::Expr>,
-    order_by: &[ast::OrderByExpr],
+    order_by: &[ast::OrderItem],
     limit: Option<&ast::Expr>,
 ) -> Result<BoundSelect> {
     let mut conditions = Vec::new();
@@ -496,7 +496,7 @@ fn bind_clauses(
             &mut conditions,
         );
     }
-    let order = block.bind_order(order_by, &[])?;
+    let order = block.bind_order_by(order_by, &[])?;
     let count = limit
         .map(|limit| block.bind(limit, BindMode::named("LIMIT")))
         .transpose()?;
@@ -610,14 +610,12 @@ fn bind_values(
         return Err(Error::new(ER_WRONG_VALUE_COUNT_ON_ROW, &[&(number + 1)]));
     }
     let mut bound = Vec::with_capacity(row.len());
-    for (value, &column) in row.iter().zip(columns) {
-        block.assigned = Some((0, column));
+    for value in row {
         bound.push(match value {
             AssignedValue::Default => None,
             AssignedValue::Expr(expr) => Some(block.bind(expr, BindMode::named("VALUES"))?),
         });
     }
-    block.assigned = None;
     Ok(bound)
 }
 
@@ -626,14 +624,9 @@ pub(super) fn find_assigned(
     name: &parse::ColumnName,
     clause: &str,
 ) -> Result<(usize, usize)> {
-    let name = ColumnName {
-        database: name.database.as_deref(),
-        table: name.table.as_deref(),
-        column: &name.name,
-    };
-    match block.find_column(&name, clause)? {
+    match block.find_column(name, clause)? {
         Some(found) => Ok((found.table, found.column)),
-        None => Err(Error::new(ER_BAD_FIELD_ERROR, &[&name, &clause])),
+        None => Err(Error::new(ER_BAD_FIELD_ERROR, &[name, &clause])),
     }
 }
 
@@ -662,12 +655,7 @@ pub(super) fn bind_assigned(
                 )),
             }
         }
-        AssignedValue::Expr(expr) => {
-            block.assigned = Some((table, column));
-            let bound = block.bind(expr, BindMode::named(clause));
-            block.assigned = None;
-            bound
-        }
+        AssignedValue::Expr(expr) => block.bind(expr, BindMode::named(clause)),
     }
 }
 

@@ -10,19 +10,18 @@ use paceline_types::DataType;
 use paceline_types::data_type::column_flags;
 use paceline_types::error_code::{
     ER_BAD_FIELD_ERROR, ER_DUP_FIELDNAME, ER_NO_SUCH_TABLE, ER_NON_UNIQ_ERROR, ER_NONUNIQ_TABLE,
-    ER_WRONG_COLUMN_NAME,
+    ER_WITH_COL_WRONG_LIST, ER_WRONG_COLUMN_NAME,
 };
-use sqlparser::ast;
 
 use super::block::{BindMode, Block, OnScope, TableColumn, TableRef, VisibleColumn};
 use super::common_table::CommonTableKind;
 use super::result_column::{ColumnOrigin, Through};
-use super::tree::{QueryPlan, TableSource};
+use super::tree::TableSource;
 use super::{ResultColumn, TableUsage, unique_id};
 use crate::catalog::{NumberSeries, TableDefinition, same_name};
 use crate::error::{Error, Result};
-use crate::expr::{Clause, ColumnName, Expr, ExprType};
-use crate::parse::{TableName, table_name};
+use crate::expr::{Clause, Expr, ExprType};
+use crate::parse::ast::{self, TableName};
 
 /// A part of FROM.
 #[derive(Debug)]
@@ -58,20 +57,6 @@ pub(crate) enum Side {
     Nullable,
 }
 
-fn is_right(join: &ast::Join) -> bool {
-    matches!(
-        join.join_operator,
-        ast::JoinOperator::Right(_) | ast::JoinOperator::RightOuter(_)
-    )
-}
-
-fn is_left(join: &ast::Join) -> bool {
-    matches!(
-        join.join_operator,
-        ast::JoinOperator::Left(_) | ast::JoinOperator::LeftOuter(_)
-    )
-}
-
 /// A part of FROM with the names it gives.
 pub(crate) struct BoundFrom {
     pub node: FromNode,
@@ -81,7 +66,7 @@ pub(crate) struct BoundFrom {
 
 impl Block<'_, '_> {
     /// Binds FROM; the block's names are known after it.
-    pub fn bind_from(&mut self, from: &[ast::TableWithJoins], usage: TableUsage) -> Result<Option<FromNode>> {
+    pub fn bind_from(&mut self, from: &[ast::JoinedTables], usage: TableUsage) -> Result<Option<FromNode>> {
         let mut parts = Vec::with_capacity(from.len());
         let mut visible = Vec::new();
         for item in from {
@@ -103,69 +88,51 @@ impl Block<'_, '_> {
 
     pub fn bind_joins(
         &mut self,
-        item: &ast::TableWithJoins,
+        item: &ast::JoinedTables,
         usage: TableUsage,
         side: Side,
     ) -> Result<BoundFrom> {
         // A RIGHT JOIN may put NULLs in the place of all that stands before it.
-        let before = |number: usize| match item.joins[number..].iter().any(is_right) {
+        let before = |number: usize| match item.joins[number..]
+            .iter()
+            .any(|join| join.kind == ast::JoinKind::Right)
+        {
             true => Side::Nullable,
             false => side,
         };
-        let mut left = self.bind_factor(&item.relation, usage, before(0))?;
+        let mut left = self.bind_factor(&item.first, usage, before(0))?;
         for (number, join) in item.joins.iter().enumerate() {
-            let own = match is_left(join) {
+            let own = match join.kind == ast::JoinKind::Left {
                 true => Side::Nullable,
                 false => before(number + 1),
             };
-            let right = self.bind_factor(&join.relation, usage, own)?;
-            left = self.bind_join(left, right, &join.join_operator)?;
+            let right = self.bind_factor(&join.table, usage, own)?;
+            left = self.bind_join(left, right, join)?;
         }
         Ok(left)
     }
 
-    fn bind_join(
-        &mut self,
-        left: BoundFrom,
-        right: BoundFrom,
-        operator: &ast::JoinOperator,
-    ) -> Result<BoundFrom> {
-        use ast::JoinOperator as Operator;
-        #[derive(PartialEq)]
-        enum Kind {
-            Inner,
-            Straight,
-            Left,
-            Right,
-        }
-        let (kind, constraint) = match operator {
-            Operator::Join(constraint) | Operator::Inner(constraint) | Operator::CrossJoin(constraint) => {
-                (Kind::Inner, constraint)
-            }
-            Operator::StraightJoin(constraint) => (Kind::Straight, constraint),
-            Operator::Left(constraint) | Operator::LeftOuter(constraint) => (Kind::Left, constraint),
-            Operator::Right(constraint) | Operator::RightOuter(constraint) => (Kind::Right, constraint),
-            _ => return Err(Error::unsupported("this kind of join")),
-        };
+    fn bind_join(&mut self, left: BoundFrom, right: BoundFrom, join: &ast::Join) -> Result<BoundFrom> {
+        use ast::JoinKind;
         let tables = left.tables.start..right.tables.end;
         // Names come in the order of the sides as the join sees them.
-        let (first, second) = if kind == Kind::Right {
+        let (first, second) = if join.kind == JoinKind::Right {
             (right, left)
         } else {
             (left, right)
         };
         let mut on = Vec::new();
         let mut visible;
-        match constraint {
+        match &join.constraint {
             ast::JoinConstraint::None | ast::JoinConstraint::On(_) => {
                 visible = first.visible.clone();
                 visible.extend(second.visible.iter().copied());
-                if kind == Kind::Right {
+                if join.kind == JoinKind::Right {
                     // `*` and bare names keep the order of the text.
                     visible = second.visible.clone();
                     visible.extend(first.visible.iter().copied());
                 }
-                if let ast::JoinConstraint::On(condition) = constraint {
+                if let ast::JoinConstraint::On(condition) = &join.constraint {
                     let outer_scope = self.on_scope.replace(OnScope {
                         tables: tables.clone(),
                         visible: visible.clone(),
@@ -180,28 +147,19 @@ impl Block<'_, '_> {
                 visible = self.using(&first.visible, &second.visible, &names, &mut on)?;
             }
             ast::JoinConstraint::Using(columns) => {
-                let mut names = Vec::with_capacity(columns.len());
-                for column in columns {
-                    let name = column
-                        .0
-                        .last()
-                        .and_then(|part| part.as_ident())
-                        .map(|ident| ident.value.clone());
-                    names.push(name.ok_or_else(|| Error::unsupported("this USING"))?);
-                }
-                visible = self.using(&first.visible, &second.visible, &names, &mut on)?;
+                visible = self.using(&first.visible, &second.visible, columns, &mut on)?;
             }
         }
-        let node = match kind {
-            Kind::Inner | Kind::Straight => {
-                let straight = kind == Kind::Straight;
+        let node = match join.kind {
+            JoinKind::Inner | JoinKind::Straight => {
+                let straight = join.kind == JoinKind::Straight;
                 FromNode::Inner {
                     parts: vec![first.node, second.node],
                     on,
                     straight,
                 }
             }
-            Kind::Left | Kind::Right => {
+            JoinKind::Left | JoinKind::Right => {
                 for table in second.tables.clone() {
                     self.tables[table].nullable = true;
                 }
@@ -279,18 +237,14 @@ impl Block<'_, '_> {
             ast::TableFactor::Table {
                 name,
                 alias,
-                index_hints,
+                hints,
                 partitions,
-                ..
             } => {
                 if !partitions.is_empty() {
                     return Err(Error::unsupported("partitions"));
                 }
-                let name = table_name(name).ok_or_else(|| Error::unsupported("this table name"))?;
-                if let Some(view) = self.named_view(&name)? {
-                    let alias = alias
-                        .as_ref()
-                        .map_or(name.name.as_str(), |alias| &alias.name.value);
+                let alias = alias.as_deref().unwrap_or(&name.name);
+                if let Some(view) = self.named_view(name)? {
                     // A view is read, whatever the statement does with the other tables.
                     let usage = TableUsage {
                         select: true,
@@ -298,44 +252,29 @@ impl Block<'_, '_> {
                     };
                     return self.bind_view(&view, alias, usage, side);
                 }
-                let table = self.bind_table(&name, alias.as_ref(), index_hints, usage)?;
+                let table = self.bind_table(name, alias, hints, usage)?;
                 Ok(self.bound_table(table))
             }
             ast::TableFactor::Derived {
-                lateral,
-                subquery,
+                query,
                 alias,
-                ..
+                columns,
             } => {
-                if *lateral {
-                    return Err(Error::unsupported("LATERAL"));
+                let plan = self.planner.plan_subquery(query, None, self.common.clone())?;
+                if !columns.is_empty() && columns.len() != plan.columns.len() {
+                    return Err(Error::new(ER_WITH_COL_WRONG_LIST, &[]));
                 }
-                let plan = self.planner.plan_subquery(subquery, None, self.common.clone())?;
-                let alias = alias
-                    .as_ref()
-                    .ok_or_else(|| Error::unsupported("a derived table without an alias"))?;
-                let names = alias_columns(alias, &plan)?;
                 let plan = Arc::new(plan);
                 let table = self.add_derived(
-                    &alias.name.value,
+                    alias,
                     TableSource::Derived(plan.clone()),
                     &plan.columns,
                     &plan.types,
-                    &names,
+                    columns,
                 )?;
                 Ok(self.bound_table(table))
             }
-            ast::TableFactor::NestedJoin {
-                table_with_joins,
-                alias,
-            } => {
-                if alias.is_some() {
-                    return Err(Error::unsupported("an alias of a join"));
-                }
-                self.bind_joins(table_with_joins, usage, side)
-            }
-            ast::TableFactor::JsonTable { .. } => Err(Error::unsupported("JSON_TABLE")),
-            _ => Err(Error::unsupported("this table expression")),
+            ast::TableFactor::Nested(tables) => self.bind_joins(tables, usage, side),
         }
     }
 
@@ -354,11 +293,10 @@ impl Block<'_, '_> {
     fn bind_table(
         &mut self,
         name: &TableName,
-        alias: Option<&ast::TableAlias>,
-        hints: &[ast::TableIndexHints],
+        alias: &str,
+        hints: &[ast::IndexHint],
         usage: TableUsage,
     ) -> Result<usize> {
-        let alias = alias.map_or(name.name.as_str(), |alias| alias.name.value.as_str());
         if name.database.is_none() {
             let common = self.common.clone();
             if let Some(common) = common.find(&name.name) {
@@ -428,7 +366,7 @@ impl Block<'_, '_> {
         &mut self,
         alias: &str,
         definition: &Arc<TableDefinition>,
-        hints: &[ast::TableIndexHints],
+        hints: &[ast::IndexHint],
     ) -> Result<usize> {
         let database: Arc<str> = definition.database().into();
         let alias: Arc<str> = alias.into();
@@ -523,7 +461,7 @@ impl Block<'_, '_> {
         database: Arc<str>,
         columns: Vec<TableColumn>,
         source: TableSource,
-        hints: &[ast::TableIndexHints],
+        hints: &[ast::IndexHint],
     ) -> Result<usize> {
         if self
             .tables
@@ -557,25 +495,23 @@ impl Block<'_, '_> {
     }
 
     /// The columns of `*`, or of `table.*`.
-    pub fn wildcard(&self, qualifier: Option<&ColumnName<'_>>) -> Result<Vec<VisibleColumn>> {
+    pub fn wildcard(&self, qualifier: Option<&TableName>) -> Result<Vec<VisibleColumn>> {
         let shown = |column: &VisibleColumn| !self.tables[column.table].columns[column.column].invisible;
         let Some(qualifier) = qualifier else {
             return Ok(self.visible.iter().copied().filter(shown).collect());
         };
-        // The qualifier's "column" is the table's name here.
         let found = self.tables.iter().position(|table| {
-            *table.alias == *qualifier.column
+            *table.alias == *qualifier.name
                 && table.owner == self.owner
                 && qualifier
-                    .table
+                    .database
+                    .as_deref()
                     .is_none_or(|database| *table.database == *database)
         });
         let Some(table) = found else {
-            let database = qualifier
-                .table
-                .or(self.planner.session().database.as_deref())
-                .unwrap_or("");
-            let name = format!("{database}.{}", qualifier.column);
+            let current = self.planner.session().database.as_deref();
+            let database = qualifier.database.as_deref().or(current).unwrap_or("");
+            let name = format!("{database}.{}", qualifier.name);
             return Err(Error::new(
                 paceline_types::error_code::ER_BAD_TABLE_ERROR,
                 &[&name],
@@ -586,22 +522,6 @@ impl Block<'_, '_> {
             .filter(shown)
             .collect())
     }
-}
-
-/// The columns that `AS alias (a, b)` names.
-fn alias_columns(alias: &ast::TableAlias, plan: &QueryPlan) -> Result<Vec<String>> {
-    let names: Vec<String> = alias
-        .columns
-        .iter()
-        .map(|column| column.name.value.clone())
-        .collect();
-    if !names.is_empty() && names.len() != plan.columns.len() {
-        return Err(Error::new(
-            paceline_types::error_code::ER_WITH_COL_WRONG_LIST,
-            &[],
-        ));
-    }
-    Ok(names)
 }
 
 fn is_label(data_type: &DataType) -> bool {

@@ -4,13 +4,13 @@ use paceline_types::Charset;
 use paceline_types::error_code::{
     ER_BAD_FIELD_ERROR, ER_UNKNOWN_CHARACTER_SET, ER_UPDATE_TABLE_USED, ER_WRONG_FIELD_TERMINATORS,
 };
-use sqlparser::ast;
 
 use super::block::Block;
 use super::dml::{bind_assigned, find_assigned};
 use super::{AssignmentPlan, InsertPlan, InsertRows, PlanKind, Planner, ResultColumn, TableUsage};
 use crate::error::{Error, Result};
 use crate::expr::Expr;
+use crate::parse::ast;
 use crate::parse::{self, Duplicates, FileFormat};
 use crate::session::SqlMode;
 
@@ -204,21 +204,10 @@ impl Planner<'_> {
 }
 
 fn load_target(block: &Block<'_, '_>, name: &ast::Expr) -> Result<LoadTarget> {
-    let parts = match name {
-        ast::Expr::Identifier(name) => match name.value.strip_prefix('@') {
-            Some(variable) if name.quote_style.is_none() => {
-                return Ok(LoadTarget::Variable(variable.to_lowercase()));
-            }
-            _ => std::slice::from_ref(name),
-        },
-        ast::Expr::CompoundIdentifier(parts) => &parts[..],
+    let column = match name {
+        ast::Expr::UserVariable(variable) => return Ok(LoadTarget::Variable(variable.to_lowercase())),
+        ast::Expr::Column(column) => column,
         other => return Err(Error::new(ER_BAD_FIELD_ERROR, &[other, &"SELECT"])),
     };
-    let mut parts = parts.iter().rev().map(|part| part.value.clone());
-    let column = parse::ColumnName {
-        name: parts.next().unwrap_or_default(),
-        table: parts.next(),
-        database: parts.next(),
-    };
-    find_assigned(block, &column, "SELECT").map(|(_, column)| LoadTarget::Column(column))
+    find_assigned(block, column, "SELECT").map(|(_, column)| LoadTarget::Column(column))
 }

@@ -539,7 +539,7 @@ impl<'a> Planner<'a> {
             None | Some(parse::SelectInto::Outfile { .. } | parse::SelectInto::Dumpfile(_)) => None,
             Some(parse::SelectInto::Variables(names)) => Some(names.clone()),
         };
-        let query = self.plan_top_query(&statement.query, statement.lock_wait_seconds)?;
+        let query = self.plan_top_query(&statement.query)?;
         if let Some(names) = &into
             && names.len() != query.columns.len()
         {
@@ -564,7 +564,7 @@ impl<'a> Planner<'a> {
         ))
     }
 
-    fn plan_do(&self, exprs: &[sqlparser::ast::Expr]) -> Result<(PlanKind, Vec<ResultColumn>)> {
+    fn plan_do(&self, exprs: &[parse::ast::Expr]) -> Result<(PlanKind, Vec<ResultColumn>)> {
         let mut block = block::Block::new(self, None);
         let mut bound = Vec::with_capacity(exprs.len());
         for expr in exprs {

@@ -3,20 +3,20 @@
 use std::sync::Arc;
 
 use paceline_types::error_code::{
-    ER_BAD_FIELD_ERROR, ER_CANT_USE_OPTION_HERE, ER_INVALID_GROUP_FUNC_USE, ER_NO_DEFAULT_FOR_FIELD,
-    ER_PARSE_ERROR, ER_SUM_FUNC_WITH_WINDOW_FUNC_AS_ARG, ER_WRONG_PLACEMENT_OF_WINDOW_FUNCTION,
+    ER_BAD_FIELD_ERROR, ER_INVALID_GROUP_FUNC_USE, ER_NO_DEFAULT_FOR_FIELD, ER_PARSE_ERROR,
+    ER_SUM_FUNC_WITH_WINDOW_FUNC_AS_ARG, ER_WRONG_PLACEMENT_OF_WINDOW_FUNCTION,
 };
 use paceline_types::{DataType, Date, DateTime, Value};
-use sqlparser::ast;
 
 use super::block::{Aliases, BindMode, Block, OuterScope, VisibleColumn, same_expr};
 use super::defaults::column_default;
 use super::tree::TableSource;
 use crate::error::{Error, Result};
 use crate::expr::{
-    Aggregate, Clause, ColumnName, CompareOp, Expr, ExprKind, ExprType, Scope, Subquery, Truth, WindowCall,
+    Aggregate, Clause, CompareOp, Expr, ExprKind, ExprType, Scope, Subquery, Truth, WindowCall,
     WindowFunction, bind_comparison, bind_condition, bind_expr,
 };
+use crate::parse::ast::{self, ColumnName};
 use crate::session::SessionContext;
 
 impl Block<'_, '_> {
@@ -105,7 +105,7 @@ impl<'b, 'p, 'o, 'm> BlockScope<'b, 'p, 'o, 'm> {
 }
 
 impl BlockScope<'_, '_, '_, '_> {
-    fn unknown(&self, name: &ColumnName<'_>) -> Error {
+    fn unknown(&self, name: &ColumnName) -> Error {
         Error::new(ER_BAD_FIELD_ERROR, &[name, &self.mode.clause_name])
     }
 
@@ -117,7 +117,7 @@ impl BlockScope<'_, '_, '_, '_> {
         }
     }
 
-    fn resolve(&mut self, name: &ColumnName<'_>) -> Result<Option<Expr>> {
+    fn resolve(&mut self, name: &ColumnName) -> Result<Option<Expr>> {
         if let Aliases::Having(outputs) = self.mode.aliases
             && self.in_aggregate == 0
         {
@@ -157,7 +157,7 @@ impl BlockScope<'_, '_, '_, '_> {
 }
 
 impl OuterScope for BlockScope<'_, '_, '_, '_> {
-    fn resolve_outer(&mut self, name: &ColumnName<'_>) -> Result<Option<(usize, ExprType)>> {
+    fn resolve_outer(&mut self, name: &ColumnName) -> Result<Option<(usize, ExprType)>> {
         match self.resolve(name)? {
             Some(Expr {
                 kind: ExprKind::Column(slot),
@@ -181,7 +181,7 @@ impl Scope for BlockScope<'_, '_, '_, '_> {
         self.mode.clause
     }
 
-    fn resolve_column(&mut self, name: &ColumnName<'_>) -> Result<Expr> {
+    fn resolve_column(&mut self, name: &ColumnName) -> Result<Expr> {
         match self.resolve(name)? {
             Some(expr) => Ok(expr),
             None => Err(self.unknown(name)),
@@ -236,7 +236,7 @@ impl Scope for BlockScope<'_, '_, '_, '_> {
         Ok(Expr::column(slot, ty))
     }
 
-    fn enter_window(&mut self, function: Option<&WindowFunction>, over: &ast::WindowType) -> Result<()> {
+    fn enter_window(&mut self, function: Option<&WindowFunction>, over: &ast::Over) -> Result<()> {
         if !self.mode.windows {
             return Err(Error::new(ER_WRONG_PLACEMENT_OF_WINDOW_FUNCTION, &[]));
         }
@@ -253,7 +253,7 @@ impl Scope for BlockScope<'_, '_, '_, '_> {
         Ok(self.block.add_window(window))
     }
 
-    fn resolve_values(&mut self, name: &ColumnName<'_>) -> Result<Expr> {
+    fn resolve_values(&mut self, name: &ColumnName) -> Result<Expr> {
         let Some(found) = self.block.find_column(name, self.mode.clause_name)? else {
             return Err(self.unknown(name));
         };
@@ -267,16 +267,10 @@ impl Scope for BlockScope<'_, '_, '_, '_> {
         }
     }
 
-    fn resolve_default(&mut self, name: Option<&ColumnName<'_>>) -> Result<Expr> {
-        let (table, column) = match name {
-            Some(name) => match self.block.find_column(name, self.mode.clause_name)? {
-                Some(found) => (found.table, found.column),
-                None => return Err(self.unknown(name)),
-            },
-            None => match self.block.assigned {
-                Some(assigned) => assigned,
-                None => return Err(Error::new(ER_CANT_USE_OPTION_HERE, &[&"DEFAULT"])),
-            },
+    fn resolve_default(&mut self, name: &ColumnName) -> Result<Expr> {
+        let Some(VisibleColumn { table, column }) = self.block.find_column(name, self.mode.clause_name)?
+        else {
+            return Err(self.unknown(name));
         };
         let reference = &self.block.tables[table];
         let TableSource::Base(definition) = &reference.source else {

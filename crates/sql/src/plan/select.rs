@@ -9,7 +9,6 @@ use paceline_types::error_code::{
     ER_BAD_FIELD_ERROR, ER_MIX_OF_GROUP_FUNC_AND_FIELDS, ER_NO_TABLES_USED, ER_WRONG_FIELD_WITH_GROUP,
     ER_WRONG_GROUP_FIELD, ER_WRONG_PLACEMENT_OF_WINDOW_FUNCTION,
 };
-use sqlparser::ast;
 
 use super::block::{Aliases, BindMode, Block, OuterScope, Output, TableRef};
 use super::buffered::Buffering;
@@ -23,32 +22,32 @@ use super::tree::{
 use super::window::BoundWindow;
 use super::{Planner, ResultColumn, TableUsage, index_order, unique_id};
 use crate::error::{Error, Result};
-use crate::expr::{Clause, ColumnName, Expr, ExprKind, ExprType};
-use crate::parse::GENERATED_NAME;
+use crate::expr::{Clause, Expr, ExprKind, ExprType};
+use crate::parse::ast;
 use crate::session::SqlMode;
 
 /// What surrounds a SELECT: the clauses that belong to the query around it.
 pub(crate) struct Surroundings<'a> {
-    pub order_by: Option<&'a ast::OrderBy>,
-    pub limit: Option<&'a ast::LimitClause>,
+    pub order_by: &'a [ast::OrderItem],
+    pub limit: Option<&'a ast::Limit>,
     pub read: ReadMode,
 }
 
 impl Planner<'_> {
     /// How a query reads rows, by its FOR UPDATE or LOCK IN SHARE MODE.
-    pub fn read_mode(&self, locks: &[ast::LockClause], wait_seconds: Option<u64>) -> ReadMode {
-        let Some(lock) = locks.first() else {
+    pub fn read_mode(&self, lock: Option<ast::RowLocking>) -> ReadMode {
+        let Some(lock) = lock else {
             return self.reads.get();
         };
-        let strength = match lock.lock_type {
-            ast::LockType::Share => LockStrength::Shared,
-            ast::LockType::Update => LockStrength::Exclusive,
+        let strength = match lock.strength {
+            ast::LockStrength::Share => LockStrength::Shared,
+            ast::LockStrength::Update => LockStrength::Exclusive,
         };
-        let wait = match (&lock.nonblock, wait_seconds) {
-            (Some(ast::NonBlock::Nowait), _) | (None, Some(0)) => LockPatience::NoWait,
-            (Some(ast::NonBlock::SkipLocked), _) => LockPatience::SkipLocked,
-            (None, Some(seconds)) => LockPatience::Seconds(seconds),
-            (None, None) => LockPatience::Default,
+        let wait = match lock.wait {
+            ast::LockWait::NoWait | ast::LockWait::Seconds(0) => LockPatience::NoWait,
+            ast::LockWait::SkipLocked => LockPatience::SkipLocked,
+            ast::LockWait::Seconds(seconds) => LockPatience::Seconds(seconds),
+            ast::LockWait::Default => LockPatience::Default,
         };
         ReadMode::Locking { strength, wait }
     }
@@ -63,7 +62,6 @@ impl Planner<'_> {
     ) -> Result<QueryPlan> {
         let number = self.next_select_number();
         let mut block = Block::new(self, parent).with_common(common);
-        reject_unsupported(select)?;
         let lock = surroundings.read.is_locking();
         let usage = TableUsage {
             select: true,
@@ -79,17 +77,21 @@ impl Planner<'_> {
         };
         let from = block.bind_from(&select.from, usage)?;
         block.common.check_from(&block.tables)?;
-        block.windows.named = Some(select.named_window.clone());
-        let outputs = block.bind_outputs(&select.projection)?;
+        block.windows.named = Some(select.windows.clone());
+        let outputs = block.bind_outputs(&select.items)?;
         let mut conditions = Vec::new();
-        if let Some(selection) = &select.selection {
+        if let Some(selection) = &select.condition {
             split_and(
                 block.bind_condition(selection, BindMode::condition(Clause::Where))?,
                 &mut conditions,
             );
             block.add_exact_names(&mut conditions);
         }
-        let (groups, explicit, rollup) = block.bind_group_by(&select.group_by, &outputs)?;
+        let mut groups = Vec::with_capacity(select.group_by.len());
+        for expr in &select.group_by {
+            groups.push(block.bind_group(expr, &outputs)?);
+        }
+        let explicit = !groups.is_empty();
         block.groups = groups.clone();
         let mut having = Vec::new();
         if let Some(condition) = &select.having {
@@ -122,11 +124,9 @@ impl Planner<'_> {
             block.check_full_group_by(exprs.chain(keys), &groups, explicit)?;
         }
         // HAVING without groups is a condition on each row.
-        let modifiers = select.select_modifiers.as_ref();
-        let straight = modifiers.is_some_and(|modifiers| modifiers.straight_join);
-        let distinct = matches!(select.distinct, Some(ast::Distinct::Distinct));
         let is_alone = matches!(select.from.as_slice(), [table] if table.joins.is_empty());
-        if surroundings.order_by.is_none() && is_alone && !grouped && !distinct && windows.is_empty() {
+        if surroundings.order_by.is_empty() && is_alone && !grouped && !select.distinct && windows.is_empty()
+        {
             order = std::mem::take(&mut block.view_order);
         }
         let result = BoundSelect {
@@ -135,14 +135,14 @@ impl Planner<'_> {
             conditions,
             groups,
             explicit,
-            rollup,
+            rollup: select.rollup,
             having,
             windows,
             order,
             limit,
-            straight,
-            distinct,
-            count_found_rows: modifiers.is_some_and(|modifiers| modifiers.sql_calc_found_rows),
+            straight: select.modifiers.straight_join,
+            distinct: select.distinct,
+            count_found_rows: select.modifiers.sql_calc_found_rows,
             read: surroundings.read,
         };
         block.finish(from, result)
@@ -167,42 +167,19 @@ pub(crate) struct BoundSelect {
     pub read: ReadMode,
 }
 
-fn reject_unsupported(select: &ast::Select) -> Result<()> {
-    if matches!(select.distinct, Some(ast::Distinct::On(_))) {
-        return Err(Error::unsupported("DISTINCT ON"));
-    }
-    Ok(())
-}
-
 impl Block<'_, '_> {
     fn bind_outputs(&mut self, items: &[ast::SelectItem]) -> Result<Vec<Output>> {
         let mut outputs = Vec::with_capacity(items.len());
         for item in items {
             match item {
-                ast::SelectItem::UnnamedExpr(expr) => outputs.push(self.bind_output(expr, None)?),
-                ast::SelectItem::ExprWithAlias { expr, alias } => {
-                    outputs.push(self.bind_output(expr, Some(alias))?)
-                }
-                ast::SelectItem::Wildcard(_) => {
+                ast::SelectItem::Expr { expr, name } => outputs.push(self.bind_output(expr, name)?),
+                ast::SelectItem::Wildcard => {
                     if self.tables.is_empty() {
                         return Err(Error::new(ER_NO_TABLES_USED, &[]));
                     }
                     self.expand_wildcard(None, &mut outputs)?;
                 }
-                ast::SelectItem::QualifiedWildcard(
-                    ast::SelectItemQualifiedWildcardKind::ObjectName(name),
-                    _,
-                ) => {
-                    let name =
-                        crate::parse::table_name(name).ok_or_else(|| Error::unsupported("this name"))?;
-                    let qualifier = ColumnName {
-                        database: None,
-                        table: name.database.as_deref(),
-                        column: &name.name,
-                    };
-                    self.expand_wildcard(Some(&qualifier), &mut outputs)?;
-                }
-                _ => return Err(Error::unsupported("this select item")),
+                ast::SelectItem::TableWildcard(table) => self.expand_wildcard(Some(table), &mut outputs)?,
             }
         }
         Ok(outputs)
@@ -215,7 +192,7 @@ impl Block<'_, '_> {
 
     fn expand_wildcard(
         &mut self,
-        qualifier: Option<&ColumnName<'_>>,
+        qualifier: Option<&ast::TableName>,
         outputs: &mut Vec<Output>,
     ) -> Result<()> {
         for column in self.wildcard(qualifier)? {
@@ -239,25 +216,29 @@ impl Block<'_, '_> {
         result
     }
 
-    fn bind_output(&mut self, expr: &ast::Expr, alias: Option<&ast::Ident>) -> Result<Output> {
+    fn bind_output(&mut self, expr: &ast::Expr, name: &ast::ItemName) -> Result<Output> {
         let mode = BindMode {
             windows: self.windows.named.is_some(),
             ..BindMode::fields()
         };
         let bound = self.bind(expr, mode)?;
-        let generated = alias.is_some_and(|alias| alias.quote_style == Some(GENERATED_NAME));
         let written = match expr {
-            ast::Expr::Identifier(ident) => Some(ident.value.as_str()),
-            ast::Expr::CompoundIdentifier(idents) => idents.last().map(|ident| ident.value.as_str()),
+            ast::Expr::Column(column) => Some(column),
             _ => None,
         };
-        let name: Arc<str> = match (alias, written) {
-            (Some(alias), _) => alias.value.as_str().into(),
-            (None, Some(written)) => written.into(),
+        let generated = matches!(name, ast::ItemName::Text(_));
+        let name: Arc<str> = match (name.text(), written) {
+            (Some(name), _) => name.into(),
+            (None, Some(column)) => column.name.as_str().into(),
             (None, None) => expr.to_string().into(),
         };
         let own = match bound.kind {
-            _ if self.merged_views > 0 && written.is_some() => self.written_column(expr)?,
+            _ if self.merged_views > 0
+                && let Some(column) = written =>
+            {
+                let found = self.find_column(column, "SELECT")?;
+                found.map(|found| (found.table, found.column))
+            }
             ExprKind::Column(slot) => self
                 .tables
                 .iter()
@@ -279,45 +260,6 @@ impl Block<'_, '_> {
         })
     }
 
-    /// The column of this block that a select item is.
-    fn written_column(&self, expr: &ast::Expr) -> Result<Option<(usize, usize)>> {
-        let parts = match expr {
-            ast::Expr::Identifier(name) => std::slice::from_ref(name),
-            ast::Expr::CompoundIdentifier(parts) => parts,
-            _ => return Ok(None),
-        };
-        let part = |from_end: usize| {
-            let place = parts.len().checked_sub(from_end)?;
-            Some(parts[place].value.as_str())
-        };
-        let Some(column) = part(1) else { return Ok(None) };
-        let name = ColumnName {
-            database: part(3),
-            table: part(2),
-            column,
-        };
-        let found = self.find_column(&name, "SELECT")?;
-        Ok(found.map(|found| (found.table, found.column)))
-    }
-
-    fn bind_group_by(
-        &mut self,
-        group_by: &ast::GroupByExpr,
-        outputs: &[Output],
-    ) -> Result<(Vec<Expr>, bool, bool)> {
-        let ast::GroupByExpr::Expressions(exprs, modifiers) = group_by else {
-            return Err(Error::unsupported("GROUP BY ALL"));
-        };
-        let rollup = modifiers
-            .iter()
-            .any(|modifier| matches!(modifier, ast::GroupByWithModifier::Rollup));
-        let mut groups = Vec::with_capacity(exprs.len());
-        for expr in exprs {
-            groups.push(self.bind_group(expr, outputs)?);
-        }
-        Ok((groups, !exprs.is_empty(), rollup))
-    }
-
     fn bind_group(&mut self, expr: &ast::Expr, outputs: &[Output]) -> Result<Expr> {
         let bound = match position(expr) {
             Some(place) => match column_at(place).and_then(|place| outputs.get(place)) {
@@ -333,37 +275,19 @@ impl Block<'_, '_> {
         if bound
             .any(&mut |node| matches!(node.kind, ExprKind::Column(slot) if aggregate_slots.contains(&slot)))
         {
-            return Err(match expr {
-                ast::Expr::Identifier(ident) => Error::new(ER_WRONG_GROUP_FIELD, &[&ident.value]),
-                _ => Error::new(ER_WRONG_GROUP_FIELD, &[expr]),
-            });
+            return Err(Error::new(ER_WRONG_GROUP_FIELD, &[expr]));
         }
         Ok(bound)
     }
 
-    /// Binds ORDER BY.
-    pub fn bind_order_by(
-        &mut self,
-        order_by: Option<&ast::OrderBy>,
-        outputs: &[Output],
-    ) -> Result<Vec<SortItem>> {
-        let Some(order_by) = order_by else {
-            return Ok(Vec::new());
-        };
-        let ast::OrderByKind::Expressions(exprs) = &order_by.kind else {
-            return Err(Error::unsupported("ORDER BY ALL"));
-        };
-        self.bind_order(exprs, outputs)
-    }
-
     /// Binds the keys of ORDER BY; constants are left out.
-    pub fn bind_order(&mut self, exprs: &[ast::OrderByExpr], outputs: &[Output]) -> Result<Vec<SortItem>> {
+    pub fn bind_order_by(&mut self, exprs: &[ast::OrderItem], outputs: &[Output]) -> Result<Vec<SortItem>> {
         let mut items = Vec::with_capacity(exprs.len());
         for item in exprs {
-            let descending = item.options.sort == Some(ast::OrderBySort::Desc);
-            let alias = match &item.expr {
-                ast::Expr::Identifier(ident) => self.find_alias(outputs, &ident.value)?,
-                _ => None,
+            let descending = item.order == ast::SortOrder::Descending;
+            let alias = match item.bare_column() {
+                Some(column) => self.find_alias(outputs, column)?,
+                None => None,
             };
             let key = match (position(&item.expr), alias) {
                 (Some(place), _) => match column_at(place) {
@@ -402,28 +326,15 @@ impl Block<'_, '_> {
     }
 
     /// Binds LIMIT.
-    pub fn bind_limit(&mut self, limit: Option<&ast::LimitClause>) -> Result<Limit> {
-        let (count, offset) = match limit {
-            None => (None, None),
-            Some(ast::LimitClause::LimitOffset { limit, offset, .. }) => {
-                (limit.as_ref(), offset.as_ref().map(|offset| &offset.value))
-            }
-            Some(ast::LimitClause::OffsetCommaLimit { offset, limit }) => (Some(limit), Some(offset)),
-        };
-        // `LIMIT ?, ?` counts its parameters in the order of the text.
-        let comma = matches!(limit, Some(ast::LimitClause::OffsetCommaLimit { .. }));
+    pub fn bind_limit(&mut self, limit: Option<&ast::Limit>) -> Result<Limit> {
         let mut bind = |expr: Option<&ast::Expr>| {
             expr.map(|expr| self.bind(expr, BindMode::named("LIMIT")))
                 .transpose()
         };
-        let (offset, count) = if comma {
-            let offset = bind(offset)?;
-            (offset, bind(count)?)
-        } else {
-            let count = bind(count)?;
-            (bind(offset)?, count)
-        };
-        Ok(Limit { count, offset })
+        Ok(Limit {
+            count: bind(limit.and_then(|limit| limit.count.as_ref()))?,
+            offset: bind(limit.and_then(|limit| limit.offset.as_ref()))?,
+        })
     }
 
     /// Lets what is evaluated after grouping read the group keys from slots of their own, which WITH ROLLUP can set to NULL.
@@ -657,19 +568,16 @@ fn padding(block: &Block<'_, '_>, table: &TableRef) -> Vec<(usize, usize)> {
 /// The place that an integer in ORDER BY or GROUP BY names: in parentheses or with a sign as well, of which no negative one names any. TRUE is 1.
 pub(crate) fn position(expr: &ast::Expr) -> Option<i64> {
     match expr {
-        ast::Expr::Value(value) => match &value.value {
-            // What is past BIGINT is the number of the same bits.
-            ast::Value::Number(number, _) => {
-                number.to_string().parse::<u64>().ok().map(|number| number as i64)
-            }
-            ast::Value::Boolean(truth) => Some(i64::from(*truth)),
-            _ => None,
-        },
+        // What is past BIGINT is the number of the same bits.
+        ast::Expr::Literal(ast::Literal::Number(digits)) => {
+            digits.parse::<u64>().ok().map(|number| number as i64)
+        }
+        ast::Expr::Literal(ast::Literal::Boolean(truth)) => Some(i64::from(*truth)),
         ast::Expr::Nested(inner) => position(inner),
-        ast::Expr::UnaryOp { op, expr } => match op {
-            ast::UnaryOperator::Plus => position(expr),
-            ast::UnaryOperator::Minus => position(expr)?.checked_neg(),
-            _ => None,
+        ast::Expr::Unary { op, operand } => match op {
+            ast::UnaryOp::Plus => position(operand),
+            ast::UnaryOp::Minus => position(operand)?.checked_neg(),
+            ast::UnaryOp::Not | ast::UnaryOp::BitNot => None,
         },
         _ => None,
     }

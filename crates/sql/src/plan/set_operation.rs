@@ -5,7 +5,6 @@ use paceline_types::error_code::{
     ER_BAD_FIELD_ERROR, ER_DUP_QUERY_NAME, ER_WITH_COL_WRONG_LIST, ER_WRONG_NUMBER_OF_COLUMNS_IN_SELECT,
     ER_WRONG_VALUE_COUNT_ON_ROW,
 };
-use sqlparser::ast;
 
 use super::block::{BindMode, Block, OuterScope, Output};
 use super::common_table::{CommonTableKind, CommonTables, add_readers, not_compliant};
@@ -18,11 +17,12 @@ use super::tree::{
 use super::{Planner, ResultColumn, unique_id};
 use crate::error::{Error, Result};
 use crate::expr::{Class, Expr, ExprKind, ExprType, convert_to_common_type, union_type};
+use crate::parse::ast;
 
 impl Planner<'_> {
     /// Plans the query of a SELECT statement.
-    pub fn plan_top_query(&self, query: &ast::Query, wait_seconds: Option<u64>) -> Result<QueryPlan> {
-        let read = self.read_mode(&query.locks, wait_seconds);
+    pub fn plan_top_query(&self, query: &ast::Query) -> Result<QueryPlan> {
+        let read = self.read_mode(query.lock);
         self.plan_query(query, None, CommonTables::default(), read)
     }
 
@@ -33,7 +33,7 @@ impl Planner<'_> {
         parent: Option<&mut dyn OuterScope>,
         common: CommonTables,
     ) -> Result<QueryPlan> {
-        let read = self.read_mode(&query.locks, None);
+        let read = self.read_mode(query.lock);
         self.plan_query(query, parent, common, read)
     }
 
@@ -45,14 +45,11 @@ impl Planner<'_> {
         read: ReadMode,
     ) -> Result<QueryPlan> {
         let _depth = self.descend()?;
-        if query.fetch.is_some() {
-            return Err(Error::unsupported("FETCH"));
-        }
         let common = self.plan_with(query.with.as_ref(), common)?;
         self.plan_body(
             &query.body,
-            query.order_by.as_ref(),
-            query.limit_clause.as_ref(),
+            &query.order_by,
+            query.limit.as_ref(),
             parent,
             common,
             read,
@@ -61,15 +58,15 @@ impl Planner<'_> {
 
     fn plan_body(
         &self,
-        body: &ast::SetExpr,
-        order_by: Option<&ast::OrderBy>,
-        limit: Option<&ast::LimitClause>,
+        body: &ast::QueryBody,
+        order_by: &[ast::OrderItem],
+        limit: Option<&ast::Limit>,
         parent: Option<&mut dyn OuterScope>,
         common: CommonTables,
         read: ReadMode,
     ) -> Result<QueryPlan> {
         match body {
-            ast::SetExpr::Select(select) => self.plan_select(
+            ast::QueryBody::Select(select) => self.plan_select(
                 select,
                 &Surroundings {
                     order_by,
@@ -79,19 +76,18 @@ impl Planner<'_> {
                 parent,
                 common,
             ),
-            ast::SetExpr::SetOperation { .. } => {
-                self.plan_set(SetChain::of(body)?, order_by, limit, parent, common, read)
+            ast::QueryBody::SetOperation { .. } => {
+                self.plan_set(SetChain::of(body), order_by, limit, parent, common, read)
             }
-            ast::SetExpr::Query(query) => {
-                if order_by.is_none() && limit.is_none() {
-                    let read = if query.locks.is_empty() {
-                        read
-                    } else {
-                        self.read_mode(&query.locks, None)
+            ast::QueryBody::Query(query) => {
+                if order_by.is_empty() && limit.is_none() {
+                    let read = match query.lock {
+                        Some(_) => self.read_mode(query.lock),
+                        None => read,
                     };
                     return self.plan_query(query, parent, common, read);
                 }
-                if query.order_by.is_none() && query.limit_clause.is_none() {
+                if query.order_by.is_empty() && query.limit.is_none() {
                     let common = self.plan_with(query.with.as_ref(), common)?;
                     return self.plan_body(&query.body, order_by, limit, parent, common, read);
                 }
@@ -99,36 +95,31 @@ impl Planner<'_> {
                     "ORDER BY or LIMIT around a query that has its own",
                 ))
             }
-            ast::SetExpr::Values(values) => self.plan_values(values, order_by, limit, parent, common),
-            _ => Err(Error::unsupported("this kind of query")),
+            ast::QueryBody::Values(values) => self.plan_values(values, order_by, limit, parent, common),
         }
     }
 
     /// Adds the tables of WITH to those known.
     fn plan_with(&self, with: Option<&ast::With>, mut common: CommonTables) -> Result<CommonTables> {
         let Some(with) = with else { return Ok(common) };
-        for (number, table) in with.cte_tables.iter().enumerate() {
-            let name = table.alias.name.value.clone();
-            let before = &with.cte_tables[..number];
-            if before
-                .iter()
-                .any(|other| other.alias.name.value.eq_ignore_ascii_case(&name))
-            {
-                return Err(Error::new(ER_DUP_QUERY_NAME, &[&name]));
+        for (number, table) in with.tables.iter().enumerate() {
+            let name = &table.name;
+            let before = &with.tables[..number];
+            if before.iter().any(|other| other.name.eq_ignore_ascii_case(name)) {
+                return Err(Error::new(ER_DUP_QUERY_NAME, &[name]));
             }
-            let names: Vec<String> = table
-                .alias
-                .columns
-                .iter()
-                .map(|column| column.name.value.clone())
-                .collect();
-            let plan = match with.recursive && mentions(&table.query.body, &name) {
-                true => self.plan_recursive(&name, &names, &table.query, &common)?,
+            let plan = match with.recursive && mentions(&table.query.body, name) {
+                true => self.plan_recursive(name, &table.columns, &table.query, &common)?,
                 false => self.plan_subquery(&table.query, None, common.clone())?,
             };
-            let columns = renamed(&plan.columns, &names)?;
+            let columns = renamed(&plan.columns, &table.columns)?;
             let types = plan.types.clone();
-            common = common.with(name, CommonTableKind::Planned(plan.into()), columns, types);
+            common = common.with(
+                name.clone(),
+                CommonTableKind::Planned(plan.into()),
+                columns,
+                types,
+            );
         }
         Ok(common)
     }
@@ -140,19 +131,19 @@ impl Planner<'_> {
         query: &ast::Query,
         common: &CommonTables,
     ) -> Result<QueryPlan> {
-        let ast::SetExpr::SetOperation {
+        let ast::QueryBody::SetOperation {
             left,
             op: ast::SetOperator::Union,
-            set_quantifier,
+            all: keep_duplicates,
             right,
-        } = &*query.body
+        } = &query.body
         else {
             return Err(Error::unsupported("this kind of recursive query"));
         };
-        if query.order_by.is_some() || query.limit_clause.is_some() || mentions(left, name) {
+        if !query.order_by.is_empty() || query.limit.is_some() || mentions(left, name) {
             return Err(Error::unsupported("this kind of recursive query"));
         }
-        let anchor = self.plan_body(left, None, None, None, common.clone(), self.reads.get())?;
+        let anchor = self.plan_body(left, &[], None, None, common.clone(), self.reads.get())?;
         let table = super::from::recursive_table_id();
         // The recursive part may make any column NULL or longer: the anchor decides the kind of value.
         let types: Vec<ExprType> = anchor.types.iter().cloned().map(ExprType::nullable).collect();
@@ -163,7 +154,7 @@ impl Planner<'_> {
             columns.clone(),
             types.clone(),
         );
-        let step = self.plan_body(right, None, None, None, inner, self.reads.get())?;
+        let step = self.plan_body(right, &[], None, None, inner, self.reads.get())?;
         if step.types.len() != anchor.types.len() {
             return Err(Error::new(ER_WRONG_NUMBER_OF_COLUMNS_IN_SELECT, &[]));
         }
@@ -177,7 +168,6 @@ impl Planner<'_> {
             conversions(&step.types, &types),
         ]
         .map(|conversions| conversions.unwrap_or_default());
-        let keep_duplicates = matches!(set_quantifier, ast::SetQuantifier::All);
         Ok(QueryPlan {
             id: unique_id(),
             body: QueryBody::Recursive(Box::new(RecursivePlan {
@@ -185,7 +175,7 @@ impl Planner<'_> {
                 anchor,
                 step,
                 readers,
-                keep_duplicates,
+                keep_duplicates: *keep_duplicates,
                 conversions,
             })),
             columns,
@@ -199,16 +189,16 @@ impl Planner<'_> {
     fn plan_set(
         &self,
         chain: SetChain<'_>,
-        order_by: Option<&ast::OrderBy>,
-        limit: Option<&ast::LimitClause>,
+        order_by: &[ast::OrderItem],
+        limit: Option<&ast::Limit>,
         mut parent: Option<&mut dyn OuterScope>,
         common: CommonTables,
         read: ReadMode,
     ) -> Result<QueryPlan> {
         let _depth = self.descend()?;
-        let mut plan_part = |part: &ast::SetExpr| {
+        let mut plan_part = |part: &ast::QueryBody| {
             let parent = parent.as_deref_mut().map(|parent| parent as &mut dyn OuterScope);
-            self.plan_body(part, None, None, parent, common.clone(), read)
+            self.plan_body(part, &[], None, parent, common.clone(), read)
         };
         let first = plan_part(chain.first)?;
         let mut rest = Vec::with_capacity(chain.rest.len());
@@ -279,16 +269,10 @@ impl Planner<'_> {
     /// ORDER BY over the columns of a result.
     fn bind_result_order(
         &self,
-        order_by: Option<&ast::OrderBy>,
+        order_by: &[ast::OrderItem],
         columns: &[ResultColumn],
         types: &[ExprType],
     ) -> Result<Vec<SortItem>> {
-        let Some(order_by) = order_by else {
-            return Ok(Vec::new());
-        };
-        let ast::OrderByKind::Expressions(exprs) = &order_by.kind else {
-            return Err(Error::unsupported("ORDER BY ALL"));
-        };
         let mut block = Block::new(self, None);
         block.allocate(columns.len());
         let outputs: Vec<Output> = columns
@@ -301,9 +285,9 @@ impl Planner<'_> {
                 named: true,
             })
             .collect();
-        let mut items = Vec::with_capacity(exprs.len());
-        for item in exprs {
-            let descending = item.options.sort == Some(ast::OrderBySort::Desc);
+        let mut items = Vec::with_capacity(order_by.len());
+        for item in order_by {
+            let descending = item.order == ast::SortOrder::Descending;
             let key = match position(&item.expr) {
                 Some(place) => match column_at(place) {
                     Some(place) if place < columns.len() => SortKey::Output(place),
@@ -324,18 +308,18 @@ impl Planner<'_> {
 
     fn plan_values(
         &self,
-        values: &ast::Values,
-        order_by: Option<&ast::OrderBy>,
-        limit: Option<&ast::LimitClause>,
+        values: &[Vec<ast::Expr>],
+        order_by: &[ast::OrderItem],
+        limit: Option<&ast::Limit>,
         parent: Option<&mut dyn OuterScope>,
         common: CommonTables,
     ) -> Result<QueryPlan> {
         self.next_select_number();
         let mut block = Block::new(self, parent).with_common(common);
-        let mut rows: Vec<Vec<Expr>> = Vec::with_capacity(values.rows.len());
-        for (number, row) in values.rows.iter().enumerate() {
-            let mut bound = Vec::with_capacity(row.content.len());
-            for expr in &row.content {
+        let mut rows: Vec<Vec<Expr>> = Vec::with_capacity(values.len());
+        for (number, row) in values.iter().enumerate() {
+            let mut bound = Vec::with_capacity(row.len());
+            for expr in row {
                 bound.push(block.bind(expr, BindMode::values())?);
             }
             if rows.first().is_some_and(|first| first.len() != bound.len()) {
@@ -349,11 +333,8 @@ impl Planner<'_> {
         for column in 0..width {
             let all: Vec<&ExprType> = rows.iter().map(|row| &row[column].ty).collect();
             let ty = union_type(&all, self.session().settings.collation_connection)?;
-            let name = match &values.rows[0].content[column] {
-                ast::Expr::Value(value) => match &value.value {
-                    ast::Value::SingleQuotedString(text) => text.clone(),
-                    other => other.to_string(),
-                },
+            let name = match &values[0][column] {
+                ast::Expr::Literal(ast::Literal::Text(text)) => text.clone(),
                 other => other.to_string(),
             };
             columns.push(ResultColumn::of_expression(name, &ty));
@@ -388,25 +369,19 @@ impl Planner<'_> {
 /// Set operations that are done from left to right. A part in parentheses, or one that binds more tightly on the right side, is a
 /// query of its own.
 struct SetChain<'q> {
-    first: &'q ast::SetExpr,
-    rest: Vec<(SetOperation, &'q ast::SetExpr)>,
+    first: &'q ast::QueryBody,
+    rest: Vec<(SetOperation, &'q ast::QueryBody)>,
 }
 
 impl<'q> SetChain<'q> {
-    fn of(mut body: &'q ast::SetExpr) -> Result<Self> {
+    fn of(mut body: &'q ast::QueryBody) -> Self {
         let mut rest = Vec::new();
-        while let ast::SetExpr::SetOperation {
-            left,
-            op,
-            set_quantifier,
-            right,
-        } = body
-        {
-            rest.push((set_operation(*op, *set_quantifier)?, &**right));
+        while let ast::QueryBody::SetOperation { left, op, all, right } = body {
+            rest.push((set_operation(*op, *all), &**right));
             body = left;
         }
         rest.reverse();
-        Ok(SetChain { first: body, rest })
+        SetChain { first: body, rest }
     }
 }
 
@@ -419,20 +394,15 @@ fn continues(operation: SetOperation, last: SetOperation) -> bool {
     }
 }
 
-fn set_operation(op: ast::SetOperator, quantifier: ast::SetQuantifier) -> Result<SetOperation> {
-    let all = match quantifier {
-        ast::SetQuantifier::All => true,
-        ast::SetQuantifier::None | ast::SetQuantifier::Distinct => false,
-        _ => return Err(Error::unsupported("BY NAME")),
-    };
-    Ok(match (op, all) {
+fn set_operation(op: ast::SetOperator, all: bool) -> SetOperation {
+    match (op, all) {
         (ast::SetOperator::Union, true) => SetOperation::UnionAll,
         (ast::SetOperator::Union, false) => SetOperation::Union,
-        (ast::SetOperator::Except | ast::SetOperator::Minus, true) => SetOperation::ExceptAll,
-        (ast::SetOperator::Except | ast::SetOperator::Minus, false) => SetOperation::Except,
+        (ast::SetOperator::Except, true) => SetOperation::ExceptAll,
+        (ast::SetOperator::Except, false) => SetOperation::Except,
         (ast::SetOperator::Intersect, true) => SetOperation::IntersectAll,
         (ast::SetOperator::Intersect, false) => SetOperation::Intersect,
-    })
+    }
 }
 
 /// Whether one of a query's own selects has aggregates or window functions.
@@ -461,24 +431,21 @@ fn renamed(columns: &[ResultColumn], names: &[String]) -> Result<Vec<ResultColum
 }
 
 /// Whether a query's FROM names that table, at any depth.
-fn mentions(body: &ast::SetExpr, name: &str) -> bool {
-    fn factor(factor: &ast::TableFactor, name: &str) -> bool {
-        match factor {
-            ast::TableFactor::Table { name: table, .. } => crate::parse::table_name(table)
-                .is_some_and(|table| table.database.is_none() && table.name.eq_ignore_ascii_case(name)),
-            ast::TableFactor::Derived { subquery, .. } => mentions(&subquery.body, name),
-            ast::TableFactor::NestedJoin { table_with_joins, .. } => joins(table_with_joins, name),
-            _ => false,
-        }
-    }
-    fn joins(item: &ast::TableWithJoins, name: &str) -> bool {
-        factor(&item.relation, name) || item.joins.iter().any(|join| factor(&join.relation, name))
+fn mentions(body: &ast::QueryBody, name: &str) -> bool {
+    fn in_tables(tables: &ast::JoinedTables, name: &str) -> bool {
+        tables.factors().any(|factor| match factor {
+            ast::TableFactor::Table { name: table, .. } => {
+                table.database.is_none() && table.name.eq_ignore_ascii_case(name)
+            }
+            ast::TableFactor::Derived { query, .. } => mentions(&query.body, name),
+            ast::TableFactor::Nested(tables) => in_tables(tables, name),
+        })
     }
     match body {
-        ast::SetExpr::Select(select) => select.from.iter().any(|item| joins(item, name)),
-        ast::SetExpr::Query(query) => mentions(&query.body, name),
-        ast::SetExpr::SetOperation { left, right, .. } => mentions(left, name) || mentions(right, name),
-        _ => false,
+        ast::QueryBody::Select(select) => select.from.iter().any(|tables| in_tables(tables, name)),
+        ast::QueryBody::Query(query) => mentions(&query.body, name),
+        ast::QueryBody::SetOperation { left, right, .. } => mentions(left, name) || mentions(right, name),
+        ast::QueryBody::Values(_) => false,
     }
 }
 

@@ -3,17 +3,17 @@
 //! They need not be in the select list. They are put behind it, and come with each row into slots behind those of the table's own row. As in MariaDB, a
 //! SELECT that groups, or is one of several, has no such columns; nor has one with DISTINCT here, whose rows would be told apart by them.
 
-use std::ops::{ControlFlow, Range};
+use std::ops::Range;
 use std::sync::Arc;
 
 use paceline_types::error_code::ER_BAD_FIELD_ERROR;
-use sqlparser::ast;
 
 use super::block::{Block, TableColumn, VisibleColumn};
 use super::tree::{QueryBody, QueryPlan, TableSource};
 use super::{Planner, ResultColumn, TableUsage};
 use crate::error::{Error, Result};
-use crate::expr::ColumnName;
+use crate::parse::ast::visit::for_each_expr;
+use crate::parse::ast::{self, ColumnName};
 use crate::parse::{AssignedValue, Insert, QueryStatement};
 
 const CLAUSE: &str = "UPDATE";
@@ -38,7 +38,7 @@ struct SourceColumn {
     number: usize,
     result: ResultColumn,
     /// As it is written.
-    expr: ast::Expr,
+    name: ColumnName,
     /// Whether it is named without its table.
     bare: bool,
 }
@@ -47,33 +47,26 @@ impl SourceColumns {
     /// Looks which columns ON DUPLICATE KEY UPDATE names that are not the target's.
     pub fn of(target: &Block<'_, '_>, insert: &Insert, source: &QueryStatement) -> Result<Self> {
         let mut found = SourceColumns::default();
-        let ast::SetExpr::Select(select) = &*source.query.body else {
+        let ast::QueryBody::Select(select) = &source.query.body else {
             return Ok(found);
         };
-        let is_grouped =
-            !matches!(&select.group_by, ast::GroupByExpr::Expressions(exprs, _) if exprs.is_empty());
-        if is_grouped || select.distinct.is_some() || source.query.with.is_some() {
+        if !select.group_by.is_empty() || select.distinct || source.query.with.is_some() {
             return Ok(found);
         }
         let mut unknown = Vec::new();
         for assignment in &insert.on_duplicate {
             if let AssignedValue::Expr(expr) = &assignment.value {
-                let _ = ast::visit_expressions(expr, |node| {
-                    if column_name(node).is_some() {
-                        unknown.push(node.clone());
+                for_each_expr(expr, |node| {
+                    if let ast::Expr::Column(name) = node {
+                        unknown.push(name.clone());
                     }
-                    ControlFlow::<()>::Continue(())
                 });
             }
         }
         let mut names = Vec::new();
-        for expr in unknown {
-            let is_known = match column_name(&expr) {
-                Some(name) => target.find_column(&name, CLAUSE)?.is_some(),
-                None => true,
-            };
-            if !is_known {
-                names.push(expr);
+        for name in unknown {
+            if target.find_column(&name, CLAUSE)?.is_none() {
+                names.push(name);
             }
         }
         if names.is_empty() {
@@ -85,17 +78,16 @@ impl SourceColumns {
             ..TableUsage::default()
         };
         probe.bind_from(&select.from, usage)?;
-        for expr in names {
-            let Some(name) = column_name(&expr) else { continue };
+        for name in names {
             if let Some(column) = probe.find_column(&name, CLAUSE)? {
-                let bare = name.table.is_none();
-                found.add(&probe, column, expr, bare);
+                found.add(&probe, column, name);
             }
         }
         Ok(found)
     }
 
-    fn add(&mut self, probe: &Block<'_, '_>, found: VisibleColumn, expr: ast::Expr, bare: bool) {
+    fn add(&mut self, probe: &Block<'_, '_>, found: VisibleColumn, name: ColumnName) {
+        let bare = name.table.is_none();
         let reference = &probe.tables[found.table];
         let known = self.tables.iter().position(|table| table.number == found.table);
         let place = known.unwrap_or_else(|| {
@@ -113,7 +105,7 @@ impl SourceColumns {
             None => columns.push(SourceColumn {
                 number: found.column,
                 result: reference.columns[found.column].result.clone(),
-                expr,
+                name,
                 bare,
             }),
         }
@@ -154,42 +146,25 @@ impl Planner<'_> {
     /// Plans the query that an INSERT takes its rows from, with these columns behind its own.
     pub(super) fn plan_source(&self, source: &QueryStatement, read: &SourceColumns) -> Result<QueryPlan> {
         if read.len() == 0 {
-            return self.plan_top_query(&source.query, source.lock_wait_seconds);
+            return self.plan_top_query(&source.query);
         }
         let mut query = source.query.clone();
         let columns = || read.tables.iter().flat_map(|table| &table.columns);
-        if let ast::SetExpr::Select(select) = &mut *query.body {
-            let items = columns().map(|column| ast::SelectItem::UnnamedExpr(column.expr.clone()));
-            select.projection.extend(items);
+        if let ast::QueryBody::Select(select) = &mut query.body {
+            let items =
+                columns().map(|column| ast::SelectItem::unnamed(ast::Expr::Column(column.name.clone())));
+            select.items.extend(items);
         }
-        let plan = self.plan_top_query(&query, source.lock_wait_seconds)?;
+        let plan = self.plan_top_query(&query)?;
         match &plan.body {
             QueryBody::Select(select) if select.aggregation.is_some() => {
-                let expr = columns().next().map(|column| column.expr.to_string());
+                let name = columns().next().map(|column| column.name.to_string());
                 Err(Error::new(
                     ER_BAD_FIELD_ERROR,
-                    &[&expr.unwrap_or_default(), &CLAUSE],
+                    &[&name.unwrap_or_default(), &CLAUSE],
                 ))
             }
             _ => Ok(plan),
         }
     }
-}
-
-/// The column that an expression is.
-fn column_name(expr: &ast::Expr) -> Option<ColumnName<'_>> {
-    let (database, table, column) = match expr {
-        ast::Expr::Identifier(column) => (None, None, column),
-        ast::Expr::CompoundIdentifier(parts) => match &parts[..] {
-            [table, column] => (None, Some(table), column),
-            [database, table, column] => (Some(database), Some(table), column),
-            _ => return None,
-        },
-        _ => return None,
-    };
-    Some(ColumnName {
-        database: database.map(|name| name.value.as_str()),
-        table: table.map(|name| name.value.as_str()),
-        column: &column.value,
-    })
 }

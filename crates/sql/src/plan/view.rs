@@ -18,7 +18,6 @@
 use std::sync::Arc;
 
 use paceline_types::error_code::*;
-use sqlparser::ast;
 
 use super::block::{BindMode, Block, TableColumn, TableRef};
 use super::common_table::CommonTables;
@@ -31,6 +30,7 @@ use crate::catalog::{ViewAlgorithm, ViewDefinition, ViewSecurity};
 use crate::error::{Error, Result};
 use crate::expr::{Clause, Expr, ExprKind};
 use crate::parse::TableName;
+use crate::parse::ast;
 
 /// Whether views are merged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -153,11 +153,11 @@ impl Block<'_, '_> {
         usage: TableUsage,
         side: Side,
     ) -> Result<BoundFrom> {
-        if let ast::SetExpr::Select(select) = &*view.parsed().body
+        if let ast::QueryBody::Select(select) = &view.parsed().body
             && view.is_mergeable()
             && view.algorithm != ViewAlgorithm::TempTable
             && self.planner.merging.get() == Merging::Possible
-            && (side == Side::Whole || select.projection.iter().all(is_column))
+            && (side == Side::Whole || select.items.iter().all(is_column))
         {
             return self.merge_view(view, select, alias, usage, side);
         }
@@ -191,8 +191,7 @@ impl Block<'_, '_> {
         let outer_scope = self.on_scope.take();
         let outer_visible = std::mem::take(&mut self.visible);
         let outer_windows = self.windows.named.take();
-        let order_by = view.parsed().order_by.as_ref();
-        let merged = self.bind_merged(select, order_by, usage, side);
+        let merged = self.bind_merged(select, &view.parsed().order_by, usage, side);
         self.owner = outer_owner;
         self.common = outer_common;
         self.on_scope = outer_scope;
@@ -211,7 +210,7 @@ impl Block<'_, '_> {
     fn bind_merged(
         &mut self,
         select: &ast::Select,
-        order_by: Option<&ast::OrderBy>,
+        order_by: &[ast::OrderItem],
         usage: TableUsage,
         side: Side,
     ) -> Result<(FromNode, Vec<Expr>)> {
@@ -223,17 +222,14 @@ impl Block<'_, '_> {
             parts.push(bound.node);
         }
         self.visible = visible;
-        let mut exprs = Vec::with_capacity(select.projection.len());
-        for item in &select.projection {
-            let (ast::SelectItem::ExprWithAlias { expr, .. } | ast::SelectItem::UnnamedExpr(expr)) = item
-            else {
-                return Err(Error::unsupported("this select item"));
-            };
+        let mut exprs = Vec::with_capacity(select.items.len());
+        for item in &select.items {
+            let expr = item.expr().expect("a view's wildcards are expanded");
             exprs.push(self.bind_unused(expr)?);
         }
         self.take_view_order(order_by, &exprs)?;
         let mut on = Vec::new();
-        if let Some(selection) = &select.selection {
+        if let Some(selection) = &select.condition {
             split_and(
                 self.bind_condition(selection, BindMode::condition(Clause::Where))?,
                 &mut on,
@@ -251,10 +247,7 @@ impl Block<'_, '_> {
     }
 
     /// Keeps the order of a view, for a query that has none.
-    fn take_view_order(&mut self, order_by: Option<&ast::OrderBy>, exprs: &[Expr]) -> Result<()> {
-        let Some(ast::OrderByKind::Expressions(items)) = order_by.map(|order_by| &order_by.kind) else {
-            return Ok(());
-        };
+    fn take_view_order(&mut self, items: &[ast::OrderItem], exprs: &[Expr]) -> Result<()> {
         let mut order = Vec::with_capacity(items.len());
         for item in items {
             let place = super::select::position(&item.expr);
@@ -265,7 +258,7 @@ impl Block<'_, '_> {
             };
             order.push(SortItem {
                 key: SortKey::Expr(key),
-                descending: item.options.sort == Some(ast::OrderBySort::Desc),
+                descending: item.order == ast::SortOrder::Descending,
             });
         }
         if self.view_order.is_empty() {
@@ -365,11 +358,5 @@ impl Block<'_, '_> {
 }
 
 fn is_column(item: &ast::SelectItem) -> bool {
-    matches!(
-        item,
-        ast::SelectItem::ExprWithAlias {
-            expr: ast::Expr::CompoundIdentifier(_),
-            ..
-        }
-    )
+    matches!(item.expr(), Some(ast::Expr::Column(column)) if column.table.is_some())
 }

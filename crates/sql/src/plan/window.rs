@@ -22,7 +22,6 @@ use paceline_types::error_code::{
     ER_WRONG_TYPE_FOR_RANGE_FRAME, ER_WRONG_TYPE_FOR_ROWS_FRAME, ER_WRONG_WINDOW_SPEC_NAME,
 };
 use paceline_types::{DataType, Value};
-use sqlparser::ast;
 
 use super::block::{Aliases, BindMode, Block, Output, same_expr};
 use super::conditions::for_each_slot;
@@ -32,14 +31,15 @@ use crate::catalog::same_name;
 use crate::error::{Error, Result};
 use crate::expr::{
     ArithmeticOp, Class, Clause, Expr, ExprKind, ExprType, Frame, FrameBound, FrameUnits, SortOrder,
-    WindowCall, WindowFunction, arithmetic, sort_order,
+    WindowCall, WindowFunction, arithmetic,
 };
+use crate::parse::ast;
 
 /// What is known of a block's window functions while it is bound.
 #[derive(Default)]
 pub(crate) struct Windows {
     /// WINDOW; `None` in statements that have no window functions.
-    pub named: Option<Vec<ast::NamedWindowDefinition>>,
+    pub named: Option<Vec<ast::NamedWindow>>,
     /// The functions, each with the slot of its result.
     calls: Vec<(WindowCall, usize)>,
 }
@@ -105,28 +105,21 @@ struct BoundSpec {
     frame: Option<Frame>,
 }
 
-fn specification(definition: &ast::NamedWindowDefinition) -> Option<&ast::WindowSpec> {
-    match &definition.1 {
-        ast::NamedWindowExpr::WindowSpec(spec) => Some(spec),
-        ast::NamedWindowExpr::NamedWindow(_) => None,
-    }
-}
-
 impl Block<'_, '_> {
     /// Checks what stands behind OVER as far as MariaDB does before it looks at the arguments.
-    pub fn check_over(&self, function: Option<&WindowFunction>, over: &ast::WindowType) -> Result<()> {
+    pub fn check_over(&self, function: Option<&WindowFunction>, over: &ast::Over) -> Result<()> {
         let spec = match over {
-            ast::WindowType::WindowSpec(spec) => spec,
-            ast::WindowType::NamedWindow(name) => {
+            ast::Over::Spec(spec) => spec,
+            ast::Over::Named(name) => {
                 let mut named = self.windows.named.iter().flatten();
-                named
-                    .find(|definition| same_name(&definition.0.value, &name.value))
-                    .and_then(specification)
-                    .ok_or_else(|| Error::new(ER_WRONG_WINDOW_SPEC_NAME, &[&name.value]))?
+                let found = named.find(|window| same_name(&window.name, name));
+                &found
+                    .ok_or_else(|| Error::new(ER_WRONG_WINDOW_SPEC_NAME, &[name]))?
+                    .spec
             }
         };
         let Some(function) = function else { return Ok(()) };
-        if spec.window_frame.is_some() && !function.may_have_frame() {
+        if spec.frame.is_some() && !function.may_have_frame() {
             return Err(Error::new(ER_NOT_ALLOWED_WINDOW_FRAME, &[&function.name()]));
         }
         if spec.order_by.is_empty() && function.needs_order() {
@@ -154,27 +147,23 @@ impl Block<'_, '_> {
     /// Binds the windows of all functions met so far.
     pub fn bind_windows(&mut self, outputs: &[Output]) -> Result<Vec<BoundWindow>> {
         let mut known: Vec<(String, BoundSpec)> = Vec::new();
-        for definition in self.windows.named.clone().unwrap_or_default() {
-            let Some(spec) = specification(&definition) else {
-                return Err(Error::unsupported("this window"));
-            };
-            let name = definition.0.value.clone();
-            if known.iter().any(|(known, _)| same_name(known, &name)) {
-                return Err(Error::new(ER_DUP_WINDOW_NAME, &[&name]));
+        for window in self.windows.named.clone().unwrap_or_default() {
+            if known.iter().any(|(known, _)| same_name(known, &window.name)) {
+                return Err(Error::new(ER_DUP_WINDOW_NAME, &[&window.name]));
             }
-            let bound = self.bind_specification(spec, &known, outputs)?;
-            known.push((name, bound));
+            let bound = self.bind_specification(&window.spec, &known, outputs)?;
+            known.push((window.name, bound));
         }
         let mut bound = Vec::with_capacity(self.windows.calls.len());
         for number in 0..self.windows.calls.len() {
             let (call, slot) = self.windows.calls[number].clone();
             let mut spec = match &call.over {
-                ast::WindowType::WindowSpec(spec) => self.bind_specification(spec, &known, outputs)?,
-                ast::WindowType::NamedWindow(name) => known
+                ast::Over::Spec(spec) => self.bind_specification(spec, &known, outputs)?,
+                ast::Over::Named(name) => known
                     .iter()
-                    .find(|(known, _)| same_name(known, &name.value))
+                    .find(|(known, _)| same_name(known, name))
                     .map(|(_, spec)| spec.clone())
-                    .ok_or_else(|| Error::new(ER_WRONG_WINDOW_SPEC_NAME, &[&name.value]))?,
+                    .ok_or_else(|| Error::new(ER_WRONG_WINDOW_SPEC_NAME, &[name]))?,
             };
             spec.order.extend(call.within);
             bound.push(BoundWindow {
@@ -196,9 +185,9 @@ impl Block<'_, '_> {
         known: &[(String, BoundSpec)],
         outputs: &[Output],
     ) -> Result<BoundSpec> {
-        let base = match &spec.window_name {
+        let base = match &spec.base {
             None => None,
-            Some(name) => Some(referenced(&name.value, spec, known)?),
+            Some(name) => Some(referenced(name, spec, known)?),
         };
         let mut partition = Vec::with_capacity(spec.partition_by.len());
         for expr in &spec.partition_by {
@@ -207,15 +196,15 @@ impl Block<'_, '_> {
         let mut order = Vec::with_capacity(spec.order_by.len());
         for item in &spec.order_by {
             // A bare name is a column of the result before it is one of a table, as in ORDER BY.
-            let alias = match &item.expr {
-                ast::Expr::Identifier(name) => self.find_alias(outputs, &name.value)?,
-                _ => None,
+            let alias = match item.bare_column() {
+                Some(column) => self.find_alias(outputs, column)?,
+                None => None,
             };
             let expr = match alias {
                 Some(output) => outputs[output].expr.clone(),
                 None => self.bind_window_expr(&item.expr, Clause::OrderBy, outputs)?,
             };
-            order.push((expr, sort_order(item)));
+            order.push((expr, item.order));
         }
         if (partition.iter().chain(order.iter().map(|(expr, _)| expr))).any(|expr| self.reads_window(expr)) {
             return Err(Error::new(ER_WINDOW_FUNCTION_IN_WINDOW_SPEC, &[]));
@@ -226,7 +215,7 @@ impl Block<'_, '_> {
                 order = base.order.clone();
             }
         }
-        let frame = match &spec.window_frame {
+        let frame = match &spec.frame {
             None => None,
             Some(frame) => Some(self.bind_frame(frame, &order)?),
         };
@@ -252,9 +241,9 @@ impl Block<'_, '_> {
     }
 
     fn bind_frame(&mut self, frame: &ast::WindowFrame, order: &[(Expr, SortOrder)]) -> Result<Frame> {
-        use ast::WindowFrameBound::{CurrentRow, Following, Preceding};
-        let start = &frame.start_bound;
-        let end = frame.end_bound.as_ref().unwrap_or(&CurrentRow);
+        use ast::FrameBound::{CurrentRow, Following, Preceding};
+        let start = &frame.start;
+        let end = frame.end.as_ref().unwrap_or(&CurrentRow);
         if matches!(
             (start, end),
             (Following(None), _)
@@ -265,8 +254,8 @@ impl Block<'_, '_> {
             return Err(Error::new(ER_BAD_COMBINATION_OF_WINDOW_FRAME_BOUND_SPECS, &[]));
         }
         let units = match frame.units {
-            ast::WindowFrameUnits::Rows => FrameUnits::Rows,
-            _ => FrameUnits::Range,
+            ast::FrameUnits::Rows => FrameUnits::Rows,
+            ast::FrameUnits::Range => FrameUnits::Range,
         };
         Ok(Frame {
             units,
@@ -277,11 +266,11 @@ impl Block<'_, '_> {
 
     fn bind_bound(
         &mut self,
-        bound: &ast::WindowFrameBound,
+        bound: &ast::FrameBound,
         units: FrameUnits,
         order: &[(Expr, SortOrder)],
     ) -> Result<FrameBound> {
-        use ast::WindowFrameBound::{CurrentRow, Following, Preceding};
+        use ast::FrameBound::{CurrentRow, Following, Preceding};
         let (offset, before) = match bound {
             CurrentRow => return Ok(FrameBound::CurrentRow),
             Preceding(None) | Following(None) => return Ok(FrameBound::Unbounded),

@@ -2,13 +2,9 @@
 
 use std::fmt::Write;
 
-use sqlparser::ast::{
-    CastKind, DataType, ExactNumberInfo, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments,
-    TrimWhereField,
-};
-
-use super::writer::{Writer, unit};
+use super::writer::Writer;
 use crate::error::{Error, Result};
+use crate::parse::ast::{Arguments, CastType, Expr, FunctionCall, TrimSide};
 
 /// Functions whose value depends on more than their arguments.
 const VARYING: &[&str] = &[
@@ -44,23 +40,18 @@ const VARYING: &[&str] = &[
 ];
 
 impl Writer<'_> {
-    pub fn function(&mut self, function: &Function) -> Result<()> {
+    pub fn call(&mut self, call: &FunctionCall) -> Result<()> {
         if self.view.is_some() {
-            return self.function_of_view(function);
+            return self.call_of_view(call);
         }
-        if function.over.is_some() {
+        if call.over.is_some() {
             return Err(self.refused("window function"));
         }
-        let name = function.name.to_string().to_lowercase();
-        let mut arguments = Vec::new();
-        if let FunctionArguments::List(list) = &function.args {
-            for argument in &list.args {
-                match argument {
-                    FunctionArg::Unnamed(FunctionArgExpr::Expr(expr)) => arguments.push(expr),
-                    _ => return Err(self.refused(&format!("{name}()"))),
-                }
-            }
+        let name = call.full_name().to_lowercase();
+        if matches!(call.arguments, Arguments::Star) {
+            return Err(self.refused(&format!("{name}()")));
         }
+        let arguments = call.arguments.exprs();
         if matches!(
             name.as_str(),
             "count" | "sum" | "avg" | "min" | "max" | "group_concat" | "std" | "variance"
@@ -83,33 +74,28 @@ impl Writer<'_> {
             ("length", _) => "octet_length",
             ("character_length", _) => "char_length",
             ("isnull", 1) => {
-                self.expr(arguments[0], 6)?;
+                self.expr(&arguments[0], 6)?;
                 self.out.push_str(" is null");
                 return Ok(());
             }
             ("date", 1) => {
                 self.out.push_str("cast(");
-                self.expr(arguments[0], 0)?;
+                self.expr(&arguments[0], 0)?;
                 self.out.push_str(" as date)");
                 return Ok(());
             }
-            ("date_add" | "adddate", 2) => return self.interval_sum(arguments[0], '+', arguments[1]),
-            ("date_sub" | "subdate", 2) => return self.interval_sum(arguments[0], '-', arguments[1]),
+            ("date_add" | "adddate", 2) => return self.interval_sum(&arguments[0], '+', &arguments[1]),
+            ("date_sub" | "subdate", 2) => return self.interval_sum(&arguments[0], '-', &arguments[1]),
             ("mod", 2) => {
-                self.expr(arguments[0], 11)?;
+                self.expr(&arguments[0], 11)?;
                 self.out.push_str(" MOD ");
-                return self.expr(arguments[1], 12);
+                return self.expr(&arguments[1], 12);
             }
             (other, _) => other,
         };
         self.out.push_str(name);
         self.out.push('(');
-        for (n, argument) in arguments.into_iter().enumerate() {
-            if n > 0 {
-                self.out.push(',');
-            }
-            self.expr(argument, 0)?;
-        }
+        self.list(arguments)?;
         self.out.push(')');
         Ok(())
     }
@@ -127,123 +113,90 @@ impl Writer<'_> {
         Ok(())
     }
 
-    fn cast(&mut self, expr: &Expr, data_type: &DataType) -> Result<()> {
+    fn cast(&mut self, operand: &Expr, target: &CastType) -> Result<()> {
         self.out.push_str("cast(");
-        self.expr(expr, 0)?;
-        let name = match data_type {
-            DataType::Signed | DataType::SignedInteger => "signed".to_owned(),
-            DataType::Unsigned | DataType::UnsignedInteger => "unsigned".to_owned(),
-            // The character set that the text came in.
-            DataType::Decimal(info) if self.view.is_some() => match info {
-                ExactNumberInfo::None => "decimal(10,0)".to_owned(),
-                ExactNumberInfo::Precision(digits) => format!("decimal({digits},0)"),
-                ExactNumberInfo::PrecisionAndScale(digits, scale) => format!("decimal({digits},{scale})"),
-            },
-            DataType::Char(_) => format!("{} charset utf8mb4", data_type.to_string().to_lowercase()),
+        self.expr(operand, 0)?;
+        let name = match target {
+            CastType::Decimal { precision, scale } if self.view.is_some() => {
+                format!("decimal({},{})", precision.unwrap_or(10), scale.unwrap_or(0))
+            }
+            CastType::Char { length, charset } => {
+                let length = length.map_or_else(String::new, |length| format!("({length})"));
+                // Without one it is the character set that the text came in.
+                let charset = charset.as_deref().unwrap_or("utf8mb4").to_lowercase();
+                format!("char{length} charset {charset}")
+            }
             other => other.to_string().to_lowercase(),
         };
         let _ = write!(self.out, " as {name})");
         Ok(())
     }
 
-    /// CAST, CONVERT, SUBSTRING, TRIM, POSITION, EXTRACT.
+    /// The functions that have words between their arguments.
     pub fn call_with_words(&mut self, expr: &Expr) -> Result<()> {
         match expr {
-            Expr::Cast {
-                kind: CastKind::Cast,
-                expr,
-                data_type,
-                ..
-            } => self.cast(expr, data_type),
-            Expr::Convert {
-                expr,
-                data_type: None,
-                charset: Some(charset),
-                ..
-            } => {
+            Expr::Cast { operand, target } => self.cast(operand, target),
+            Expr::ConvertUsing { operand, charset } => {
                 if self.view.is_some()
-                    && let Expr::Function(function) = &**expr
-                    && function.name.to_string().eq_ignore_ascii_case("CHAR")
+                    && let Expr::Call(call) = &**operand
+                    && call.is_named("CHAR")
                 {
-                    return self.char_using(function, charset);
+                    return self.char_using(call, charset);
                 }
                 self.out.push_str("convert(");
-                self.expr(expr, 0)?;
-                let _ = write!(self.out, " using {})", charset.to_string().to_lowercase());
+                self.expr(operand, 0)?;
+                let _ = write!(self.out, " using {})", charset.to_lowercase());
                 Ok(())
             }
-            Expr::Convert {
-                expr,
-                data_type: Some(data_type),
-                charset: Some(charset),
-                ..
-            } if self.view.is_some() => {
-                self.out.push_str("cast(");
-                self.expr(expr, 0)?;
-                let (data_type, charset) = (data_type.to_string(), charset.to_string());
-                let _ = write!(
-                    self.out,
-                    " as {} charset {})",
-                    data_type.to_lowercase(),
-                    charset.to_lowercase()
-                );
-                Ok(())
-            }
-            Expr::Substring {
-                expr,
-                substring_from,
-                substring_for,
-                ..
-            } => {
-                self.out.push_str("substr(");
-                self.expr(expr, 0)?;
-                for part in [substring_from, substring_for].into_iter().flatten() {
-                    self.out.push(',');
-                    self.expr(part, 0)?;
-                }
-                self.out.push(')');
-                Ok(())
-            }
-            Expr::Trim {
-                trim_where,
-                trim_what,
-                expr,
-                ..
-            } => {
+            Expr::Trim { side, what, text } => {
                 self.out.push_str("trim(");
-                let place = trim_where.map(|place| match place {
-                    TrimWhereField::Both => "both ",
-                    TrimWhereField::Leading => "leading ",
-                    TrimWhereField::Trailing => "trailing ",
-                });
-                self.out
-                    .push_str(place.unwrap_or(if trim_what.is_some() { "both " } else { "" }));
-                if let Some(what) = trim_what {
+                let word = match side {
+                    Some(TrimSide::Both) => "both ",
+                    Some(TrimSide::Leading) => "leading ",
+                    Some(TrimSide::Trailing) => "trailing ",
+                    None if what.is_some() => "both ",
+                    None => "",
+                };
+                self.out.push_str(word);
+                if let Some(what) = what {
                     self.expr(what, 0)?;
                     self.out.push(' ');
                 }
-                if place.is_some() || trim_what.is_some() {
+                if !word.is_empty() {
                     self.out.push_str("from ");
                 }
-                self.expr(expr, 0)?;
+                self.expr(text, 0)?;
                 self.out.push(')');
                 Ok(())
             }
-            Expr::Position { expr, r#in } => {
-                self.out.push_str("locate(");
-                self.expr(expr, 0)?;
-                self.out.push(',');
-                self.expr(r#in, 0)?;
+            Expr::Extract { unit, operand } => {
+                let _ = write!(self.out, "extract({} from ", unit.name().to_lowercase());
+                self.expr(operand, 0)?;
                 self.out.push(')');
                 Ok(())
             }
-            Expr::Extract { field, expr, .. } => {
-                let _ = write!(self.out, "extract({} from ", unit(field));
-                self.expr(expr, 0)?;
-                self.out.push(')');
-                Ok(())
+            Expr::TimestampAdd { unit, amount, date } => {
+                self.call_with_keyword("timestampadd", unit.name(), &[amount, date])
             }
+            Expr::TimestampDiff { unit, from, to } => {
+                self.call_with_keyword("timestampdiff", unit.name(), &[from, to])
+            }
+            Expr::GetFormat { kind, region } => self.call_with_keyword("get_format", kind.name(), &[region]),
             _ => Err(Error::unsupported("this kind of stored expression")),
         }
+    }
+
+    /// `name(KEYWORD,a,b)`; outside of views the keyword is in backticks.
+    fn call_with_keyword(&mut self, name: &str, keyword: &str, arguments: &[&Expr]) -> Result<()> {
+        let _ = match self.view {
+            Some(_) => write!(self.out, "{name}({keyword}"),
+            None => write!(self.out, "{name}(`{keyword}`"),
+        };
+        for argument in arguments {
+            self.out.push(',');
+            self.expr(argument, 0)?;
+        }
+        self.out.push(')');
+        Ok(())
     }
 }

@@ -1,157 +1,133 @@
 //! Conditions, before they are written.
 
-use sqlparser::ast::{BinaryOperator, Expr, UnaryOperator, Value};
+use crate::parse::ast::{BinaryOp, Expr, TruthTest, UnaryOp};
 
 /// A condition as MariaDB keeps it: NOT is carried inwards, a bare column among AND and OR is compared with 0.
 pub(super) fn condition(expr: Expr) -> Expr {
     match expr {
         Expr::Nested(inner) => condition(*inner),
-        Expr::BinaryOp {
+        Expr::Binary {
             left,
-            op: op @ (BinaryOperator::And | BinaryOperator::Or),
+            op: op @ (BinaryOp::And | BinaryOp::Or),
             right,
-        } => {
-            let (left, right) = (
-                Box::new(truth(condition(*left))),
-                Box::new(truth(condition(*right))),
-            );
-            Expr::BinaryOp { left, op, right }
-        }
-        Expr::UnaryOp {
-            op: UnaryOperator::Not | UnaryOperator::BangNot,
-            expr,
-        } => negated(condition(*expr)),
-        // IN with a single value is a comparison.
+        } => Expr::binary(truth(condition(*left)), op, truth(condition(*right))),
+        Expr::Unary {
+            op: UnaryOp::Not,
+            operand,
+        } => negated(condition(*operand)),
+        other => single_in_list(other),
+    }
+}
+
+/// `IN` with a single value is a comparison.
+fn single_in_list(expr: Expr) -> Expr {
+    match expr {
         Expr::InList {
-            expr,
+            operand,
             mut list,
             negated,
         } if list.len() == 1 => {
             let op = if negated {
-                BinaryOperator::NotEq
+                BinaryOp::NotEqual
             } else {
-                BinaryOperator::Eq
+                BinaryOp::Equal
             };
-            Expr::BinaryOp {
-                left: expr,
-                op,
-                right: Box::new(list.swap_remove(0)),
-            }
+            Expr::binary(*operand, op, list.swap_remove(0))
         }
         other => other,
     }
-}
-
-fn is_column(expr: &Expr) -> bool {
-    matches!(expr, Expr::Identifier(_) | Expr::CompoundIdentifier(_))
 }
 
 /// One step of [`condition`], where the parts have taken it already.
 pub(in crate::ddl) fn condition_step(expr: Expr) -> Expr {
     match expr {
-        Expr::BinaryOp {
+        Expr::Binary {
             left,
-            op: op @ (BinaryOperator::And | BinaryOperator::Or),
+            op: op @ (BinaryOp::And | BinaryOp::Or),
             right,
-        } => Expr::BinaryOp {
-            left: Box::new(truth(*left)),
-            op,
-            right: Box::new(truth(*right)),
-        },
-        Expr::UnaryOp {
-            op: UnaryOperator::Not | UnaryOperator::BangNot,
-            expr,
-        } => negated(*expr),
-        single @ Expr::InList { .. } => condition(single),
+        } => Expr::binary(truth(*left), op, truth(*right)),
+        Expr::Unary {
+            op: UnaryOp::Not,
+            operand,
+        } => negated(*operand),
+        other => single_in_list(other),
+    }
+}
+
+/// The form of a condition among AND and OR.
+pub(in crate::ddl) fn truth(expr: Expr) -> Expr {
+    match expr {
+        Expr::Column(_) => compared_with_zero(expr, BinaryOp::NotEqual),
         other => other,
     }
 }
 
-/// What a condition is among AND and OR.
-pub(in crate::ddl) fn truth(expr: Expr) -> Expr {
-    if is_column(&expr) {
-        compared_with_zero(expr, BinaryOperator::NotEq)
-    } else {
-        expr
-    }
-}
-
-fn compared_with_zero(expr: Expr, op: BinaryOperator) -> Expr {
-    let zero = Value::Number("0".to_owned(), false);
-    let right = Box::new(Expr::Value(zero.with_empty_span()));
-    Expr::BinaryOp {
-        left: Box::new(expr),
-        op,
-        right,
-    }
+fn compared_with_zero(expr: Expr, op: BinaryOp) -> Expr {
+    Expr::binary(expr, op, Expr::number("0"))
 }
 
 /// The opposite of a condition.
 fn negated(expr: Expr) -> Expr {
-    use BinaryOperator::*;
     match expr {
-        Expr::BinaryOp { left, op, right } => {
+        Expr::Binary { left, op, right } => {
             let opposite = match op {
-                Eq => NotEq,
-                NotEq => Eq,
-                Lt => GtEq,
-                GtEq => Lt,
-                Gt => LtEq,
-                LtEq => Gt,
-                And | Or => {
-                    let op = if op == And { Or } else { And };
-                    let (left, right) = (Box::new(negated(*left)), Box::new(negated(*right)));
-                    return Expr::BinaryOp { left, op, right };
-                }
-                op => {
-                    let expr = Box::new(Expr::BinaryOp { left, op, right });
-                    return Expr::UnaryOp {
-                        op: UnaryOperator::Not,
-                        expr,
-                    };
-                }
+                BinaryOp::Equal => BinaryOp::NotEqual,
+                BinaryOp::NotEqual => BinaryOp::Equal,
+                BinaryOp::Less => BinaryOp::GreaterOrEqual,
+                BinaryOp::GreaterOrEqual => BinaryOp::Less,
+                BinaryOp::Greater => BinaryOp::LessOrEqual,
+                BinaryOp::LessOrEqual => BinaryOp::Greater,
+                BinaryOp::And => return Expr::binary(negated(*left), BinaryOp::Or, negated(*right)),
+                BinaryOp::Or => return Expr::binary(negated(*left), BinaryOp::And, negated(*right)),
+                op => return Expr::negation(Expr::Binary { left, op, right }),
             };
-            Expr::BinaryOp {
+            Expr::Binary {
                 left,
                 op: opposite,
                 right,
             }
         }
-        Expr::IsNull(expr) => Expr::IsNotNull(expr),
-        Expr::IsNotNull(expr) => Expr::IsNull(expr),
+        Expr::Is {
+            operand,
+            test: TruthTest::Null,
+            negated,
+        } => Expr::Is {
+            operand,
+            test: TruthTest::Null,
+            negated: !negated,
+        },
         Expr::Between {
-            expr,
+            operand,
             negated,
             low,
             high,
         } => Expr::Between {
-            expr,
+            operand,
             negated: !negated,
             low,
             high,
         },
-        Expr::InList { expr, list, negated } => Expr::InList {
-            expr,
+        Expr::InList {
+            operand,
+            list,
+            negated,
+        } => Expr::InList {
+            operand,
             list,
             negated: !negated,
         },
         Expr::Like {
+            text,
+            pattern,
+            escape,
             negated,
-            any,
-            expr,
-            pattern,
-            escape_char,
         } => Expr::Like {
-            negated: !negated,
-            any,
-            expr,
+            text,
             pattern,
-            escape_char,
+            escape,
+            negated: !negated,
         },
-        expr if is_column(&expr) => compared_with_zero(expr, Eq),
-        expr => Expr::UnaryOp {
-            op: UnaryOperator::Not,
-            expr: Box::new(expr),
-        },
+        column @ Expr::Column(_) => compared_with_zero(column, BinaryOp::Equal),
+        expr => Expr::negation(expr),
     }
 }

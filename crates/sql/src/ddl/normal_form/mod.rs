@@ -12,15 +12,14 @@ mod precedence;
 mod quote;
 mod writer;
 
-use sqlparser::ast::Expr;
-
 use self::condition::condition;
 use crate::error::Result;
+use crate::parse::ast::Expr;
 
 pub use quote::{quote_identifier, quote_text};
 
 pub(super) use condition::{condition_step, truth};
-pub(super) use writer::{ViewStyle, Writer};
+pub(super) use writer::{ViewStyle, Writer, operator};
 
 /// What errors call the place of a generated column's expression.
 pub const GENERATED_CLAUSE: &str = "GENERATED ALWAYS AS";

@@ -3,11 +3,11 @@
 use std::fmt::Write;
 
 use paceline_types::error_code::{ER_GENERATED_COLUMN_FUNCTION_IS_NOT_ALLOWED, ER_SUBQUERIES_NOT_SUPPORTED};
-use sqlparser::ast::{BinaryOperator, CaseWhen, DataType, DateTimeField, Expr, Ident, UnaryOperator, Value};
 
 use super::precedence::precedence;
 use super::quote::{quote_identifier, quote_text};
 use crate::error::{Error, Result};
+use crate::parse::ast::{BinaryOp, CaseBranch, Expr, Literal, TemporalKind, TruthTest, UnaryOp};
 use crate::stack;
 
 /// How the expressions of a view are written.
@@ -38,10 +38,7 @@ impl Writer<'_> {
 
     /// Writes an operand, in parentheses if it binds less tightly than `least`.
     pub fn expr(&mut self, expr: &Expr, least: u8) -> Result<()> {
-        let mut expr = expr;
-        while let Expr::Nested(inner) = expr {
-            expr = inner;
-        }
+        let expr = expr.without_parentheses();
         if precedence(expr) < least {
             self.out.push('(');
             stack::on_enough(|| self.bare(expr))?;
@@ -54,169 +51,172 @@ impl Writer<'_> {
     fn bare(&mut self, expr: &Expr) -> Result<()> {
         let own = precedence(expr);
         match expr {
-            Expr::Identifier(name) => self.identifier(name),
-            Expr::CompoundIdentifier(parts) if self.view.is_some() => {
-                self.qualified(parts);
+            Expr::Column(name) if self.view.is_some() => {
+                self.qualified(name);
                 Ok(())
             }
-            Expr::CompoundIdentifier(parts) => self.identifier(parts.last().expect("a name has parts")),
-            Expr::Value(value) => self.value(&value.value),
-            Expr::Prefixed { prefix, value } => {
+            Expr::Column(name) => {
+                quote_identifier(&name.name, self.out);
+                Ok(())
+            }
+            Expr::UserVariable(_) | Expr::SystemVariable { .. } => Err(self.refused(&expr.to_string())),
+            Expr::Assignment { .. } => Err(self.refused("@variable")),
+            Expr::Parameter(_) => Err(self.refused("?")),
+            Expr::Literal(literal) => {
+                self.literal(literal);
+                Ok(())
+            }
+            Expr::Introduced { charset, literal } => {
                 let is_written = match self.view {
-                    Some(style) => style.introducers && prefix.value.starts_with('_'),
-                    None => prefix.value != "_binary",
+                    Some(style) => style.introducers,
+                    None => charset != "binary",
                 };
                 if is_written {
-                    let _ = write!(self.out, "{}", prefix.value);
+                    let _ = write!(self.out, "_{charset}");
                 }
-                self.bare(value)
+                self.literal(literal);
+                Ok(())
             }
-            Expr::BinaryOp { left, op, right } => {
-                let symbol = self.operator(op)?;
+            Expr::Binary { left, op, right } => {
                 self.expr(left, own)?;
-                let _ = write!(self.out, " {symbol} ");
+                let _ = write!(self.out, " {} ", operator(*op));
                 // Left-associative: the same level on the right needs parentheses. AND and OR are flat.
-                let flat = matches!(op, BinaryOperator::And | BinaryOperator::Or);
+                let flat = matches!(op, BinaryOp::And | BinaryOp::Or);
                 self.expr(right, if flat { own } else { own + 1 })
             }
-            Expr::UnaryOp { op, expr: operand } => {
-                self.out.push_str(match op {
-                    UnaryOperator::Not | UnaryOperator::BangNot => "!",
-                    UnaryOperator::Minus => "-",
-                    UnaryOperator::BitwiseNot => "~",
-                    UnaryOperator::Plus => "",
-                    _ => return Err(Error::unsupported("this operator in a stored expression")),
-                });
-                self.expr(
-                    operand,
-                    if matches!(op, UnaryOperator::Not | UnaryOperator::BangNot) {
-                        16
-                    } else {
-                        own
-                    },
-                )
+            Expr::Unary { op, operand } => {
+                let (symbol, least) = match op {
+                    UnaryOp::Not => ("!", 16),
+                    UnaryOp::Minus => ("-", own),
+                    UnaryOp::BitNot => ("~", own),
+                    UnaryOp::Plus => ("", own),
+                };
+                self.out.push_str(symbol);
+                self.expr(operand, least)
             }
-            Expr::IsNull(operand) => self.postfix(operand, " is null"),
-            Expr::IsNotNull(operand) => self.postfix(operand, " is not null"),
-            Expr::IsTrue(operand) => self.postfix(operand, " is true"),
-            Expr::IsNotTrue(operand) => self.postfix(operand, " is not true"),
-            Expr::IsFalse(operand) => self.postfix(operand, " is false"),
-            Expr::IsNotFalse(operand) => self.postfix(operand, " is not false"),
-            Expr::IsUnknown(operand) => self.postfix(operand, " is null"),
-            Expr::IsNotUnknown(operand) => self.postfix(operand, " is not null"),
+            Expr::Is {
+                operand,
+                test,
+                negated,
+            } => {
+                self.expr(operand, 6)?;
+                self.out.push_str(if *negated { " is not " } else { " is " });
+                self.out.push_str(match test {
+                    TruthTest::Null => "null",
+                    TruthTest::True => "true",
+                    TruthTest::False => "false",
+                });
+                Ok(())
+            }
             Expr::Between {
-                expr,
+                operand,
                 negated,
                 low,
                 high,
             } => {
-                self.expr(expr, own + 1)?;
+                self.expr(operand, own + 1)?;
                 self.out
                     .push_str(if *negated { " not between " } else { " between " });
                 self.expr(low, own + 1)?;
                 self.out.push_str(" and ");
                 self.expr(high, own + 1)
             }
-            Expr::InList { expr, list, negated } => {
-                self.expr(expr, own + 1)?;
+            Expr::InList {
+                operand,
+                list,
+                negated,
+            } => {
+                self.expr(operand, own + 1)?;
                 self.out.push_str(if *negated { " not in (" } else { " in (" });
                 self.list(list)?;
                 self.out.push(')');
                 Ok(())
             }
             Expr::Like {
-                negated,
-                expr,
+                text,
                 pattern,
-                escape_char,
-                ..
+                escape,
+                negated,
             } => {
-                self.expr(expr, own + 1)?;
+                self.expr(text, own + 1)?;
                 // Two spaces, as MariaDB has it.
                 self.out.push_str(if *negated { "  not like " } else { " like " });
                 self.expr(pattern, own + 1)?;
-                if let Some(escape) = escape_char {
+                if let Some(escape) = escape {
                     self.out.push_str(" escape ");
                     self.expr(escape, own + 1)?;
                 }
                 Ok(())
             }
-            Expr::RLike {
-                negated,
-                expr,
+            Expr::Regexp {
+                text,
                 pattern,
-                ..
+                negated,
             } => {
-                self.expr(expr, own + 1)?;
+                self.expr(text, own + 1)?;
                 self.out
                     .push_str(if *negated { " not regexp " } else { " regexp " });
                 self.expr(pattern, own + 1)
             }
-            Expr::Collate { expr, collation } => {
-                self.expr(expr, own)?;
-                let _ = write!(self.out, " collate {}", collation.to_string().to_lowercase());
+            Expr::Collate { operand, collation } => {
+                self.expr(operand, own)?;
+                let _ = write!(self.out, " collate {}", collation.to_lowercase());
                 Ok(())
             }
             Expr::Case {
                 operand,
-                conditions,
-                else_result,
-                ..
-            } => self.case(operand.as_deref(), conditions, else_result.as_deref()),
-            Expr::Function(function) => self.function(function),
+                branches,
+                otherwise,
+            } => self.case(operand.as_deref(), branches, otherwise.as_deref()),
+            Expr::Call(call) => self.call(call),
+            Expr::Nested(inner) => self.bare(inner),
             Expr::Cast { .. }
-            | Expr::Convert { .. }
-            | Expr::Substring { .. }
+            | Expr::ConvertUsing { .. }
             | Expr::Trim { .. }
-            | Expr::Position { .. }
-            | Expr::Extract { .. } => self.call_with_words(expr),
-            Expr::TypedString(typed) => {
-                let word = match typed.data_type {
-                    DataType::Date => "DATE",
-                    DataType::Time(..) => "TIME",
-                    _ => "TIMESTAMP",
-                };
-                self.out.push_str(word);
-                self.value(&typed.value.value)
+            | Expr::Extract { .. }
+            | Expr::TimestampAdd { .. }
+            | Expr::TimestampDiff { .. }
+            | Expr::GetFormat { .. } => self.call_with_words(expr),
+            Expr::TemporalLiteral { kind, text } => {
+                self.out.push_str(match kind {
+                    TemporalKind::Date => "DATE",
+                    TemporalKind::Time => "TIME",
+                    TemporalKind::DateTime | TemporalKind::Timestamp => "TIMESTAMP",
+                });
+                self.text(text);
+                Ok(())
             }
             Expr::Interval(interval) => {
                 self.out.push_str("interval ");
                 self.expr(&interval.value, 0)?;
-                if let Some(field) = &interval.leading_field {
-                    let _ = write!(self.out, " {}", unit(field));
-                }
+                let _ = write!(self.out, " {}", interval.unit.name().to_lowercase());
                 Ok(())
             }
-            Expr::Tuple(list) => {
+            Expr::Row(list) => {
                 self.out.push('(');
                 self.list(list)?;
                 self.out.push(')');
                 Ok(())
             }
-            Expr::InSubquery { .. }
-            | Expr::AllOp { .. }
-            | Expr::AnyOp { .. }
-            | Expr::Subquery(_)
-            | Expr::Exists { .. }
+            Expr::InSubquery { .. } | Expr::Quantified { .. } | Expr::Subquery(_) | Expr::Exists(_)
                 if self.view.is_some() =>
             {
                 self.with_subquery(expr)
             }
-            Expr::InSubquery { .. } | Expr::AllOp { .. } | Expr::AnyOp { .. } => {
+            Expr::InSubquery { .. } | Expr::Quantified { .. } => {
                 Err(Error::new(ER_SUBQUERIES_NOT_SUPPORTED, &[&self.clause]))
             }
-            Expr::Subquery(_) | Expr::Exists { .. } if self.clause == "CHECK" => {
+            Expr::Subquery(_) | Expr::Exists(_) if self.clause == "CHECK" => {
                 Err(Error::new(ER_SUBQUERIES_NOT_SUPPORTED, &[&self.clause]))
             }
-            Expr::Subquery(_) | Expr::Exists { .. } => Err(self.refused("select ...")),
-            _ => Err(Error::unsupported("this kind of stored expression")),
+            Expr::Subquery(_) | Expr::Exists(_) => Err(self.refused("select ...")),
         }
     }
 
     fn case(
         &mut self,
         operand: Option<&Expr>,
-        conditions: &[CaseWhen],
+        branches: &[CaseBranch],
         otherwise: Option<&Expr>,
     ) -> Result<()> {
         self.out.push_str("case ");
@@ -224,7 +224,7 @@ impl Writer<'_> {
             self.expr(operand, 0)?;
             self.out.push(' ');
         }
-        for branch in conditions {
+        for branch in branches {
             self.out.push_str("when ");
             self.expr(&branch.condition, 0)?;
             self.out.push_str(" then ");
@@ -240,68 +240,32 @@ impl Writer<'_> {
         Ok(())
     }
 
-    fn identifier(&mut self, name: &Ident) -> Result<()> {
-        if name.quote_style.is_none() && name.value.starts_with('@') {
-            return Err(self.refused(&name.value));
-        }
-        quote_identifier(&name.value, self.out);
-        Ok(())
-    }
-
-    fn value(&mut self, value: &Value) -> Result<()> {
-        match value {
-            Value::Number(text, _) if self.view.is_some() => self.out.push_str(&shown_number(text)),
-            Value::Number(text, _) => self.out.push_str(text),
-            Value::SingleQuotedString(text) if self.view.is_some() => quote_text_of_view(text, self.out),
-            Value::SingleQuotedString(text) => quote_text(text, self.out),
-            Value::HexStringLiteral(digits) => {
+    fn literal(&mut self, literal: &Literal) {
+        match literal {
+            Literal::Number(digits) if self.view.is_some() => self.out.push_str(&shown_number(digits)),
+            Literal::Number(digits) => self.out.push_str(digits),
+            Literal::HexNumber(digits) => {
+                let _ = write!(self.out, "0x{digits}");
+            }
+            Literal::Text(text) => self.text(text),
+            Literal::Hex(digits) => {
                 let _ = write!(self.out, "X'{digits}'");
             }
-            Value::SingleQuotedByteStringLiteral(digits) => {
+            Literal::Bits(digits) => {
                 let number = u64::from_str_radix(digits, 2).unwrap_or(0);
                 let _ = write!(self.out, "0x{number:02x}");
             }
-            Value::Boolean(true) => self.out.push('1'),
-            Value::Boolean(false) => self.out.push('0'),
-            Value::Null => self.out.push_str("NULL"),
-            Value::Placeholder(_) => return Err(self.refused("?")),
-            _ => return Err(Error::unsupported("this literal in a stored expression")),
+            Literal::Boolean(true) => self.out.push('1'),
+            Literal::Boolean(false) => self.out.push('0'),
+            Literal::Null => self.out.push_str("NULL"),
         }
-        Ok(())
     }
 
-    pub fn operator(&self, op: &BinaryOperator) -> Result<&'static str> {
-        Ok(match op {
-            BinaryOperator::Plus => "+",
-            BinaryOperator::Minus => "-",
-            BinaryOperator::Multiply => "*",
-            BinaryOperator::Divide => "/",
-            BinaryOperator::Modulo => "MOD",
-            BinaryOperator::MyIntegerDivide => "DIV",
-            BinaryOperator::Eq => "=",
-            BinaryOperator::NotEq => "<>",
-            BinaryOperator::Lt => "<",
-            BinaryOperator::LtEq => "<=",
-            BinaryOperator::Gt => ">",
-            BinaryOperator::GtEq => ">=",
-            BinaryOperator::Spaceship => "<=>",
-            BinaryOperator::And => "and",
-            BinaryOperator::Or => "or",
-            BinaryOperator::Xor => "xor",
-            BinaryOperator::BitwiseAnd => "&",
-            BinaryOperator::BitwiseOr => "|",
-            BinaryOperator::BitwiseXor => "^",
-            BinaryOperator::PGBitwiseShiftLeft => "<<",
-            BinaryOperator::PGBitwiseShiftRight => ">>",
-            BinaryOperator::StringConcat => "||",
-            _ => return Err(self.refused("@variable")),
-        })
-    }
-
-    fn postfix(&mut self, operand: &Expr, words: &str) -> Result<()> {
-        self.expr(operand, 6)?;
-        self.out.push_str(words);
-        Ok(())
+    pub fn text(&mut self, text: &str) {
+        match self.view {
+            Some(_) => quote_text_of_view(text, self.out),
+            None => quote_text(text, self.out),
+        }
     }
 
     pub fn list(&mut self, list: &[Expr]) -> Result<()> {
@@ -337,7 +301,30 @@ fn shown_number(text: &str) -> String {
     }
 }
 
-/// A unit of an interval.
-pub(super) fn unit(field: &DateTimeField) -> String {
-    field.to_string().to_lowercase()
+/// An operator's symbol or word.
+pub(in crate::ddl) fn operator(op: BinaryOp) -> &'static str {
+    match op {
+        BinaryOp::Add => "+",
+        BinaryOp::Subtract => "-",
+        BinaryOp::Multiply => "*",
+        BinaryOp::Divide => "/",
+        BinaryOp::Modulo => "MOD",
+        BinaryOp::IntDivide => "DIV",
+        BinaryOp::Equal => "=",
+        BinaryOp::NotEqual => "<>",
+        BinaryOp::Less => "<",
+        BinaryOp::LessOrEqual => "<=",
+        BinaryOp::Greater => ">",
+        BinaryOp::GreaterOrEqual => ">=",
+        BinaryOp::NullSafeEqual => "<=>",
+        BinaryOp::And => "and",
+        BinaryOp::Or => "or",
+        BinaryOp::Xor => "xor",
+        BinaryOp::BitAnd => "&",
+        BinaryOp::BitOr => "|",
+        BinaryOp::BitXor => "^",
+        BinaryOp::ShiftLeft => "<<",
+        BinaryOp::ShiftRight => ">>",
+        BinaryOp::Concat => "||",
+    }
 }

@@ -1,62 +1,41 @@
 //! FROM of a view's query: its tables with their databases, and joins with their conditions written out.
 
-use sqlparser::ast::{self, Expr, JoinConstraint, JoinOperator, TableFactor, TableWithJoins};
-
 use paceline_types::error_code::*;
 
 use super::resolve::{Resolver, set_names};
-use super::rewrite;
-use super::scope::{Column, Place, Scope, Surroundings, Table, last_part, object_name, visible_column};
+use super::scope::{Column, Place, Scope, Surroundings, Table, visible_column};
 use crate::catalog::{NumberSeries, same_name};
 use crate::error::{Error, Result};
-use crate::parse::{TableName, table_name};
+use crate::parse::ast::{BinaryOp, Expr, JoinConstraint, JoinKind, JoinedTables, TableFactor, TableName};
 
 impl Resolver<'_> {
     /// Resolves a table and its joins; adds the tables to the scope, and gives the columns that bare names see.
     pub(super) fn joined(
         &mut self,
-        item: &mut TableWithJoins,
+        item: &mut JoinedTables,
         scope: &mut Scope,
         around: &Surroundings,
     ) -> Result<Vec<Place>> {
-        let mut visible = self.factor(&mut item.relation, scope, around)?;
+        let mut visible = self.factor(&mut item.first, scope, around)?;
         let joins = std::mem::take(&mut item.joins);
         for mut join in joins {
-            let second = self.factor(&mut join.relation, scope, around)?;
-            let (is_right, constraint) = match &join.join_operator {
-                JoinOperator::Right(constraint) | JoinOperator::RightOuter(constraint) => {
-                    (true, constraint.clone())
-                }
-                JoinOperator::Left(constraint)
-                | JoinOperator::LeftOuter(constraint)
-                | JoinOperator::Join(constraint)
-                | JoinOperator::Inner(constraint)
-                | JoinOperator::CrossJoin(constraint)
-                | JoinOperator::StraightJoin(constraint) => (false, constraint.clone()),
-                _ => return Err(Error::unsupported("this kind of join")),
-            };
-            let (constraint, seen) = self.constraint(constraint, visible, second, is_right, scope, around)?;
-            visible = seen;
-            join.join_operator = match join.join_operator {
-                JoinOperator::Left(_) | JoinOperator::LeftOuter(_) => JoinOperator::LeftOuter(constraint),
-                JoinOperator::StraightJoin(_) => JoinOperator::StraightJoin(constraint),
-                JoinOperator::Right(_) | JoinOperator::RightOuter(_) => {
-                    // The sides are swapped.
-                    let before = TableWithJoins {
-                        relation: std::mem::replace(&mut item.relation, join.relation),
-                        joins: std::mem::take(&mut item.joins),
-                    };
-                    join.relation = match before.joins.is_empty() {
-                        true => before.relation,
-                        false => TableFactor::NestedJoin {
-                            table_with_joins: Box::new(before),
-                            alias: None,
-                        },
-                    };
-                    JoinOperator::LeftOuter(constraint)
-                }
-                _ => JoinOperator::Join(constraint),
-            };
+            let second = self.factor(&mut join.table, scope, around)?;
+            let is_right = join.kind == JoinKind::Right;
+            let constraint = std::mem::replace(&mut join.constraint, JoinConstraint::None);
+            (join.constraint, visible) =
+                self.constraint(constraint, visible, second, is_right, scope, around)?;
+            if is_right {
+                // The sides are swapped.
+                let before = JoinedTables {
+                    first: std::mem::replace(&mut item.first, join.table),
+                    joins: std::mem::take(&mut item.joins),
+                };
+                join.kind = JoinKind::Left;
+                join.table = match before.joins.is_empty() {
+                    true => before.first,
+                    false => TableFactor::Nested(Box::new(before)),
+                };
+            }
             item.joins.push(join);
         }
         Ok(visible)
@@ -98,7 +77,7 @@ impl Resolver<'_> {
                     .filter(|column| second.iter().any(|other| same_name(&name(other), column)))
                     .collect()
             }
-            JoinConstraint::Using(columns) => columns.iter().filter_map(last_part).collect(),
+            JoinConstraint::Using(columns) => columns,
         };
         let find = |places: &[Place], column: &str| {
             places
@@ -114,13 +93,13 @@ impl Resolver<'_> {
                 return Err(Error::new(ER_BAD_FIELD_ERROR, &[column, &"FROM"]));
             };
             let (of_left, of_right) = if is_right { (other, one) } else { (one, other) };
-            let equal = rewrite::binary(
+            let equal = Expr::binary(
                 scope.tables[of_left.0].reference(of_left.1),
-                ast::BinaryOperator::Eq,
+                BinaryOp::Equal,
                 scope.tables[of_right.0].reference(of_right.1),
             );
             condition = Some(match condition {
-                Some(before) => rewrite::binary(before, ast::BinaryOperator::And, equal),
+                Some(before) => Expr::binary(before, BinaryOp::And, equal),
                 None => equal,
             });
             common.push(one);
@@ -143,46 +122,38 @@ impl Resolver<'_> {
     ) -> Result<Vec<Place>> {
         let table = match factor {
             TableFactor::Table { name, alias, .. } => {
-                let written = table_name(name).ok_or_else(|| Error::unsupported("this table name"))?;
-                let mut table = self.named_table(&written, around)?;
+                let mut table = self.named_table(name, around)?;
                 if let Some(database) = &table.database {
-                    *name = object_name(&[database, &table.name]);
+                    *name = TableName::qualified(database, &table.name);
                 }
                 if let Some(alias) = alias {
-                    table.is_qualified &= alias.name.value == table.name;
-                    table.name.clone_from(&alias.name.value);
-                    alias.explicit = true;
+                    table.is_qualified &= *alias == table.name;
+                    table.name.clone_from(alias);
                 }
                 table
             }
-            TableFactor::Derived { subquery, alias, .. } => {
+            TableFactor::Derived {
+                query,
+                alias,
+                columns,
+            } => {
                 let inner = Surroundings {
                     scopes: Vec::new(),
                     common: around.common.clone(),
                 };
-                let mut names = self.query(subquery, &inner)?;
-                let Some(alias) = alias else {
-                    return Err(Error::unsupported("a derived table without an alias"));
-                };
-                if !alias.columns.is_empty() {
-                    names = alias
-                        .columns
-                        .iter()
-                        .map(|column| column.name.value.clone())
-                        .collect();
-                    set_names(&mut subquery.body, &names);
+                let mut names = self.query(query, &inner)?;
+                if !columns.is_empty() {
+                    names.clone_from(columns);
+                    set_names(&mut query.body, &names);
                 }
                 Table {
                     database: None,
-                    name: alias.name.value.clone(),
+                    name: alias.clone(),
                     is_qualified: false,
                     columns: names.into_iter().map(visible_column).collect(),
                 }
             }
-            TableFactor::NestedJoin { table_with_joins, .. } => {
-                return self.joined(table_with_joins, scope, around);
-            }
-            _ => return Err(Error::unsupported("this table expression")),
+            TableFactor::Nested(tables) => return self.joined(tables, scope, around),
         };
         let number = scope.tables.len();
         let visible = (0..table.columns.len()).map(|column| (number, column)).collect();

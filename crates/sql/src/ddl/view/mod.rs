@@ -14,8 +14,6 @@ mod scope;
 mod text;
 mod updatable;
 
-use sqlparser::ast::{Expr, Value};
-
 use paceline_types::Version;
 use paceline_types::error_code::*;
 
@@ -31,10 +29,6 @@ use crate::parse::{TableName, UserName};
 
 pub use names::names_read;
 pub use updatable::is_updatable;
-
-fn text_literal(text: &str) -> Expr {
-    Expr::Value(Value::SingleQuotedString(text.to_owned()).with_empty_span())
-}
 
 impl Planner<'_> {
     pub(super) fn create_view(&mut self, view: &CreateView) -> Result<()> {

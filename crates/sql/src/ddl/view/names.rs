@@ -1,16 +1,12 @@
 //! The names of a view's columns, and of what it reads.
 
-use std::convert::Infallible;
-use std::ops::ControlFlow;
-
-use sqlparser::ast::{Expr, Query, SelectItem, SetExpr, visit_relations};
-
 use paceline_types::error_code::*;
 
 use super::resolve::set_names;
 use crate::catalog::{Catalog, same_name};
 use crate::error::{Error, Result};
-use crate::parse::{GENERATED_NAME, TableName, table_name};
+use crate::parse::ast::visit::for_each_table;
+use crate::parse::ast::{Expr, ItemName, Query, QueryBody, SelectItem, TableName};
 
 /// The most characters of a column's name.
 const NAME_LENGTH_MAX: usize = 64;
@@ -41,11 +37,7 @@ pub fn names_read(query: &Query, catalog: &Catalog, database: Option<&str>) -> V
 /// The names in a query itself; some may be there twice.
 fn direct_names(query: &Query) -> Vec<TableName> {
     let mut names = Vec::new();
-    let walked = visit_relations(query, |relation| {
-        names.extend(table_name(relation));
-        ControlFlow::<Infallible>::Continue(())
-    });
-    debug_assert!(walked.is_continue());
+    for_each_table(query, |name| names.push(name.clone()));
     names
 }
 
@@ -99,22 +91,21 @@ fn unique(names: &[String], place: usize) -> String {
 }
 
 /// For each item of a query's first SELECT, whether its name is its text.
-fn generated_names(body: &SetExpr) -> Vec<bool> {
+fn generated_names(body: &QueryBody) -> Vec<bool> {
     match body {
-        SetExpr::Select(select) => select
-            .projection
+        QueryBody::Select(select) => select
+            .items
             .iter()
             .map(|item| match item {
-                SelectItem::ExprWithAlias { expr, alias } => {
-                    alias.quote_style == Some(GENERATED_NAME)
-                        && !matches!(expr, Expr::CompoundIdentifier(_) | Expr::Identifier(_))
+                SelectItem::Expr { expr, name } => {
+                    matches!(name, ItemName::Text(_)) && !matches!(expr, Expr::Column(_))
                 }
-                _ => false,
+                SelectItem::Wildcard | SelectItem::TableWildcard(_) => false,
             })
             .collect(),
-        SetExpr::Query(query) => generated_names(&query.body),
-        SetExpr::SetOperation { left, .. } => generated_names(left),
-        _ => Vec::new(),
+        QueryBody::Query(query) => generated_names(&query.body),
+        QueryBody::SetOperation { left, .. } => generated_names(left),
+        QueryBody::Values(_) => Vec::new(),
     }
 }
 

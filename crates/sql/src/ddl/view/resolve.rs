@@ -6,18 +6,17 @@
 //!
 //! The query is one that has been planned, so names that would be wrong are not looked for here: the first that fits is the one.
 
-use sqlparser::ast::{
-    self, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArgumentClause, FunctionArguments, Ident,
-    Query, Select, SelectItem, SetExpr, Value, WindowSpec, WindowType,
-};
-
 use paceline_types::error_code::*;
 
-use super::rewrite::{self, is_unit_function};
-use super::scope::{Common, Place, Scope, Surroundings, Table, ident};
+use super::rewrite;
+use super::scope::{Common, Place, Scope, Surroundings, Table};
 use crate::catalog::{Catalog, same_name};
 use crate::error::{Error, Result};
-use crate::parse::{GENERATED_NAME, for_each_child, table_name};
+use crate::parse::ast::visit::for_each_child;
+use crate::parse::ast::{
+    ColumnName, Expr, FunctionCall, ItemName, Literal, NamedWindow, OrderItem, Over, Query, QueryBody,
+    Select, SelectItem, WindowSpec, With,
+};
 use crate::session::SessionContext;
 use crate::stack;
 
@@ -50,94 +49,84 @@ impl Resolver<'_> {
         if let Some(with) = &mut query.with {
             self.with(with, &mut around)?;
         }
-        let names = self.body(&mut query.body, query.order_by.as_mut(), &around)?;
+        let names = self.body(&mut query.body, &mut query.order_by, &around)?;
         self.depth -= 1;
         Ok(names)
     }
 
-    fn with(&mut self, with: &mut ast::With, around: &mut Surroundings) -> Result<()> {
-        for table in &mut with.cte_tables {
-            let name = table.alias.name.value.clone();
+    fn with(&mut self, with: &mut With, around: &mut Surroundings) -> Result<()> {
+        for table in &mut with.tables {
             let mut inner = Surroundings {
                 scopes: Vec::new(),
                 common: around.common.clone(),
             };
-            let given: Vec<String> = table
-                .alias
-                .columns
-                .iter()
-                .map(|column| column.name.value.clone())
-                .collect();
             if with.recursive
-                && let SetExpr::SetOperation { left, .. } = &*table.query.body
+                && let QueryBody::SetOperation { left, .. } = &table.query.body
             {
                 // The names of the first part are those of the whole.
-                let columns = match given.is_empty() {
-                    true => self.body(&mut left.clone(), None, &inner)?,
-                    false => given.clone(),
+                let columns = match table.columns.is_empty() {
+                    true => self.body(&mut left.clone(), &mut [], &inner)?,
+                    false => table.columns.clone(),
                 };
                 inner.common.push(Common {
-                    name: name.clone(),
+                    name: table.name.clone(),
                     columns,
                 });
             }
             let mut columns = self.query(&mut table.query, &inner)?;
-            if !given.is_empty() {
-                set_names(&mut table.query.body, &given);
-                columns = given;
+            if !table.columns.is_empty() {
+                set_names(&mut table.query.body, &table.columns);
+                columns.clone_from(&table.columns);
             }
-            around.common.push(Common { name, columns });
+            around.common.push(Common {
+                name: table.name.clone(),
+                columns,
+            });
         }
         Ok(())
     }
 
     fn body(
         &mut self,
-        body: &mut SetExpr,
-        order_by: Option<&mut ast::OrderBy>,
+        body: &mut QueryBody,
+        order_by: &mut [OrderItem],
         around: &Surroundings,
     ) -> Result<Vec<String>> {
         match body {
-            SetExpr::Select(select) => self.select(select, order_by, around),
-            SetExpr::Query(query) => {
+            QueryBody::Select(select) => self.select(select, order_by, around),
+            QueryBody::Query(query) => {
                 let names = self.query(query, around)?;
                 Ok(names)
             }
-            SetExpr::SetOperation { left, right, .. } => {
-                let names = self.body(left, None, around)?;
-                self.body(right, None, around)?;
-                if let Some(order_by) = order_by {
-                    self.order_by_of_union(order_by, &names, around)?;
-                }
+            QueryBody::SetOperation { left, right, .. } => {
+                let names = self.body(left, &mut [], around)?;
+                self.body(right, &mut [], around)?;
+                self.order_by_of_union(order_by, &names, around)?;
                 Ok(names)
             }
-            SetExpr::Values(values) => {
-                let scopes = around.clone();
-                for row in &mut values.rows {
-                    for expr in &mut row.content {
-                        self.expr(expr, &scopes)?;
-                    }
+            QueryBody::Values(rows) => {
+                for expr in rows.iter_mut().flatten() {
+                    self.expr(expr, around)?;
                 }
-                let first = values.rows.first().map(|row| row.content.as_slice());
+                let first = rows.first().map(Vec::as_slice);
                 Ok(first.unwrap_or_default().iter().map(value_name).collect())
             }
-            _ => Err(Error::unsupported("this kind of query")),
         }
     }
 
     /// ORDER BY of a UNION: names of its columns stay as they are.
     fn order_by_of_union(
         &mut self,
-        order_by: &mut ast::OrderBy,
+        order_by: &mut [OrderItem],
         names: &[String],
         around: &Surroundings,
     ) -> Result<()> {
-        for item in order_items(order_by) {
-            match &mut item.expr {
-                Expr::Identifier(name) if names.iter().any(|known| same_name(known, &name.value)) => {
-                    name.quote_style = Some('`');
-                }
-                expr => self.expr(expr, around)?,
+        for item in order_by {
+            let is_column_of_union = item
+                .bare_column()
+                .is_some_and(|column| names.iter().any(|known| same_name(known, &column.name)));
+            if !is_column_of_union {
+                self.expr(&mut item.expr, around)?;
             }
         }
         Ok(())
@@ -146,7 +135,7 @@ impl Resolver<'_> {
     fn select(
         &mut self,
         select: &mut Select,
-        order_by: Option<&mut ast::OrderBy>,
+        order_by: &mut [OrderItem],
         around: &Surroundings,
     ) -> Result<Vec<String>> {
         let mut scope = Scope::default();
@@ -158,23 +147,19 @@ impl Resolver<'_> {
         let mut inner = around.clone();
         inner.scopes.push(scope);
         inline_windows(select)?;
-        let outputs = self.outputs(&mut select.projection, &inner)?;
-        if let Some(condition) = &mut select.selection {
+        let outputs = self.outputs(&mut select.items, &inner)?;
+        if let Some(condition) = &mut select.condition {
             self.condition(condition, &inner)?;
         }
-        if let ast::GroupByExpr::Expressions(exprs, _) = &mut select.group_by {
-            for expr in exprs {
-                self.group(expr, &outputs, &inner)?;
-            }
+        for expr in &mut select.group_by {
+            self.group(expr, &outputs, &inner)?;
         }
         if let Some(condition) = &mut select.having {
             self.expr_with_aliases(condition, &outputs, &inner)?;
-            *condition = rewrite::truth(std::mem::replace(condition, Expr::Identifier(Ident::new(""))));
+            *condition = rewrite::truth(condition.take());
         }
-        if let Some(order_by) = order_by {
-            for item in order_items(order_by) {
-                self.order(&mut item.expr, &outputs, &inner)?;
-            }
+        for item in order_by {
+            self.order(&mut item.expr, &outputs, &inner)?;
         }
         Ok(outputs.into_iter().map(|output| output.name).collect())
     }
@@ -186,12 +171,11 @@ impl Resolver<'_> {
         let mut outputs = Vec::with_capacity(items.len());
         for item in std::mem::take(items) {
             let (mut expr, name, is_named) = match item {
-                SelectItem::Wildcard(_) => {
+                SelectItem::Wildcard => {
                     self.expand(&scope, &scope.visible, items, &mut outputs);
                     continue;
                 }
-                SelectItem::QualifiedWildcard(ast::SelectItemQualifiedWildcardKind::ObjectName(name), _) => {
-                    let name = table_name(&name).ok_or_else(|| Error::unsupported("this name"))?;
+                SelectItem::TableWildcard(name) => {
                     let fits = |table: &Table| {
                         table.name == name.name
                             && (name.database.is_none() || table.database == name.database)
@@ -204,15 +188,13 @@ impl Resolver<'_> {
                     self.expand(&scope, &places, items, &mut outputs);
                     continue;
                 }
-                SelectItem::UnnamedExpr(expr) => {
-                    let name = column_name(&expr).unwrap_or_else(|| expr.to_string());
-                    (expr, name, false)
+                SelectItem::Expr { expr, name } => {
+                    let text = match &name {
+                        ItemName::Alias(name) | ItemName::Text(name) => name.clone(),
+                        ItemName::Column => column_name(&expr).unwrap_or_else(|| expr.to_string()),
+                    };
+                    (expr, text, matches!(name, ItemName::Alias(_)))
                 }
-                SelectItem::ExprWithAlias { expr, alias } => {
-                    let is_named = alias.quote_style != Some(GENERATED_NAME);
-                    (expr, alias.value, is_named)
-                }
-                _ => return Err(Error::unsupported("this select item")),
             };
             self.expr(&mut expr, around)?;
             push_output(items, &mut outputs, expr, name, is_named);
@@ -241,10 +223,10 @@ impl Resolver<'_> {
         if is_position(expr) {
             return Ok(());
         }
-        if let Expr::Identifier(name) = &*expr
+        if let Some(name) = bare_column(expr)
             && let Some(scope) = around.scopes.last()
-            && scope.find(std::slice::from_ref(name)).is_none()
-            && let Some(output) = outputs.iter().find(|output| same_name(&output.name, &name.value))
+            && scope.find(name).is_none()
+            && let Some(output) = outputs.iter().find(|output| same_name(&output.name, &name.name))
         {
             *expr = output.expr.clone();
             return Ok(());
@@ -257,8 +239,8 @@ impl Resolver<'_> {
         if is_position(expr) {
             return Ok(());
         }
-        if let Expr::Identifier(name) = &*expr
-            && let Some(output) = outputs.iter().find(|output| same_name(&output.name, &name.value))
+        if let Some(name) = bare_column(expr)
+            && let Some(output) = outputs.iter().find(|output| same_name(&output.name, &name.name))
         {
             *expr = output.expr.clone();
             return Ok(());
@@ -280,7 +262,7 @@ impl Resolver<'_> {
 
     pub(super) fn condition(&mut self, expr: &mut Expr, around: &Surroundings) -> Result<()> {
         self.expr(expr, around)?;
-        *expr = rewrite::truth(std::mem::replace(expr, Expr::Identifier(Ident::new(""))));
+        *expr = rewrite::truth(expr.take());
         Ok(())
     }
 
@@ -306,101 +288,80 @@ impl Resolver<'_> {
         rule: AliasRule,
     ) -> Result<()> {
         match expr {
-            Expr::Identifier(name) if name.quote_style.is_none() && name.value.starts_with('@') => {
-                return Err(Error::new(ER_VIEW_SELECT_VARIABLE, &[]));
-            }
-            Expr::BinaryOp {
-                op: ast::BinaryOperator::Assignment,
-                ..
-            } => return Err(Error::new(ER_VIEW_SELECT_VARIABLE, &[])),
-            Expr::Identifier(name) => {
-                let alias = outputs
-                    .iter()
-                    .find(|output| output.is_named && same_name(&output.name, &name.value));
-                let column = self.column(std::slice::from_ref(name), around);
-                *expr = match (alias, column, rule) {
-                    (Some(output), _, AliasRule::BeforeColumns) => Expr::Identifier(ident(&output.name)),
+            Expr::UserVariable(_)
+            | Expr::SystemVariable { .. }
+            | Expr::Assignment { .. }
+            | Expr::Parameter(_) => return Err(Error::new(ER_VIEW_SELECT_VARIABLE, &[])),
+            Expr::Column(name) => {
+                let is_bare = name.table.is_none();
+                let is_alias =
+                    |output: &&Output| is_bare && output.is_named && same_name(&output.name, &name.name);
+                let alias = outputs.iter().find(is_alias);
+                *expr = match (alias, self.column(name, around), rule) {
+                    (Some(output), _, AliasRule::BeforeColumns) => Expr::column(&output.name),
                     (_, Some(column), _) => column,
-                    (Some(output), None, _) => Expr::Identifier(ident(&output.name)),
+                    (Some(output), None, _) => Expr::column(&output.name),
                     (None, None, _) => return Ok(()),
                 };
                 return Ok(());
             }
-            Expr::CompoundIdentifier(parts) => {
-                if let Some(column) = self.column(parts, around) {
-                    *expr = column;
-                }
-                return Ok(());
-            }
-            Expr::Value(value) => {
-                if matches!(value.value, Value::Placeholder(_)) {
-                    return Err(Error::new(ER_VIEW_SELECT_VARIABLE, &[]));
-                }
-                return Ok(());
-            }
+            Expr::Literal(_) => return Ok(()),
             Expr::Subquery(query) => {
                 self.query(query, around)?;
                 return Ok(());
             }
-            Expr::Exists { subquery, .. } => {
+            Expr::Exists(subquery) => {
                 rewrite::select_one(subquery);
                 self.query(subquery, around)?;
             }
-            Expr::InSubquery { expr, subquery, .. } => {
-                self.expr_in(expr, around, outputs, rule)?;
+            Expr::InSubquery {
+                operand: left,
+                subquery,
+                ..
+            }
+            | Expr::Quantified { left, subquery, .. } => {
+                self.expr_in(left, around, outputs, rule)?;
                 self.query(subquery, around)?;
             }
-            Expr::Function(function) => self.function(function, around, outputs, rule)?,
+            Expr::Call(call) => self.call(call, around, outputs, rule)?,
             _ => for_each_child(expr, &mut |child| self.expr_in(child, around, outputs, rule))?,
         }
-        let taken = std::mem::replace(expr, Expr::Identifier(Ident::new("")));
-        *expr = rewrite::rewritten(taken, self.session.settings.collation_connection)?;
+        *expr = rewrite::rewritten(expr.take(), self.session.settings.collation_connection);
         Ok(())
     }
 
-    fn function(
+    fn call(
         &mut self,
-        function: &mut Function,
+        call: &mut FunctionCall,
         around: &Surroundings,
         outputs: &[Output],
         rule: AliasRule,
     ) -> Result<()> {
-        let skipped = usize::from(is_unit_function(function));
-        if let FunctionArguments::List(list) = &mut function.args {
-            for argument in list.args.iter_mut().skip(skipped) {
-                if let FunctionArg::Unnamed(FunctionArgExpr::Expr(expr)) = argument {
-                    self.expr_in(expr, around, outputs, rule)?;
-                }
-            }
-            for clause in &mut list.clauses {
-                match clause {
-                    FunctionArgumentClause::OrderBy(items) => {
-                        for item in items {
-                            self.expr_in(&mut item.expr, around, outputs, rule)?;
-                        }
-                    }
-                    FunctionArgumentClause::Limit(expr) => self.expr_in(expr, around, outputs, rule)?,
-                    _ => {}
-                }
-            }
-        }
-        for item in &mut function.within_group {
-            self.expr_in(&mut item.expr, around, outputs, rule)?;
-        }
-        if let Some(WindowType::WindowSpec(spec)) = &mut function.over {
-            for expr in &mut spec.partition_by {
-                self.expr_in(expr, around, outputs, rule)?;
-            }
-            for item in &mut spec.order_by {
-                self.expr_in(&mut item.expr, around, outputs, rule)?;
-            }
+        let window = match &mut call.over {
+            Some(Over::Spec(spec)) => Some(spec),
+            Some(Over::Named(_)) | None => None,
+        };
+        let (partition_by, window_order) = match window {
+            Some(spec) => (&mut spec.partition_by[..], &mut spec.order_by[..]),
+            None => (&mut [][..], &mut [][..]),
+        };
+        let ordered = call.order_by.iter_mut().chain(&mut call.within_group);
+        let exprs = call
+            .arguments
+            .exprs_mut()
+            .iter_mut()
+            .chain(ordered.chain(window_order).map(|item| &mut item.expr))
+            .chain(&mut call.limit)
+            .chain(partition_by);
+        for expr in exprs {
+            self.expr_in(expr, around, outputs, rule)?;
         }
         Ok(())
     }
 
     /// The column of that name: of this SELECT, or of those around it.
-    fn column(&self, parts: &[Ident], around: &Surroundings) -> Option<Expr> {
-        around.scopes.iter().rev().find_map(|scope| scope.find(parts))
+    fn column(&self, name: &ColumnName, around: &Surroundings) -> Option<Expr> {
+        around.scopes.iter().rev().find_map(|scope| scope.find(name))
     }
 }
 
@@ -418,113 +379,99 @@ fn push_output(
     name: String,
     is_named: bool,
 ) {
-    let alias = Ident {
-        value: name.clone(),
-        quote_style: Some(if is_named { '`' } else { GENERATED_NAME }),
-        span: sqlparser::tokenizer::Span::empty(),
+    let item_name = match is_named {
+        true => ItemName::Alias(name.clone()),
+        false => ItemName::Text(name.clone()),
     };
-    items.push(SelectItem::ExprWithAlias {
+    items.push(SelectItem::Expr {
         expr: expr.clone(),
-        alias,
+        name: item_name,
     });
     outputs.push(Output { name, is_named, expr });
 }
 
-fn column_name(expr: &Expr) -> Option<String> {
+/// The name of a column without qualification.
+fn bare_column(expr: &Expr) -> Option<&ColumnName> {
     match expr {
-        Expr::Identifier(name) => Some(name.value.clone()),
-        Expr::CompoundIdentifier(parts) => parts.last().map(|part| part.value.clone()),
-        Expr::Nested(inner) => column_name(inner),
+        Expr::Column(name) if name.table.is_none() => Some(name),
+        _ => None,
+    }
+}
+
+fn column_name(expr: &Expr) -> Option<String> {
+    match expr.without_parentheses() {
+        Expr::Column(column) => Some(column.name.clone()),
         _ => None,
     }
 }
 
 fn value_name(expr: &Expr) -> String {
     match expr {
-        Expr::Value(value) => match &value.value {
-            Value::SingleQuotedString(text) => text.clone(),
-            other => other.to_string(),
-        },
+        Expr::Literal(Literal::Text(text)) => text.clone(),
         other => other.to_string(),
-    }
-}
-
-fn order_items(order_by: &mut ast::OrderBy) -> &mut [ast::OrderByExpr] {
-    match &mut order_by.kind {
-        ast::OrderByKind::Expressions(items) => items,
-        ast::OrderByKind::All(_) => &mut [],
     }
 }
 
 /// Whether an item of GROUP BY or ORDER BY is the number of a column.
 fn is_position(expr: &Expr) -> bool {
-    matches!(expr, Expr::Value(value) if matches!(value.value, Value::Number(..)))
+    matches!(expr, Expr::Literal(Literal::Number(_)))
 }
 
 /// Gives the columns of a query these names: those of its first SELECT.
-pub(super) fn set_names(body: &mut SetExpr, names: &[String]) {
+pub(super) fn set_names(body: &mut QueryBody, names: &[String]) {
     match body {
-        SetExpr::Select(select) => {
-            for (item, name) in select.projection.iter_mut().zip(names) {
-                if let SelectItem::ExprWithAlias { alias, .. } = item {
-                    *alias = ident(name);
+        QueryBody::Select(select) => {
+            for (item, name) in select.items.iter_mut().zip(names) {
+                if let SelectItem::Expr { name: known, .. } = item {
+                    *known = ItemName::Alias(name.clone());
                 }
             }
         }
-        SetExpr::Query(query) => set_names(&mut query.body, names),
-        SetExpr::SetOperation { left, .. } => set_names(left, names),
-        _ => {}
+        QueryBody::Query(query) => set_names(&mut query.body, names),
+        QueryBody::SetOperation { left, .. } => set_names(left, names),
+        QueryBody::Values(_) => {}
     }
 }
 
 /// Puts the definitions of WINDOW where they are named.
 fn inline_windows(select: &mut Select) -> Result<()> {
-    let named = std::mem::take(&mut select.named_window);
-    let mut known: Vec<(String, WindowSpec)> = Vec::with_capacity(named.len());
-    for ast::NamedWindowDefinition(name, definition) in named {
-        if let ast::NamedWindowExpr::WindowSpec(spec) = definition {
-            let spec = inherited(spec, &known);
-            known.push((name.value, spec));
-        }
+    let mut known: Vec<NamedWindow> = Vec::with_capacity(select.windows.len());
+    for window in std::mem::take(&mut select.windows) {
+        let spec = inherited(window.spec, &known);
+        known.push(NamedWindow { spec, ..window });
     }
-    for item in &mut select.projection {
-        if let SelectItem::UnnamedExpr(expr) | SelectItem::ExprWithAlias { expr, .. } = item {
+    for item in &mut select.items {
+        if let SelectItem::Expr { expr, .. } = item {
             inline_in(expr, &known)?;
         }
     }
     Ok(())
 }
 
-fn inline_in(expr: &mut Expr, known: &[(String, WindowSpec)]) -> Result<()> {
-    if let Expr::Function(function) = expr {
-        let over = function.over.take();
-        function.over = over.map(|over| match over {
-            WindowType::NamedWindow(name) => {
-                match known.iter().find(|(other, _)| same_name(other, &name.value)) {
-                    Some((_, spec)) => WindowType::WindowSpec(spec.clone()),
-                    None => WindowType::NamedWindow(name),
-                }
-            }
-            WindowType::WindowSpec(spec) => WindowType::WindowSpec(inherited(spec, known)),
+fn inline_in(expr: &mut Expr, known: &[NamedWindow]) -> Result<()> {
+    if let Expr::Call(call) = expr {
+        call.over = call.over.take().map(|over| match over {
+            Over::Named(name) => match find_window(known, &name) {
+                Some(spec) => Over::Spec(spec.clone()),
+                None => Over::Named(name),
+            },
+            Over::Spec(spec) => Over::Spec(inherited(spec, known)),
         });
-        if let FunctionArguments::List(list) = &mut function.args {
-            for argument in &mut list.args {
-                if let FunctionArg::Unnamed(FunctionArgExpr::Expr(expr)) = argument {
-                    inline_in(expr, known)?;
-                }
-            }
-        }
-        return Ok(());
     }
     for_each_child(expr, &mut |child| inline_in(child, known))
 }
 
+fn find_window<'a>(known: &'a [NamedWindow], name: &str) -> Option<&'a WindowSpec> {
+    let window = known.iter().find(|window| same_name(&window.name, name));
+    window.map(|window| &window.spec)
+}
+
 /// A window with what it takes from the one that it names.
-fn inherited(mut spec: WindowSpec, known: &[(String, WindowSpec)]) -> WindowSpec {
-    let Some(name) = spec.window_name.take() else {
+fn inherited(mut spec: WindowSpec, known: &[NamedWindow]) -> WindowSpec {
+    let Some(name) = spec.base.take() else {
         return spec;
     };
-    if let Some((_, base)) = known.iter().find(|(other, _)| same_name(other, &name.value)) {
+    if let Some(base) = find_window(known, &name) {
         spec.partition_by.clone_from(&base.partition_by);
         if spec.order_by.is_empty() {
             spec.order_by.clone_from(&base.order_by);

@@ -1,298 +1,187 @@
 //! The form in which MariaDB keeps an expression: negations carried inwards, functions under one name, dates and times as sums.
 
 use paceline_types::Collation;
-use sqlparser::ast::{
-    BinaryOperator, CastKind, CharacterLength, DataType, DateTimeField, Expr, Function, FunctionArg,
-    FunctionArgExpr, FunctionArgumentList, FunctionArguments, Ident, Interval, ObjectName, Query, SelectItem,
-    SetExpr, UnaryOperator, Value,
-};
 
 use super::super::normal_form;
-use crate::error::Result;
-use crate::parse::{GENERATED_NAME, arguments_mut};
+use crate::parse::ast::{
+    Arguments, BinaryOp, CastType, Expr, FunctionCall, Interval, IntervalUnit, ItemName, Limit, Quantifier,
+    Query, QueryBody, SelectItem, TruthTest, UnaryOp,
+};
 
-pub(super) fn binary(left: Expr, op: BinaryOperator, right: Expr) -> Expr {
-    Expr::BinaryOp {
-        left: Box::new(left),
-        op,
-        right: Box::new(right),
-    }
-}
-
-pub(super) fn number(text: &str) -> Expr {
-    Expr::Value(Value::Number(text.to_owned(), false).with_empty_span())
-}
-
-/// What a condition is as a whole: a bare column is compared with 0.
+/// The form of a condition as a whole: a bare column is compared with 0.
 pub(super) fn truth(expr: Expr) -> Expr {
     normal_form::truth(expr)
 }
 
-/// TIMESTAMPADD and its like: the first argument is no expression.
-pub(super) fn is_unit_function(function: &Function) -> bool {
-    let name = function.name.to_string();
-    ["TIMESTAMPADD", "TIMESTAMPDIFF", "GET_FORMAT"]
-        .iter()
-        .any(|known| known.eq_ignore_ascii_case(&name))
-}
-
 /// `EXISTS (SELECT * …)` asks for no columns, and for one row.
 pub(super) fn select_one(query: &mut Query) {
-    if let SetExpr::Select(select) = &mut *query.body {
-        for item in &mut select.projection {
-            if matches!(item, SelectItem::Wildcard(_)) {
-                *item = SelectItem::ExprWithAlias {
-                    expr: number("1"),
-                    alias: Ident {
-                        value: "1".to_owned(),
-                        quote_style: Some(GENERATED_NAME),
-                        span: sqlparser::tokenizer::Span::empty(),
-                    },
+    if let QueryBody::Select(select) = &mut query.body {
+        for item in &mut select.items {
+            if matches!(item, SelectItem::Wildcard) {
+                *item = SelectItem::Expr {
+                    expr: Expr::number("1"),
+                    name: ItemName::Text("1".to_owned()),
                 };
             }
         }
     }
-    if query.limit_clause.is_none() {
-        query.limit_clause = Some(sqlparser::ast::LimitClause::LimitOffset {
-            limit: Some(number("1")),
+    if query.limit.is_none() {
+        query.limit = Some(Limit {
             offset: None,
-            limit_by: Vec::new(),
+            count: Some(Expr::number("1")),
         });
     }
 }
 
 /// An expression, whose parts have it already, in the form that is kept.
-pub(super) fn rewritten(expr: Expr, connection: Collation) -> Result<Expr> {
-    Ok(match expr {
+pub(super) fn rewritten(expr: Expr, connection: Collation) -> Expr {
+    match expr {
         Expr::Nested(inner) => *inner,
-        Expr::UnaryOp {
-            op: UnaryOperator::Plus,
-            expr,
-        } => *expr,
-        Expr::Exists {
-            subquery,
-            negated: true,
-        } => not(Expr::Exists {
-            subquery,
-            negated: false,
-        }),
+        Expr::Unary {
+            op: UnaryOp::Plus,
+            operand,
+        } => *operand,
         Expr::InSubquery {
-            expr,
+            operand,
             subquery,
             negated: true,
-        } => not(Expr::InSubquery {
-            expr,
+        } => Expr::negation(Expr::InSubquery {
+            operand,
             subquery,
             negated: false,
         }),
-        Expr::RLike {
+        Expr::Regexp {
+            text,
+            pattern,
             negated: true,
-            expr,
+        } => Expr::negation(Expr::Regexp {
+            text,
             pattern,
-            regexp,
-        } => not(Expr::RLike {
             negated: false,
-            expr,
-            pattern,
-            regexp,
         }),
-        Expr::AnyOp {
+        Expr::Quantified {
             left,
-            compare_op: BinaryOperator::Eq,
-            right,
-            is_some,
-        } => match *right {
-            Expr::Subquery(subquery) => Expr::InSubquery {
-                expr: left,
-                subquery,
-                negated: false,
-            },
-            right => Expr::AnyOp {
-                left,
-                compare_op: BinaryOperator::Eq,
-                right: Box::new(right),
-                is_some,
-            },
+            op: BinaryOp::Equal,
+            quantifier: Quantifier::Any,
+            subquery,
+        } => Expr::InSubquery {
+            operand: left,
+            subquery,
+            negated: false,
         },
-        Expr::Cast {
-            kind: CastKind::Cast,
-            expr,
-            data_type,
-            ..
-        } => cast(expr, data_type, connection),
-        Expr::Function(function) => called(function),
+        Expr::Cast { operand, target } => Expr::Cast {
+            operand,
+            target: with_charset(target, connection),
+        },
+        Expr::TimestampAdd { unit, amount, date } => {
+            let interval = Interval { value: amount, unit };
+            Expr::binary(*date, BinaryOp::Add, Expr::Interval(interval))
+        }
+        Expr::Call(call) => called(*call),
         // `INTERVAL 1 DAY + d`
-        Expr::BinaryOp {
+        Expr::Binary {
             left,
-            op: BinaryOperator::Plus,
+            op: BinaryOp::Add,
             right,
-        } if matches!(*left, Expr::Interval(_)) => Expr::BinaryOp {
-            left: right,
-            op: BinaryOperator::Plus,
-            right: left,
-        },
+        } if matches!(*left, Expr::Interval(_)) => Expr::binary(*right, BinaryOp::Add, *left),
         other => normal_form::condition_step(other),
-    })
-}
-
-fn not(expr: Expr) -> Expr {
-    Expr::UnaryOp {
-        op: UnaryOperator::Not,
-        expr: Box::new(expr),
     }
 }
 
-/// A cast to text names its character set; one to bytes is one to text of that set.
-fn cast(expr: Box<Expr>, data_type: DataType, connection: Collation) -> Expr {
-    let (length, charset) = match data_type {
-        DataType::Char(length) => (length, connection.charset().name()),
-        DataType::Binary(length) => {
-            let length = length.map(|length| CharacterLength::IntegerLength { length, unit: None });
-            (length, "binary")
-        }
-        data_type => {
-            return Expr::Cast {
-                kind: CastKind::Cast,
-                expr,
-                data_type,
-                format: None,
-            };
-        }
-    };
-    Expr::Convert {
-        is_try: false,
-        expr,
-        data_type: Some(DataType::Char(length)),
-        charset: Some(ObjectName::from(vec![Ident::new(charset)])),
-        target_before_value: false,
-        styles: Vec::new(),
+/// A cast to text names its character set; one to bytes is one to text of the set `binary`.
+fn with_charset(target: CastType, connection: Collation) -> CastType {
+    match target {
+        CastType::Char {
+            length,
+            charset: None,
+        } => CastType::Char {
+            length,
+            charset: Some(connection.charset().name().to_owned()),
+        },
+        CastType::Binary(length) => CastType::Char {
+            length,
+            charset: Some("binary".to_owned()),
+        },
+        target => target,
     }
 }
 
-fn call(name: &str, arguments: Vec<Expr>) -> Expr {
-    let args = arguments
-        .into_iter()
-        .map(|expr| FunctionArg::Unnamed(FunctionArgExpr::Expr(expr)))
-        .collect();
-    Expr::Function(Function {
-        name: ObjectName::from(vec![Ident::new(name)]),
-        uses_odbc_syntax: false,
-        parameters: FunctionArguments::None,
-        args: FunctionArguments::List(FunctionArgumentList {
-            duplicate_treatment: None,
-            args,
-            clauses: Vec::new(),
-        }),
-        filter: None,
-        null_treatment: None,
-        over: None,
-        within_group: Vec::new(),
-    })
-}
-
-fn cast_as(expr: Expr, data_type: DataType) -> Expr {
+fn cast_as(operand: Expr, target: CastType) -> Expr {
     Expr::Cast {
-        kind: CastKind::Cast,
-        expr: Box::new(expr),
-        data_type,
-        format: None,
+        operand: Box::new(operand),
+        target,
     }
 }
 
+/// The interval that is added; a bare number is one of days.
 fn days(value: Expr) -> Expr {
     match value {
         interval @ Expr::Interval(_) => interval,
-        value => interval_of(value, DateTimeField::Day),
+        value => Expr::Interval(Interval {
+            value: Box::new(value),
+            unit: IntervalUnit::Day,
+        }),
     }
-}
-
-fn interval_of(value: Expr, unit: DateTimeField) -> Expr {
-    Expr::Interval(Interval {
-        value: Box::new(value),
-        leading_field: Some(unit),
-        leading_precision: None,
-        last_field: None,
-        fractional_seconds_precision: None,
-    })
 }
 
 /// A function under the name that MariaDB has for it.
-fn called(mut function: Function) -> Expr {
-    use BinaryOperator::{Minus, Modulo, Plus};
-    let name = function.name.to_string().to_lowercase();
-    let plain = function.over.is_none() && function.within_group.is_empty();
-    let mut arguments: Vec<Expr> = arguments_mut(&mut function)
-        .into_iter()
-        .map(|expr| expr.clone())
-        .collect();
-    let has_more = match &function.args {
-        FunctionArguments::List(list) => {
-            list.duplicate_treatment.is_some()
-                || !list.clauses.is_empty()
-                || list.args.len() != arguments.len()
-        }
-        _ => false,
-    };
-    if !plain || has_more {
-        return renamed(function, &name);
+fn called(call: FunctionCall) -> Expr {
+    use BinaryOp::{Add, Modulo, Subtract};
+    let name = call.full_name().to_lowercase();
+    if !call.is_plain() {
+        return renamed(call, &name);
     }
+    let mut arguments = call.arguments.exprs().to_vec();
     let count = arguments.len();
     let mut next = || arguments.remove(0);
     match (name.as_str(), count) {
         ("mod", 2) => {
             let left = next();
-            binary(left, Modulo, next())
+            Expr::binary(left, Modulo, next())
         }
-        ("isnull", 1) => Expr::IsNull(Box::new(next())),
-        ("date", 1) => cast_as(next(), DataType::Date),
-        ("time", 1) => cast_as(next(), DataType::Time(None, sqlparser::ast::TimezoneInfo::None)),
-        ("timestamp", 1) => cast_as(next(), DataType::Datetime(None)),
+        ("isnull", 1) => Expr::Is {
+            operand: Box::new(next()),
+            test: TruthTest::Null,
+            negated: false,
+        },
+        ("date", 1) => cast_as(next(), CastType::Date),
+        ("time", 1) => cast_as(next(), CastType::Time(None)),
+        ("timestamp", 1) => cast_as(next(), CastType::DateTime(None)),
         ("date_add" | "adddate", 2) => {
             let date = next();
-            binary(date, Plus, days(next()))
+            Expr::binary(date, Add, days(next()))
         }
         ("date_sub" | "subdate", 2) => {
             let date = next();
-            binary(date, Minus, days(next()))
-        }
-        ("timestampadd", 3) => {
-            let unit = next();
-            let amount = next();
-            let date = next();
-            match unit_of(&unit) {
-                Some(unit) => binary(date, Plus, interval_of(amount, unit)),
-                None => call("timestampadd", vec![unit, amount, date]),
-            }
+            Expr::binary(date, Subtract, days(next()))
         }
         ("datediff", 2) => {
-            let later = call("to_days", vec![next()]);
-            binary(later, Minus, call("to_days", vec![next()]))
+            let later = Expr::call("to_days", vec![next()]);
+            Expr::binary(later, Subtract, Expr::call("to_days", vec![next()]))
         }
         ("instr", 2) => {
             let text = next();
-            call("locate", vec![next(), text])
+            Expr::call("locate", vec![next(), text])
         }
-        ("bin", 1) => call("conv", vec![next(), number("10"), number("2")]),
-        ("oct", 1) => call("conv", vec![next(), number("10"), number("8")]),
-        ("round", 1) => call("round", vec![next(), number("0")]),
-        ("weekofyear", 1) => call("week", vec![next(), number("3")]),
-        ("yearweek", 1) => call("yearweek", vec![next(), number("0")]),
+        ("bin", 1) => Expr::call("conv", vec![next(), Expr::number("10"), Expr::number("2")]),
+        ("oct", 1) => Expr::call("conv", vec![next(), Expr::number("10"), Expr::number("8")]),
+        ("round", 1) => Expr::call("round", vec![next(), Expr::number("0")]),
+        ("weekofyear", 1) => Expr::call("week", vec![next(), Expr::number("3")]),
+        ("yearweek", 1) => Expr::call("yearweek", vec![next(), Expr::number("0")]),
         ("from_unixtime", 2) => {
-            let time = call("from_unixtime", vec![next()]);
-            call("date_format", vec![time, next()])
+            let time = Expr::call("from_unixtime", vec![next()]);
+            Expr::call("date_format", vec![time, next()])
         }
-        _ => renamed(function, &name),
+        _ => renamed(call, &name),
     }
 }
 
-fn renamed(mut function: Function, name: &str) -> Expr {
-    let is_single = matches!(&function.args, FunctionArguments::List(list) if list.args.len() == 1);
+fn renamed(mut call: FunctionCall, name: &str) -> Expr {
     if matches!(name, "lag" | "lead")
-        && is_single
-        && let FunctionArguments::List(list) = &mut function.args
+        && let Arguments::List(arguments) = &mut call.arguments
+        && arguments.len() == 1
     {
-        list.args
-            .push(FunctionArg::Unnamed(FunctionArgExpr::Expr(number("1"))));
+        arguments.push(Expr::number("1"));
     }
     let kept = match name {
         "day" => "dayofmonth",
@@ -306,22 +195,7 @@ fn renamed(mut function: Function, name: &str) -> Expr {
         "var_pop" => "variance",
         other => other,
     };
-    function.name = ObjectName::from(vec![Ident::new(kept)]);
-    Expr::Function(function)
-}
-
-fn unit_of(expr: &Expr) -> Option<DateTimeField> {
-    let Expr::Identifier(name) = expr else { return None };
-    Some(match name.value.to_ascii_uppercase().as_str() {
-        "MICROSECOND" => DateTimeField::Microsecond,
-        "SECOND" => DateTimeField::Second,
-        "MINUTE" => DateTimeField::Minute,
-        "HOUR" => DateTimeField::Hour,
-        "DAY" => DateTimeField::Day,
-        "WEEK" => DateTimeField::Week(None),
-        "MONTH" => DateTimeField::Month,
-        "QUARTER" => DateTimeField::Quarter,
-        "YEAR" => DateTimeField::Year,
-        _ => return None,
-    })
+    call.database = None;
+    call.name = kept.to_owned();
+    Expr::Call(Box::new(call))
 }

@@ -1,8 +1,7 @@
 //! What names mean within a view's query: the tables of each SELECT, and the common table expressions around it.
 
-use sqlparser::ast::{Expr, Ident, ObjectName, ObjectNamePart};
-
 use crate::catalog::same_name;
+use crate::parse::ast::{ColumnName, Expr};
 
 /// A table that columns can be of.
 #[derive(Debug, Clone)]
@@ -47,19 +46,13 @@ pub(super) struct Surroundings {
     pub common: Vec<Common>,
 }
 
-pub(super) fn ident(name: &str) -> Ident {
-    Ident::with_quote('`', name)
-}
-
 impl Table {
     pub fn reference(&self, column: usize) -> Expr {
-        let mut parts = Vec::with_capacity(3);
-        if let Some(database) = self.database.as_deref().filter(|_| self.is_qualified) {
-            parts.push(ident(database));
-        }
-        parts.push(ident(&self.name));
-        parts.push(ident(&self.columns[column].name));
-        Expr::CompoundIdentifier(parts)
+        Expr::Column(ColumnName {
+            database: self.database.clone().filter(|_| self.is_qualified),
+            table: Some(self.name.clone()),
+            name: self.columns[column].name.clone(),
+        })
     }
 
     pub fn find(&self, column: &str) -> Option<usize> {
@@ -70,25 +63,20 @@ impl Table {
 }
 
 impl Scope {
-    /// The column of a name of one to three parts.
-    pub fn find(&self, parts: &[Ident]) -> Option<Expr> {
-        let (column, qualifier) = parts.split_last()?;
-        let found =
-            match qualifier {
-                [] => self.visible.iter().copied().find(|(table, place)| {
-                    same_name(&self.tables[*table].columns[*place].name, &column.value)
-                }),
-                [.., table] => {
-                    let database = (qualifier.len() > 1).then(|| qualifier[0].value.as_str());
-                    self.tables.iter().enumerate().find_map(|(number, known)| {
-                        let fits = known.name == table.value
-                            && database.is_none_or(|database| known.database.as_deref() == Some(database));
-                        let place = fits.then(|| known.find(&column.value)).flatten();
-                        place.map(|place| (number, place))
-                    })
-                }
-            };
-        found.map(|(table, place)| self.tables[table].reference(place))
+    /// The column of that name.
+    pub fn find(&self, name: &ColumnName) -> Option<Expr> {
+        let Some(table_name) = &name.table else {
+            let is_column =
+                |&(table, column): &Place| same_name(&self.tables[table].columns[column].name, &name.name);
+            let (table, column) = self.visible.iter().copied().find(is_column)?;
+            return Some(self.tables[table].reference(column));
+        };
+        self.tables.iter().find_map(|table| {
+            let is_table =
+                table.name == *table_name && (name.database.is_none() || table.database == name.database);
+            let column = is_table.then(|| table.find(&name.name)).flatten()?;
+            Some(table.reference(column))
+        })
     }
 }
 
@@ -97,13 +85,4 @@ pub(super) fn visible_column(name: String) -> Column {
         name,
         invisible: false,
     }
-}
-
-pub(super) fn object_name(parts: &[&str]) -> ObjectName {
-    ObjectName::from(parts.iter().map(|part| ident(part)).collect::<Vec<_>>())
-}
-
-pub(super) fn last_part(name: &ObjectName) -> Option<String> {
-    let part = name.0.last().and_then(ObjectNamePart::as_ident)?;
-    Some(part.value.clone())
 }

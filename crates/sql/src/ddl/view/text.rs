@@ -6,16 +6,13 @@
 
 use std::fmt::Write;
 
-use sqlparser::ast::{
-    self, DuplicateTreatment, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArgumentClause,
-    FunctionArguments, Ident, JoinConstraint, JoinOperator, Query, Select, SelectItem, SetExpr, SetOperator,
-    SetQuantifier, TableFactor, TableIndexHintType, TableWithJoins, WindowFrameBound, WindowFrameUnits,
-    WindowType,
-};
-
-use super::super::normal_form::{ViewStyle, Writer, quote_identifier};
+use super::super::normal_form::{ViewStyle, Writer, operator, quote_identifier};
 use crate::error::{Error, Result};
-use crate::parse::GENERATED_NAME;
+use crate::parse::ast::{
+    Arguments, ColumnName, Expr, FrameBound, FrameUnits, FunctionCall, HintKind, HintScope, IndexHint,
+    JoinConstraint, JoinKind, JoinedTables, Limit, LockStrength, OrderItem, Over, Quantifier, Query,
+    QueryBody, Select, SelectItem, SetOperator, SortOrder, TableFactor,
+};
 
 /// Which names of a select list are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,15 +41,19 @@ pub(super) fn query_text(query: &Query, style: ViewStyle<'_>) -> Result<String> 
 
 impl Writer<'_> {
     /// `database`.`table`.`column`
-    pub(in super::super) fn qualified(&mut self, parts: &[Ident]) {
+    pub(in super::super) fn qualified(&mut self, name: &ColumnName) {
+        self.parts(name.database.as_deref(), name.table.as_deref(), &name.name);
+    }
+
+    /// Names with points between them; the database where it is not omitted.
+    fn parts(&mut self, database: Option<&str>, table: Option<&str>, name: &str) {
         let omitted = self.view.and_then(|style| style.omitted_database);
-        let skipped = usize::from(parts.len() == 3 && omitted == Some(parts[0].value.as_str()));
-        for (n, part) in parts[skipped..].iter().enumerate() {
-            if n > 0 {
-                self.out.push('.');
-            }
-            quote_identifier(&part.value, self.out);
+        let database = database.filter(|database| omitted != Some(*database));
+        for part in [database, table].into_iter().flatten() {
+            quote_identifier(part, self.out);
+            self.out.push('.');
         }
+        quote_identifier(name, self.out);
     }
 
     fn separated<T>(
@@ -75,12 +76,12 @@ impl Writer<'_> {
             if with.recursive {
                 self.out.push_str("recursive ");
             }
-            self.separated(&with.cte_tables, |writer, table| {
-                writer.out.push_str(&table.alias.name.value);
-                if !table.alias.columns.is_empty() {
+            self.separated(&with.tables, |writer, table| {
+                writer.out.push_str(&table.name);
+                if !table.columns.is_empty() {
                     writer.out.push('(');
-                    writer.separated(&table.alias.columns, |writer, column| {
-                        quote_identifier(&column.name.value, writer.out);
+                    writer.separated(&table.columns, |writer, column| {
+                        quote_identifier(column, writer.out);
                         Ok(())
                     })?;
                     writer.out.push(')');
@@ -92,47 +93,39 @@ impl Writer<'_> {
             })?;
         }
         self.body(&query.body, names)?;
-        if let Some(order_by) = &query.order_by
-            && let ast::OrderByKind::Expressions(items) = &order_by.kind
-        {
+        if !query.order_by.is_empty() {
             self.out.push_str(" order by ");
-            self.order(items)?;
+            self.order(&query.order_by)?;
         }
-        if let Some(limit) = &query.limit_clause {
+        if let Some(limit) = &query.limit {
             self.limit(limit)?;
         }
-        if let Some(lock) = query.locks.first() {
-            self.out.push_str(match lock.lock_type {
-                ast::LockType::Share => " lock in share mode",
-                ast::LockType::Update => " for update",
+        if let Some(lock) = query.lock {
+            self.out.push_str(match lock.strength {
+                LockStrength::Share => " lock in share mode",
+                LockStrength::Update => " for update",
             });
         }
         Ok(())
     }
 
-    fn order(&mut self, items: &[ast::OrderByExpr]) -> Result<()> {
+    fn order(&mut self, items: &[OrderItem]) -> Result<()> {
         self.separated(items, |writer, item| {
             writer.expr(&item.expr, 0)?;
-            if item.options.sort == Some(ast::OrderBySort::Desc) {
+            if item.order == SortOrder::Descending {
                 writer.out.push_str(" desc");
             }
             Ok(())
         })
     }
 
-    fn limit(&mut self, limit: &ast::LimitClause) -> Result<()> {
-        let (offset, count) = match limit {
-            ast::LimitClause::LimitOffset { limit, offset, .. } => {
-                (offset.as_ref().map(|offset| &offset.value), limit.as_ref())
-            }
-            ast::LimitClause::OffsetCommaLimit { offset, limit } => (Some(offset), Some(limit)),
-        };
+    fn limit(&mut self, limit: &Limit) -> Result<()> {
         self.out.push_str(" limit ");
-        if let Some(offset) = offset {
+        if let Some(offset) = &limit.offset {
             self.expr(offset, 0)?;
             self.out.push(',');
         }
-        match count {
+        match &limit.count {
             Some(count) => self.expr(count, 0),
             // OFFSET alone.
             None => {
@@ -142,68 +135,53 @@ impl Writer<'_> {
         }
     }
 
-    fn body(&mut self, body: &SetExpr, names: Names) -> Result<()> {
+    fn body(&mut self, body: &QueryBody, names: Names) -> Result<()> {
         match body {
-            SetExpr::Select(select) => self.select(select, names),
-            SetExpr::Query(query) => {
+            QueryBody::Select(select) => self.select(select, names),
+            QueryBody::Query(query) => {
                 self.out.push('(');
                 self.query(query, names)?;
                 self.out.push(')');
                 Ok(())
             }
-            SetExpr::SetOperation {
-                op,
-                set_quantifier,
-                left,
-                right,
-            } => {
+            QueryBody::SetOperation { op, all, left, right } => {
                 self.body(left, names)?;
                 self.out.push_str(match op {
                     SetOperator::Union => " union ",
-                    SetOperator::Except | SetOperator::Minus => " except ",
+                    SetOperator::Except => " except ",
                     SetOperator::Intersect => " intersect ",
                 });
-                if *set_quantifier == SetQuantifier::All {
+                if *all {
                     self.out.push_str("all ");
                 }
                 self.body(right, names)
             }
-            SetExpr::Values(values) => {
+            QueryBody::Values(rows) => {
                 self.out.push_str("values ");
-                self.separated(&values.rows, |writer, row| {
+                self.separated(rows, |writer, row| {
                     writer.out.push('(');
-                    writer.list(&row.content)?;
+                    writer.list(row)?;
                     writer.out.push(')');
                     Ok(())
                 })
             }
-            _ => Err(Error::unsupported("this kind of query")),
         }
     }
 
     fn select(&mut self, select: &Select, names: Names) -> Result<()> {
         self.out.push_str("select ");
-        if let Some(modifiers) = &select.select_modifiers {
-            let words = [
-                (modifiers.straight_join, "straight_join "),
-                (modifiers.high_priority, "high_priority "),
-            ];
-            self.write_words(&words);
-        }
-        if select.distinct.is_some() {
-            self.out.push_str("distinct ");
-        }
-        if let Some(modifiers) = &select.select_modifiers {
-            let words = [
-                (modifiers.sql_small_result, "sql_small_result "),
-                (modifiers.sql_big_result, "sql_big_result "),
-                (modifiers.sql_buffer_result, "sql_buffer_result "),
-                (modifiers.sql_calc_found_rows, "sql_calc_found_rows "),
-                (modifiers.sql_no_cache, "sql_no_cache "),
-            ];
-            self.write_words(&words);
-        }
-        self.separated(&select.projection, |writer, item| writer.item(item, names))?;
+        let modifiers = select.modifiers;
+        self.write_words(&[
+            (modifiers.straight_join, "straight_join "),
+            (modifiers.high_priority, "high_priority "),
+            (select.distinct, "distinct "),
+            (modifiers.sql_small_result, "sql_small_result "),
+            (modifiers.sql_big_result, "sql_big_result "),
+            (modifiers.sql_buffer_result, "sql_buffer_result "),
+            (modifiers.sql_calc_found_rows, "sql_calc_found_rows "),
+            (modifiers.sql_no_cache, "sql_no_cache "),
+        ]);
+        self.separated(&select.items, |writer, item| writer.item(item, names))?;
         if !select.from.is_empty() {
             self.out.push_str(" from ");
             for (n, item) in select.from.iter().enumerate() {
@@ -213,16 +191,14 @@ impl Writer<'_> {
                 self.joined(item)?;
             }
         }
-        if let Some(condition) = &select.selection {
+        if let Some(condition) = &select.condition {
             self.out.push_str(" where ");
             self.expr(condition, 0)?;
         }
-        if let ast::GroupByExpr::Expressions(exprs, modifiers) = &select.group_by
-            && !exprs.is_empty()
-        {
+        if !select.group_by.is_empty() {
             self.out.push_str(" group by ");
-            self.list(exprs)?;
-            if !modifiers.is_empty() {
+            self.list(&select.group_by)?;
+            if select.rollup {
                 self.out.push_str(" with rollup");
             }
         }
@@ -241,37 +217,37 @@ impl Writer<'_> {
 
     fn item(&mut self, item: &SelectItem, names: Names) -> Result<()> {
         match item {
-            SelectItem::UnnamedExpr(expr) => self.expr(expr, 0),
-            SelectItem::ExprWithAlias { expr, alias } => {
+            SelectItem::Expr { expr, name } => {
                 self.expr(expr, 0)?;
-                if names == Names::All || alias.quote_style != Some(GENERATED_NAME) {
+                let written = match names {
+                    Names::All => name.text(),
+                    Names::Given => name.alias(),
+                };
+                if let Some(name) = written {
                     self.out.push_str(" AS ");
-                    quote_identifier(&alias.value, self.out);
+                    quote_identifier(name, self.out);
                 }
                 Ok(())
             }
-            _ => Err(Error::unsupported("this select item")),
+            SelectItem::Wildcard | SelectItem::TableWildcard(_) => {
+                Err(Error::unsupported("this select item"))
+            }
         }
     }
 
     /// A table and its joins, each join in parentheses.
-    fn joined(&mut self, item: &TableWithJoins) -> Result<()> {
-        self.out.extend(std::iter::repeat_n('(', item.joins.len()));
-        self.factor(&item.relation)?;
-        for join in &item.joins {
-            let (word, constraint) = match &join.join_operator {
-                JoinOperator::LeftOuter(constraint) | JoinOperator::Left(constraint) => {
-                    (" left join ", constraint)
-                }
-                JoinOperator::StraightJoin(constraint) => (" straight_join ", constraint),
-                JoinOperator::Join(constraint)
-                | JoinOperator::Inner(constraint)
-                | JoinOperator::CrossJoin(constraint) => (" join ", constraint),
-                _ => return Err(Error::unsupported("this kind of join")),
-            };
-            self.out.push_str(word);
-            self.factor(&join.relation)?;
-            if let JoinConstraint::On(condition) = constraint {
+    fn joined(&mut self, tables: &JoinedTables) -> Result<()> {
+        self.out.extend(std::iter::repeat_n('(', tables.joins.len()));
+        self.factor(&tables.first)?;
+        for join in &tables.joins {
+            self.out.push_str(match join.kind {
+                JoinKind::Inner => " join ",
+                JoinKind::Straight => " straight_join ",
+                JoinKind::Left => " left join ",
+                JoinKind::Right => return Err(Error::unsupported("this kind of join")),
+            });
+            self.factor(&join.table)?;
+            if let JoinConstraint::On(condition) = &join.constraint {
                 self.out.push_str(" on(");
                 self.expr(condition, 0)?;
                 self.out.push(')');
@@ -284,72 +260,51 @@ impl Writer<'_> {
     fn factor(&mut self, factor: &TableFactor) -> Result<()> {
         match factor {
             TableFactor::Table {
-                name,
-                alias,
-                index_hints,
-                ..
+                name, alias, hints, ..
             } => {
-                let omitted = self.view.and_then(|style| style.omitted_database);
-                let parts: Vec<&str> = name
-                    .0
-                    .iter()
-                    .filter_map(|part| part.as_ident())
-                    .map(|part| part.value.as_str())
-                    .collect();
-                let skipped = usize::from(parts.len() == 2 && omitted == Some(parts[0]));
-                for (n, part) in parts[skipped..].iter().enumerate() {
-                    if n > 0 {
-                        self.out.push('.');
-                    }
-                    quote_identifier(part, self.out);
-                }
-                if let Some(alias) = alias
-                    && parts.last() != Some(&alias.name.value.as_str())
-                {
+                self.parts(name.database.as_deref(), None, &name.name);
+                if let Some(alias) = alias.as_ref().filter(|alias| **alias != name.name) {
                     self.out.push(' ');
-                    quote_identifier(&alias.name.value, self.out);
+                    quote_identifier(alias, self.out);
                 }
-                self.hints(index_hints);
+                self.hints(hints);
                 Ok(())
             }
-            TableFactor::Derived { subquery, alias, .. } => {
+            TableFactor::Derived { query, alias, .. } => {
                 self.out.push('(');
-                self.query(subquery, Names::All)?;
+                self.query(query, Names::All)?;
                 self.out.push_str(") ");
-                if let Some(alias) = alias {
-                    quote_identifier(&alias.name.value, self.out);
-                }
+                quote_identifier(alias, self.out);
                 Ok(())
             }
-            TableFactor::NestedJoin { table_with_joins, .. } => self.joined(table_with_joins),
-            _ => Err(Error::unsupported("this table expression")),
+            TableFactor::Nested(tables) => self.joined(tables),
         }
     }
 
-    fn hints(&mut self, hints: &[ast::TableIndexHints]) {
-        let words = |hint: &ast::TableIndexHints| {
-            let word = match hint.hint_type {
-                TableIndexHintType::Use => "USE",
-                TableIndexHintType::Force => "FORCE",
-                TableIndexHintType::Ignore => "IGNORE",
+    fn hints(&mut self, hints: &[IndexHint]) {
+        let words = |hint: &IndexHint| {
+            let word = match hint.kind {
+                HintKind::Use => "USE",
+                HintKind::Force => "FORCE",
+                HintKind::Ignore => "IGNORE",
             };
-            let place = match hint.for_clause {
-                Some(ast::TableIndexHintForClause::Join) => " FOR JOIN",
-                Some(ast::TableIndexHintForClause::OrderBy) => " FOR ORDER BY",
-                Some(ast::TableIndexHintForClause::GroupBy) => " FOR GROUP BY",
+            let scope = match hint.scope {
+                Some(HintScope::Join) => " FOR JOIN",
+                Some(HintScope::OrderBy) => " FOR ORDER BY",
+                Some(HintScope::GroupBy) => " FOR GROUP BY",
                 None => "",
             };
-            format!(" {word} INDEX{place} (")
+            format!(" {word} INDEX{scope} (")
         };
         for hint in hints.iter().rev() {
-            if hint.index_names.is_empty() {
+            if hint.indexes.is_empty() {
                 let _ = write!(self.out, "{})", words(hint));
             }
-            for name in hint.index_names.iter().rev() {
+            for name in hint.indexes.iter().rev() {
                 self.out.push_str(&words(hint));
-                match name.value.eq_ignore_ascii_case("PRIMARY") {
+                match name.eq_ignore_ascii_case("PRIMARY") {
                     true => self.out.push_str("PRIMARY"),
-                    false => quote_identifier(&name.value, self.out),
+                    false => quote_identifier(name, self.out),
                 }
                 self.out.push(')');
             }
@@ -362,41 +317,33 @@ impl Writer<'_> {
     pub(in super::super) fn with_subquery(&mut self, expr: &Expr) -> Result<()> {
         match expr {
             Expr::Subquery(query) => self.parenthesized_query(query),
-            Expr::Exists { subquery, .. } => {
+            Expr::Exists(subquery) => {
                 self.out.push_str("exists");
                 self.parenthesized_query(subquery)
             }
-            Expr::InSubquery { expr, subquery, .. } => {
-                self.expr(expr, 7)?;
+            Expr::InSubquery {
+                operand, subquery, ..
+            } => {
+                self.expr(operand, 7)?;
                 self.out.push_str(" in ");
                 self.parenthesized_query(subquery)
             }
-            Expr::AnyOp {
+            Expr::Quantified {
                 left,
-                compare_op,
-                right,
-                ..
-            } => self.quantified(left, compare_op, " any ", right),
-            Expr::AllOp {
-                left,
-                compare_op,
-                right,
-            } => self.quantified(left, compare_op, " all ", right),
+                op,
+                quantifier,
+                subquery,
+            } => {
+                self.expr(left, 7)?;
+                let word = match quantifier {
+                    Quantifier::Any => "any",
+                    Quantifier::All => "all",
+                };
+                let _ = write!(self.out, " {} {word} ", operator(*op));
+                self.parenthesized_query(subquery)
+            }
             _ => Err(Error::unsupported("this kind of stored expression")),
         }
-    }
-
-    fn quantified(
-        &mut self,
-        left: &Expr,
-        operator: &ast::BinaryOperator,
-        word: &str,
-        right: &Expr,
-    ) -> Result<()> {
-        self.expr(left, 7)?;
-        let symbol = self.operator(operator)?;
-        let _ = write!(self.out, " {symbol}{word}");
-        self.expr(right, 0)
     }
 
     fn parenthesized_query(&mut self, query: &Query) -> Result<()> {
@@ -407,9 +354,8 @@ impl Writer<'_> {
     }
 
     /// A call as it stands in a view.
-    pub(in super::super) fn function_of_view(&mut self, function: &Function) -> Result<()> {
-        let written = function.name.to_string();
-        let name = match written.to_lowercase().as_str() {
+    pub(in super::super) fn call_of_view(&mut self, call: &FunctionCall) -> Result<()> {
+        let name = match call.full_name().to_lowercase().as_str() {
             "now" | "localtime" | "localtimestamp" => "current_timestamp".to_owned(),
             "current_date" => "curdate".to_owned(),
             "current_time" => "curtime".to_owned(),
@@ -423,88 +369,55 @@ impl Writer<'_> {
         };
         self.out.push_str(&name);
         self.out.push('(');
-        if let FunctionArguments::List(list) = &function.args {
-            if list.duplicate_treatment == Some(DuplicateTreatment::Distinct) {
-                self.out.push_str("distinct ");
-            }
-            let mut first = true;
-            for argument in &list.args {
-                if !std::mem::take(&mut first) {
-                    self.out.push(',');
-                }
-                match argument {
-                    FunctionArg::Unnamed(FunctionArgExpr::Wildcard) => self.out.push('0'),
-                    FunctionArg::Unnamed(FunctionArgExpr::Expr(Expr::Identifier(unit)))
-                        if unit.quote_style.is_none() =>
-                    {
-                        self.out.push_str(&unit.value.to_uppercase());
-                    }
-                    FunctionArg::Unnamed(FunctionArgExpr::Expr(expr)) => self.expr(expr, 0)?,
-                    _ => return Err(Error::unsupported("this argument")),
-                }
-            }
-            self.clauses(&list.clauses, &name)?;
+        if call.distinct {
+            self.out.push_str("distinct ");
+        }
+        match &call.arguments {
+            Arguments::Absent => {}
+            Arguments::Star => self.out.push('0'),
+            Arguments::List(list) => self.list(list)?,
+        }
+        if !call.order_by.is_empty() {
+            self.out.push_str(" order by ");
+            self.separated(&call.order_by, |writer, item| {
+                writer.expr(&item.expr, 0)?;
+                writer.out.push_str(match item.order {
+                    SortOrder::Ascending => " ASC",
+                    SortOrder::Descending => " DESC",
+                });
+                Ok(())
+            })?;
+        }
+        if name == "group_concat" {
+            self.out.push_str(" separator ");
+            self.text(call.separator.as_deref().unwrap_or(","));
+        }
+        if let Some(limit) = &call.limit {
+            self.out.push_str(" limit ");
+            self.expr(limit, 0)?;
         }
         self.out.push(')');
-        if let Some(item) = function.within_group.first() {
+        if let Some(item) = &call.within_group {
             self.out.push_str(" within group ( order by ");
             self.order(std::slice::from_ref(item))?;
             self.out.push(')');
         }
-        match &function.over {
+        match &call.over {
             Some(over) => self.over(over),
             None => Ok(()),
         }
     }
 
     /// `char(65 using utf8mb4)`
-    pub(in super::super) fn char_using(
-        &mut self,
-        function: &Function,
-        charset: &ast::ObjectName,
-    ) -> Result<()> {
-        self.function_of_view(function)?;
+    pub(in super::super) fn char_using(&mut self, call: &FunctionCall, charset: &str) -> Result<()> {
+        self.call_of_view(call)?;
         self.out.pop();
-        let _ = write!(self.out, " using {})", charset.to_string().to_lowercase());
+        let _ = write!(self.out, " using {})", charset.to_lowercase());
         Ok(())
     }
 
-    fn clauses(&mut self, clauses: &[FunctionArgumentClause], function: &str) -> Result<()> {
-        let mut separator = ",";
-        let mut limit = None;
-        for clause in clauses {
-            match clause {
-                FunctionArgumentClause::OrderBy(items) => {
-                    self.out.push_str(" order by ");
-                    self.separated(items, |writer, item| {
-                        writer.expr(&item.expr, 0)?;
-                        let is_descending = item.options.sort == Some(ast::OrderBySort::Desc);
-                        writer.out.push_str(if is_descending { " DESC" } else { " ASC" });
-                        Ok(())
-                    })?;
-                }
-                FunctionArgumentClause::Separator(value) => {
-                    if let ast::Value::SingleQuotedString(text) = &value.value {
-                        separator = text;
-                    }
-                }
-                FunctionArgumentClause::Limit(expr) => limit = Some(expr),
-                _ => return Err(Error::unsupported("this clause of a function")),
-            }
-        }
-        if function == "group_concat" {
-            self.out.push_str(" separator ");
-            self.expr(&super::text_literal(separator), 0)?;
-        }
-        if let Some(limit) = limit {
-            self.out.push_str(" limit ");
-            self.expr(limit, 0)?;
-        }
-        Ok(())
-    }
-
-    fn over(&mut self, over: &WindowType) -> Result<()> {
-        let WindowType::WindowSpec(spec) = over else {
+    fn over(&mut self, over: &Over) -> Result<()> {
+        let Over::Spec(spec) = over else {
             return Err(Error::unsupported("a named window here"));
         };
         self.out.push_str(" over (");
@@ -516,28 +429,28 @@ impl Writer<'_> {
             self.out.push_str(" order by ");
             self.order(&spec.order_by)?;
         }
-        if let Some(frame) = &spec.window_frame {
+        if let Some(frame) = &spec.frame {
             self.out.push_str(match frame.units {
-                WindowFrameUnits::Rows => " rows",
-                _ => " range",
+                FrameUnits::Rows => " rows",
+                FrameUnits::Range => " range",
             });
             self.out.push_str(" between ");
-            self.bound(&frame.start_bound)?;
+            self.bound(&frame.start)?;
             self.out.push_str(" and ");
-            self.bound(frame.end_bound.as_ref().unwrap_or(&WindowFrameBound::CurrentRow))?;
+            self.bound(frame.end.as_ref().unwrap_or(&FrameBound::CurrentRow))?;
         }
         self.out.push(')');
         Ok(())
     }
 
-    fn bound(&mut self, bound: &WindowFrameBound) -> Result<()> {
+    fn bound(&mut self, bound: &FrameBound) -> Result<()> {
         let (offset, word) = match bound {
-            WindowFrameBound::CurrentRow => {
+            FrameBound::CurrentRow => {
                 self.out.push_str(" current row ");
                 return Ok(());
             }
-            WindowFrameBound::Preceding(offset) => (offset, " preceding "),
-            WindowFrameBound::Following(offset) => (offset, " following "),
+            FrameBound::Preceding(offset) => (offset, " preceding "),
+            FrameBound::Following(offset) => (offset, " following "),
         };
         match offset {
             Some(offset) => self.expr(offset, 0)?,

@@ -1,10 +1,8 @@
 //! Whether rows could be changed through a view, as `information_schema.VIEWS` tells it: it is one SELECT of single rows, and a column of it is one
 //! of a table's.
 
-use sqlparser::ast::{Expr, SelectItem, SetExpr, TableFactor, TableWithJoins};
-
 use crate::catalog::{Catalog, ViewAlgorithm, ViewDefinition, same_name};
-use crate::parse::{TableName, table_name};
+use crate::parse::ast::{Expr, JoinedTables, QueryBody, SelectItem, TableFactor, TableName};
 
 /// Views of views go this deep.
 const DEPTH_MAX: u32 = 63;
@@ -16,26 +14,26 @@ pub fn is_updatable(view: &ViewDefinition, catalog: &Catalog) -> bool {
 
 /// Whether a view's column is one of a table's.
 fn is_column(view: &ViewDefinition, column: usize, catalog: &Catalog, depth: u32) -> bool {
-    let SetExpr::Select(select) = &*view.parsed().body else {
+    let QueryBody::Select(select) = &view.parsed().body else {
         return false;
     };
     if !view.is_of_rows() || view.algorithm == ViewAlgorithm::TempTable || depth > DEPTH_MAX {
         return false;
     }
-    let Some(SelectItem::ExprWithAlias { expr, .. }) = select.projection.get(column) else {
+    let Some(expr) = select.items.get(column).and_then(SelectItem::expr) else {
         return false;
     };
     let expr = match expr {
-        Expr::Collate { expr, .. } => expr,
+        Expr::Collate { operand, .. } => operand,
         expr => expr,
     };
-    let Expr::CompoundIdentifier(parts) = expr else {
+    let Expr::Column(column) = expr else {
         return false;
     };
-    let [.., table, name] = parts.as_slice() else {
+    let Some(table) = &column.table else {
         return false;
     };
-    let Some(source) = select.from.iter().find_map(|item| named(item, &table.value)) else {
+    let Some(source) = select.from.iter().find_map(|item| named(item, table)) else {
         // A derived table, which MariaDB counts, too.
         return true;
     };
@@ -52,25 +50,18 @@ fn is_column(view: &ViewDefinition, column: usize, catalog: &Catalog, depth: u32
             let place = inner
                 .columns
                 .iter()
-                .position(|column| same_name(column, &name.value));
+                .position(|known| same_name(known, &column.name));
             place.is_some_and(|place| is_column(inner, place, catalog, depth + 1))
         })
 }
 
 /// The table that FROM calls so.
-fn named(item: &TableWithJoins, called: &str) -> Option<TableName> {
-    let joined = item.joins.iter().map(|join| &join.relation);
-    std::iter::once(&item.relation)
-        .chain(joined)
-        .find_map(|factor| match factor {
-            TableFactor::Table { name, alias, .. } => {
-                let name = table_name(name)?;
-                let alias = alias
-                    .as_ref()
-                    .map_or(name.name.as_str(), |alias| &alias.name.value);
-                (alias == called).then_some(name)
-            }
-            TableFactor::NestedJoin { table_with_joins, .. } => named(table_with_joins, called),
-            _ => None,
-        })
+fn named<'a>(tables: &'a JoinedTables, called: &str) -> Option<&'a TableName> {
+    tables.factors().find_map(|factor| match factor {
+        TableFactor::Table { name, alias, .. } => {
+            (alias.as_ref().unwrap_or(&name.name) == called).then_some(name)
+        }
+        TableFactor::Derived { .. } => None,
+        TableFactor::Nested(tables) => named(tables, called),
+    })
 }

@@ -3,12 +3,9 @@
 use paceline_types::data_type::{IntegerType, IntegerWidth, Sign};
 use paceline_types::error_code::ER_BAD_FIELD_ERROR;
 use paceline_types::{Collation, DataType, FixedPoint, FloatType, Value};
-use sqlparser::ast::{
-    self, DuplicateTreatment, FunctionArg, FunctionArgExpr, FunctionArgumentClause, FunctionArguments,
-};
 
+use super::bind_expr;
 use super::rules::CollationMix;
-use super::{bind_expr, call};
 use crate::error::Result;
 use crate::expr::aggregate::{Aggregate, AggregateFunction, Distinctness};
 use crate::expr::errors;
@@ -16,17 +13,14 @@ use crate::expr::expr_type::{Class, Coercibility, ExprType, NOT_FIXED_DECIMALS};
 use crate::expr::scope::Scope;
 use crate::expr::tree::Expr;
 use crate::expr::window::SortOrder;
+use crate::parse::ast::{self, Arguments};
 
 /// The aggregate of that name.
-pub(super) fn function_named(name: &str, function: &ast::Function) -> Option<AggregateFunction> {
+pub(super) fn function_named(name: &str, call: &ast::FunctionCall) -> Option<AggregateFunction> {
     use AggregateFunction as A;
     Some(match name {
-        "count" => match &function.args {
-            FunctionArguments::List(list)
-                if matches!(list.args[..], [FunctionArg::Unnamed(FunctionArgExpr::Wildcard)]) =>
-            {
-                A::CountRows
-            }
+        "count" => match call.arguments {
+            Arguments::Star => A::CountRows,
             _ => A::Count,
         },
         "sum" => A::Sum,
@@ -48,15 +42,15 @@ pub(super) fn function_named(name: &str, function: &ast::Function) -> Option<Agg
 }
 
 /// Binds an aggregate and hands it to the scope.
-pub(super) fn bind(kind: AggregateFunction, function: &ast::Function, scope: &mut dyn Scope) -> Result<Expr> {
+pub(super) fn bind(kind: AggregateFunction, call: &ast::FunctionCall, scope: &mut dyn Scope) -> Result<Expr> {
     scope.enter_aggregate()?;
-    let aggregate = bind_arguments(kind, function, scope)?;
+    let aggregate = bind_arguments(kind, call, scope)?;
     scope.exit_aggregate(aggregate)
 }
 
 pub(super) fn bind_arguments(
     kind: AggregateFunction,
-    function: &ast::Function,
+    call: &ast::FunctionCall,
     scope: &mut dyn Scope,
 ) -> Result<Aggregate> {
     let mut aggregate = Aggregate {
@@ -68,32 +62,21 @@ pub(super) fn bind_arguments(
         limit: None,
         ty: ExprType::null(),
     };
-    let mut order: &[ast::OrderByExpr] = &[];
-    if let FunctionArguments::List(list) = &function.args {
-        if list.duplicate_treatment == Some(DuplicateTreatment::Distinct) {
-            aggregate.distinct = Distinctness::Distinct;
-        }
-        for clause in &list.clauses {
-            match clause {
-                FunctionArgumentClause::OrderBy(items) => order = items,
-                FunctionArgumentClause::Separator(value) => {
-                    if let ast::Value::SingleQuotedString(text) = &value.value {
-                        aggregate.separator = text.as_str().into();
-                    }
-                }
-                FunctionArgumentClause::Limit(limit) => {
-                    let count = match bind_expr(limit, scope)?.as_literal() {
-                        Some(Value::Int(count)) => u64::try_from(*count).unwrap_or(0),
-                        _ => return Err(errors::not_supported("GROUP_CONCAT with a variable LIMIT")),
-                    };
-                    aggregate.limit = Some((0, count));
-                }
-                other => return Err(errors::syntax_near(&other.to_string())),
-            }
-        }
+    if call.distinct {
+        aggregate.distinct = Distinctness::Distinct;
+    }
+    if let Some(separator) = &call.separator {
+        aggregate.separator = separator.as_str().into();
+    }
+    if let Some(limit) = &call.limit {
+        let count = match bind_expr(limit, scope)?.as_literal() {
+            Some(Value::Int(count)) => u64::try_from(*count).unwrap_or(0),
+            _ => return Err(errors::not_supported("GROUP_CONCAT with a variable LIMIT")),
+        };
+        aggregate.limit = Some((0, count));
     }
     if kind != AggregateFunction::CountRows {
-        for arg in call::expressions(function)? {
+        for arg in call.arguments.exprs() {
             aggregate.args.push(bind_expr(arg, scope)?);
         }
         let fits = match kind {
@@ -106,10 +89,10 @@ pub(super) fn bind_arguments(
             _ => aggregate.args.len() == 1,
         };
         if !fits {
-            return Err(errors::syntax_near(&format!("{function}")));
+            return Err(errors::syntax_near(&call.to_string()));
         }
     }
-    aggregate.order_by = order_by(order, &aggregate.args, scope)?;
+    aggregate.order_by = order_by(&call.order_by, &aggregate.args, scope)?;
     use AggregateFunction as A;
     for arg in &mut aggregate.args {
         match kind {
@@ -128,36 +111,28 @@ pub(super) fn bind_arguments(
 
 /// An integer is the place of an argument.
 fn order_by(
-    items: &[ast::OrderByExpr],
+    items: &[ast::OrderItem],
     args: &[Expr],
     scope: &mut dyn Scope,
 ) -> Result<Vec<(Expr, SortOrder)>> {
     let mut order = Vec::with_capacity(items.len());
     for item in items {
         let expr = match &item.expr {
-            ast::Expr::Value(value) if matches!(&value.value, ast::Value::Number(number, _) if number.bytes().all(|b| b.is_ascii_digit())) =>
+            ast::Expr::Literal(ast::Literal::Number(place))
+                if place.bytes().all(|byte| byte.is_ascii_digit()) =>
             {
-                let place = value.to_string();
                 place
                     .parse()
                     .ok()
                     .and_then(|place: usize| args.get(place.checked_sub(1)?))
                     .cloned()
-                    .ok_or_else(|| errors::error(ER_BAD_FIELD_ERROR, &[&place, &"ORDER BY"]))?
+                    .ok_or_else(|| errors::error(ER_BAD_FIELD_ERROR, &[place, &"ORDER BY"]))?
             }
             expr => bind_expr(expr, scope)?,
         };
-        order.push((expr, sort_order(item)));
+        order.push((expr, item.order));
     }
     Ok(order)
-}
-
-/// ASC or DESC.
-pub(crate) fn sort_order(item: &ast::OrderByExpr) -> SortOrder {
-    match item.options.sort {
-        Some(ast::OrderBySort::Desc) => SortOrder::Descending,
-        _ => SortOrder::Ascending,
-    }
 }
 
 /// The type of one of the values of an argument: of the smallest, the largest, the one before.

@@ -2,9 +2,7 @@
 
 use paceline_types::Value;
 use paceline_types::error_code::ER_SP_DOES_NOT_EXIST;
-use sqlparser::ast::{self, FunctionArg, FunctionArgExpr, FunctionArguments};
 
-use super::names::column_name;
 use super::{aggregate, bind_expr, operators, window};
 use crate::error::Result;
 use crate::expr::errors;
@@ -12,44 +10,23 @@ use crate::expr::expr_type::ExprType;
 use crate::expr::functions::{self, BindCall, Call};
 use crate::expr::scope::{Scope, unique_id};
 use crate::expr::tree::{ArithmeticOp, Expr, ExprKind};
+use crate::parse::ast::{self, ColumnName};
 use crate::session::SessionContext;
 
-/// The unnamed expression arguments of a call.
-pub(super) fn expressions(function: &ast::Function) -> Result<Vec<&ast::Expr>> {
-    match &function.args {
-        FunctionArguments::None => Ok(Vec::new()),
-        FunctionArguments::List(list) => list
-            .args
-            .iter()
-            .map(|arg| match arg {
-                FunctionArg::Unnamed(FunctionArgExpr::Expr(expr)) => Ok(expr),
-                other => Err(errors::syntax_near(&other.to_string())),
-            })
-            .collect(),
-        FunctionArguments::Subquery(query) => Err(errors::syntax_near(&query.to_string())),
-    }
-}
-
 /// Binds a call.
-pub(super) fn function(function: &ast::Function, scope: &mut dyn Scope) -> Result<Expr> {
-    let written = function.name.to_string();
-    let lower = written.trim_matches(['`', '"']).to_ascii_lowercase();
-    if let Some(over) = &function.over {
-        return window::bind(&lower, function, over, scope);
+pub(super) fn function(call: &ast::FunctionCall, scope: &mut dyn Scope) -> Result<Expr> {
+    let written = call.full_name();
+    let lower = written.to_ascii_lowercase();
+    if let Some(over) = &call.over {
+        return window::bind(&lower, call, over, scope);
     }
-    if let Some(kind) = aggregate::function_named(&lower, function) {
-        return aggregate::bind(kind, function, scope);
+    if let Some(kind) = aggregate::function_named(&lower, call) {
+        return aggregate::bind(kind, call, scope);
     }
-    let args = expressions(function)?;
-    match (lower.as_str(), &args[..]) {
-        ("values", [column]) => {
-            let name = name_of(column)?;
-            return scope.resolve_values(&column_name(&name)?);
-        }
-        ("default", [column]) => {
-            let name = name_of(column)?;
-            return scope.resolve_default(Some(&column_name(&name)?));
-        }
+    let args = call.arguments.exprs();
+    match (lower.as_str(), args) {
+        ("values", [column]) => return scope.resolve_values(name_of(column)?),
+        ("default", [column]) => return scope.resolve_default(name_of(column)?),
         ("date_add" | "date_sub" | "adddate" | "subdate", [date, ast::Expr::Interval(interval)]) => {
             let date = bind_expr(date, scope)?;
             let name = if matches!(lower.as_str(), "date_add" | "adddate") {
@@ -69,20 +46,6 @@ pub(super) fn function(function: &ast::Function, scope: &mut dyn Scope) -> Resul
             };
             return make(name, vec![date, days, keyword("DAY")], scope);
         }
-        ("timestampadd", [unit, amount, date]) => {
-            let amount = bind_expr(amount, scope)?;
-            let date = bind_expr(date, scope)?;
-            return make("date_add", vec![date, amount, keyword(&unit_name(unit))], scope);
-        }
-        ("timestampdiff", [unit, from, to]) => {
-            let from = bind_expr(from, scope)?;
-            let to = bind_expr(to, scope)?;
-            return make("timestampdiff", vec![keyword(&unit_name(unit)), from, to], scope);
-        }
-        ("get_format", [kind, region]) => {
-            let region = bind_expr(region, scope)?;
-            return make("get_format", vec![keyword(&unit_name(kind)), region], scope);
-        }
         ("mod", [left, right]) => {
             let source = format!("({left} MOD {right})");
             let left = bind_expr(left, scope)?;
@@ -93,25 +56,16 @@ pub(super) fn function(function: &ast::Function, scope: &mut dyn Scope) -> Resul
         _ => {}
     }
     let args = args
-        .into_iter()
+        .iter()
         .map(|arg| bind_expr(arg, scope))
         .collect::<Result<Vec<_>>>()?;
     make_written(&lower, &written, args, scope)
 }
 
-fn name_of(expr: &ast::Expr) -> Result<Vec<ast::Ident>> {
-    match expr {
-        ast::Expr::Identifier(name) => Ok(vec![name.clone()]),
-        ast::Expr::CompoundIdentifier(parts) => Ok(parts.clone()),
-        ast::Expr::Nested(inner) => name_of(inner),
+fn name_of(expr: &ast::Expr) -> Result<&ColumnName> {
+    match expr.without_parentheses() {
+        ast::Expr::Column(name) => Ok(name),
         other => Err(errors::syntax_near(&other.to_string())),
-    }
-}
-
-fn unit_name(expr: &ast::Expr) -> String {
-    match expr {
-        ast::Expr::Identifier(name) => name.value.to_ascii_uppercase(),
-        other => other.to_string().to_ascii_uppercase(),
     }
 }
 
@@ -128,12 +82,7 @@ pub(super) fn date_arithmetic(
     scope: &mut dyn Scope,
 ) -> Result<Expr> {
     let amount = bind_expr(&interval.value, scope)?;
-    let unit = interval
-        .leading_field
-        .as_ref()
-        .map_or_else(String::new, ToString::to_string)
-        .to_ascii_uppercase();
-    make(name, vec![date, amount, keyword(&unit)], scope)
+    make(name, vec![date, amount, keyword(interval.unit.name())], scope)
 }
 
 /// A call of a native function with bound arguments.

@@ -2,7 +2,6 @@
 
 use paceline_types::error_code::ER_UNKNOWN_CHARACTER_SET;
 use paceline_types::{Charset, Collation, DataType};
-use sqlparser::ast;
 
 use super::fold::fold;
 use super::rules::CollationMix;
@@ -13,10 +12,10 @@ use crate::expr::errors;
 use crate::expr::expr_type::{Class, Coercibility, ExprType};
 use crate::expr::scope::Scope;
 use crate::expr::tree::{Comparison, Expr, ExprKind};
+use crate::parse::ast::{self, CastType};
 use crate::session::SessionContext;
 
 pub(super) fn charset_named(name: &str) -> Result<Charset> {
-    let name = name.trim_matches(['`', '"', '\'']);
     Charset::from_name(name).ok_or_else(|| errors::error(ER_UNKNOWN_CHARACTER_SET, &[&name]))
 }
 
@@ -27,7 +26,7 @@ pub(super) fn collate(operand: &ast::Expr, name: &str, scope: &mut dyn Scope) ->
         true => connection.charset(),
         false => CollationMix::of_type(&operand.ty, connection).0.charset(),
     };
-    let collation = literal::collation(name.trim_matches(['`', '"', '\'']), charset)?;
+    let collation = literal::collation(name, charset)?;
     let characters = operand.ty.max_characters();
     let ty = match operand.ty.data_type.clone() {
         DataType::Char { length, .. } => ExprType::new(DataType::Char { length, collation }),
@@ -58,18 +57,13 @@ pub(super) fn collate(operand: &ast::Expr, name: &str, scope: &mut dyn Scope) ->
 
 pub(super) fn cast_target(
     operand: &ast::Expr,
-    data_type: &ast::DataType,
-    charset: Option<Charset>,
+    target: &CastType,
     session: &SessionContext,
 ) -> Result<CastTarget> {
     let name = || match operand {
-        ast::Expr::Value(ast::ValueWithSpan {
-            value: ast::Value::SingleQuotedString(text),
-            ..
-        }) => text.clone(),
+        ast::Expr::Literal(ast::Literal::Text(text)) => text.clone(),
         other => other.to_string(),
     };
-    use ast::DataType as T;
     let fraction = |decimals: &Option<u64>| match decimals {
         None => Ok(0),
         Some(decimals @ 0..=6) => Ok(*decimals as u8),
@@ -78,17 +72,11 @@ pub(super) fn cast_target(
             &[&name(), &6],
         )),
     };
-    Ok(match data_type {
-        T::Signed | T::SignedInteger => CastTarget::Signed,
-        T::Unsigned | T::UnsignedInteger => CastTarget::Unsigned,
-        T::Decimal(info) | T::Dec(info) | T::Numeric(info) => {
-            let (precision, scale) = match info {
-                ast::ExactNumberInfo::None => (10, 0),
-                ast::ExactNumberInfo::Precision(precision) => (*precision, 0),
-                ast::ExactNumberInfo::PrecisionAndScale(precision, scale) => {
-                    (*precision, (*scale).max(0) as u64)
-                }
-            };
+    Ok(match target {
+        CastType::Signed => CastTarget::Signed,
+        CastType::Unsigned => CastTarget::Unsigned,
+        CastType::Decimal { precision, scale } => {
+            let (precision, scale) = (precision.unwrap_or(10), scale.unwrap_or(0));
             use paceline_types::error_code::{ER_M_BIGGER_THAN_D, ER_TOO_BIG_PRECISION, ER_TOO_BIG_SCALE};
             if scale > 38 {
                 return Err(errors::error(ER_TOO_BIG_SCALE, &[&name(), &38]));
@@ -105,35 +93,25 @@ pub(super) fn cast_target(
                 scale: scale as u8,
             }
         }
-        T::Double(_) | T::DoublePrecision | T::Real => CastTarget::Double,
-        T::Float(_) => CastTarget::Float,
-        T::Char(length) | T::Character(length) | T::Varchar(length) => {
-            let length = match length {
-                Some(ast::CharacterLength::IntegerLength { length, .. }) => {
-                    Some(u32::try_from(*length).unwrap_or(u32::MAX))
-                }
-                _ => None,
-            };
-            let collation = match charset {
-                Some(charset) => charset.default_collation(),
+        CastType::Double => CastTarget::Double,
+        CastType::Float => CastTarget::Float,
+        CastType::Char { length, charset } => CastTarget::Char {
+            length: length.map(|length| u32::try_from(length).unwrap_or(u32::MAX)),
+            collation: match charset {
+                Some(charset) => charset_named(charset)?.default_collation(),
                 None => session.settings.collation_connection,
-            };
-            CastTarget::Char { length, collation }
-        }
-        T::Binary(length) => CastTarget::Binary {
+            },
+        },
+        CastType::Binary(length) => CastTarget::Binary {
             length: length.map(|length| u32::try_from(length).unwrap_or(u32::MAX)),
         },
-        T::Date => CastTarget::Date,
-        T::Time(decimals, _) => CastTarget::Time {
+        CastType::Date => CastTarget::Date,
+        CastType::Time(decimals) => CastTarget::Time {
             decimals: fraction(decimals)?,
         },
-        T::Datetime(decimals) => CastTarget::DateTime {
+        CastType::DateTime(decimals) => CastTarget::DateTime {
             decimals: fraction(decimals)?,
         },
-        T::Timestamp(decimals, _) => CastTarget::DateTime {
-            decimals: fraction(decimals)?,
-        },
-        other => return Err(errors::not_supported(format!("CAST AS {other}"))),
     })
 }
 

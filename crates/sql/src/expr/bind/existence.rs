@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use sqlparser::ast::{Expr, Query, SelectItem, SetExpr, Value};
+use crate::parse::ast::{Expr, Query, QueryBody, SelectItem};
 
 /// Returns the query of an EXISTS with `1` in place of `*` and `t.*`.
 pub(super) fn without_columns(query: &Query) -> Cow<'_, Query> {
@@ -15,32 +15,27 @@ pub(super) fn without_columns(query: &Query) -> Cow<'_, Query> {
     Cow::Owned(query)
 }
 
-fn is_wildcard(item: &SelectItem) -> bool {
-    matches!(item, SelectItem::Wildcard(_) | SelectItem::QualifiedWildcard(..))
-}
-
-fn has_wildcard(body: &SetExpr) -> bool {
+fn has_wildcard(body: &QueryBody) -> bool {
     match body {
-        SetExpr::Select(select) => select.projection.iter().any(is_wildcard),
-        SetExpr::SetOperation { left, right, .. } => has_wildcard(left) || has_wildcard(right),
-        SetExpr::Query(query) => has_wildcard(&query.body),
-        _ => false,
+        QueryBody::Select(select) => select.items.iter().any(SelectItem::is_wildcard),
+        QueryBody::SetOperation { left, right, .. } => has_wildcard(left) || has_wildcard(right),
+        QueryBody::Query(query) => has_wildcard(&query.body),
+        QueryBody::Values(_) => false,
     }
 }
 
-fn replace_wildcards(body: &mut SetExpr) {
+fn replace_wildcards(body: &mut QueryBody) {
     match body {
-        SetExpr::Select(select) => {
-            for item in select.projection.iter_mut().filter(|item| is_wildcard(item)) {
-                let one = Value::Number("1".to_owned(), false);
-                *item = SelectItem::UnnamedExpr(Expr::Value(one.into()));
+        QueryBody::Select(select) => {
+            for item in select.items.iter_mut().filter(|item| item.is_wildcard()) {
+                *item = SelectItem::unnamed(Expr::number("1"));
             }
         }
-        SetExpr::SetOperation { left, right, .. } => {
+        QueryBody::SetOperation { left, right, .. } => {
             replace_wildcards(left);
             replace_wildcards(right);
         }
-        SetExpr::Query(query) => replace_wildcards(&mut query.body),
-        _ => {}
+        QueryBody::Query(query) => replace_wildcards(&mut query.body),
+        QueryBody::Values(_) => {}
     }
 }

@@ -3,21 +3,16 @@
 use paceline_types::error_code::{ER_UNKNOWN_CHARACTER_SET, ER_WRONG_VALUE};
 use paceline_types::temporal::{self, ParsedTemporal};
 use paceline_types::{Charset, Collation, Decimal, Value};
-use sqlparser::ast;
 
 use crate::error::Result;
 use crate::expr::errors;
 use crate::expr::expr_type::{ExprType, TypeNote};
 use crate::expr::tree::Expr;
+use crate::parse::ast;
 use crate::session::{SessionContext, SqlMode};
 
 /// A number as it is written: BIGINT, BIGINT UNSIGNED, DECIMAL, DOUBLE or `0x…`.
 pub(super) fn number(text: &str) -> Result<Expr> {
-    if let Some(digits) = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
-        let mut expr = hex(digits)?;
-        expr.ty.note = TypeNote::HexLiteral;
-        return Ok(expr);
-    }
     let digits_only = text.bytes().all(|byte| byte.is_ascii_digit());
     if digits_only {
         let trimmed = text.trim_start_matches('0');
@@ -62,59 +57,64 @@ pub(super) fn string(text: &str, session: &SessionContext) -> Expr {
     Expr::literal(Value::Text(text.to_owned()), ty)
 }
 
+/// `0x41`: a string of bytes, and a number in numeric context.
+pub(super) fn hex_number(digits: &str) -> Result<Expr> {
+    let mut expr = hex(digits)?;
+    expr.ty.note = TypeNote::HexLiteral;
+    Ok(expr)
+}
+
 /// `x'41'`.
 pub(super) fn hex(digits: &str) -> Result<Expr> {
+    let bytes = hex_bytes(digits)?;
+    let ty = ExprType::bytes(bytes.len() as u64);
+    Ok(Expr::literal(Value::Bytes(bytes), ty))
+}
+
+fn hex_bytes(digits: &str) -> Result<Vec<u8>> {
     let padded = if digits.len() % 2 == 1 {
         format!("0{digits}")
     } else {
         digits.to_owned()
     };
-    let bytes = (0..padded.len() / 2)
+    (0..padded.len() / 2)
         .map(|at| u8::from_str_radix(&padded[2 * at..2 * at + 2], 16))
         .collect::<Result<Vec<u8>, _>>()
-        .map_err(|_| errors::syntax_near(digits))?;
-    let ty = ExprType::bytes(bytes.len() as u64);
-    Ok(Expr::literal(Value::Bytes(bytes), ty))
+        .map_err(|_| errors::syntax_near(digits))
 }
 
 /// `b'101'`: as bytes, and a number in numeric context.
 pub(super) fn bits(digits: &str) -> Result<Expr> {
-    let mut bytes = Vec::with_capacity(digits.len().div_ceil(8));
-    for chunk in digits.as_bytes().rchunks(8).rev() {
-        let text = std::str::from_utf8(chunk).map_err(|_| errors::syntax_near(digits))?;
-        bytes.push(u8::from_str_radix(text, 2).map_err(|_| errors::syntax_near(digits))?);
-    }
+    let bytes = bit_bytes(digits)?;
     let mut ty = ExprType::bytes(bytes.len() as u64);
     ty.note = TypeNote::HexLiteral;
     Ok(Expr::literal(Value::Bytes(bytes), ty))
 }
 
+fn bit_bytes(digits: &str) -> Result<Vec<u8>> {
+    let chunks = digits.as_bytes().rchunks(8).rev();
+    chunks
+        .map(|chunk| {
+            let text = std::str::from_utf8(chunk).ok()?;
+            u8::from_str_radix(text, 2).ok()
+        })
+        .collect::<Option<Vec<u8>>>()
+        .ok_or_else(|| errors::syntax_near(digits))
+}
+
 /// `_charset'…'`.
-pub(super) fn introduced(prefix: &str, value: &ast::Expr) -> Result<Expr> {
-    let name = prefix.strip_prefix('_').unwrap_or(prefix);
+pub(super) fn introduced(name: &str, literal: &ast::Literal) -> Result<Expr> {
     let charset =
         Charset::from_name(name).ok_or_else(|| errors::error(ER_UNKNOWN_CHARACTER_SET, &[&name]))?;
-    let bytes = match value {
-        ast::Expr::Value(value) => match &value.value {
-            ast::Value::SingleQuotedString(text) => {
-                if charset == Charset::Binary {
-                    text.clone().into_bytes()
-                } else {
-                    let ty = ExprType::literal_text(text, charset.default_collation());
-                    return Ok(Expr::literal(Value::Text(text.clone()), ty));
-                }
-            }
-            ast::Value::HexStringLiteral(digits) => match hex(digits)?.kind {
-                super::ExprKind::Literal(Value::Bytes(bytes)) => bytes,
-                _ => return Err(errors::syntax_near(prefix)),
-            },
-            ast::Value::SingleQuotedByteStringLiteral(digits) => match bits(digits)?.kind {
-                super::ExprKind::Literal(Value::Bytes(bytes)) => bytes,
-                _ => return Err(errors::syntax_near(prefix)),
-            },
-            _ => return Err(errors::syntax_near(prefix)),
-        },
-        _ => return Err(errors::syntax_near(prefix)),
+    let bytes = match literal {
+        ast::Literal::Text(text) if charset == Charset::Binary => text.clone().into_bytes(),
+        ast::Literal::Text(text) => {
+            let ty = ExprType::literal_text(text, charset.default_collation());
+            return Ok(Expr::literal(Value::Text(text.clone()), ty));
+        }
+        ast::Literal::Hex(digits) => hex_bytes(digits)?,
+        ast::Literal::Bits(digits) => bit_bytes(digits)?,
+        other => return Err(errors::syntax_near(&other.to_string())),
     };
     if charset == Charset::Binary {
         let ty = ExprType::bytes(bytes.len() as u64);
@@ -126,36 +126,38 @@ pub(super) fn introduced(prefix: &str, value: &ast::Expr) -> Result<Expr> {
 }
 
 /// `DATE '2020-01-31'`, `TIME '…'`, `TIMESTAMP '…'`.
-pub(super) fn temporal(data_type: &ast::DataType, text: &str, session: &SessionContext) -> Result<Expr> {
+pub(super) fn temporal(kind: ast::TemporalKind, text: &str, session: &SessionContext) -> Result<Expr> {
     let modes = session.settings.date_modes();
     let time_modes = temporal::DateModes {
         fractions: modes.fractions,
         ..temporal::DateModes::default()
     };
-    match data_type {
-        ast::DataType::Date => match temporal::parse_datetime(text, modes) {
+    match kind {
+        ast::TemporalKind::Date => match temporal::parse_datetime(text, modes) {
             Some(parsed) if !parsed.truncated && !parsed.has_time => {
                 Ok(Expr::literal(Value::Date(parsed.value.date), ExprType::date()))
             }
             _ => Err(errors::error(ER_WRONG_VALUE, &[&"DATE", &text])),
         },
-        ast::DataType::Time(..) => match temporal::parse_time_under(text, time_modes) {
+        ast::TemporalKind::Time => match temporal::parse_time_under(text, time_modes) {
             Some(ParsedTemporal::Time(parsed)) if !parsed.truncated => {
                 let decimals = parsed.value.decimals();
                 Ok(Expr::literal(Value::Time(parsed.value), ExprType::time(decimals)))
             }
             _ => Err(errors::error(ER_WRONG_VALUE, &[&"TIME", &text])),
         },
-        _ => match temporal::parse_datetime(text, modes) {
-            Some(parsed) if !parsed.truncated && (parsed.has_time || text.contains([' ', 'T'])) => {
-                let decimals = parsed.value.decimals;
-                Ok(Expr::literal(
-                    Value::DateTime(parsed.value),
-                    ExprType::datetime(decimals),
-                ))
+        ast::TemporalKind::DateTime | ast::TemporalKind::Timestamp => {
+            match temporal::parse_datetime(text, modes) {
+                Some(parsed) if !parsed.truncated && (parsed.has_time || text.contains([' ', 'T'])) => {
+                    let decimals = parsed.value.decimals;
+                    Ok(Expr::literal(
+                        Value::DateTime(parsed.value),
+                        ExprType::datetime(decimals),
+                    ))
+                }
+                _ => Err(errors::error(ER_WRONG_VALUE, &[&"DATETIME", &text])),
             }
-            _ => Err(errors::error(ER_WRONG_VALUE, &[&"DATETIME", &text])),
-        },
+        }
     }
 }
 

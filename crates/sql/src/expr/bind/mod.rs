@@ -1,4 +1,4 @@
-//! From `sqlparser`'s syntax tree (by the conventions of [`crate::parse`]) to [`Expr`].
+//! From the syntax tree ([`crate::parse::ast`]) to [`Expr`].
 
 mod aggregate;
 mod call;
@@ -14,10 +14,8 @@ mod window;
 
 use std::sync::Arc;
 
-use paceline_types::{Charset, Collation, DataType, Value};
-use sqlparser::ast::{self, BinaryOperator, UnaryOperator};
+use paceline_types::{Collation, DataType};
 
-pub(crate) use aggregate::sort_order;
 pub(crate) use cast::{as_compared, compared_charset, in_common_charset};
 pub(crate) use operators::{
     arithmetic, compare_exactly, compare_fixed, fixed_decimals, hex_number, literal_to_number,
@@ -35,11 +33,13 @@ use super::expr_type::{Class, ExprType};
 use super::scope::Scope;
 use super::tree::{ArithmeticOp, BitOp, CompareOp, Comparison, Expr, ExprKind, Quantifier, Truth};
 use crate::error::Result;
+use crate::parse::ast::{self, BinaryOp, UnaryOp};
+use crate::session::SessionContext;
 use crate::stack;
 use cast::{cast, cast_target, charset_named, collate};
-use names::{column_name, identifier};
+use names::{system_variable, user_variable};
 use operators::expect_value;
-use predicates::{in_list, like, quantified, scalar_subquery, subquery_of};
+use predicates::{in_list, like, quantified, scalar_subquery};
 
 /// Binds an expression that gives one value.
 ///
@@ -95,41 +95,46 @@ fn bind_all<'e>(exprs: impl IntoIterator<Item = &'e ast::Expr>, scope: &mut dyn 
 fn bind_node(expr: &ast::Expr, scope: &mut dyn Scope) -> Result<Expr> {
     use ast::Expr as E;
     match expr {
-        E::Identifier(name) => identifier(name, scope),
-        E::CompoundIdentifier(parts) => scope.resolve_column(&column_name(parts)?),
+        E::Column(name) => scope.resolve_column(name),
+        E::UserVariable(name) => Ok(user_variable(name, scope.session())),
+        E::SystemVariable {
+            scope: variable_scope,
+            name,
+        } => system_variable(*variable_scope, name, scope),
+        E::Assignment { variable, value } => assignment(variable, value, scope),
+        E::Parameter(index) => Ok(Expr {
+            kind: ExprKind::Parameter(*index),
+            ty: scope.bind_parameter(*index)?,
+        }),
         E::Nested(inner) => bind_operand(inner, scope),
-        E::Value(value) => value_literal(&value.value, scope),
-        E::Prefixed { prefix, value } => literal::introduced(&prefix.value, value),
-        E::TypedString(typed) => match &typed.value.value {
-            ast::Value::SingleQuotedString(text) => {
-                literal::temporal(&typed.data_type, text, scope.session())
-            }
-            _ => Err(errors::syntax_near(&typed.to_string())),
-        },
-        E::UnaryOp { op, expr: operand } => unary(*op, operand, expr, scope),
-        E::BinaryOp { left, op, right } => binary(left, op, right, expr, scope),
-        E::IsNull(operand) => is(Truth::Null, false, operand, scope),
-        E::IsNotNull(operand) => is(Truth::Null, true, operand, scope),
-        E::IsUnknown(operand) => is(Truth::Null, false, operand, scope),
-        E::IsNotUnknown(operand) => is(Truth::Null, true, operand, scope),
-        E::IsTrue(operand) => is(Truth::True, false, operand, scope),
-        E::IsNotTrue(operand) => is(Truth::True, true, operand, scope),
-        E::IsFalse(operand) => is(Truth::False, false, operand, scope),
-        E::IsNotFalse(operand) => is(Truth::False, true, operand, scope),
+        E::Literal(literal) => literal_value(literal, scope.session()),
+        E::Introduced { charset, literal } => literal::introduced(charset, literal),
+        E::TemporalLiteral { kind, text } => literal::temporal(*kind, text, scope.session()),
+        E::Unary { op, operand } => unary(*op, operand, expr, scope),
+        E::Binary { left, op, right } => binary(left, *op, right, expr, scope),
+        E::Is {
+            operand,
+            test,
+            negated,
+        } => is(*test, *negated, operand, scope),
         E::Between {
-            expr,
+            operand,
             negated,
             low,
             high,
         } => {
-            let value = bind_operand(expr, scope)?;
+            let value = bind_operand(operand, scope)?;
             let low = bind_operand(low, scope)?;
             let high = bind_operand(high, scope)?;
             operators::between(value, low, high, *negated, scope.session())
         }
-        E::InList { expr, list, negated } => in_list(expr, list, *negated, scope),
+        E::InList {
+            operand,
+            list,
+            negated,
+        } => in_list(operand, list, *negated, scope),
         E::InSubquery {
-            expr,
+            operand,
             subquery,
             negated,
         } => {
@@ -138,43 +143,33 @@ fn bind_node(expr: &ast::Expr, scope: &mut dyn Scope) -> Result<Expr> {
             } else {
                 (CompareOp::Eq, Quantifier::Any)
             };
-            quantified(expr, op, quantifier, subquery, scope)
+            quantified(operand, op, quantifier, subquery, scope)
         }
-        E::AnyOp {
+        E::Quantified {
             left,
-            compare_op,
-            right,
-            ..
-        } => quantified(
-            left,
-            compare_operator(compare_op)?,
-            Quantifier::Any,
-            subquery_of(right)?,
-            scope,
-        ),
-        E::AllOp {
-            left,
-            compare_op,
-            right,
-        } => quantified(
-            left,
-            compare_operator(compare_op)?,
-            Quantifier::All,
-            subquery_of(right)?,
-            scope,
-        ),
-        E::Exists { subquery, negated } => {
+            op,
+            quantifier,
+            subquery,
+        } => {
+            let op = comparison(*op).ok_or_else(|| errors::syntax_near(&op.to_string()))?;
+            let quantifier = match quantifier {
+                ast::Quantifier::Any => Quantifier::Any,
+                ast::Quantifier::All => Quantifier::All,
+            };
+            quantified(left, op, quantifier, subquery, scope)
+        }
+        E::Exists(subquery) => {
             let subquery = Arc::new(scope.bind_subquery(&existence::without_columns(subquery))?);
             Ok(Expr {
                 kind: ExprKind::Exists {
                     subquery,
-                    negated: *negated,
+                    negated: false,
                 },
                 ty: ExprType::boolean(),
             })
         }
         E::Subquery(query) => Ok(scalar_subquery(scope.bind_subquery(query)?)),
-        E::Tuple(items) => {
+        E::Row(items) => {
             let items = items
                 .iter()
                 .map(|item| bind_operand(item, scope))
@@ -186,158 +181,98 @@ fn bind_node(expr: &ast::Expr, scope: &mut dyn Scope) -> Result<Expr> {
             })
         }
         E::Like {
-            negated,
-            expr,
+            text,
             pattern,
-            escape_char,
-            ..
-        } => like(expr, pattern, escape_char.as_deref(), *negated, scope),
-        E::RLike {
+            escape,
             negated,
-            expr,
+        } => like(text, pattern, escape.as_deref(), *negated, scope),
+        E::Regexp {
+            text,
             pattern,
-            ..
+            negated,
         } => {
-            let args = bind_all([&**expr, &**pattern], scope)?;
+            let args = bind_all([&**text, &**pattern], scope)?;
             let matched = call::make("regexp", args, scope)?;
             Ok(if *negated { negation(matched) } else { matched })
         }
         E::Case {
             operand,
-            conditions,
-            else_result,
-            ..
-        } => case(operand.as_deref(), conditions, else_result.as_deref(), scope),
-        E::Cast { expr, data_type, .. } => {
-            let operand = bind_expr(expr, scope)?;
-            let target = cast_target(expr, data_type, None, scope.session())?;
-            cast(operand, target)
+            branches,
+            otherwise,
+        } => case(operand.as_deref(), branches, otherwise.as_deref(), scope),
+        E::Cast { operand, target } => {
+            let bound = bind_expr(operand, scope)?;
+            let target = cast_target(operand, target, scope.session())?;
+            cast(bound, target)
         }
-        E::Convert {
-            expr,
-            data_type,
-            charset,
-            ..
-        } => {
-            let operand = bind_expr(expr, scope)?;
-            let charset = charset
-                .as_ref()
-                .map(|name| charset_named(&name.to_string()))
-                .transpose()?;
-            let target = match data_type {
-                Some(data_type) => cast_target(expr, data_type, charset, scope.session())?,
-                None => {
-                    let collation = charset.unwrap_or(Charset::Utf8mb4).default_collation();
-                    CastTarget::Char {
-                        length: None,
-                        collation,
-                    }
-                }
+        E::ConvertUsing { operand, charset } => {
+            let operand = bind_expr(operand, scope)?;
+            let target = CastTarget::Char {
+                length: None,
+                collation: charset_named(charset)?.default_collation(),
             };
             cast(operand, target)
         }
-        E::Collate { expr, collation } => collate(expr, &collation.to_string(), scope),
-        E::Function(function) => call::function(function, scope),
-        E::Extract { field, expr, .. } => {
-            let unit = Expr::literal(
-                Value::Text(field.to_string().to_ascii_uppercase()),
-                ExprType::null(),
-            );
-            let operand = bind_expr(expr, scope)?;
-            call::make("extract", vec![unit, operand], scope)
+        E::Collate { operand, collation } => collate(operand, collation, scope),
+        E::Call(call) => call::function(call, scope),
+        E::Extract { unit, operand } => {
+            let operand = bind_expr(operand, scope)?;
+            call::make("extract", vec![call::keyword(unit.name()), operand], scope)
         }
-        E::Ceil { expr, .. } => {
-            let args = bind_all([&**expr], scope)?;
-            call::make("ceiling", args, scope)
+        E::TimestampAdd { unit, amount, date } => {
+            let amount = bind_expr(amount, scope)?;
+            let date = bind_expr(date, scope)?;
+            call::make("date_add", vec![date, amount, call::keyword(unit.name())], scope)
         }
-        E::Floor { expr, .. } => {
-            let args = bind_all([&**expr], scope)?;
-            call::make("floor", args, scope)
+        E::TimestampDiff { unit, from, to } => {
+            let from = bind_expr(from, scope)?;
+            let to = bind_expr(to, scope)?;
+            call::make("timestampdiff", vec![call::keyword(unit.name()), from, to], scope)
         }
-        E::Position { expr, r#in } => {
-            let args = bind_all([&**expr, &**r#in], scope)?;
-            call::make("locate", args, scope)
+        E::GetFormat { kind, region } => {
+            let region = bind_expr(region, scope)?;
+            call::make("get_format", vec![call::keyword(kind.name()), region], scope)
         }
-        E::Substring {
-            expr,
-            substring_from,
-            substring_for,
-            ..
-        } => {
-            let rest = substring_from.iter().chain(substring_for).map(|part| &**part);
-            let args = bind_all(std::iter::once(&**expr).chain(rest), scope)?;
-            call::make("substr", args, scope)
-        }
-        E::Trim {
-            trim_where,
-            trim_what,
-            expr,
-            ..
-        } => {
-            let name = match trim_where {
-                Some(ast::TrimWhereField::Leading) => "ltrim",
-                Some(ast::TrimWhereField::Trailing) => "rtrim",
-                _ => "trim",
+        E::Trim { side, what, text } => {
+            let name = match side {
+                Some(ast::TrimSide::Leading) => "ltrim",
+                Some(ast::TrimSide::Trailing) => "rtrim",
+                Some(ast::TrimSide::Both) | None => "trim",
             };
-            let args = bind_all(
-                std::iter::once(&**expr).chain(trim_what.iter().map(|what| &**what)),
-                scope,
-            )?;
+            let args = bind_all(std::iter::once(&**text).chain(what.as_deref()), scope)?;
             call::make(name, args, scope)
         }
         E::Interval(interval) => Err(errors::syntax_near(&interval.to_string())),
-        other => Err(errors::not_supported(other)),
     }
 }
 
-fn value_literal(value: &ast::Value, scope: &mut dyn Scope) -> Result<Expr> {
-    use ast::Value as V;
-    Ok(match value {
-        V::Number(text, _) => literal::number(text)?,
-        V::SingleQuotedString(text) | V::DoubleQuotedString(text) => literal::string(text, scope.session()),
-        V::NationalStringLiteral(text) => literal::string(text, scope.session()),
-        V::HexStringLiteral(digits) => literal::hex(digits)?,
-        V::SingleQuotedByteStringLiteral(digits) => literal::bits(digits)?,
-        V::Boolean(truth) => literal::boolean(*truth),
-        V::Null => Expr::null(),
-        V::Placeholder(text) => {
-            let index = text
-                .strip_prefix('?')
-                .and_then(|number| number.parse().ok())
-                .unwrap_or(0);
-            let ty = scope.bind_parameter(index)?;
-            Expr {
-                kind: ExprKind::Parameter(index),
-                ty,
-            }
-        }
-        other => return Err(errors::syntax_near(&other.to_string())),
+fn literal_value(literal: &ast::Literal, session: &SessionContext) -> Result<Expr> {
+    use ast::Literal as L;
+    Ok(match literal {
+        L::Null => Expr::null(),
+        L::Boolean(truth) => literal::boolean(*truth),
+        L::Number(text) => literal::number(text)?,
+        L::HexNumber(digits) => literal::hex_number(digits)?,
+        L::Hex(digits) => literal::hex(digits)?,
+        L::Bits(digits) => literal::bits(digits)?,
+        L::Text(text) => literal::string(text, session),
     })
 }
 
-fn unary(op: UnaryOperator, operand: &ast::Expr, whole: &ast::Expr, scope: &mut dyn Scope) -> Result<Expr> {
+fn unary(op: UnaryOp, operand: &ast::Expr, whole: &ast::Expr, scope: &mut dyn Scope) -> Result<Expr> {
     // A number of 2^63 is out of the signed range only without its minus.
     let operand = bind_expr(operand, scope)?;
     match op {
-        UnaryOperator::Plus => Ok(operand),
-        UnaryOperator::Minus => operators::negate(operand, &source_of(whole)),
-        UnaryOperator::Not | UnaryOperator::BangNot => Ok(negation(operand)),
-        UnaryOperator::BitwiseNot => {
+        UnaryOp::Plus => Ok(operand),
+        UnaryOp::Minus => operators::negate(operand, &whole.to_string()),
+        UnaryOp::Not => Ok(negation(operand)),
+        UnaryOp::BitNot => {
             let nullable = operand.ty.nullable;
             Ok(Expr {
                 kind: ExprKind::BitNot(Box::new(bit_operand(operand))),
                 ty: ExprType::bigint_unsigned(21).with_nullable(nullable),
             })
         }
-        other => Err(errors::syntax_near(&other.to_string())),
-    }
-}
-
-/// The text of arithmetic as error 1690 shows it.
-fn source_of(expr: &ast::Expr) -> String {
-    match expr {
-        ast::Expr::Nested(_) => expr.to_string(),
-        _ => expr.to_string(),
     }
 }
 
@@ -401,7 +336,12 @@ fn negation(operand: Expr) -> Expr {
     Expr { kind, ty }
 }
 
-fn is(test: Truth, negated: bool, operand: &ast::Expr, scope: &mut dyn Scope) -> Result<Expr> {
+fn is(test: ast::TruthTest, negated: bool, operand: &ast::Expr, scope: &mut dyn Scope) -> Result<Expr> {
+    let test = match test {
+        ast::TruthTest::Null => Truth::Null,
+        ast::TruthTest::True => Truth::True,
+        ast::TruthTest::False => Truth::False,
+    };
     let operand = Box::new(bind_expr(operand, scope)?);
     Ok(Expr {
         kind: ExprKind::Is {
@@ -413,39 +353,40 @@ fn is(test: Truth, negated: bool, operand: &ast::Expr, scope: &mut dyn Scope) ->
     })
 }
 
-fn compare_operator(op: &BinaryOperator) -> Result<CompareOp> {
-    Ok(match op {
-        BinaryOperator::Eq => CompareOp::Eq,
-        BinaryOperator::NotEq => CompareOp::Ne,
-        BinaryOperator::Spaceship => CompareOp::NullSafeEq,
-        BinaryOperator::Lt => CompareOp::Lt,
-        BinaryOperator::LtEq => CompareOp::Le,
-        BinaryOperator::Gt => CompareOp::Gt,
-        BinaryOperator::GtEq => CompareOp::Ge,
-        other => return Err(errors::syntax_near(&other.to_string())),
+/// The comparison that an operator is.
+fn comparison(op: BinaryOp) -> Option<CompareOp> {
+    Some(match op {
+        BinaryOp::Equal => CompareOp::Eq,
+        BinaryOp::NotEqual => CompareOp::Ne,
+        BinaryOp::NullSafeEqual => CompareOp::NullSafeEq,
+        BinaryOp::Less => CompareOp::Lt,
+        BinaryOp::LessOrEqual => CompareOp::Le,
+        BinaryOp::Greater => CompareOp::Gt,
+        BinaryOp::GreaterOrEqual => CompareOp::Ge,
+        _ => return None,
     })
 }
 
 fn binary(
     left: &ast::Expr,
-    op: &BinaryOperator,
+    op: BinaryOp,
     right: &ast::Expr,
     whole: &ast::Expr,
     scope: &mut dyn Scope,
 ) -> Result<Expr> {
-    use BinaryOperator as B;
+    use BinaryOp as B;
     let arithmetic = match op {
-        B::Plus | B::Minus => {
+        B::Add | B::Subtract => {
             if let ast::Expr::Interval(interval) = right {
                 let date = bind_expr(left, scope)?;
-                let name = if *op == B::Plus { "date_add" } else { "date_sub" };
+                let name = if op == B::Add { "date_add" } else { "date_sub" };
                 return call::date_arithmetic(name, date, interval, scope);
             }
-            if let (ast::Expr::Interval(interval), B::Plus) = (left, op) {
+            if let (ast::Expr::Interval(interval), B::Add) = (left, op) {
                 let date = bind_expr(right, scope)?;
                 return call::date_arithmetic("date_add", date, interval, scope);
             }
-            if *op == B::Plus {
+            if op == B::Add {
                 ArithmeticOp::Add
             } else {
                 ArithmeticOp::Subtract
@@ -454,7 +395,7 @@ fn binary(
         B::Multiply => ArithmeticOp::Multiply,
         B::Divide => ArithmeticOp::Divide,
         B::Modulo => ArithmeticOp::Modulo,
-        B::MyIntegerDivide | B::DuckIntegerDivide => ArithmeticOp::IntDivide,
+        B::IntDivide => ArithmeticOp::IntDivide,
         B::And | B::Or => return logical(left, op, right, scope),
         B::Xor => {
             let operands = Box::new([bind_expr(left, scope)?, bind_expr(right, scope)?]);
@@ -464,47 +405,47 @@ fn binary(
                 ty: ExprType::boolean().with_nullable(nullable),
             });
         }
-        B::BitwiseOr => return bits(BitOp::Or, left, right, scope),
-        B::BitwiseAnd => return bits(BitOp::And, left, right, scope),
-        B::BitwiseXor | B::PGBitwiseXor => return bits(BitOp::Xor, left, right, scope),
-        B::PGBitwiseShiftLeft => return bits(BitOp::ShiftLeft, left, right, scope),
-        B::PGBitwiseShiftRight => return bits(BitOp::ShiftRight, left, right, scope),
-        B::StringConcat => {
+        B::BitOr => return bits(BitOp::Or, left, right, scope),
+        B::BitAnd => return bits(BitOp::And, left, right, scope),
+        B::BitXor => return bits(BitOp::Xor, left, right, scope),
+        B::ShiftLeft => return bits(BitOp::ShiftLeft, left, right, scope),
+        B::ShiftRight => return bits(BitOp::ShiftRight, left, right, scope),
+        B::Concat => {
             let args = bind_all([left, right], scope)?;
             return call::make("concat", args, scope);
         }
-        B::Regexp => {
-            let args = bind_all([left, right], scope)?;
-            return call::make("regexp", args, scope);
-        }
-        B::Assignment => return assign(left, right, scope),
-        B::Eq | B::NotEq | B::Spaceship | B::Lt | B::LtEq | B::Gt | B::GtEq => {
-            let op = compare_operator(op)?;
+        B::Equal
+        | B::NullSafeEqual
+        | B::NotEqual
+        | B::Less
+        | B::LessOrEqual
+        | B::Greater
+        | B::GreaterOrEqual => {
             let left = bind_operand(left, scope)?;
             let right = bind_operand(right, scope)?;
+            let op = comparison(op).expect("one of those above");
             return operators::compare(op, left, right, scope.session());
         }
-        other => return Err(errors::syntax_near(&other.to_string())),
     };
     let left = bind_expr(left, scope)?;
     let right = bind_expr(right, scope)?;
-    operators::arithmetic(arithmetic, left, right, &source_of(whole), scope.session())
+    operators::arithmetic(arithmetic, left, right, &whole.to_string(), scope.session())
 }
 
 /// AND and OR, flattened: `a AND b AND c` is one node.
-fn logical(left: &ast::Expr, op: &BinaryOperator, right: &ast::Expr, scope: &mut dyn Scope) -> Result<Expr> {
+fn logical(left: &ast::Expr, op: BinaryOp, right: &ast::Expr, scope: &mut dyn Scope) -> Result<Expr> {
     let mut operands = Vec::new();
     for side in [left, right] {
         let bound = bind_expr(side, scope)?;
         match (bound.kind, op) {
-            (ExprKind::And(more), BinaryOperator::And) | (ExprKind::Or(more), BinaryOperator::Or) => {
+            (ExprKind::And(more), BinaryOp::And) | (ExprKind::Or(more), BinaryOp::Or) => {
                 operands.extend(more);
             }
             (kind, _) => operands.push(Expr { kind, ty: bound.ty }),
         }
     }
     let nullable = operands.iter().any(|operand| operand.ty.nullable);
-    let kind = if *op == BinaryOperator::And {
+    let kind = if op == BinaryOp::And {
         ExprKind::And(operands)
     } else {
         ExprKind::Or(operands)
@@ -527,11 +468,8 @@ fn bits(op: BitOp, left: &ast::Expr, right: &ast::Expr, scope: &mut dyn Scope) -
     })
 }
 
-fn assign(variable: &ast::Expr, value: &ast::Expr, scope: &mut dyn Scope) -> Result<Expr> {
-    let ast::Expr::Identifier(name) = variable else {
-        return Err(errors::syntax_near(&variable.to_string()));
-    };
-    let name = name.value.trim_start_matches('@').to_lowercase().into_boxed_str();
+fn assignment(variable: &str, value: &ast::Expr, scope: &mut dyn Scope) -> Result<Expr> {
+    let name = variable.to_lowercase().into_boxed_str();
     let value = Box::new(bind_expr(value, scope)?);
     scope.assign_variable(&name);
     let ty = value.ty.clone();
@@ -556,7 +494,7 @@ fn case_of_texts(operand: &Expr, tests: &[Expr], connection: Collation) -> Resul
 
 fn case(
     operand: Option<&ast::Expr>,
-    conditions: &[ast::CaseWhen],
+    conditions: &[ast::CaseBranch],
     otherwise: Option<&ast::Expr>,
     scope: &mut dyn Scope,
 ) -> Result<Expr> {

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use paceline_types::error_code::ER_WRONG_ARGUMENTS;
 use paceline_types::{Collation, DataType, Value};
-use sqlparser::ast;
 
 use super::operators::width;
 use super::rules::{self, CollationMix, round_quotient};
@@ -16,6 +15,7 @@ use crate::expr::eval::in_set::InSet;
 use crate::expr::expr_type::{Class, ExprType};
 use crate::expr::scope::{Correlation, Scope, Subquery};
 use crate::expr::tree::{CompareOp, Comparison, Expr, ExprKind, Quantifier};
+use crate::parse::ast;
 
 pub(super) fn in_list(
     needle: &ast::Expr,
@@ -138,14 +138,6 @@ fn rules_of_columns(
             rules::rule_of_column(operation, &needles[column], &listed, connection)
         })
         .collect()
-}
-
-pub(super) fn subquery_of(expr: &ast::Expr) -> Result<&ast::Query> {
-    match expr {
-        ast::Expr::Subquery(query) => Ok(query),
-        ast::Expr::Nested(inner) => subquery_of(inner),
-        other => Err(errors::syntax_near(&other.to_string())),
-    }
 }
 
 pub(super) fn scalar_subquery(subquery: Subquery) -> Expr {

@@ -3,10 +3,9 @@
 use paceline_types::data_type::IntegerWidth;
 use paceline_types::error_code::{ER_WRONG_TYPE_FOR_PERCENTILE_FUNC, ER_WRONG_TYPE_OF_ARGUMENT};
 use paceline_types::{DataType, FixedPoint, FloatType};
-use sqlparser::ast;
 
-use super::aggregate::{bind_arguments, extreme_type, function_named, sort_order};
-use super::{bind_expr, call};
+use super::aggregate::{bind_arguments, extreme_type, function_named};
+use super::bind_expr;
 use crate::error::Result;
 use crate::expr::aggregate::{Aggregate, AggregateFunction, Distinctness};
 use crate::expr::errors;
@@ -14,6 +13,7 @@ use crate::expr::expr_type::{Class, ExprType, NOT_FIXED_DECIMALS, TypeNote};
 use crate::expr::scope::Scope;
 use crate::expr::tree::{Expr, ExprKind};
 use crate::expr::window::{WindowCall, WindowFunction};
+use crate::parse::ast;
 
 /// Binds `name(…) OVER …`.
 ///
@@ -21,13 +21,13 @@ use crate::expr::window::{WindowCall, WindowFunction};
 /// 4015, 4074, 4009, 4017, 4018 by the scope; 1235 for what MariaDB has not as a window function; 4101, 4104 for types.
 pub(super) fn bind(
     name: &str,
-    function: &ast::Function,
-    over: &ast::WindowType,
+    call: &ast::FunctionCall,
+    over: &ast::Over,
     scope: &mut dyn Scope,
 ) -> Result<Expr> {
-    if let Some(kind) = function_named(name, function) {
+    if let Some(kind) = function_named(name, call) {
         scope.enter_window(None, over)?;
-        let aggregate = bind_arguments(kind, function, scope)?;
+        let aggregate = bind_arguments(kind, call, scope)?;
         refuse(&aggregate)?;
         let ty = aggregate.ty.clone();
         return scope.exit_window(WindowCall {
@@ -42,13 +42,15 @@ pub(super) fn bind(
         return Err(errors::syntax_near("OVER"));
     };
     scope.enter_window(Some(&kind), over)?;
-    let mut args = call::expressions(function)?
-        .into_iter()
+    let mut args = call
+        .arguments
+        .exprs()
+        .iter()
         .map(|arg| bind_expr(arg, scope))
         .collect::<Result<Vec<_>>>()?;
-    let within = match &function.within_group[..] {
-        [item] => Some((bind_expr(&item.expr, scope)?, sort_order(item))),
-        _ => None,
+    let within = match &call.within_group {
+        Some(item) => Some((bind_expr(&item.expr, scope)?, item.order)),
+        None => None,
     };
     if matches!(kind, WindowFunction::Lag | WindowFunction::Lead) && args.len() == 1 {
         args.push(Expr::literal(paceline_types::Value::Int(1), ExprType::int(1)));

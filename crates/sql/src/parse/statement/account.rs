@@ -1,6 +1,6 @@
 //! Accounts and privileges.
 
-use super::name::TableName;
+use crate::parse::ast::TableName;
 
 /// `'user'@'host'`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]

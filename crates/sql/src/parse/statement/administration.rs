@@ -1,9 +1,9 @@
 //! What an administrator does: maintenance, `KILL`, `FLUSH`, `PURGE`, `BACKUP`, `RESET`, `LOCK TABLES`.
 
-use sqlparser::ast::Expr;
+use crate::parse::ast::Expr;
 
 use super::account::AccountName;
-use super::name::TableName;
+use crate::parse::ast::TableName;
 
 /// What CHECKSUM TABLE is to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,9 +1,7 @@
 //! Statements that change rows.
 
-use sqlparser::ast::{Expr, OrderByExpr, SelectItem, TableWithJoins};
-
-use super::name::{ColumnName, TableName};
 use super::query::QueryStatement;
+use crate::parse::ast::{ColumnName, Expr, JoinedTables, OrderItem, SelectItem, TableName};
 use crate::parse::file_format::FileFormat;
 
 /// `INSERT` or `REPLACE`.
@@ -67,13 +65,13 @@ pub struct Update {
     /// `IGNORE`.
     pub ignore: bool,
     /// The tables; one without joins in the simple form.
-    pub tables: Vec<TableWithJoins>,
+    pub tables: Vec<JoinedTables>,
     /// `SET`.
     pub assignments: Vec<Assignment>,
     /// `WHERE`.
     pub selection: Option<Expr>,
     /// `ORDER BY`; only in the simple form.
-    pub order_by: Vec<OrderByExpr>,
+    pub order_by: Vec<OrderItem>,
     /// `LIMIT`; only in the simple form.
     pub limit: Option<Expr>,
 }
@@ -86,11 +84,11 @@ pub struct Delete {
     /// The tables to delete from, in the form for several tables; empty in the simple form. A name may be an alias of `from`.
     pub targets: Vec<TableName>,
     /// The tables; in the simple form one without joins.
-    pub from: Vec<TableWithJoins>,
+    pub from: Vec<JoinedTables>,
     /// `WHERE`.
     pub selection: Option<Expr>,
     /// `ORDER BY`; only in the simple form.
-    pub order_by: Vec<OrderByExpr>,
+    pub order_by: Vec<OrderItem>,
     /// `LIMIT`; only in the simple form.
     pub limit: Option<Expr>,
     /// `RETURNING`; empty when absent.

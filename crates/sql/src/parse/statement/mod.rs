@@ -1,31 +1,27 @@
 //! What a statement can be, once it is parsed.
 //!
-//! Queries and expressions are `sqlparser`'s own tree ([`sqlparser::ast::Query`], [`sqlparser::ast::Expr`]), built by our own
-//! grammar; conventions of ours within it are listed in the [module documentation](super). Everything else is a structure of this
+//! Queries and expressions have [their own tree](super::ast). Everything else is a structure of this
 //! module, which says exactly what MariaDB's grammar says and no more.
 
 mod account;
 mod administration;
 mod data_change;
-mod name;
 mod query;
 mod replication;
 mod set;
 mod show;
 mod transaction;
 
-use sqlparser::ast::Expr;
-
 pub use account::*;
 pub use administration::*;
 pub use data_change::*;
-pub use name::*;
 pub use query::*;
 pub use replication::*;
 pub use set::*;
 pub use show::*;
 pub use transaction::*;
 
+use super::ast::{Expr, TableName};
 use super::definition::DdlStatement;
 pub use crate::session::VariableScope;
 

@@ -1,16 +1,13 @@
 //! Queries, with what may stand around them.
 
-use sqlparser::ast::Query;
-
+use crate::parse::ast::Query;
 use crate::parse::file_format::FileFormat;
 
 /// `SELECT` and what may stand around it at the outermost level.
 #[derive(Debug, Clone, PartialEq)]
 pub struct QueryStatement {
-    /// The query. Its `locks` hold `FOR UPDATE` and `LOCK IN SHARE MODE`.
+    /// The query. Its `lock` holds `FOR UPDATE` and `LOCK IN SHARE MODE`.
     pub query: Query,
-    /// How long a locking read waits, where `WAIT n` said it: seconds.
-    pub lock_wait_seconds: Option<u64>,
     /// `INTO …`.
     pub into: Option<SelectInto>,
     /// Where INTO stands.

@@ -1,6 +1,6 @@
 //! `SET`.
 
-use sqlparser::ast::Expr;
+use crate::parse::ast::Expr;
 
 use super::account::{AccountName, PasswordSpec};
 use super::transaction::{AccessMode, IsolationLevel};

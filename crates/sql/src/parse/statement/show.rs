@@ -1,10 +1,10 @@
 //! `SHOW` and `EXPLAIN`.
 
-use sqlparser::ast::Expr;
+use crate::parse::ast::Expr;
 
 use super::Statement;
 use super::account::AccountName;
-use super::name::TableName;
+use crate::parse::ast::TableName;
 use crate::session::VariableScope;
 
 /// `EXPLAIN statement`.

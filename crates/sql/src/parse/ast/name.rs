@@ -1,8 +1,6 @@
-//! Names of tables and columns, as statements give them.
+//! Names of tables and columns.
 
 use std::fmt;
-
-use sqlparser::ast::{Ident, TableAlias, TableWithJoins};
 
 /// The name of a table, with or without its database.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -40,7 +38,7 @@ impl fmt::Display for TableName {
     }
 }
 
-/// A column as the target of an assignment, with what was written in front of it.
+/// The name of a column, with what was written before it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct ColumnName {
     /// The database, where it was named.
@@ -69,35 +67,4 @@ impl fmt::Display for ColumnName {
         }
         f.write_str(&self.name)
     }
-}
-
-/// A table of a simple `UPDATE` or `DELETE`, taken out of its tree.
-///
-/// # Returns
-/// `None` if this is a join, a derived table or several tables.
-pub fn single_table(from: &[TableWithJoins]) -> Option<(TableName, Option<&TableAlias>)> {
-    use sqlparser::ast::TableFactor;
-    match from {
-        [
-            TableWithJoins {
-                relation: TableFactor::Table { name, alias, .. },
-                joins,
-            },
-        ] if joins.is_empty() => Some((table_name(name)?, alias.as_ref())),
-        _ => None,
-    }
-}
-
-/// The name of a table in a query's tree.
-///
-/// # Returns
-/// `None` for a name of more than two parts.
-pub fn table_name(name: &sqlparser::ast::ObjectName) -> Option<TableName> {
-    let mut parts = name.0.iter().map(|part| part.as_ident());
-    let first: &Ident = parts.next()??;
-    let result = match parts.next() {
-        None => TableName::new(first.value.clone()),
-        Some(second) => TableName::qualified(first.value.clone(), second?.value.clone()),
-    };
-    parts.next().is_none().then_some(result)
 }
