@@ -495,7 +495,7 @@ impl Collation {
         }
     }
 
-    /// Whether two texts are equal.
+    /// Returns whether two texts are equal.
     pub fn equals(self, a: &str, b: &str) -> bool {
         self.compare(a, b) == Ordering::Equal
     }

@@ -229,7 +229,7 @@ impl Lane {
         Ok(())
     }
 
-    /// In conservative mode a round contains the transactions of one commit group of the primary.
+    /// Dispatches the round if the transaction is of another commit group of the primary, in conservative mode.
     fn end_of_commit_group(&mut self, received: &ReceivedGroup) -> Option<CommitId> {
         let commit_id = received.group.gtid_event().ok().and_then(|event| event.commit_id);
         if !self.round.is_empty() && (commit_id.is_none() || commit_id != self.round.commit_id) {

@@ -223,7 +223,7 @@ impl Pipeline {
         }
     }
 
-    /// After a failure, with nothing in progress: returns the transactions to plan again, in order, or the error of the
+    /// Returns the transactions to plan again after a failure, when nothing is in progress, in order; or the error of the
     /// commit queue.
     pub(super) fn recover(&self) -> Result<VecDeque<Item>, paceline_txn::Error> {
         let mut state = self.state.lock();
