@@ -65,7 +65,7 @@ impl Definition {
                 }
                 Ok(setting)
             }
-            // Full-text search has no tables of stop words, no counters and no rules that these could name.
+            // There are no tables of stop words and no counters that these could name.
             Variable::InnodbFtAuxTable
             | Variable::InnodbFtServerStopwordTable
             | Variable::InnodbFtUserStopwordTable

@@ -128,7 +128,7 @@ pub enum Collation {
     Utf8mb4Unicode520NopadCi = 1270,
 }
 
-/// Calls a generic function with the collation's [`Order`](order::Order).
+/// Calls a generic function with the collation's `Order`.
 macro_rules! by_order {
     ($collation:expr, $function:ident ( $($argument:expr),* )) => {
         match $collation.kind() {

@@ -71,7 +71,7 @@ const IMPLICIT: Entry = Entry {
     count: u8::MAX,
 };
 
-/// Location of a character's weights in [`Table::weights`].
+/// Location of a character's weights in its table's list of weights.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Entry {
     start: u32,

@@ -72,7 +72,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Reads the separator of date and time: a `T`, spaces, or (if only a datetime is accepted) any punctuation.
+    /// Reads the separator of date and time: a `T`, spaces, or any punctuation, unless the text may be a time.
     pub fn separator(&mut self, accept: Accept) -> Result<(), Stop> {
         match self.peek() {
             None => Ok(()),
