@@ -8,7 +8,7 @@
 //!   kind 'T'  a table      database ‖ 0 ‖ table   TableDescription
 //!   kind 'V'  a view       database ‖ 0 ‖ view    ViewDescription
 //!   kind 'A'  an account   user ‖ 0 ‖ host        data of the server in the form of mysql.global_priv
-//!   kind 'N'  the next index number, which prevents that a number is used twice
+//!   kind 'N'  the next index number; ensures that no number is used twice
 //! ```
 //!
 //! The format is JSON because there are few records, they are read once at startup, new fields have defaults, and
