@@ -23,8 +23,8 @@
 //! | every transaction of a round is prepared | the round is handed over | a failure in its middle leaves a hole |
 //! | all previous rounds are published | a statement runs (DDL, statement format) | it reads a state that the primary never had |
 //!
-//! A placed transaction is in the pending overlay and its locks are released. A transaction that waited for a lock of an
-//! earlier one could wait forever, because that lock is released only after its own turn.
+//! A placed transaction is in the pending overlay and its locks are released. A transaction that waited for a lock of a
+//! transaction that is not placed could wait forever, because that lock may be released only after its own turn.
 //!
 //! A dependent transaction is therefore in a later group, no two transactions with the same commit id touch the same
 //! key, and no applied transaction waits for a row lock of another. While a round is synced and published the next one
