@@ -187,9 +187,9 @@ async fn serve(options: StartOptions, directory: &DataDirectory) -> Result<(), S
         domain_id: DomainId(server.globals.number(Variable::GtidDomainId) as u32),
         server_id: ServerId(server.globals.number(Variable::ServerId) as u32),
     };
-    // A replica empties its MEMORY tables without replicating that, because its GTIDs are its primary's. The same applies
-    // if nothing has been written yet, or nothing after a restore: such a server may become a replica. A promoted server
-    // has replicas of its own.
+    // A replica empties its MEMORY tables without replicating that, because its GTIDs are its primary's. The same
+    // applies if nothing has been written yet, or nothing after a restore: such a server may become a replica. A promoted
+    // server has replicas of its own.
     let transactions = &server.transactions;
     let logged = transactions.gtid_state().position();
     let is_untouched_copy = || {

@@ -5,9 +5,9 @@
 //!   execute:     … │ NULL bitmap │ new-types flag, types │ values
 //! ```
 //!
-//! Numbers are little-endian and as wide as their column type. A date or time is a length byte and its parts, without the
-//! microseconds if they are zero, the time of day if it is zero, and everything if the value is zero. Everything else is
-//! text, preceded by its length. See "Binary Protocol" in MariaDB's manual.
+//! Numbers are little-endian and as wide as their column type. A date or time is a length byte and its parts, without
+//! the microseconds if they are zero, the time of day if it is zero, and everything if the value is zero. Everything
+//! else is text, preceded by its length. See "Binary Protocol" in MariaDB's manual.
 
 use crate::collation::Charset;
 use crate::convert;

@@ -18,8 +18,8 @@
 //! | DATE | 3 bytes little-endian: year ≪ 9 + month ≪ 5 + day |
 //! | TIME, DATETIME, TIMESTAMP | 3, 5 or 4 bytes big-endian, then ⌈decimals/2⌉ bytes of fraction |
 //!
-//! The sources are MariaDB's manual page on rows events and what MariaDB 10.11 writes: `tests/vectors/row_images.txt` has
-//! rows of every type.
+//! The sources are MariaDB's manual page on rows events and what MariaDB 10.11 writes: `tests/vectors/row_images.txt`
+//! has rows of every type.
 
 use crate::collation::Charset;
 use crate::data_type::{DataType, IntegerType, Sign};

@@ -326,8 +326,8 @@ impl<'a> ValueRef<'a> {
         }
     }
 
-    /// Returns the value for an AUTO_INCREMENT counter, or `None` if it is negative, or neither an integer nor a floating-point
-    /// number.
+    /// Returns the value for an AUTO_INCREMENT counter, or `None` if it is negative, or neither an integer nor a
+    /// floating-point number.
     pub fn counted(&self) -> Option<u64> {
         match self {
             ValueRef::Int(number) => u64::try_from(*number).ok(),

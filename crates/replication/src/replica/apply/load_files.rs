@@ -14,8 +14,8 @@
 //! | a block or a statement whose file has not begun in the group | no: stops the connection with 1593 |
 //! | a file without a statement | yes: it has no effect |
 //!
-//! In the third case MariaDB searches for the blocks in a directory, where an earlier group may have left them. No server
-//! since MariaDB 5.3 logs them separately.
+//! In the third case MariaDB searches for the blocks in a directory, where an earlier group may have left them. No
+//! server since MariaDB 5.3 logs them separately.
 //!
 //! [`LARGE_GROUP_BYTES`]: paceline_binlog::group::LARGE_GROUP_BYTES
 

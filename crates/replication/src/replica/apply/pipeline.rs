@@ -223,8 +223,8 @@ impl Pipeline {
         }
     }
 
-    /// Returns the transactions to plan again after a failure, when nothing is in progress, in order; or the error of the
-    /// commit queue.
+    /// Returns the transactions to plan again after a failure, when nothing is in progress, in order; or the error of
+    /// the commit queue.
     pub(super) fn recover(&self) -> Result<VecDeque<Item>, paceline_txn::Error> {
         let mut state = self.state.lock();
         debug_assert!(state.completed == state.dispatched && state.ended == state.handed_over);
