@@ -1,5 +1,6 @@
-//! How fast a replica applies: `cargo run --release -p paceline-replication --example apply_rate [transactions] [rows] [workers…]`. The load is
-//! sysbench's update_non_index: one row by its primary key, rows of 200 bytes, in commit groups of 32, as 32 clients write them.
+//! Measures how fast a replica applies transactions: `cargo run --release -p paceline-replication --example apply_rate
+//! [transactions] [rows] [workers…]`. The load is sysbench's update_non_index: one row by its primary key, rows of 200
+//! bytes, in commit groups of 32, as 32 clients write them.
 
 #[path = "../tests/support/mod.rs"]
 mod support;
@@ -24,7 +25,7 @@ fn row(id: u64, n: u64) -> Vec<Value> {
     ]
 }
 
-/// A primary with the load in its log; where the load begins.
+/// Creates a primary with the load in its log. Returns it and the position where the load begins.
 fn prepare(directory: &std::path::Path, transactions: u64, rows: u64) -> (TestServer, LogPosition) {
     let config = Config {
         sync_binlog: SyncBinlog::Background,

@@ -1,5 +1,5 @@
-//! The applier against a primary's log: whatever the order in which transactions are prepared, the replica's tables, log and readers are those of the
-//! primary.
+//! Tests of the applier against a primary's log: in whatever order transactions are prepared, the replica's tables, log
+//! and readers agree with the primary.
 
 mod support;
 
@@ -56,7 +56,7 @@ fn runtime() -> tokio::runtime::Runtime {
         .unwrap()
 }
 
-/// Pushes everything and waits until it is applied, or an error has ended it.
+/// Pushes everything and waits until it is applied or an error has ended the applier.
 async fn apply_all(applier: &Applier, received: Vec<Received>) {
     for one in received {
         if applier.push(one).await.is_err() {
@@ -93,7 +93,7 @@ fn create_tables(server: &TestServer) {
     server.insert("account", (0..ACCOUNTS).map(|id| account(id, 1000)));
 }
 
-/// One random transaction; `false` if it met a lock that was not to be had.
+/// Executes one random transaction. Returns `false` if a lock was not granted.
 fn one_transaction(server: &TestServer, rng: &mut StdRng, domain: u32) {
     let session = server.session();
     let mut transaction = server.begin(&session, domain);
@@ -103,7 +103,7 @@ fn one_transaction(server: &TestServer, rng: &mut StdRng, domain: u32) {
     transaction.begin_writing().unwrap();
     let done = (|| -> paceline_txn::Result<()> {
         match rng.random_range(0..10) {
-            // A transfer: the sum stays.
+            // A transfer: the sum of the balances does not change.
             0..5 => {
                 let accounts = server.table("account");
                 let (mut from, mut to) = (rng.random_range(0..ACCOUNTS), rng.random_range(0..ACCOUNTS));
@@ -127,7 +127,7 @@ fn one_transaction(server: &TestServer, rng: &mut StdRng, domain: u32) {
                     }
                 }
             }
-            // Notes come, change and go; tags are unique or NULL.
+            // Inserts, updates and deletes of notes; tags are unique or NULL.
             5..8 => {
                 let notes = server.table("note");
                 let id = rng.random_range(0..30);
@@ -152,7 +152,7 @@ fn one_transaction(server: &TestServer, rng: &mut StdRng, domain: u32) {
                     Some(_) => {}
                 }
             }
-            // Equal rows without a key.
+            // Equal rows in a table without a key.
             _ => {
                 let keyless = server.table("keyless");
                 let row = vec![Value::Int(rng.random_range(0..4)), Value::Text("same".into())];
@@ -186,7 +186,8 @@ fn random_load(server: &TestServer, threads: u64, transactions: u64, seed: u64) 
             scope.spawn(move || {
                 let mut rng = StdRng::seed_from_u64(seed * 100 + thread);
                 for _ in 0..transactions {
-                    // Rows without a key are changed by one thread alone: the primary's own sessions find and lock in two steps here.
+                    // Only one thread changes rows without a key: in this test the primary's sessions find and lock
+                    // them in two steps.
                     one_transaction(server, &mut rng, 0);
                 }
             });
@@ -206,7 +207,7 @@ fn assert_same(primary: &TestServer, replica: &TestServer) {
     );
 }
 
-/// The tables of a group, as the replica has them.
+/// Returns the tables of a group, as the replica has them.
 fn tables_of(group: &EventGroup, format: &FormatDescription, server: &TestServer) -> MappedTables {
     let mut tables = MappedTables::new();
     for event in group.events() {
@@ -219,7 +220,8 @@ fn tables_of(group: &EventGroup, format: &FormatDescription, server: &TestServer
     tables
 }
 
-/// In the replica's log: the primary's order, everything marked, and no two transactions of one commit id with a key in common.
+/// Checks the replica's log: the primary's order, all transactions marked, and no common key among transactions of one
+/// commit id.
 fn assert_log(server: &TestServer, from: LogPosition) {
     let (groups, _) = server.groups(from);
     let format = server.manager.log().reader(from, from).unwrap().format().clone();
@@ -263,7 +265,7 @@ fn options(workers: usize, mode: ParallelMode) -> ApplierOptions {
 }
 
 #[test]
-fn any_way_of_applying_gives_the_primarys_tables() {
+fn every_way_of_applying_produces_the_primarys_tables() {
     let (_primary_directory, primary) = primary();
     create_tables(&primary);
     random_load(&primary, 4, 250, 1);
@@ -332,7 +334,7 @@ fn any_way_of_applying_gives_the_primarys_tables() {
             .position(|group| group.event_count() > 3)
             .expect("rows");
         assert!(first_rows > 0);
-        // Behind the last definition.
+        // After the last definition.
         let last_ddl = groups
             .iter()
             .rposition(|group| group.event_count() == 2)
@@ -357,7 +359,7 @@ fn domains_do_not_wait_for_each_other_and_keep_their_order() {
     let (_directory, replica) = replica();
     runtime().block_on(async {
         let applier = replica.applier(options(2, ParallelMode::Optimistic));
-        // What makes the tables comes first, and is in domain 0.
+        // The statements that create the tables come first, in domain 0.
         let mut received = primary.received(primary.start);
         let rows = received.split_off(5);
         apply_all(&applier, received).await;
@@ -373,7 +375,7 @@ fn note(id: i64, text: &str) -> Vec<Value> {
 }
 
 #[test]
-fn an_error_stops_behind_what_is_whole_and_goes_on_when_it_is_mended() {
+fn an_error_stops_after_whole_transactions_and_a_repair_lets_it_continue() {
     let (_primary_directory, primary) = primary();
     create_tables(&primary);
     let (_directory, replica) = replica();
@@ -388,7 +390,7 @@ fn an_error_stops_behind_what_is_whole_and_goes_on_when_it_is_mended() {
     for id in 0..50 {
         primary.insert("note", [note(id, "from the primary")]);
     }
-    // Somebody has written on the replica.
+    // A local session has written on the replica.
     let in_the_way = image(&replica.table("note"), &note(25, "local"));
     replica.transaction(9, |transaction| {
         change(&replica.table("note"), transaction, None, Some(&in_the_way));
@@ -434,7 +436,7 @@ fn an_error_stops_behind_what_is_whole_and_goes_on_when_it_is_mended() {
 }
 
 #[test]
-fn missing_rows_are_told_passed_over_or_skipped() {
+fn missing_rows_are_reported_ignored_or_skipped() {
     let (_primary_directory, primary) = primary();
     create_tables(&primary);
     primary.insert("note", [note(1, "a"), note(2, "b")]);
@@ -473,7 +475,7 @@ fn missing_rows_are_told_passed_over_or_skipped() {
                 .filter(|one| matches!(one, Received::Group(group) if group.group.end() <= base));
             apply_all(&applier, received.collect()).await;
             applier.stop().await;
-            // It has diverged.
+            // The replica has diverged.
             replica.transaction(9, |transaction| {
                 let table = replica.table("note");
                 let (before, after) = (image(&table, &note(1, "a")), image(&table, &note(1, "other")));
@@ -543,7 +545,7 @@ fn positions_move_without_transactions() {
     assert_eq!(replica.manager.replicated_position().to_string(), "0-1-8,3-1-1");
 }
 
-/// A transaction of these events.
+/// Returns a transaction of these events.
 fn transaction_of(number: u64, bodies: &[&dyn EventBody]) -> Received {
     let gtid = GtidEvent::new(format!("0-1-{number}").parse().unwrap(), GtidFlags::TRANSACTIONAL);
     let mut group: Option<EventGroup> = None;
@@ -575,7 +577,7 @@ fn transaction_of(number: u64, bodies: &[&dyn EventBody]) -> Received {
 }
 
 #[test]
-fn load_data_reads_what_its_transaction_has_brought() {
+fn load_data_reads_the_file_of_its_own_transaction() {
     let block = |kind, file_id, bytes| FileBlockEvent { kind, file_id, bytes };
     let (first, next) = (BlockKind::First, BlockKind::Next);
     let load = |file_id, duplicates| ExecuteLoadQueryEvent {
@@ -632,7 +634,7 @@ fn load_data_reads_what_its_transaction_has_brought() {
     let expected = expected.map(|(text, file)| (text.to_owned(), file.as_bytes().to_vec()));
     assert_eq!(loads, expected);
 
-    // What is not there: the file of another transaction, one that was given up, one that is read already, the beginning.
+    // Missing files: that of another transaction, a dropped one, one that has been read, and one without a first block.
     for (number, bodies) in [
         (2, &[&load(3, plain) as &dyn EventBody, &xid][..]),
         (

@@ -1,4 +1,5 @@
-//! Rows of primaries whose images or tables are not ours: without all columns, with other types, fewer or more columns, compressed, half undone.
+//! Rows of primaries with other images or tables: missing columns, other types, fewer or more columns, compressed,
+//! partly rolled back.
 
 mod support;
 
@@ -31,7 +32,7 @@ fn int(width: IntegerWidth) -> DataType {
     DataType::Integer(IntegerType::new(width, Sign::Signed))
 }
 
-/// A VARCHAR of a primary, as far as images go.
+/// Returns the type of a VARCHAR of a primary, as far as images are concerned.
 fn varchar(bytes: u32) -> DataType {
     DataType::VarBinary { length: bytes }
 }
@@ -57,7 +58,7 @@ fn map<'a>(table: &'a str, codes: &'a [u8], metadata: &'a [u8]) -> TableMapEvent
     }
 }
 
-/// A primary's table and its log.
+/// A table of a primary and its log.
 struct Primary {
     table: &'static str,
     types: Vec<DataType>,
@@ -67,7 +68,7 @@ struct Primary {
 }
 
 impl Primary {
-    /// An image of the columns that have a value.
+    /// Appends an image of the columns that have a value.
     fn image(&self, row: &[Option<Value>], out: &mut Vec<u8>) -> u8 {
         let mut held = 0;
         let (mut types, mut values) = (Vec::new(), Vec::new());
@@ -144,7 +145,7 @@ impl Primary {
         }
     }
 
-    /// A transaction that changes one row.
+    /// Returns a transaction that changes one row.
     fn change(&mut self, kind: RowsKind, before: &[Option<Value>], after: &[Option<Value>]) -> Received {
         let rows = self.rows(kind, before, after, RowsCompression::Plain);
         let (codes, metadata) = (self.codes.clone(), self.metadata.clone());
@@ -263,7 +264,7 @@ fn minimal_images_are_completed_from_our_row_and_logged_whole() {
     assert_applied(&apply(&server, TypeConversions::NONE, received));
     assert_eq!(server.rows("note"), [note(1, 10, "b"), note(3, 30, "none")]);
     assert_eq!(server.entries("note"), [2, 2]);
-    // Our log has whole images, and replays to the same.
+    // The local log has whole images, and their replay has the same result.
     let (groups, _) = server.groups(from);
     let format = FormatDescription::new("10.11.6-MariaDB", 0);
     let mut events = 0;
@@ -274,7 +275,7 @@ fn minimal_images_are_completed_from_our_row_and_logged_whole() {
         }
     }
     assert_eq!(events, 6);
-    // What is not there any more is told.
+    // A missing row is reported.
     let missing = primary.change(RowsKind::Delete, &[id(4), None, None], &[]);
     let error = apply(&server, TypeConversions::NONE, vec![missing])
         .error
@@ -284,7 +285,7 @@ fn minimal_images_are_completed_from_our_row_and_logged_whole() {
 }
 
 #[test]
-fn compressed_rows_and_what_is_undone_in_the_end() {
+fn compressed_rows_and_rolled_back_changes() {
     let (_directory, server) = replica(&[NOTES]);
     let mut primary = notes();
     let row = |id| [Some(Value::Int(id)), Some(Value::Int(id)), Some(bytes("x"))];
@@ -307,7 +308,7 @@ fn compressed_rows_and_what_is_undone_in_the_end() {
             &map,
             &third.event(),
         ]),
-        // Everything undone: only the GTID is left.
+        // Everything is rolled back: only the GTID is left.
         primary.group(&[&map, &second.event(), &rollback]),
     ];
     let status = apply(&server, TypeConversions::NONE, received);
@@ -317,7 +318,7 @@ fn compressed_rows_and_what_is_undone_in_the_end() {
 }
 
 #[test]
-fn wider_columns_need_leave_and_impossible_ones_are_refused() {
+fn wider_columns_need_permission_and_impossible_ones_are_rejected() {
     let (_directory, server) =
         replica(&["CREATE TABLE note (id BIGINT PRIMARY KEY, tag TINYINT, text VARCHAR(60))"]);
     let mut primary = notes();
@@ -402,7 +403,7 @@ fn rows_without_a_key_are_found_by_the_best_index_or_a_scan() {
         primary.change(RowsKind::Write, &row(2, 1, "c"), &[]),
         primary.change(RowsKind::Update, &row(1, 1, "b"), &row(5, 5, "e")),
         primary.change(RowsKind::Delete, &row(2, 1, "c"), &[]),
-        // Nothing but the text: no index helps.
+        // Only the text is known: no index helps.
         primary.change(
             RowsKind::Update,
             &[None, None, Some(bytes("a"))],
@@ -425,7 +426,7 @@ fn rows_without_a_key_are_found_by_the_best_index_or_a_scan() {
     assert!(error.text.contains("HA_ERR_END_OF_FILE"), "{}", error.text);
 }
 
-/// The keys that a transaction of the primary touches on the replica; `None`: perhaps all.
+/// Returns the keys that a transaction of the primary touches on the replica; `None` means possibly all.
 fn keys(primary: &Primary, server: &TestServer, received: &Received) -> Option<Vec<u64>> {
     let Received::Group(received) = received else {
         panic!("a group")
@@ -479,7 +480,7 @@ fn minimal_images_touch_the_same_keys_as_whole_ones() {
         assert!(told.is_some());
         assert_eq!(told, keys(&primary, &server, whole));
     }
-    // With another unique key, only updates that leave it alone are told by the primary key.
+    // With another unique key, only updates that do not change it are identified by the primary key.
     primary.table = "note";
     let text_alone = primary.change(RowsKind::Update, &minimal(5), &[None, None, Some(bytes("y"))]);
     assert_eq!(

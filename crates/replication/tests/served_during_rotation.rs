@@ -1,4 +1,5 @@
-//! A replica that connects while the log goes on in a new file: the file is there, and may not be sent before the one before it is closed.
+//! A replica that connects while the log switches to a new file: the file exists, but may not be sent before the
+//! previous one is closed.
 
 use paceline_binlog::event::{ChecksumAlgorithm, EventType};
 use paceline_binlog::group::{CommitGroup, EventGroupBuffer, GroupOptions, GroupSize};
@@ -16,7 +17,7 @@ use tokio::net::UnixStream;
 
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// A log with one transaction.
+/// Returns a log with one transaction.
 fn log() -> Log {
     let config = LogConfig::new("/log", "bin", ServerId(1));
     let (log, _) = Log::open(Arc::new(SimulatedDisk::new()), config, OpenRequest::new(1)).unwrap();
@@ -53,14 +54,14 @@ fn everything_behind(position: &str) -> DumpRequest {
     }
 }
 
-/// The type of the next event; `None` if none comes.
+/// Returns the type of the next event, or `None` if none arrives.
 async fn next(reader: &mut PacketReader, socket: &mut Socket, patience: Duration) -> Option<u8> {
     let packet = tokio::time::timeout(patience, reader.read(socket)).await.ok()?;
     Some(packet.unwrap()[1 + 4])
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn who_connects_during_a_rotation_waits_for_it() {
+async fn a_replica_that_connects_during_a_rotation_waits_for_it() {
     let log = log();
     let sendable = Arc::new(Sendable::new(log.durable()));
     let primary = Primary::of_archive(ServedLog {
@@ -68,7 +69,7 @@ async fn who_connects_during_a_rotation_waits_for_it() {
         sendable: sendable.clone(),
         leases: LeaseRegistry::default(),
     });
-    // The new file is in the list; the old one is not closed for those who send.
+    // The new file is in the list. For streams the old one is not closed yet.
     log.rotate(2).unwrap();
     let (near, far) = UnixStream::pair().unwrap();
     let interrupt = Interrupt::new();

@@ -1,7 +1,7 @@
-//! The stream by which a server gives its backup away: what its rows say.
+//! Format of the stream in which a server sends its backup.
 //!
-//! `BACKUP SERVER` and `BACKUP BINARY LOGS FROM '…'` answer with a result set that is as long as the backup, sent as fast as the client takes
-//! it, over an ordinary connection:
+//! `BACKUP SERVER` and `BACKUP BINARY LOGS FROM '…'` return a result set as long as the backup over an ordinary
+//! connection, at the speed of the client:
 //!
 //! ```text
 //!   Kind    Name                  Offset   Checksum  Content
@@ -13,11 +13,12 @@
 //!   …
 //!   end     NULL                  NULL     NULL      EndRow, as JSON: without it the backup is not whole
 //! ```
-//! The tables are a prefix of the log: everything up to [`TablesRow::position`]. The log begins at the start of the file that this is in,
-//! and ends at [`EndRow::log_end`], where everything before was durable and published. The server checks each event as it reads it.
+//! The tables are a prefix of the log: they contain everything up to [`TablesRow::position`]. The log begins at the
+//! start of the file with that position and ends at [`EndRow::log_end`]; everything before was durable and published.
+//! The server checks each event while reading it.
 //!
-//! An increment is the log from one `log_end` on. The server recognises its own log by the bytes that stand in front of that place
-//! ([`Continuation`]): it refuses where they are purged, were reset, or are another server's.
+//! An increment is the log after a previous `log_end`. The server recognises its own log by the bytes before that
+//! position ([`Continuation`]): it refuses if they were purged or reset, or belong to another server.
 
 use paceline_binlog::Log;
 use paceline_types::LogPosition;
@@ -25,27 +26,27 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
-/// What the rows' format is called; another one must not be read.
+/// Version of the rows' format. A reader must reject other versions.
 pub const PROTOCOL: u32 = 1;
 
-/// The most bytes in a row.
+/// Maximum number of bytes in a row.
 pub const PIECE_BYTES_MAX: usize = 256 * 1024;
 
-/// What a row is.
+/// Kind of a row.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum RowKind {
-    /// [`ServerRow`].
+    /// The first row: a [`ServerRow`].
     Server,
     /// A piece of a table file.
     Table,
     /// A piece of a file of the log.
     Log,
-    /// [`EndRow`].
+    /// The last row: an [`EndRow`].
     End,
 }
 
 impl RowKind {
-    /// Its name in the column `Kind`.
+    /// Returns the value of the column `Kind`.
     pub fn name(self) -> &'static str {
         match self {
             RowKind::Server => "server",
@@ -55,7 +56,7 @@ impl RowKind {
         }
     }
 
-    /// The kind of that name.
+    /// Looks up a kind by its name.
     pub fn of_name(name: &[u8]) -> Option<Self> {
         [RowKind::Server, RowKind::Table, RowKind::Log, RowKind::End]
             .into_iter()
@@ -63,17 +64,17 @@ impl RowKind {
     }
 }
 
-/// Positions as text, ORDINAL:OFFSET.
+/// Serialization of positions as text, ORDINAL:OFFSET.
 pub mod position_text {
     use paceline_types::LogPosition;
     use serde::{Deserialize, Deserializer, Serializer, de::Error};
 
-    /// Writes one.
+    /// Serializes a position.
     pub fn serialize<S: Serializer>(position: &LogPosition, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(position)
     }
 
-    /// Reads one.
+    /// Deserializes a position.
     pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<LogPosition, D::Error> {
         String::deserialize(deserializer)?
             .parse()
@@ -81,10 +82,10 @@ pub mod position_text {
     }
 }
 
-/// What a stream begins with.
+/// First row of a stream.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ServerRow {
-    /// [`PROTOCOL`].
+    /// Version of the format: [`PROTOCOL`].
     pub protocol: u32,
     /// `@@version`.
     pub version: String,
@@ -92,74 +93,74 @@ pub struct ServerRow {
     pub server_id: u32,
     /// `@@hostname`.
     pub hostname: String,
-    /// `--log-bin`: what the names of the log's files begin with.
+    /// `--log-bin`: base name of the log's files.
     pub log_bin: String,
-    /// The tables; none in an increment.
+    /// The tables; `None` in an increment.
     pub tables: Option<TablesRow>,
-    /// Where the log begins.
+    /// Start of the log in the stream.
     #[serde(with = "position_text")]
     pub log_from: LogPosition,
-    /// How much log there is up to now, in bytes; more may come.
+    /// Length of the log at this time in bytes; it may grow.
     pub log_bytes: u64,
 }
 
-/// What the tables are.
+/// Description of the tables in a backup.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TablesRow {
-    /// Up to where in the log they hold everything.
+    /// Position up to which the tables contain everything.
     #[serde(with = "position_text")]
     pub position: LogPosition,
-    /// The GTID position there: the last GTID of each domain.
+    /// GTID position there: the last GTID of each domain.
     pub gtid_position: String,
-    /// How many files there are.
+    /// Number of files.
     pub files: u64,
-    /// Their length in bytes.
+    /// Total length of the files in bytes.
     pub bytes: u64,
 }
 
-/// What a stream ends with.
+/// Last row of a stream.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EndRow {
-    /// Where the log ends.
+    /// End of the log in the stream.
     #[serde(with = "position_text")]
     pub log_end: LogPosition,
-    /// The GTID position there.
+    /// GTID position there.
     pub gtid_position: String,
-    /// What `BACKUP BINARY LOGS FROM` is to be given to go on from there: a [`Continuation`].
+    /// Argument for `BACKUP BINARY LOGS FROM` to continue from there: a [`Continuation`].
     pub next: String,
 }
 
-/// A place in a log, and how to recognise the log: `ORDINAL:OFFSET:LENGTH:CRC`.
+/// A position in a log, with data to recognise the log: `ORDINAL:OFFSET:LENGTH:CRC`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Continuation {
-    /// The place.
+    /// The position.
     pub position: LogPosition,
-    /// How many bytes in front of it were looked at.
+    /// Number of bytes before the position that are checked.
     pub length: u32,
-    /// Their CRC-32.
+    /// CRC-32 of these bytes.
     pub checksum: u32,
 }
 
-/// Why a log does not go on from a place.
+/// Reason why a log does not continue from a position.
 #[derive(Debug, thiserror::Error)]
 pub enum NoContinuation {
-    /// The files are gone.
+    /// The files have been purged.
     #[error(
         "the binary log up to which the last backup reaches has been purged on this server: a full backup is needed"
     )]
     Purged,
-    /// There is a new log.
+    /// The log was reset.
     #[error(
         "this server has begun a new binary log (RESET MASTER) since the last backup, or it is another server: a full backup is \
          needed"
     )]
     Reset,
-    /// The log is another one.
+    /// It is another server's log.
     #[error(
         "this server's binary log is not the one that was backed up: it is another server. A full backup is needed"
     )]
     Other,
-    /// The text is none.
+    /// The text is invalid.
     #[error("'{0}' is not what a backup ends with")]
     Text(String),
     /// The log cannot be read.
@@ -167,11 +168,11 @@ pub enum NoContinuation {
     Log(#[from] paceline_binlog::Error),
 }
 
-/// How many bytes in front of a place tell which log it is.
+/// Number of bytes before a position by which its log is recognised.
 const RECOGNISED_BY_BYTES: usize = 4096;
 
 impl Continuation {
-    /// For a place in this log.
+    /// Creates the continuation for a position in this log.
     ///
     /// # Errors
     /// If the log cannot be read.
@@ -184,15 +185,15 @@ impl Continuation {
         })
     }
 
-    /// Looks whether this log goes on from there.
+    /// Checks that this log continues from the position.
     ///
     /// # Errors
-    /// Why it does not.
+    /// The reason why it does not.
     pub fn check(&self, log: &Log) -> Result<(), NoContinuation> {
         use paceline_binlog::Error;
         let bytes = match log.bytes_before(self.position, self.length as usize) {
             Ok(bytes) => bytes,
-            // What was reset begins with nothing before it.
+            // A log that was reset has nothing before its beginning.
             Err(Error::Purged) if log.oldest_state().is_empty() => return Err(NoContinuation::Reset),
             Err(Error::Purged) => return Err(NoContinuation::Purged),
             Err(Error::UnknownPosition(_)) => return Err(NoContinuation::Other),
@@ -231,7 +232,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn continuations_are_texts() {
+    fn continuations_round_trip_as_text() {
         let continuation = Continuation {
             position: LogPosition::new(7, 4711),
             length: 4096,

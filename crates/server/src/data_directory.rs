@@ -1,6 +1,7 @@
-//! The data directory: that it is ours, that one server has it, and that nobody else reads it.
+//! The data directory: ownership, exclusive use by one server, and permissions.
 //!
-//! Its files hold every row and every password's hash. The directory is for its owner (0700), its files for owner and group (0660), as MariaDB's.
+//! Its files contain all rows and password hashes. The directory is accessible to its owner (0700), its files to owner
+//! and group (0660), as in MariaDB.
 
 use crate::accounts::InitialAccounts;
 use std::fs::{self, File, TryLockError};
@@ -8,22 +9,23 @@ use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// How long a start waits for the server before it to give the data directory free: the memory of one that was killed takes the kernel a
-/// while. MariaDB waits too.
+/// Maximum time that a start waits until the previous server releases the data directory: the kernel takes a while to
+/// free the memory of a killed server. MariaDB waits too.
 pub const LOCK_PATIENCE: Duration = Duration::from_secs(10);
 
-/// How often it looks.
+/// Interval of the attempts to lock.
 const LOCK_RETRY: Duration = Duration::from_millis(50);
 
-/// Held while a server runs on the directory; its process id.
+/// Locked while a server is running on the directory; contains its process id.
 const LOCK_FILE: &str = "paceline.lock";
-/// What a MariaDB or MySQL server has in its data directory.
+/// File that exists in the data directory of a MariaDB or MySQL server.
 const OF_MARIADB: &str = "ibdata1";
-/// Where our tables are.
+/// Directory of the tables.
 const TABLES: &str = "tables";
-/// There in a directory that was begun with `--initialize-insecure`.
+/// Exists if the directory was created with `--initialize-insecure`.
 const INSECURE_FILE: &str = "paceline.insecure";
-/// What may be in a directory in which a server begins: what a file system and an operator put there before, and what a start that failed has left.
+/// Entries that a new server accepts in its directory: those of a file system or an administrator, and the remains of a
+/// failed start.
 const BEFORE_THE_FIRST_START: [&str; 6] = [
     "lost+found",
     LOCK_FILE,
@@ -33,16 +35,16 @@ const BEFORE_THE_FIRST_START: [&str; 6] = [
     "paceline.sock",
 ];
 
-/// Whether a server was started in a directory before.
+/// Whether a server has already been started in the directory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DirectoryAge {
-    /// It has nothing of a server's.
+    /// It contains nothing of a server.
     New,
-    /// It has a log or tables.
+    /// It contains a log or tables.
     Begun,
 }
 
-/// A data directory, locked for this process.
+/// A data directory locked by this process.
 #[derive(Debug)]
 pub struct DataDirectory {
     path: PathBuf,
@@ -50,11 +52,11 @@ pub struct DataDirectory {
 }
 
 impl DataDirectory {
-    /// Makes it if it is not there, closes it to others, and locks it. A server that was killed a moment ago may still be ending: its lock is
-    /// waited for, for `patience`.
+    /// Creates the directory if it does not exist, removes other users' access, and locks it. A server that was just
+    /// killed may still be exiting: waits up to `patience` for its lock.
     ///
     /// # Errors
-    /// For people: who has it, or why it cannot be locked.
+    /// A message: the process that has locked it, or why it cannot be locked.
     pub fn lock(path: &Path, patience: Duration) -> Result<DataDirectory, String> {
         let shown = path.display();
         paceline_storage::create_directory(path)
@@ -96,10 +98,11 @@ impl DataDirectory {
         Ok(DataDirectory { path, _lock: lock })
     }
 
-    /// The accounts before the first statement about them: those `asked` for where the directory is new, and later the same again.
+    /// Returns the accounts before the first statement about them: those in `asked` if the directory is new; later the
+    /// same ones again.
     ///
     /// # Errors
-    /// For people: the choice cannot be kept.
+    /// A message if the choice cannot be stored.
     pub fn initial_accounts(
         &self,
         asked: InitialAccounts,
@@ -130,13 +133,13 @@ impl DataDirectory {
         }
     }
 
-    /// Its path, without links.
+    /// Returns the path with links resolved.
     pub fn path(&self) -> &Path {
         &self.path
     }
 }
 
-/// Closes it to other users. Where that cannot be done it is only said: a file system may have no permissions.
+/// Removes other users' access. A failure only causes a warning, because a file system may have no permissions.
 fn close_to_others(path: &Path) {
     let shown = path.display();
     match paceline_storage::close_directory(path) {
@@ -150,10 +153,10 @@ fn close_to_others(path: &Path) {
     }
 }
 
-/// Refuses a directory in which a server would begin anew, beside what is another's; for people.
+/// Refuses to create a server in a directory that belongs to another program. The error is a message.
 ///
-/// A path that was mistyped may lead to a MariaDB's data directory, to an archive's, or to `/etc`. What a server makes there would look as if it were
-/// part of that, and the server would be empty.
+/// A mistyped path may lead to a MariaDB's data directory, to an archive's, or to `/etc`. The new files would look like
+/// a part of the other program's data, and the server would be empty.
 pub fn refuse_anothers(directory: &Path, log_bin: &str) -> Result<DirectoryAge, String> {
     let index = format!("{log_bin}.index");
     if directory.join(TABLES).exists() || directory.join(&index).exists() {
@@ -198,7 +201,7 @@ mod tests {
     use std::os::unix::fs::PermissionsExt;
 
     #[test]
-    fn a_data_directory_is_for_one_server() {
+    fn a_data_directory_is_locked_by_one_server() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("new/data");
         let first = DataDirectory::lock(&path, Duration::ZERO).unwrap();
@@ -214,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn others_do_not_enter() {
+    fn other_users_have_no_access() {
         let directory = tempfile::tempdir().unwrap();
         let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o7777;
         let new = directory.path().join("new");
@@ -226,20 +229,20 @@ mod tests {
     }
 
     #[test]
-    fn the_first_accounts_stay_what_they_were() {
+    fn the_initial_accounts_do_not_change() {
         let directory = tempfile::tempdir().unwrap();
         let (insecure, by_socket) = (InitialAccounts::WithoutPassword, InitialAccounts::by_socket());
         let locked = DataDirectory::lock(directory.path(), Duration::ZERO).unwrap();
         let chosen = |asked: &InitialAccounts, age| locked.initial_accounts(asked.clone(), age).unwrap();
         assert_eq!(chosen(&insecure, DirectoryAge::New), insecure);
         assert_eq!(chosen(&by_socket, DirectoryAge::Begun), insecure);
-        // A first start that failed has decided nothing.
+        // A failed first start has not decided anything.
         assert_eq!(chosen(&by_socket, DirectoryAge::New), by_socket);
         assert_eq!(chosen(&insecure, DirectoryAge::Begun), by_socket);
     }
 
     #[test]
-    fn another_programs_directory_is_left_alone() {
+    fn another_programs_directory_is_refused() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path();
         let refused = |file: &str| {
@@ -254,7 +257,7 @@ mod tests {
         assert!(refused("ibdata1").contains("of a MariaDB"));
         assert!(refused("passwd").contains("is not empty ('passwd')"));
         assert!(refused("archive.index").contains("('archive.index'), no tables"));
-        // Its own: the log alone, and tables.
+        // Its own directory: the log alone, then with tables.
         fs::write(path.join("archive.index"), "").unwrap();
         refuse_anothers(path, "archive").unwrap();
         fs::create_dir(path.join("tables")).unwrap();

@@ -1,7 +1,7 @@
-//! `max_connect_errors`: hosts whose connections fail before a login one after the other.
+//! `max_connect_errors`: hosts with consecutive failures before a login.
 //!
-//! As in MariaDB those count that end or send nonsense where the login is due, not wrong passwords (`max_password_errors` is for these); a login that
-//! succeeds forgives them; the machine's own loopback address is not counted.
+//! As in MariaDB, connections count that end or send invalid data before the login, not wrong passwords (see
+//! `max_password_errors`). A successful login resets the counter. The machine's own loopback address is not counted.
 
 use crate::accounts::host::is_own_address;
 use parking_lot::Mutex;
@@ -9,19 +9,19 @@ use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Hosts that are remembered. Past it the one with the fewest errors is forgotten.
+/// Maximum number of hosts. Beyond it the one with the fewest errors is removed.
 const HOSTS_MAX: usize = 1024;
 
-/// The hosts with errors since their last login.
+/// Number of errors of each host since its last login.
 #[derive(Debug, Default)]
 pub struct HostErrors {
     counts: Mutex<HashMap<IpAddr, u64>>,
-    /// How many these are: nothing is locked while there are none.
+    /// Number of entries in `counts`: nothing is locked while it is 0.
     hosts: AtomicUsize,
 }
 
 impl HostErrors {
-    /// A connection ended before its login.
+    /// Counts a connection that ended before its login.
     pub fn add(&self, host: Option<IpAddr>) {
         let Some(host) = counted(host) else { return };
         let mut counts = self.counts.lock();
@@ -35,7 +35,7 @@ impl HostErrors {
         self.hosts.store(counts.len(), Ordering::Relaxed);
     }
 
-    /// Whether a host has as many errors as `max_connect_errors` allows.
+    /// Returns whether a host has reached `max_connect_errors`.
     pub fn is_blocked(&self, host: Option<IpAddr>, errors_max: u64) -> bool {
         if self.hosts.load(Ordering::Relaxed) == 0 {
             return false;
@@ -44,7 +44,7 @@ impl HostErrors {
         errors.is_some_and(|errors| errors >= errors_max)
     }
 
-    /// A login from there has succeeded.
+    /// Resets a host after a successful login.
     pub fn forgive(&self, host: Option<IpAddr>) {
         if self.hosts.load(Ordering::Relaxed) == 0 {
             return;
@@ -55,7 +55,7 @@ impl HostErrors {
         self.hosts.store(counts.len(), Ordering::Relaxed);
     }
 
-    /// FLUSH HOSTS.
+    /// Resets all hosts, for FLUSH HOSTS.
     pub fn forgive_all(&self) {
         let mut counts = self.counts.lock();
         counts.clear();
@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn a_host_is_blocked_until_it_is_forgiven() {
+    fn a_host_is_blocked_until_it_is_reset() {
         let errors = HostErrors::default();
         for _ in 0..2 {
             errors.add(host(1));
@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn the_worst_are_remembered() {
+    fn hosts_with_most_errors_are_kept() {
         let errors = HostErrors::default();
         errors.add(host(0));
         errors.add(host(0));

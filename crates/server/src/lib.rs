@@ -1,4 +1,4 @@
-//! The server: sessions, system variables, accounts, SHOW and `information_schema`, listeners, start-up and shutdown.
+//! The server: sessions, system variables, accounts, SHOW and `information_schema`, listeners, startup and shutdown.
 //!
 //! ```text
 //!   listener ─▶ session ─▶ sql ─▶ txn
@@ -7,15 +7,15 @@
 //!                  └─ wire: commands in, results out
 //! ```
 //!
-//! * [`options`]: the command line and my.cnf; [`startup`]: from there to "ready for connections", and the end.
-//! * [`data_directory`]: whose it is, and who may enter it; [`unfinished`]: one that is still being made.
-//! * [`listener`], [`registry`]: clients come; who is there. [`host_errors`]: hosts that may not come.
-//! * [`tls`]: the certificate that is shown, and who counts the handshakes.
+//! * [`options`]: the command line and my.cnf; [`startup`]: from there to "ready for connections", and shutdown.
+//! * [`data_directory`]: ownership and permissions of the data directory; [`unfinished`]: an incomplete one.
+//! * [`listener`], [`registry`]: connections of clients, and the list of sessions. [`host_errors`]: blocked hosts.
+//! * [`tls`]: the server's certificate, and counters of handshakes.
 //! * [`session`]: one client, from its greeting to its end.
 //! * [`variables`], [`status`]: SHOW VARIABLES and SHOW STATUS.
-//! * [`accounts`]: who may connect and do what.
-//! * [`backup`], [`restore`]: what a backup's stream says; a data directory made of copies.
-//! * [`information_schema`], [`mysql_tables`]: tables that are made on demand.
+//! * [`accounts`]: users and privileges.
+//! * [`backup`], [`restore`]: format of a backup's stream; a data directory made from copies.
+//! * [`information_schema`], [`mysql_tables`]: virtual tables.
 #![forbid(unsafe_code)]
 
 pub mod accounts;

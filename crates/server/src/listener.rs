@@ -1,4 +1,4 @@
-//! Begins a session for each client.
+//! Accepts connections and begins a session for each client.
 
 use crate::accounts::ClientHost;
 use crate::registry::SessionShared;
@@ -14,7 +14,7 @@ use paceline_wire::socket::Socket;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-/// Accepts clients until the server is to stop.
+/// Accepts clients until shutdown is requested.
 pub async fn serve(listener: &Listener, server: &Arc<Server>) {
     loop {
         let accepted = tokio::select! {
@@ -36,7 +36,7 @@ pub async fn serve(listener: &Listener, server: &Arc<Server>) {
     }
 }
 
-/// Begins a session as a task of its own.
+/// Starts a session as its own task.
 fn begin(server: &Arc<Server>, socket: Socket, client: ClientHost, host: String) {
     match session(server, socket, client, host) {
         Ok(session) => {
@@ -46,7 +46,7 @@ fn begin(server: &Arc<Server>, socket: Socket, client: ClientHost, host: String)
     }
 }
 
-/// A session of a client that has not logged in.
+/// Creates a session for a client that has not logged in.
 fn session(
     server: &Arc<Server>,
     socket: Socket,
@@ -105,7 +105,7 @@ mod tests {
     use paceline_sql::session::{ServerFunctions, WaitOutcome};
 
     #[tokio::test(flavor = "multi_thread")]
-    async fn a_session_that_panics_leaves_nothing() {
+    async fn a_session_that_panics_is_removed() {
         let directory = tempfile::tempdir().unwrap();
         let server = crate::startup::tests::server(directory.path());
         let (socket, _client) = tokio::net::UnixStream::pair().unwrap();

@@ -1,11 +1,11 @@
-//! How much memory there is.
+//! Memory limits and usage of the process.
 
 use std::fs;
 
-/// Where nobody says.
+/// Assumed memory in bytes if the system does not report it.
 const BYTES_ASSUMED: u64 = 4 << 30;
 
-/// How much this process may have, in bytes: the machine's memory, or that of its control group.
+/// Returns the memory available to this process in bytes: that of the machine, or of its control group.
 pub fn machine_bytes() -> u64 {
     let machine = fs::read_to_string("/proc/meminfo").ok();
     let groups = ["memory.max", "memory/memory.limit_in_bytes"]
@@ -23,13 +23,13 @@ pub fn machine_bytes() -> u64 {
         .unwrap_or(BYTES_ASSUMED)
 }
 
-/// How much this process has of its own, in bytes; 0 where nobody says.
+/// Returns the anonymous resident memory of this process in bytes; 0 if the system does not report it.
 pub fn resident_bytes() -> u64 {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     kilobytes(&status, "RssAnon:").map_or(0, |kilobytes| kilobytes << 10)
 }
 
-/// What /proc/meminfo says, in bytes.
+/// Parses the total memory in bytes from /proc/meminfo.
 fn total(text: &str) -> Option<u64> {
     kilobytes(text, "MemTotal:").map(|kilobytes| kilobytes << 10)
 }

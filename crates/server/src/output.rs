@@ -1,4 +1,4 @@
-//! Result sets of the server's own making: SHOW statements that no query can answer.
+//! Result sets that the server builds itself, for SHOW statements that no query can answer.
 
 use crate::session::Session;
 use crate::session::query::Execution;
@@ -9,7 +9,7 @@ use paceline_sql::expr::ExprType;
 use paceline_sql::plan::ResultColumn;
 use paceline_types::{Collation, DataType, Value};
 
-/// Columns and rows.
+/// Columns and rows of a result set.
 #[derive(Debug, Default)]
 pub struct Output {
     columns: Vec<ResultColumn>,
@@ -17,12 +17,12 @@ pub struct Output {
 }
 
 impl Output {
-    /// Without columns.
+    /// Creates an output without columns.
     pub fn new() -> Self {
         Output::default()
     }
 
-    /// Adds a text column of at most so many characters.
+    /// Adds a text column of at most `length` characters.
     pub fn text(&mut self, name: &str, length: u32) -> &mut Self {
         let data_type = match length {
             0..=16_383 => DataType::VarChar {
@@ -43,7 +43,7 @@ impl Output {
         )
     }
 
-    /// Adds a column of integers.
+    /// Adds an integer column.
     pub fn number(&mut self, name: &str) -> &mut Self {
         self.column(
             name,
@@ -60,7 +60,7 @@ impl Output {
         self
     }
 
-    /// How many columns there are.
+    /// Returns the number of columns.
     pub fn column_count(&self) -> usize {
         self.columns.len()
     }
@@ -71,7 +71,7 @@ impl Output {
         self.rows.push(row);
     }
 
-    /// Keeps the rows from `offset` on, `count` at most.
+    /// Keeps at most `count` rows from `offset` on.
     pub fn limit(&mut self, offset: u64, count: u64) {
         let skip = usize::try_from(offset).unwrap_or(usize::MAX).min(self.rows.len());
         self.rows.drain(..skip);
@@ -80,7 +80,7 @@ impl Output {
 }
 
 impl Session {
-    /// Writes a result set.
+    /// Sends a result set.
     pub fn send(&mut self, output: Output, execution: Execution<'_>) -> Result<()> {
         let style = self.result_style(execution);
         let mut writer = ResultWriter::new(&mut self.connection, style, Streaming::Early, None);

@@ -1,4 +1,4 @@
-//! Start-up's replay of the log.
+//! Replay of the log at startup.
 
 use crate::accounts::statements::{MissingAccounts, StatementContext, apply};
 use crate::accounts::{Accounts, InitialAccounts};
@@ -14,10 +14,10 @@ use paceline_storage::Storage;
 use paceline_types::{LogPosition, Value};
 use std::sync::Arc;
 
-/// Applies what the tables do not hold yet, and reads the catalog.
+/// Applies what the tables do not contain yet, and reads the catalog.
 ///
 /// # Errors
-/// For people.
+/// A message.
 pub fn recover(
     storage: &Arc<Storage>,
     log: &Log,
@@ -35,9 +35,9 @@ pub fn recover(
     Ok(catalog)
 }
 
-/// RESET MASTER and SET GLOBAL gtid_binlog_state flush the tables before they begin a new log; a server that is killed then finds them at a
-/// place in the log before. A log whose first file says that it follows the tables was begun so, and one whose history begins with it: nothing is
-/// missing between the two.
+/// Handles a crash in RESET MASTER or SET GLOBAL gtid_binlog_state. They flush the tables before they begin a new log;
+/// after a crash the tables' position is in the previous log. If the first file of the log says that it follows the
+/// tables, or is the beginning of its history, the log was begun in this way, and nothing is missing between the two.
 fn follow_reset(storage: &Storage, log: &Log, start: LogPosition) -> Result<(), String> {
     let position = storage.position();
     if position == LogPosition::ZERO || position >= start {
@@ -57,7 +57,7 @@ fn follow_reset(storage: &Storage, log: &Log, start: LogPosition) -> Result<(), 
         .map_err(|error| format!("the tables cannot be written: {error}"))
 }
 
-/// What is known of the tables that are made on demand without a session: their columns.
+/// Virtual tables without a session: only their columns are known.
 #[derive(Debug)]
 struct DeclaredTables;
 
@@ -77,9 +77,9 @@ impl VirtualTables for DeclaredTables {
     }
 }
 
-/// This server, for statements that are replayed.
+/// This server, as the host of replayed statements.
 pub struct ServerHost<'a> {
-    /// The accounts before the first statement about them.
+    /// Accounts before the first statement about them.
     pub initial_accounts: &'a InitialAccounts,
 }
 
@@ -134,7 +134,7 @@ mod tests {
         (storage, log, recovery.start)
     }
 
-    /// What a server leaves that is killed when it has begun a new log, before the tables have followed.
+    /// Returns the position of the new log after a crash: the log has begun, and the tables have not followed.
     fn killed_after_reset(directory: &Path, state: &BinlogState) -> LogPosition {
         let (storage, log, start) = open(directory);
         recover(&storage, &log, start, &InitialAccounts::WithoutPassword).unwrap();
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn files_that_are_gone_are_missed() {
+    fn missing_log_files_are_detected() {
         let directory = tempfile::tempdir().unwrap();
         let state: BinlogState = "0-1-7".parse().unwrap();
         killed_after_reset(directory.path(), &state);
@@ -166,7 +166,7 @@ mod tests {
         recover(&storage, &log, start, &InitialAccounts::WithoutPassword).unwrap();
         storage.flush().unwrap();
         drop((storage, log));
-        // The tables' files are older than they should be: the log that they need is gone.
+        // The tables are older than they should be: the part of the log that they need is missing.
         let elsewhere = tempfile::tempdir().unwrap();
         killed_after_reset(elsewhere.path(), &state);
         let (_, log, _) = open(directory.path());

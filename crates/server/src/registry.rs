@@ -1,4 +1,4 @@
-//! All sessions: to list them, to kill them, to count them.
+//! Registry of all sessions: for listing, killing and counting them.
 
 use crate::status::Counters;
 use crate::transaction_mark::TransactionMark;
@@ -15,60 +15,60 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 use tokio::sync::Notify;
 
-/// What others see of a session.
+/// Part of a session that other sessions can access.
 pub struct SessionShared {
-    /// The connection's id.
+    /// Id of the connection.
     pub id: u32,
-    /// Stops the running statement, or the session.
+    /// Stops the running statement or the session.
     pub interrupt: Interrupt,
-    /// Wakes it from its sleep between two commands.
+    /// Wakes the session while it sleeps between two commands.
     pub socket: SocketHandle,
-    /// Wakes it from its wait for a client that does not read.
+    /// Wakes the session while it waits for a client that does not read.
     pub killed: Arc<Notify>,
-    /// Its counters.
+    /// Counters of the session.
     pub counters: Counters,
-    /// The memory that it collects in.
+    /// Memory account of the session.
     pub memory: Arc<SessionMemory>,
-    /// When it connected.
+    /// Time of the connection.
     pub connected: Instant,
-    /// Who it is and what it does.
+    /// User and current activity.
     activity: Mutex<Activity>,
-    /// The id of its running or last statement (`KILL QUERY ID`).
+    /// Id of the running or last statement (`KILL QUERY ID`).
     pub query_id: AtomicU64,
-    /// True once it has logged in.
+    /// Whether it has logged in.
     pub authenticated: AtomicBool,
-    /// What its encryption is, if it is encrypted.
+    /// Parameters of the encryption, if it is encrypted.
     pub tls: OnceLock<TlsSession>,
-    /// The session as its locks know it.
+    /// The session in the lock manager.
     pub locks: OnceLock<paceline_txn::Session>,
-    /// Its transaction, if that has come to a table.
+    /// Its transaction, if the transaction has accessed a table.
     pub transaction: TransactionMark,
 }
 
-/// Who a session is and what it does: a line of the process list.
+/// User and activity of a session: a line of the process list.
 #[derive(Debug, Clone)]
 pub struct Activity {
-    /// The user who logged in.
+    /// Name of the user that logged in.
     pub user: String,
     /// `host:port`, or `localhost`.
     pub host: String,
     /// The current database.
     pub database: Option<String>,
-    /// `Query`, `Sleep`, `Execute` …
+    /// Command such as `Query`, `Sleep` or `Execute`.
     pub command: &'static str,
-    /// Since when: microseconds since 1970.
+    /// Start of the command in microseconds since 1970.
     pub since_micros: i64,
-    /// What it waits for, for people.
+    /// Activity within the command, for display.
     pub state: &'static str,
-    /// The running statement's text, cut.
+    /// Text of the running statement, up to a maximum length.
     pub text: Vec<u8>,
-    /// Seconds that it may sleep.
+    /// Maximum time that the session may sleep, in seconds.
     pub wait_timeout_seconds: u64,
-    /// The same while its transaction is open, where that has a limit of its own.
+    /// Limit that applies instead while its transaction is open, if there is one.
     pub idle_transaction_timeout: Option<Duration>,
 }
 
-/// The longest text that the process list keeps, in bytes.
+/// Maximum length of a text in the process list, in bytes.
 const TEXT_MAX: usize = 64 * 1024;
 
 impl fmt::Debug for SessionShared {
@@ -80,7 +80,7 @@ impl fmt::Debug for SessionShared {
 }
 
 impl SessionShared {
-    /// One that is about to log in.
+    /// Creates the entry of a session that is about to log in.
     pub fn new(
         id: u32,
         socket: SocketHandle,
@@ -115,7 +115,7 @@ impl SessionShared {
         }
     }
 
-    /// A command begins.
+    /// Records the start of a command.
     #[inline]
     pub fn begin_command(&self, command: &'static str, text: &[u8], now_micros: i64) {
         let mut activity = self.activity.lock();
@@ -127,7 +127,7 @@ impl SessionShared {
         activity.text.extend_from_slice(&text[..text.len().min(TEXT_MAX)]);
     }
 
-    /// It ended; the session sleeps, in a transaction at most for `idle_transaction_timeout`.
+    /// Records the end of a command. The session sleeps; in a transaction at most for `idle_transaction_timeout`.
     #[inline]
     pub fn end_command(&self, now_micros: i64, idle_transaction_timeout: Option<Duration>) {
         let mut activity = self.activity.lock();
@@ -138,12 +138,12 @@ impl SessionShared {
         activity.text.clear();
     }
 
-    /// Changes what the process list shows.
+    /// Changes the activity.
     pub fn update(&self, change: impl FnOnce(&mut Activity)) {
         change(&mut self.activity.lock());
     }
 
-    /// What the process list shows.
+    /// Returns the activity for the process list.
     pub fn activity(&self) -> Activity {
         let mut activity = self.activity.lock().clone();
         if let Some(wait) = self.interrupt.awaited_lock() {
@@ -152,7 +152,7 @@ impl SessionShared {
         activity
     }
 
-    /// Ends the session, or its statement.
+    /// Kills the session or its statement.
     pub fn kill(&self, reason: InterruptReason) {
         self.interrupt.raise(reason);
         // A stream to a replica is one long statement that waits for its client.
@@ -160,14 +160,15 @@ impl SessionShared {
         if reason > InterruptReason::Query || is_stream {
             self.socket.stop_reading();
         }
-        // At a shutdown, clients have their time to read.
+        // At a shutdown, clients may still read.
         if reason == InterruptReason::Connection {
             self.killed.notify_one();
         }
     }
 }
 
-/// What the process list says of a session that waits for a lock. As in MariaDB, one that waits for a row is seen in what it does with rows.
+/// Returns the state for a session that waits for a lock. As in MariaDB, a wait for a row is shown as the operation on
+/// rows.
 fn state_of_wait(wait: AwaitedLock, statement: &[u8]) -> &'static str {
     match wait {
         AwaitedLock::Table => "Waiting for table metadata lock",
@@ -190,17 +191,17 @@ fn state_of_wait(wait: AwaitedLock, statement: &[u8]) -> &'static str {
     }
 }
 
-/// `GET_LOCK()`.
+/// State of a session in `GET_LOCK()`.
 pub const USER_LOCK: &str = "User lock";
-/// `SLEEP()`.
+/// State of a session in `SLEEP()`.
 pub const USER_SLEEP: &str = "User sleep";
-/// What a statement may wait for without end while nobody is left to read its answer.
+/// States in which a statement may wait indefinitely although its client has disconnected.
 const WAITS_OF_FUNCTIONS: [&str; 2] = [USER_LOCK, USER_SLEEP];
 
-/// What the process list says of a stream to a replica.
+/// Command of a stream to a replica.
 pub const STREAM_COMMAND: &str = "Binlog Dump";
 
-/// Microseconds since 1970.
+/// Returns the time in microseconds since 1970.
 pub fn now_micros() -> i64 {
     let now = std::time::SystemTime::now()
         .duration_since(std::time::UNIX_EPOCH)
@@ -213,19 +214,19 @@ pub fn now_micros() -> i64 {
 pub struct Sessions {
     living: Mutex<BTreeMap<u32, Arc<SessionShared>>>,
     ended: Counters,
-    /// What connections to primaries have applied as rows.
+    /// Counters of rows applied by connections to primaries.
     replicated: Arc<StatementCounts>,
 }
 
 impl Sessions {
-    /// Adds one; the number of sessions there are now.
+    /// Adds a session. Returns the number of sessions.
     pub fn add(&self, session: Arc<SessionShared>) -> usize {
         let mut living = self.living.lock();
         living.insert(session.id, session);
         living.len()
     }
 
-    /// Removes one that ends, and keeps what it has counted.
+    /// Removes a session that ends, and keeps its counters.
     pub fn remove(&self, session: &SessionShared) {
         let mut living = self.living.lock();
         if living.remove(&session.id).is_some() {
@@ -233,27 +234,27 @@ impl Sessions {
         }
     }
 
-    /// The one with that id.
+    /// Returns the session with this id.
     pub fn get(&self, id: u32) -> Option<Arc<SessionShared>> {
         self.living.lock().get(&id).cloned()
     }
 
-    /// All of them, in the order of their ids.
+    /// Returns all sessions, by id.
     pub fn all(&self) -> Vec<Arc<SessionShared>> {
         self.living.lock().values().cloned().collect()
     }
 
-    /// How many there are.
+    /// Returns the number of sessions.
     pub fn count(&self) -> usize {
         self.living.lock().len()
     }
 
-    /// Counts what is applied as rows, beside the sessions.
+    /// Returns the counters of replicated rows, which are kept beside those of sessions.
     pub fn replicated_statements(&self) -> Arc<StatementCounts> {
         self.replicated.clone()
     }
 
-    /// The sum of all counters since the start, or since `FLUSH STATUS`.
+    /// Returns the sum of all counters since startup or `FLUSH STATUS`.
     pub fn totals(&self) -> Counters {
         let living = self.living.lock();
         let totals = Counters::default();
@@ -268,7 +269,7 @@ impl Sessions {
         totals
     }
 
-    /// How many sessions execute something.
+    /// Returns the number of sessions that are executing a command.
     pub fn running(&self) -> usize {
         self.all()
             .iter()
@@ -276,7 +277,8 @@ impl Sessions {
             .count()
     }
 
-    /// Ends sessions that slept longer than they may (`wait_timeout`, `idle_transaction_timeout` and its like).
+    /// Ends sessions that have exceeded their idle time (`wait_timeout`, `idle_transaction_timeout` and related
+    /// variables).
     pub fn end_idle(&self) {
         let now = now_micros();
         for session in self.all() {
@@ -297,14 +299,14 @@ impl Sessions {
         }
     }
 
-    /// Tells all sessions but the streams to replicas that the server stops. How many there are.
+    /// Tells all sessions except streams to replicas that the server is shutting down. Returns their number.
     pub fn stop_clients(&self) -> usize {
         self.clients()
             .map(|session| session.kill(InterruptReason::Shutdown))
             .count()
     }
 
-    /// Closes the connections of all sessions but the streams to replicas: they are told nothing any more.
+    /// Closes the connections of all sessions except streams to replicas. They get no further messages.
     pub fn close_clients(&self) {
         self.clients().for_each(|session| session.socket.close());
     }
@@ -315,7 +317,7 @@ impl Sessions {
             .filter(|session| session.activity.lock().command != STREAM_COMMAND)
     }
 
-    /// Tells all sessions that the server stops.
+    /// Tells all sessions that the server is shutting down.
     pub fn stop_all(&self) {
         for session in self.all() {
             session.kill(InterruptReason::Shutdown);

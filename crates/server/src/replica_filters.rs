@@ -1,4 +1,4 @@
-//! `replicate_do_db` and its like: the rules of each connection to a primary.
+//! Replication filters of each connection to a primary: `replicate_do_db` and related variables.
 
 use crate::variables::{Globals, Variable};
 use paceline_replication::replica::filter::{BadRule, FilterKind, Filters};
@@ -6,7 +6,7 @@ use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// The variables that are filters.
+/// Variables that are filters.
 const FILTERS: [(Variable, FilterKind); 7] = [
     (Variable::ReplicateDoDb, FilterKind::DoDb),
     (Variable::ReplicateIgnoreDb, FilterKind::IgnoreDb),
@@ -17,7 +17,7 @@ const FILTERS: [(Variable, FilterKind); 7] = [
     (Variable::ReplicateRewriteDb, FilterKind::RewriteDb),
 ];
 
-/// Which filter a variable is.
+/// Returns the kind of filter that a variable sets.
 pub fn filter_kind(variable: Variable) -> Option<FilterKind> {
     FILTERS
         .iter()
@@ -25,14 +25,14 @@ pub fn filter_kind(variable: Variable) -> Option<FilterKind> {
         .map(|(_, kind)| *kind)
 }
 
-/// The rules of connections. One that was given none of its own has those that the server was started with.
+/// Filters of the connections. A connection without its own filters has those of the server's startup.
 #[derive(Debug, Default)]
 pub struct ReplicaFilters {
     own: Mutex<HashMap<String, Arc<Filters>>>,
 }
 
 impl ReplicaFilters {
-    /// A connection's rules.
+    /// Returns a connection's filters.
     pub fn of(&self, connection: &str, globals: &Globals) -> Arc<Filters> {
         if let Some(own) = self.own.lock().get(&connection.to_lowercase()) {
             return own.clone();
@@ -46,10 +46,10 @@ impl ReplicaFilters {
         Arc::new(filters)
     }
 
-    /// Changes a connection's rules of one kind.
+    /// Changes a connection's filters of one kind.
     ///
     /// # Errors
-    /// For a list that is not one of that kind.
+    /// If the list is invalid for this kind.
     pub fn set(
         &self,
         connection: &str,

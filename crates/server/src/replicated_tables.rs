@@ -1,4 +1,4 @@
-//! The temporary tables of a primary's sessions, whose statements are replicated as text.
+//! Temporary tables of a primary's sessions whose statements are replicated as text.
 
 use paceline_sql::catalog::TemporaryTables;
 use paceline_types::ServerId;
@@ -6,36 +6,37 @@ use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// A session on a primary: its server and its connection's id there.
+/// A session on a primary: the server, and the connection's id there.
 pub type PrimarySession = (ServerId, u32);
 
-/// The temporary tables of the primaries' sessions, by the connection that they came through. As in MariaDB they outlast STOP SLAVE; they go when the
-/// primary's log says that they do, when it has started anew, with RESET SLAVE, and with this server.
+/// Temporary tables of sessions on primaries, by the connection that replicated them. As in MariaDB they survive STOP
+/// SLAVE. They are dropped when the primary's log says so, when the primary has restarted, by RESET SLAVE, and when
+/// this server stops.
 #[derive(Default)]
 pub struct ReplicatedTables {
     connections: Mutex<HashMap<Arc<str>, HashMap<PrimarySession, TemporaryTables>>>,
 }
 
 impl ReplicatedTables {
-    /// `Slave_open_temp_tables`.
+    /// Returns the value of `Slave_open_temp_tables`.
     pub fn count(&self) -> usize {
         let connections = self.connections.lock();
         let sessions = connections.values().flat_map(HashMap::values);
         sessions.map(|tables| tables.catalog().tables().count()).sum()
     }
 
-    /// Those that came through a connection go.
+    /// Drops the tables that were replicated through a connection.
     pub fn forget(&self, connection: &str) {
         let is_other = |name: &Arc<str>| !name.eq_ignore_ascii_case(connection);
         self.connections.lock().retain(|name, _| is_other(name));
     }
 
-    /// Those of a session of a primary are in the hands of who runs its statement.
+    /// Removes and returns the tables of a primary's session, for the execution of its next statement.
     pub fn take(&self, connection: &str, session: PrimarySession) -> Option<TemporaryTables> {
         self.connections.lock().get_mut(connection)?.remove(&session)
     }
 
-    /// A transaction has ended: what it did to the definitions of a session's tables stays, or is undone.
+    /// Ends a transaction: its changes of the definitions of a session's tables are kept or undone.
     pub fn end(&self, connection: &str, session: PrimarySession, end: TransactionEnd) {
         let mut connections = self.connections.lock();
         let Some(sessions) = connections.get_mut(connection) else {
@@ -52,7 +53,7 @@ impl ReplicatedTables {
         }
     }
 
-    /// Until its next statement.
+    /// Stores the tables until the session's next statement.
     pub fn keep(&self, connection: &Arc<str>, session: PrimarySession, tables: TemporaryTables) {
         let mut connections = self.connections.lock();
         connections
@@ -62,11 +63,11 @@ impl ReplicatedTables {
     }
 }
 
-/// How a primary's transaction has ended here.
+/// Outcome of a primary's transaction on this server.
 #[derive(Clone, Copy)]
 pub enum TransactionEnd {
-    /// Its changes stay.
+    /// Its changes are kept.
     Committed,
-    /// It comes again.
+    /// It was given up and will be received again.
     GivenUp,
 }

@@ -1,4 +1,4 @@
-//! What connections to primaries are given by the server around them: settings, filters, appliers.
+//! Services of the server for connections to primaries: settings, filters, appliers.
 
 use crate::server::Server;
 use crate::session::replicated::ReplicatedSessions;
@@ -18,7 +18,7 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-/// What the variables say to a connection.
+/// Returns the settings for a connection from the variables.
 pub fn options(server: &Server, connection: &str) -> ReplicaOptions {
     let globals = &server.globals;
     let text = |variable: Variable| globals.get(variable).as_str().to_owned();
@@ -49,7 +49,7 @@ pub fn options(server: &Server, connection: &str) -> ReplicaOptions {
     }
 }
 
-/// `slave_parallel_mode` as `SHOW SLAVE STATUS` shows it.
+/// Returns `slave_parallel_mode` as `SHOW SLAVE STATUS` shows it.
 pub fn parallel_mode(server: &Server) -> String {
     let definition = Variable::SlaveParallelMode.definition();
     definition
@@ -59,7 +59,7 @@ pub fn parallel_mode(server: &Server) -> String {
 
 fn applier_options(server: &Server, position: KeptPosition) -> ApplierOptions {
     let globals = &server.globals;
-    // `none` is as if there were no threads.
+    // `none` has the effect of no threads.
     let workers = match globals.number(Variable::SlaveParallelMode) {
         0 => 0,
         _ => globals.number(Variable::SlaveParallelThreads) as usize,
@@ -68,7 +68,7 @@ fn applier_options(server: &Server, position: KeptPosition) -> ApplierOptions {
         workers,
         domain_workers: globals.number(Variable::SlaveDomainParallelThreads) as usize,
         mode: match globals.number(Variable::SlaveParallelMode) {
-            // `minimal` only commits side by side, which is always done here.
+            // `minimal` only commits in parallel, which is always done here.
             0 | 1 => ParallelMode::None,
             2 => ParallelMode::Conservative,
             _ => ParallelMode::Optimistic,
@@ -81,7 +81,7 @@ fn applier_options(server: &Server, position: KeptPosition) -> ApplierOptions {
     }
 }
 
-/// How connections apply rows.
+/// Returns the options for applying replicated rows.
 pub fn replicated_row_options(globals: &Globals) -> RowOptions {
     RowOptions {
         skipped_errors: skipped_errors(globals.get(Variable::SlaveSkipErrors).as_str()),
@@ -89,7 +89,7 @@ pub fn replicated_row_options(globals: &Globals) -> RowOptions {
     }
 }
 
-/// `binlog_row_metadata`.
+/// Returns the value of `binlog_row_metadata`.
 pub fn row_metadata(globals: &Globals) -> RowMetadata {
     match globals.number(Variable::BinlogRowMetadata) {
         1 => RowMetadata::Minimal,
@@ -98,7 +98,7 @@ pub fn row_metadata(globals: &Globals) -> RowMetadata {
     }
 }
 
-/// How rows from another server are applied, if none of their errors is passed over.
+/// Returns the options for applying rows of another server, without skipping any errors.
 pub fn row_options(globals: &Globals) -> RowOptions {
     RowOptions {
         exec_mode: match globals.number(Variable::SlaveExecMode) {
@@ -111,7 +111,7 @@ pub fn row_options(globals: &Globals) -> RowOptions {
     }
 }
 
-/// `OFF`, `all`, or numbers with commas between them.
+/// Parses `OFF`, `all`, or numbers separated by commas.
 fn skipped_errors(list: &str) -> SkippedErrors {
     if list.eq_ignore_ascii_case("all") {
         return SkippedErrors::All;
@@ -126,7 +126,7 @@ fn skipped_errors(list: &str) -> SkippedErrors {
     }
 }
 
-/// The server, for its connections.
+/// Environment of the server's connections.
 pub struct ServerEnvironment {
     server: Weak<Server>,
     transactions: Arc<TransactionManager>,
@@ -134,7 +134,7 @@ pub struct ServerEnvironment {
 }
 
 impl ServerEnvironment {
-    /// For the connections of the server on this data directory, which may still be in the making.
+    /// Creates the environment for the server on this data directory. The server may not be fully built yet.
     pub fn new(server: Weak<Server>, transactions: Arc<TransactionManager>, directory: &Path) -> Self {
         ServerEnvironment {
             server,
@@ -174,7 +174,7 @@ impl Environment for ServerEnvironment {
             connection: connection.clone(),
             manager: self.transactions.clone(),
             catalog: server.catalog.clone(),
-            // The receiver has filtered already.
+            // The receiver has already applied the filters.
             filter: Arc::new(Unfiltered),
             options: applier_options(&server, position),
             statement_counts: server.sessions.replicated_statements(),

@@ -1,12 +1,13 @@
-//! A data directory made of copies: tables as they were at some place of a log, and that log, perhaps cut. Recovery makes it one that a
-//! server starts on.
+//! A data directory made from copies: tables at a position of a log, and that log, possibly cut. Recovery turns it into
+//! one on which a server can start.
 //!
-//! What is different from a restart:
-//! - DDL behind the tables' place finds nothing that was built for it, and builds it again.
-//! - The log goes on above every version that was copied: in a new file with the next ordinal.
-//! - What `CHANGE MASTER` has said there is forgotten: a server that is started on a restored copy does not run past the point that it was
-//!   restored to. Everything up to that point counts as replicated (`gtid_slave_pos`), whoever wrote it: told to follow any server of the same
-//!   history, it fetches what comes behind. A copy that joins is told so at once ([`Follows`]), in the same record of the log.
+//! Differences from a restart:
+//! - DDL after the tables' position finds no prebuilt data, and builds it again.
+//! - The log continues above every copied version: in a new file with the next ordinal.
+//! - The connections defined by `CHANGE MASTER` are removed, so that a server on a restored copy does not continue
+//!   beyond the point of the restore. Everything up to that point counts as replicated (`gtid_slave_pos`), whatever
+//!   server wrote it: if the server then follows any server with the same history, it fetches what comes after. A copy
+//!   that joins is connected at once ([`Follows`]), in the same record of the log.
 
 use crate::accounts::InitialAccounts;
 use crate::startup::version;
@@ -22,46 +23,47 @@ use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// How often it is told how far recovery is.
+/// Interval of progress reports.
 const TELL_EVERY: Duration = Duration::from_millis(250);
 
-/// What lies in the directory.
+/// Contents of the directory.
 #[derive(Clone, Debug)]
 pub struct Copied {
     /// The data directory.
     pub directory: PathBuf,
-    /// What the names of the log's files begin with.
+    /// Base name of the log's files.
     pub log_bin: String,
-    /// Whose id stands in the events that belong to the log itself.
+    /// Server id in the events of the log itself.
     pub server_id: ServerId,
-    /// What the tables hold, as who copied them knows.
+    /// Position of the tables, as recorded by the copy.
     pub tables: LogPosition,
-    /// Whom the server follows that is started on it.
+    /// Primary that the server follows after it starts.
     pub follows: Follows,
 }
 
-/// Whom a copy follows.
+/// Primary that a copy follows.
 #[derive(Clone, Debug)]
 pub enum Follows {
-    /// Nobody: it stays at its point.
+    /// None: it stays at its position.
     Nobody,
-    /// This primary, from that point on, by the connection without a name.
+    /// This primary, from the copy's position on, by the default connection.
     Primary(Box<Definition>),
 }
 
-/// What came out.
+/// Result of a restore.
 #[derive(Clone, Debug)]
 pub struct Restored {
-    /// Everything that is in it: the last GTID of each domain.
+    /// Position of the restored data: the last GTID of each domain.
     pub position: GtidPosition,
-    /// The connections to primaries that it had and has no more.
+    /// Names of the removed connections to primaries.
     pub forgotten: Vec<String>,
 }
 
-/// Replays the log, and closes everything: a server that starts on it has nothing to do. `tell` is told how far it is.
+/// Replays the log and closes everything, so that a server that starts on it has nothing to replay. `tell` receives the
+/// progress.
 ///
 /// # Errors
-/// For people.
+/// A message.
 pub fn recover_copy(copied: &Copied, tell: &mut (dyn FnMut(LogPosition) + Send)) -> Result<Restored, String> {
     let storage = Storage::open(&StorageConfig::new(copied.directory.join("tables")))
         .map_err(|error| format!("cannot open the tables: {error}"))?;
@@ -129,7 +131,7 @@ pub fn recover_copy(copied: &Copied, tell: &mut (dyn FnMut(LogPosition) + Send))
     })
 }
 
-/// Works, and tells meanwhile where the tables are.
+/// Runs `work` and reports the tables' position meanwhile.
 fn telling<T>(storage: &Storage, tell: &mut (dyn FnMut(LogPosition) + Send), work: impl FnOnce() -> T) -> T {
     let (done, is_done) = channel::<()>();
     std::thread::scope(|scope| {

@@ -1,4 +1,4 @@
-//! The running server: what all sessions share.
+//! The running server: state shared by all sessions.
 
 use crate::accounts::{InitialAccounts, SharedAccounts};
 use crate::host_errors::HostErrors;
@@ -32,49 +32,49 @@ use std::sync::{Arc, Weak};
 use std::time::Instant;
 use tokio::sync::watch;
 
-/// What all sessions share.
+/// State shared by all sessions.
 pub struct Server {
-    /// The global values of system variables.
+    /// Global values of the system variables.
     pub globals: Globals,
-    /// Who may connect and do what.
+    /// Accounts and their privileges.
     pub accounts: SharedAccounts,
-    /// Hosts whose connections fail before a login.
+    /// Hosts with failures before a login.
     pub host_errors: HostErrors,
-    /// The sessions.
+    /// All sessions.
     pub sessions: Sessions,
-    /// Whose command was the last.
+    /// The session with the last command.
     pub last_command: Arc<LastCommand>,
-    /// Counters for the server as a whole.
+    /// Counters of the whole server.
     pub counters: ServerCounters,
-    /// What all sessions may collect together (`paceline_session_memory_max`).
+    /// Memory account of all sessions together (`paceline_session_memory_max`).
     pub memory: Arc<ServerMemory>,
     /// Databases and tables.
     pub catalog: Arc<CatalogHandle>,
-    /// What is known of the tables' sizes.
+    /// Statistics of the tables' sizes.
     pub statistics: Arc<Statistics>,
-    /// Transactions, the log, the engines.
+    /// Transactions, log and engines.
     pub transactions: Arc<TransactionManager>,
     /// Connections to primaries.
     replicas: Replicas,
-    /// How their rows are applied, as the variables say now.
+    /// Options for applying their rows, from the variables' current values.
     pub row_options: Arc<SharedRowOptions>,
     /// Temporary tables of the primaries' sessions.
     pub replicated_tables: ReplicatedTables,
-    /// `replicate_do_db` and its like of connections that have rules of their own.
+    /// Filters of connections that have their own (`replicate_do_db` and related variables).
     pub replica_filters: ReplicaFilters,
     /// Replicas of this server.
     pub primary: Primary,
-    /// The general log and that of slow queries.
+    /// The general log and the slow query log.
     pub statement_logs: StatementLogs,
-    /// TLS.
+    /// TLS configuration.
     pub tls: Tls,
-    /// Who holds which lock of `GET_LOCK`.
+    /// Holder of each lock of `GET_LOCK`, by connection id.
     pub user_locks: Mutex<HashMap<String, u32>>,
-    /// Held while a statement about accounts is applied and committed.
+    /// Locked while a statement about accounts is applied and committed.
     pub changing_accounts: tokio::sync::Mutex<()>,
-    /// What the process had as it started, in bytes.
+    /// Memory of the process at startup, in bytes.
     pub initial_memory_bytes: u64,
-    /// When the server started.
+    /// Time of the startup.
     pub started: Instant,
     prepared_statements: AtomicU64,
     shutdown: watch::Sender<bool>,
@@ -89,7 +89,7 @@ impl fmt::Debug for Server {
 }
 
 impl Server {
-    /// A server on what start-up has opened. `environment` makes what its connections to primaries are given.
+    /// Creates a server from the opened parts. `environment` creates the interface to its connections to primaries.
     pub fn new(
         globals: Globals,
         initial_accounts: InitialAccounts,
@@ -129,20 +129,21 @@ impl Server {
         })
     }
 
-    /// From now on commits wait for replicas, if the variables say so. Not before replicas can connect: what is logged until then would wait in vain.
+    /// Enables semi-sync if the variables say so. Must not be called before replicas can connect: commits until then
+    /// would wait in vain.
     pub fn start_semi_sync(&self) {
         self.primary.semi_sync().set(semi_sync_settings(&self.globals));
     }
 
-    /// Connections to primaries.
+    /// Returns the connections to primaries.
     pub fn replicas(&self) -> &Replicas {
         &self.replicas
     }
 
-    /// Passes the global variables that concern commits on to the commit pipeline.
+    /// Passes the variables that affect commits to the commit pipeline.
     ///
     /// # Errors
-    /// 1026 if the log has no room for it; nothing has been passed on then. If the log fails.
+    /// 1026 if the log has no room for the change; then nothing is changed. The errors of the log.
     pub fn apply_transaction_config(&self) -> Result<()> {
         let config = transaction_config(&self.globals, (*self.transactions.config()).clone());
         self.transactions
@@ -152,10 +153,10 @@ impl Server {
         Ok(())
     }
 
-    /// A statement was prepared.
+    /// Counts a new prepared statement.
     ///
     /// # Errors
-    /// 1461 past `max_prepared_stmt_count`.
+    /// 1461 beyond `max_prepared_stmt_count`.
     pub fn prepared_statement_opened(&self) -> Result<()> {
         let limit = self.globals.number(Variable::MaxPreparedStmtCount);
         if self.prepared_statements.fetch_add(1, Ordering::Relaxed) >= limit {
@@ -165,34 +166,34 @@ impl Server {
         Ok(())
     }
 
-    /// One was forgotten.
+    /// Counts down after a prepared statement was closed.
     pub fn prepared_statement_closed(&self) {
         self.prepared_statements.fetch_sub(1, Ordering::Relaxed);
     }
 
-    /// `Prepared_stmt_count`.
+    /// Returns the value of `Prepared_stmt_count`.
     pub fn prepared_statements(&self) -> u64 {
         self.prepared_statements.load(Ordering::Relaxed)
     }
 
-    /// Begins to stop the server.
+    /// Requests the shutdown of the server.
     pub fn request_shutdown(&self) {
         self.shutdown.send_replace(true);
     }
 
-    /// Ends when the server is to stop.
+    /// Waits until shutdown is requested.
     pub async fn shutdown_requested(&self) {
         let mut receiver = self.shutdown.subscribe();
         // The sender lives as long as the server.
         let _ = receiver.wait_for(|stop| *stop).await;
     }
 
-    /// The temporary tables of a session that begins: none.
+    /// Returns the temporary tables of a new session: none.
     pub fn temporary_tables(&self) -> TemporaryTables {
         TemporaryTables::new(self.transactions.storage().temporary().clone())
     }
 
-    /// How large a table is, about.
+    /// Returns the approximate size of a table.
     pub fn table_size(&self, table: &Arc<TableDefinition>) -> TableSize {
         let storage = self.transactions.storage();
         let clustered = table.schema().clustered_id();
@@ -209,17 +210,18 @@ impl Server {
     }
 }
 
-/// Databases that programs look for, without tables here: MariaDB's views of its own state. One of these names may also be a user's database.
+/// Databases that programs look for and that have no tables here: MariaDB's views of its own state. A user may create a
+/// database with one of these names.
 pub const EMPTY_DATABASES: [&str; 2] = ["performance_schema", "sys"];
 
-/// The name of a database that exists without being in the catalog, in its own spelling.
+/// Returns the name of a virtual database in its own spelling.
 pub fn virtual_database(name: &str) -> Option<&'static str> {
     [information_schema::DATABASE, "performance_schema"]
         .into_iter()
         .find(|known| known.eq_ignore_ascii_case(name))
 }
 
-/// The columns of a table that is made on demand.
+/// Returns the columns of a virtual table.
 pub fn virtual_columns(database: &str, table: &str) -> Option<&'static [VirtualColumn]> {
     if database.eq_ignore_ascii_case(information_schema::DATABASE) {
         information_schema::columns(table)

@@ -1,4 +1,4 @@
-//! From options to a running server, and back.
+//! Startup and shutdown of a server.
 //!
 //! ```text
 //!   lock the data directory ─▶ open the tables ─▶ open the log ─▶ replay ─▶ accounts ─▶ listen ─▶ "ready for connections"
@@ -9,13 +9,13 @@
 //!
 //! ```text
 //!   DATADIR/
-//!     paceline.lock            held while a server runs on it; its process id
-//!     paceline.key             what the passwords in the log are sealed under (`paceline_replication::replica::password`)
-//!     paceline.insecure        there if it was begun with --initialize-insecure
-//!     paceline.unfinished      there while the directory is being made (`crate::unfinished`): no server starts on it
-//!     paceline.statistics      what is known of the sizes of tables: derived from them, and made anew where it is not there
-//!     paceline.pid             the process id, gone when the server has stopped (mariadb-admin shutdown waits for that)
-//!     mysql_upgrade_info       for mariadb-upgrade: nothing is to be upgraded
+//!     paceline.lock            locked while a server is running on the directory; contains its process id
+//!     paceline.key             key for sealing the passwords in the log (`paceline_replication::replica::password`)
+//!     paceline.insecure        exists if the directory was created with --initialize-insecure
+//!     paceline.unfinished      exists while the directory is incomplete (`crate::unfinished`): no server starts on it
+//!     paceline.statistics      statistics of the tables' sizes; created again if missing
+//!     paceline.pid             process id; removed when the server has stopped (mariadb-admin shutdown waits for that)
+//!     mysql_upgrade_info       for mariadb-upgrade: no upgrade is needed
 //!     binlog.index             the log's files, in order
 //!     binlog.000001 …          the log
 //!     tables/                  the engine's files
@@ -44,37 +44,37 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-/// What `SELECT VERSION()` says: MariaDB's version whose behaviour this is, and what it really is.
+/// Returns the value of `SELECT VERSION()`: the compatible MariaDB version, and the version of this server.
 pub fn version() -> String {
     format!("10.11.19-MariaDB-paceline-{}", env!("CARGO_PKG_VERSION"))
 }
 
-/// The file in which `mariadb-upgrade` finds the version that it was run for last, and what it finds.
+/// File in which `mariadb-upgrade` finds the version of its last run, and its content.
 const UPGRADE_INFO_FILE: &str = "mysql_upgrade_info";
 const UPGRADED_TO: &str = "10.11.19-MariaDB";
 
-/// The file that figures about tables outlive a restart in.
+/// File that keeps the tables' statistics across restarts.
 const STATISTICS_FILE: &str = "paceline.statistics";
-/// The file with the process id.
+/// File with the process id.
 const PID_FILE: &str = "paceline.pid";
 
-/// How long sessions have to end when the server stops.
+/// Maximum time for sessions to end at shutdown.
 const GRACE: Duration = Duration::from_secs(10);
 
-/// Runs a server until it is told to stop: SIGTERM, SIGINT, SHUTDOWN.
+/// Runs a server until shutdown is requested by SIGTERM, SIGINT or SHUTDOWN.
 ///
 /// # Errors
-/// Why it could not start, or not stop cleanly; for people.
+/// A message: why it could not start, or not stop cleanly.
 pub fn run(options: StartOptions) -> Result<(), String> {
     refuse_unfinished(&options.datadir)?;
     let age = refuse_anothers(&options.datadir, &options.log_bin)?;
     run_in(options, age)
 }
 
-/// Runs a server in a directory that is being made, for who makes it.
+/// Runs a server in an incomplete directory, for the command that is filling it.
 ///
 /// # Errors
-/// As [`run`].
+/// The errors of [`run`].
 pub fn run_unfinished(options: StartOptions, directory: &Unfinished) -> Result<(), String> {
     if options.datadir != directory.directory() {
         return Err(format!(
@@ -85,7 +85,7 @@ pub fn run_unfinished(options: StartOptions, directory: &Unfinished) -> Result<(
     run_in(options, DirectoryAge::New)
 }
 
-/// `log_error`: the server's log goes to that file, which stands in the data directory unless it is named with another.
+/// Directs the error log to the file of `log_error`, which is relative to the data directory.
 fn open_error_log(options: &StartOptions) -> Result<(), String> {
     let name = options.globals.get(Variable::LogError);
     if name.as_str().is_empty() {
@@ -120,10 +120,10 @@ fn run_in(mut options: StartOptions, age: DirectoryAge) -> Result<(), String> {
     };
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(workers)
-        // Who waits for a lock occupies a thread, and so does everybody else who has to block.
+        // Waiting for a lock occupies a thread, and so does any other blocking operation.
         .max_blocking_threads(blocking_threads_max())
         .thread_name("paceline")
-        // A deeply nested statement is walked by recursion; what is not used costs no memory.
+        // Deeply nested statements are processed recursively. Unused stack takes no memory.
         .thread_stack_size(8 << 20)
         .enable_all()
         .build()
@@ -138,8 +138,9 @@ fn run_in(mut options: StartOptions, age: DirectoryAge) -> Result<(), String> {
     outcome
 }
 
-/// `max_connections` can be raised while sessions wait, and the number of threads cannot: were there none left, nobody could serve the COMMIT or the
-/// KILL that ends the waits. Threads are made when they are needed; a few are for the server's own work.
+/// Returns the maximum number of blocking threads. `max_connections` can be raised while sessions wait, but this number
+/// cannot: without a free thread no session could execute the COMMIT or KILL that ends the waits. Threads are created
+/// on demand; a few are for the server's own work.
 fn blocking_threads_max() -> usize {
     let Kind::Unsigned { max, .. } = Variable::MaxConnections.definition().kind else {
         unreachable!("connections are counted")
@@ -186,8 +187,9 @@ async fn serve(options: StartOptions, directory: &DataDirectory) -> Result<(), S
         domain_id: DomainId(server.globals.number(Variable::GtidDomainId) as u32),
         server_id: ServerId(server.globals.number(Variable::ServerId) as u32),
     };
-    // A replica's tables are its own affair: its GTIDs are its primary's. So they are where nothing was written yet, or nothing behind what
-    // was restored: that may become a replica. One that was promoted has replicas of its own.
+    // A replica empties its MEMORY tables without replicating that, because its GTIDs are its primary's. The same
+    // applies if nothing has been written yet, or nothing after a restore: such a server may become a replica. A promoted
+    // server has replicas of its own.
     let transactions = &server.transactions;
     let logged = transactions.gtid_state().position();
     let is_untouched_copy = || {
@@ -242,7 +244,7 @@ async fn serve(options: StartOptions, directory: &DataDirectory) -> Result<(), S
         .statement_logs
         .configure(&server.globals)
         .map_err(|error| format!("cannot open the general log or that of slow queries: {error}"))?;
-    // The tables of `mysql` are part of the program. The file is how MariaDB says that they are those of its version.
+    // The tables of `mysql` are built in. The file tells MariaDB's tools that they belong to its version.
     std::fs::write(directory.path().join(UPGRADE_INFO_FILE), UPGRADED_TO)
         .map_err(|error| format!("cannot write {UPGRADE_INFO_FILE}: {error}"))?;
     spawn_housekeeping(&server);
@@ -264,7 +266,7 @@ async fn serve(options: StartOptions, directory: &DataDirectory) -> Result<(), S
     stop(&server).await
 }
 
-/// Opens tables and log, and replays what the tables do not hold yet.
+/// Opens tables and log, and replays the part of the log that the tables do not contain.
 fn open(
     directory: &Path,
     log_bin: &str,
@@ -318,7 +320,7 @@ fn open(
     Ok((catalog, transactions))
 }
 
-/// Variables that say where and what this server is.
+/// Sets the informational variables about this server and its files.
 fn fill_in(globals: &Globals, directory: &Path, log_bin: &str, socket: &Path) {
     let text = |variable: Variable, value: String| globals.set_text(variable, value);
     let inside = |name: &str| directory.join(name).display().to_string();
@@ -369,7 +371,7 @@ fn fill_in(globals: &Globals, directory: &Path, log_bin: &str, socket: &Path) {
     }
 }
 
-/// The abbreviation of the machine's time zone.
+/// Returns the abbreviation of the machine's time zone.
 fn system_time_zone() -> String {
     std::env::var("TZ")
         .ok()
@@ -377,7 +379,7 @@ fn system_time_zone() -> String {
         .unwrap_or_else(|| "UTC".into())
 }
 
-/// Descriptors for every connection (two each) and for the table files.
+/// Raises the limit of open files: two for each connection, and those of the table files.
 fn raise_file_limit(globals: &Globals) {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
     let wanted = globals.number(Variable::MaxConnections) * 2 + 8192;
@@ -403,7 +405,7 @@ fn raise_file_limit(globals: &Globals) {
     );
 }
 
-/// What is done once a second, beside the sessions: ending those that slept too long.
+/// Starts a task that ends idle sessions, once a second.
 fn spawn_housekeeping(server: &Arc<Server>) {
     let server = server.clone();
     tokio::spawn(async move {
@@ -430,7 +432,7 @@ fn watch_signals(server: &Arc<Server>) -> Result<(), String> {
             tokio::select! {
                 _ = terminate.recv() => tracing::info!("SIGTERM: shutting down"),
                 _ = interrupt.recv() => tracing::info!("SIGINT: shutting down"),
-                // A terminal that closes does not stop a server.
+                // A closed terminal does not stop the server.
                 _ = hangup.recv() => continue,
             }
             server.request_shutdown();
@@ -440,7 +442,7 @@ fn watch_signals(server: &Arc<Server>) -> Result<(), String> {
     Ok(())
 }
 
-/// A clean end: sessions are told, then the engines are flushed and the log gets its Stop event.
+/// Shuts down cleanly: tells the sessions, then flushes the engines and writes the Stop event to the log.
 async fn stop(server: &Arc<Server>) -> Result<(), String> {
     server.sessions.stop_clients();
     if tokio::time::timeout(STOP_PATIENCE, server.replicas().stop_all())
@@ -451,9 +453,9 @@ async fn stop(server: &Arc<Server>) -> Result<(), String> {
     }
     let deadline = Instant::now() + GRACE;
     let semi_sync = server.primary.semi_sync();
-    // Nobody connects any more: who waits for more replicas than there are waits in vain.
+    // No replica connects any more: a commit that waits for more replicas than are connected waits in vain.
     let in_vain = || semi_sync.waits_in_vain() as usize;
-    // The streams last: a commit may be waiting for what a replica acknowledges.
+    // The streams end last, because a commit may wait for an acknowledgement.
     while server.sessions.stop_clients() > in_vain() && Instant::now() < deadline {
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
@@ -463,7 +465,7 @@ async fn stop(server: &Arc<Server>) -> Result<(), String> {
             "{unacknowledged} transactions are in the log and not acknowledged by a replica; their clients were not told"
         );
     }
-    // Before what they wait for is published.
+    // Before the transactions that they wait for are published.
     server.sessions.close_clients();
     semi_sync.end();
     server.sessions.stop_all();
@@ -497,7 +499,7 @@ pub(crate) mod tests {
     use super::*;
     use crate::replica_filters::ReplicaFilters;
 
-    /// A server that nobody can connect to, on an empty directory.
+    /// Returns a server without listeners, on an empty directory.
     pub(crate) fn server(directory: &Path) -> Arc<Server> {
         let globals = Globals::default();
         fill_in(&globals, directory, "binlog", &directory.join("socket"));

@@ -1,7 +1,7 @@
-//! The general log and the log of slow queries: files of lines as MariaDB writes them.
+//! The general log and the slow query log: files of lines in MariaDB's format.
 //!
-//! `general_log` and `slow_query_log` open them, `log_output` must have FILE among its words. What cannot be written is told in the
-//! server's own log once and closes the file: no statement fails for it.
+//! `general_log` and `slow_query_log` open them, if `log_output` contains FILE. A write error is reported once in the
+//! error log and closes the file; no statement fails because of it.
 
 use crate::registry::now_micros;
 use crate::variables::{Globals, SessionValues, Variable};
@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// `log_output`'s bit of FILE.
+/// Bit of FILE in `log_output`.
 const TO_FILE: u64 = 1 << 1;
 
 /// Both logs.
@@ -23,7 +23,7 @@ pub struct StatementLogs {
     slow: StatementLog,
 }
 
-/// One of them.
+/// One of the two logs.
 #[derive(Debug, Default)]
 struct StatementLog {
     is_open: AtomicBool,
@@ -34,41 +34,41 @@ struct StatementLog {
 struct OpenLog {
     file: File,
     path: PathBuf,
-    /// The second that the last line named.
+    /// Second of the last line.
     last_second: i64,
 }
 
-/// A statement that took long.
+/// A statement for the slow query log.
 #[derive(Debug)]
 pub struct SlowStatement<'a> {
-    /// `user[user] @ host [address]`
+    /// User and host: `user[user] @ host [address]`.
     pub account: &'a str,
-    /// The connection's number.
+    /// Id of the connection.
     pub connection_id: u64,
     /// The current database.
     pub database: &'a str,
-    /// From the statement's beginning to its end.
+    /// Duration of the statement.
     pub duration_micros: i64,
-    /// Rows of its result sets.
+    /// Number of rows in its result sets.
     pub rows_sent: u64,
-    /// Rows that it changed.
+    /// Number of rows that it changed.
     pub rows_affected: u64,
-    /// When it began.
+    /// Start of the statement in microseconds since 1970.
     pub start_micros: i64,
-    /// What the client sent, without passwords.
+    /// The client's text, without passwords.
     pub text: &'a [u8],
 }
 
-/// What a session's variables say of the logs.
+/// A session's settings for the logs.
 #[derive(Debug)]
 pub struct StatementLogSettings {
     /// `sql_log_off`.
     pub is_silent: bool,
-    /// `slow_query_log`, which a session can set for itself.
+    /// `slow_query_log`, which a session can set.
     pub logs_slow: bool,
     /// `long_query_time`.
     pub slow_after: Duration,
-    /// When the statement began that runs.
+    /// Start of the running statement.
     pub started: Instant,
 }
 
@@ -84,7 +84,7 @@ impl Default for StatementLogSettings {
 }
 
 impl StatementLogSettings {
-    /// Takes what the session's variables say now.
+    /// Applies the session's variables.
     pub fn heed(&mut self, values: &SessionValues) {
         self.is_silent = values.get(Variable::SqlLogOff).as_bool();
         self.logs_slow = values.get(Variable::SlowQueryLog).as_bool();
@@ -92,7 +92,7 @@ impl StatementLogSettings {
     }
 }
 
-/// A variable that chooses a log's file or opens it.
+/// Returns whether a variable chooses or opens a log file.
 pub fn is_log_variable(variable: Variable) -> bool {
     use Variable::*;
     matches!(
@@ -107,7 +107,7 @@ pub fn is_log_variable(variable: Variable) -> bool {
     )
 }
 
-/// The variable that is another name of this one.
+/// Returns the synonym of a variable.
 pub fn other_name(variable: Variable) -> Option<Variable> {
     use Variable::*;
     Some(match variable {
@@ -124,10 +124,10 @@ pub fn other_name(variable: Variable) -> Option<Variable> {
 }
 
 impl StatementLogs {
-    /// Opens and closes the files as the variables say.
+    /// Opens and closes the files according to the variables.
     ///
     /// # Errors
-    /// A file that cannot be opened; its log stays as it was.
+    /// If a file cannot be opened; its log stays as it was.
     pub fn configure(&self, globals: &Globals) -> io::Result<()> {
         let directory = globals.get(Variable::Datadir);
         let to_file = globals.number(Variable::LogOutput) & TO_FILE != 0;
@@ -142,22 +142,22 @@ impl StatementLogs {
         )
     }
 
-    /// Opens the files anew: they may have been renamed.
+    /// Reopens the files, which may have been renamed.
     ///
     /// # Errors
-    /// A file that cannot be opened.
+    /// If a file cannot be opened.
     pub fn reopen(&self, globals: &Globals) -> io::Result<()> {
         self.general.close();
         self.slow.close();
         self.configure(globals)
     }
 
-    /// Whether commands are logged.
+    /// Returns whether commands are logged.
     pub fn has_general(&self) -> bool {
         self.general.is_open.load(Ordering::Relaxed)
     }
 
-    /// Whether slow statements are logged.
+    /// Returns whether slow statements are logged.
     pub fn has_slow(&self) -> bool {
         self.slow.is_open.load(Ordering::Relaxed)
     }
@@ -233,7 +233,7 @@ impl StatementLog {
         self.is_open.store(false, Ordering::Relaxed);
     }
 
-    /// Writes what `fill` makes; the time is given where it is another second than that of the line before.
+    /// Writes the line that `fill` builds. The time is passed if its second differs from that of the previous line.
     fn write(&self, micros: i64, fill: impl FnOnce(Option<String>, &mut Vec<u8>)) {
         let mut slot = self.file.lock();
         let Some(open) = &mut *slot else { return };

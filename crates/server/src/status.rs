@@ -1,13 +1,13 @@
-//! Counters behind `SHOW STATUS`.
+//! Counters of `SHOW STATUS`.
 //!
-//! Each session counts in counters of its own, which only its task writes: no cache line is shared between sessions on the way of
-//! a statement. A global value is the sum over the living sessions and what those that ended have left.
+//! Each session has its own counters, which only its task writes: executing a statement touches no cache line that is
+//! shared between sessions. A global value is the sum over the living sessions and of the sessions that have ended.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 macro_rules! counters {
     ($($name:ident $status:literal;)*) => {
-        /// One session's counters, or the sum of those of sessions that ended.
+        /// Counters of one session, or sums of the sessions that have ended.
         #[derive(Debug, Default)]
         #[allow(missing_docs)] // The names are those of MariaDB's status variables.
         pub struct Counters {
@@ -15,17 +15,17 @@ macro_rules! counters {
         }
 
         impl Counters {
-            /// Name and value of each, in the order of the names.
+            /// Returns name and value of each counter, by name.
             pub fn list(&self) -> impl Iterator<Item = (&'static str, u64)> {
                 [$(($status, self.$name.get()),)*].into_iter()
             }
 
-            /// Adds what another one has counted.
+            /// Adds the values of other counters.
             pub fn add_all(&self, other: &Counters) {
                 $(self.$name.0.fetch_add(other.$name.get(), Ordering::Relaxed);)*
             }
 
-            /// Back to zero.
+            /// Sets all counters to zero.
             pub fn reset(&self) {
                 $(self.$name.0.store(0, Ordering::Relaxed);)*
             }
@@ -33,19 +33,19 @@ macro_rules! counters {
     };
 }
 
-/// A counter with one writer.
+/// A counter with a single writer.
 #[derive(Debug, Default)]
 pub struct Counter(AtomicU64);
 
 impl Counter {
-    /// Counts `by` more. Only the session's own task may call it: it is no atomic addition.
+    /// Adds `by`. Only the session's own task may call it, because the addition is not atomic.
     #[inline]
     pub fn add(&self, by: u64) {
         self.0
             .store(self.0.load(Ordering::Relaxed).wrapping_add(by), Ordering::Relaxed);
     }
 
-    /// The value.
+    /// Returns the value.
     pub fn get(&self) -> u64 {
         self.0.load(Ordering::Relaxed)
     }
@@ -127,10 +127,10 @@ counters! {
     slow_queries "Slow_queries";
 }
 
-/// What is counted for the server as a whole, seldom enough for shared counters.
+/// Counters of the whole server. They change rarely enough to be shared.
 #[derive(Debug, Default)]
 pub struct ServerCounters {
-    /// Connections attempted: `Connections`, and the source of connection ids.
+    /// Number of attempted connections: `Connections`, and the source of connection ids.
     pub connections: AtomicU64,
     /// `Aborted_connects`.
     pub aborted_connects: AtomicU64,

@@ -1,4 +1,4 @@
-//! The list behind `SHOW STATUS`.
+//! Values of `SHOW STATUS`.
 
 use crate::information_schema::Scope;
 use crate::memory;
@@ -11,11 +11,11 @@ use paceline_txn::HistogramSnapshot;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-/// What MariaDB counts and this server does not, because it is not here or nobody has asked: the names, each with the value that MariaDB
-/// starts with.
+/// Values that MariaDB has and this server does not maintain, because the feature or the demand for them is missing:
+/// names, with MariaDB's initial values.
 static DEFAULTS: &str = include_str!("status_defaults.txt");
 
-/// Names and values, by name. Of the session where it counts for itself, else of the server.
+/// Returns names and values, by name: those of the session where it has counters of its own, else those of the server.
 pub fn list(services: &SessionServices, scope: Scope) -> Vec<(String, String)> {
     let server = &services.server;
     let totals = server.sessions.totals();
@@ -159,7 +159,7 @@ pub fn list(services: &SessionServices, scope: Scope) -> Vec<(String, String)> {
     list
 }
 
-/// Bytes that the session has collected, or those that the process has.
+/// Returns the memory account of the session, or the memory of the process, in bytes.
 fn memory_used(services: &SessionServices, scope: Scope) -> u64 {
     match scope {
         Scope::Session => services.shared.memory.used(),
@@ -167,7 +167,7 @@ fn memory_used(services: &SessionServices, scope: Scope) -> u64 {
     }
 }
 
-/// What connections to primaries count: of the session's default connection, or of all together.
+/// Adds the values of connections to primaries: of the session's default connection, or of all connections.
 fn replication(services: &SessionServices, put: &mut impl FnMut(&str, String)) {
     let replicas = services.server.replicas();
     let all: Vec<_> = replicas
@@ -227,12 +227,12 @@ fn replication(services: &SessionServices, put: &mut impl FnMut(&str, String)) {
     }
 }
 
-/// `Rpl_semi_sync_master_…`
+/// Adds the values of `Rpl_semi_sync_master_…`.
 fn semi_sync(put: &mut impl FnMut(&str, String), status: &SemiSyncStatus) {
     let mut number = |name: &str, value: u64| put(&format!("Rpl_semi_sync_master_{name}"), value.to_string());
     number("clients", status.clients);
     number("get_ack", status.get_ack);
-    // Nobody waits for the network here: MariaDB's dump thread once did, and has kept the names.
+    // These waits do not exist here: MariaDB's dump thread once had them, and the names have remained.
     number("net_avg_wait_time", 0);
     number("net_wait_time", 0);
     number("net_waits", status.net_waits);
@@ -253,7 +253,7 @@ fn semi_sync(put: &mut impl FnMut(&str, String), status: &SemiSyncStatus) {
     put("Rpl_semi_sync_master_status", state.to_owned());
 }
 
-/// The place of the session's consistent snapshot, or of what is published now.
+/// Returns the position of the session's consistent snapshot, or of the published one.
 fn snapshot_coordinates(services: &SessionServices) -> (String, String) {
     let transactions = &services.server.transactions;
     let position = services
@@ -267,7 +267,7 @@ fn snapshot_coordinates(services: &SessionServices) -> (String, String) {
     }
 }
 
-/// How many, on average, at most, and bounds that 50, 95 and 99 % of them do not exceed.
+/// Adds count, average, maximum, and upper bounds of the 50th, 95th and 99th percentile.
 fn histogram(put: &mut impl FnMut(&str, String), name: &str, values: &HistogramSnapshot) {
     put(&format!("{name}_count"), values.count().to_string());
     put(&format!("{name}_max"), values.max.to_string());
@@ -286,7 +286,7 @@ mod tests {
     use std::collections::HashSet;
 
     #[test]
-    fn no_counter_is_told_twice() {
+    fn no_counter_is_listed_twice() {
         let counters = crate::status::Counters::default();
         let mut seen: HashSet<String> = counters
             .list()

@@ -1,8 +1,8 @@
-//! TLS for clients: what is offered now, `FLUSH SSL`, and `Ssl_…` of SHOW STATUS.
+//! TLS for clients: the offered configuration, `FLUSH SSL`, and `Ssl_…` of SHOW STATUS.
 //!
-//! As MariaDB 11.4 and later do, a server that was given no certificate makes one for itself at every start: its clients are encrypted without anybody
-//! having set anything up, and those that know MariaDB's scheme believe it by their password
-//! ([`paceline_wire::tls::proof`]). `--skip-ssl` offers nothing.
+//! Like MariaDB 11.4 and later, a server without a configured certificate creates one at every start: clients are
+//! encrypted without any setup, and those that know MariaDB's scheme verify the certificate by their password
+//! ([`paceline_wire::tls::proof`]). `--skip-ssl` disables TLS.
 
 use crate::variables::{Globals, Variable};
 use arc_swap::ArcSwapOption;
@@ -18,16 +18,16 @@ use std::sync::atomic::{AtomicU64, Ordering};
 #[derive(Debug, Default)]
 pub struct Tls {
     current: ArcSwapOption<ServerTls>,
-    /// `Ssl_accepts`, since the last `FLUSH SSL`.
+    /// `Ssl_accepts` since the last `FLUSH SSL`.
     accepts: AtomicU64,
     /// `Ssl_finished_accepts`.
     finished_accepts: AtomicU64,
 }
 
-/// What `version_ssl_library` says.
+/// Value of `version_ssl_library`.
 const LIBRARY: &str = "rustls 0.23, ring 0.17";
 
-/// What the variables say.
+/// Returns the TLS parameters from the variables.
 fn parameters(globals: &Globals) -> TlsParameters {
     let text = |variable: Variable| globals.get(variable).as_str().to_owned();
     let versions = Variable::TlsVersion.definition();
@@ -49,7 +49,7 @@ fn make(globals: &Globals) -> WireResult<ServerTls> {
     ServerTls::new(&parameters(globals))
 }
 
-/// The text without what every such error begins with.
+/// Returns the error text without the common prefix.
 fn reason(error: WireError) -> String {
     match error {
         WireError::Tls(text) => text,
@@ -58,10 +58,10 @@ fn reason(error: WireError) -> String {
 }
 
 impl Tls {
-    /// Offers TLS to clients, as the variables say.
+    /// Offers TLS to clients, as configured by the variables.
     ///
     /// # Errors
-    /// Settings that cannot be heeded, for people: a server that was to be safe does not start without.
+    /// A message about invalid settings: a server that should be encrypted must not start without TLS.
     pub fn offer(&self, globals: &Globals) -> Result<(), String> {
         let made = make(globals).map_err(|error| format!("TLS cannot be set up: {}", reason(error)))?;
         let versions = parameters(globals).versions;
@@ -79,10 +79,10 @@ impl Tls {
         Ok(())
     }
 
-    /// `FLUSH SSL`: reads the files again. Connections keep what they have.
+    /// Reads the files again for `FLUSH SSL`. Existing connections are not affected.
     ///
     /// # Errors
-    /// What is wrong with them; what was offered is offered on.
+    /// The error of the files; the previous configuration stays in effect.
     pub fn reload(&self, globals: &Globals) -> Result<(), Error> {
         if self.current.load().is_none() {
             return Ok(());
@@ -99,25 +99,26 @@ impl Tls {
         Ok(())
     }
 
-    /// What a new connection is offered.
+    /// Returns the configuration for new connections.
     pub fn current(&self) -> Option<ServerTls> {
         self.current.load().as_deref().cloned()
     }
 
-    /// A client asks for it.
+    /// Counts a started handshake.
     pub fn begin_handshake(&self) {
         self.accepts.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// A client got it.
+    /// Counts a finished handshake.
     pub fn end_handshake(&self) {
         self.finished_accepts.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// `Ssl_…`, for a session that is encrypted so, or not. Sessions are never taken up again, and nobody renegotiates.
+    /// Returns the values of `Ssl_…` for a session, which may be unencrypted. Sessions are never resumed, and there is
+    /// no renegotiation.
     pub fn status(&self, session: Option<&TlsSession>) -> Vec<(String, String)> {
         let current = self.current.load();
-        // As in MariaDB, sessions in clear are not told what others are shown.
+        // As in MariaDB, unencrypted sessions do not see the certificate.
         let certificate = current
             .as_ref()
             .filter(|_| session.is_some())
@@ -187,7 +188,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn offered_reloaded_and_refused() {
+    fn tls_is_offered_and_reloaded_and_invalid_files_are_errors() {
         let globals = Globals::default();
         let tls = Tls::default();
         assert!(tls.current().is_none());

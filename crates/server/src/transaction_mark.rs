@@ -1,5 +1,5 @@
-//! State of a session's transaction as `INNODB_TRX` shows it. The session writes it at every statement with relaxed stores; its parts may be of
-//! different moments.
+//! State of a session's transaction as `INNODB_TRX` shows it. The session writes it at every statement with relaxed
+//! stores, so its parts may belong to different moments.
 
 use paceline_txn::{AccessMode, IsolationLevel, Lifetime, TransactionOptions};
 use std::sync::atomic::{AtomicI64, AtomicU8, Ordering};
@@ -7,11 +7,11 @@ use std::sync::atomic::{AtomicI64, AtomicU8, Ordering};
 /// A session's transaction.
 #[derive(Debug, Default)]
 pub struct TransactionMark {
-    /// When the running or last command began: microseconds since 1970.
+    /// Start of the running or last command in microseconds since 1970.
     command_micros: AtomicI64,
-    /// When the transaction's first statement that uses tables began.
+    /// Start of the transaction's first statement with tables.
     started_micros: AtomicI64,
-    /// See [`bits`]; 0: there is none.
+    /// See [`bits`]; 0 means no transaction.
     bits: AtomicU8,
 }
 
@@ -27,11 +27,11 @@ mod bits {
 /// Snapshot of a [`TransactionMark`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MarkedTransaction {
-    /// Microseconds since 1970.
+    /// Start in microseconds since 1970.
     pub started_micros: i64,
-    /// `READ COMMITTED`, …
+    /// Name such as `READ COMMITTED`.
     pub isolation: &'static str,
-    /// Whether it may not write.
+    /// Whether the transaction is read only.
     pub read_only: bool,
     /// `unique_checks`.
     pub unique_checks: bool,
@@ -42,13 +42,13 @@ pub struct MarkedTransaction {
 }
 
 impl TransactionMark {
-    /// A command begins.
+    /// Records the start of a command.
     #[inline]
     pub fn command_began(&self, now_micros: i64) {
         self.command_micros.store(now_micros, Ordering::Relaxed);
     }
 
-    /// A statement of the transaction uses tables.
+    /// Records a statement of the transaction that uses tables.
     #[inline]
     pub fn set(&self, options: &TransactionOptions, unique_checks: bool, foreign_key_checks: bool) {
         if self.bits.load(Ordering::Relaxed) == 0 {
@@ -74,13 +74,13 @@ impl TransactionMark {
         self.bits.store(bits, Ordering::Relaxed);
     }
 
-    /// The transaction has ended.
+    /// Records the end of the transaction.
     #[inline]
     pub fn clear(&self) {
         self.bits.store(0, Ordering::Relaxed);
     }
 
-    /// What is shown of it, if there is one.
+    /// Returns the transaction's state, if there is one.
     pub fn get(&self) -> Option<MarkedTransaction> {
         let bits = self.bits.load(Ordering::Relaxed);
         if bits == 0 {

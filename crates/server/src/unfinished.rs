@@ -1,55 +1,55 @@
-//! A data directory that is still being made, by `paceline join` or another command that fills one.
+//! An incomplete data directory, which `paceline join` or another command is filling.
 //!
 //! ```text
-//!   DATADIR/paceline.unfinished      there from before the first file until everything is complete and synced;
-//!                                    locked while the command runs; says which command it was
+//!   DATADIR/paceline.unfinished      exists from before the first file until everything is complete and synced;
+//!                                    locked while the command is running; contains the command's name
 //! ```
-//! `paceline server` does not start on a directory that has it: what was interrupted never looks complete. The same command may be run
-//! again, and begins anew.
+//! `paceline server` does not start on a directory with this file, so an interrupted command never looks complete. The
+//! same command may be run again; it starts over.
 
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// The marker's name.
+/// Name of the marker file.
 pub const FILE: &str = "paceline.unfinished";
 
-/// Why a directory cannot be begun with.
+/// Reason why a directory cannot be filled.
 #[derive(Debug, thiserror::Error)]
 pub enum BeginError {
-    /// There is something in it that no interrupted command has left.
+    /// It contains files that are not from an interrupted command.
     #[error("the directory {0} is not empty")]
     NotEmpty(PathBuf),
     /// Another command is filling it.
     #[error("another process is filling the directory {0}")]
     InUse(PathBuf),
-    /// The system's error.
+    /// An error of the operating system.
     #[error("{path}: {source}")]
     Io {
-        /// The file or directory.
+        /// Path of the file or directory.
         path: PathBuf,
-        /// What happened.
+        /// The operating system's error.
         source: io::Error,
     },
 }
 
-/// A data directory that is being filled; held by who fills it.
+/// A data directory that is being filled, held by the command that fills it.
 #[derive(Debug)]
 pub struct Unfinished {
     directory: PathBuf,
-    /// Whether it was there before.
+    /// Whether the directory existed before.
     was_there: bool,
-    // Its lock ends with the process.
+    // The lock is released when the process ends.
     _marker: File,
 }
 
 impl Unfinished {
-    /// Marks an empty directory, or one that is not there yet. What an interrupted command has left is deleted.
+    /// Marks an empty or missing directory. The files of an interrupted command are deleted.
     ///
-    /// `command` is told to who finds the marker: "paceline join".
+    /// The marker contains `command`, such as "paceline join".
     ///
     /// # Errors
-    /// [`BeginError`]: nothing has changed.
+    /// [`BeginError`]; nothing is changed then.
     pub fn begin(directory: &Path, command: &str) -> Result<Unfinished, BeginError> {
         let io = |path: &Path| {
             let path = path.to_owned();
@@ -95,24 +95,24 @@ impl Unfinished {
         })
     }
 
-    /// The directory.
+    /// Returns the directory.
     pub fn directory(&self) -> &Path {
         &self.directory
     }
 
-    /// Everything is in the directory, and synced: takes the mark away.
+    /// Removes the marker. Everything must be in the directory and synced.
     ///
     /// # Errors
-    /// The directory stays unfinished.
+    /// The directory stays marked.
     pub fn finish(self) -> io::Result<()> {
         fs::remove_file(self.directory.join(FILE))?;
         File::open(&self.directory)?.sync_all()
     }
 
-    /// It will not be complete: empties the directory, and removes it if it was not there before.
+    /// Gives up: empties the directory, and removes it if it did not exist before.
     ///
     /// # Errors
-    /// What is left is still marked.
+    /// If files cannot be removed; the directory stays marked.
     pub fn abandon(self) -> io::Result<()> {
         let marker = self.directory.join(FILE);
         for entry in fs::read_dir(&self.directory)? {
@@ -137,7 +137,7 @@ fn remove(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Refuses a directory that is not finished; for people.
+/// Refuses an incomplete directory. The error is a message.
 pub fn refuse_unfinished(directory: &Path) -> Result<(), String> {
     match fs::read_to_string(directory.join(FILE)) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn what_an_interrupted_command_left_is_deleted() {
+    fn files_of_an_interrupted_command_are_deleted() {
         let parent = tempfile::tempdir().unwrap();
         let directory = parent.path();
         drop(Unfinished::begin(directory, "paceline join").unwrap());

@@ -1,4 +1,4 @@
-//! Column types and values of theirs, for property tests.
+//! Strategies for column types and their values, for property tests.
 
 use crate::convert::{self, ConvertContext};
 use crate::temporal::{DateModes, Time, TimeZone};
@@ -9,7 +9,7 @@ use crate::{
 use proptest::prelude::*;
 use std::sync::Arc;
 
-/// Any column type.
+/// Returns a strategy for any column type.
 pub(crate) fn data_types() -> impl Strategy<Value = DataType> {
     let widths = prop::sample::select(vec![
         IntegerWidth::Tiny,
@@ -63,7 +63,8 @@ pub(crate) fn data_types() -> impl Strategy<Value = DataType> {
     ]
 }
 
-/// A value that a column of the type stores; never NULL. Values near each other are likely.
+/// Returns a strategy for values that a column of the type can store, never NULL. Values close to each other are
+/// likely.
 pub(crate) fn values(data_type: &DataType) -> BoxedStrategy<Value> {
     let small_or_any = || prop_oneof![Just(0u64), 0u64..4, any::<u64>()];
     let raw = match data_type {

@@ -1,10 +1,10 @@
-//! Base64 as BINLOG statements hold it: lines of 76 characters, and several encoded texts one behind the other.
+//! Base64 as BINLOG statements contain it: lines of 76 characters, and several encoded texts one after the other.
 
 const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 /// Input bytes of a full line.
 const LINE_BYTES: usize = 57;
 
-/// Appends the encoded form, its lines ended by newlines.
+/// Appends the encoded bytes in lines, each with a newline at its end.
 pub fn append_base64_lines(bytes: &[u8], out: &mut Vec<u8>) {
     out.reserve(bytes.len() / 3 * 4 + bytes.len() / LINE_BYTES + 8);
     for line in bytes.chunks(LINE_BYTES) {
@@ -23,10 +23,11 @@ pub fn append_base64_lines(bytes: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-/// Decodes texts of which each may end in its own padding; white space is passed over. `None` for what is not Base64.
+/// Decodes a sequence of Base64 texts, each with or without padding. White space is skipped. Returns `None` if the text
+/// is not Base64.
 pub fn decode_base64_texts(text: &[u8]) -> Option<Vec<u8>> {
     let mut out = Vec::with_capacity(text.len() / 4 * 3);
-    // Of the group of four that has begun: its digits, and how many they are.
+    // Digits of the current group of four, and their number.
     let (mut bits, mut digits, mut padding) = (0u32, 0, 0);
     for byte in text.iter().filter(|byte| !byte.is_ascii_whitespace()) {
         let value = match *byte {
@@ -69,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn the_rfc_s_examples() {
+    fn encodes_examples_of_rfc_4648() {
         let examples = [
             ("f", "Zg=="),
             ("fo", "Zm8="),
@@ -92,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_encoded_is_decoded() {
+    fn decodes_encoded_bytes() {
         for length in 0..200u8 {
             let bytes: Vec<u8> = (0..length).map(|byte| byte.wrapping_mul(37)).collect();
             assert_eq!(decode_base64_texts(encoded(&bytes).as_bytes()), Some(bytes));
@@ -100,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_follow_each_other() {
+    fn decodes_texts_that_follow_each_other() {
         assert_eq!(decode_base64_texts(b" Zg==\nZm8=Zm9v\n").unwrap(), b"ffofoo");
         for wrong in ["Z", "Zg=", "Zg=A", "=Zg=", "Z===", "Zm9v!AAA", "Zm9\u{e9}"] {
             assert_eq!(decode_base64_texts(wrong.as_bytes()), None, "{wrong}");

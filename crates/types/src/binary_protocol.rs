@@ -1,12 +1,13 @@
-//! Values in the binary protocol of prepared statements: result rows out, parameters in.
+//! Values in the binary protocol of prepared statements: encoding of result rows, decoding of parameters.
 //!
 //! ```text
 //!   result row:  00 │ NULL bitmap, first two bits unused │ values that are not NULL
 //!   execute:     … │ NULL bitmap │ new-types flag, types │ values
 //! ```
 //!
-//! Numbers have their column type's width, little-endian; dates and times a length byte and as many parts as are not zero;
-//! everything else is text with its length in front. See "Binary Protocol" in MariaDB's manual.
+//! Numbers are little-endian and as wide as their column type. A date or time is a length byte and its parts, without
+//! the microseconds if they are zero, the time of day if it is zero, and everything if the value is zero. Everything
+//! else is text, preceded by its length. See "Binary Protocol" in MariaDB's manual.
 
 use crate::collation::Charset;
 use crate::convert;
@@ -17,7 +18,7 @@ use crate::temporal::{Date, DateTime, Time, TimeZone};
 use crate::text::{append_length_and_bytes, append_protocol_value};
 use crate::value::{Value, ValueRef};
 
-/// Appends one result row: header byte, NULL bitmap, values in the form that each column's type asks for.
+/// Appends one result row: header byte, NULL bitmap, and the values, each in the form of its column's type.
 pub fn append_row<'a>(
     values: impl IntoIterator<Item = ValueRef<'a>>,
     types: &[FieldType],
@@ -30,7 +31,7 @@ pub fn append_row<'a>(
     }
 }
 
-/// Begins a result row of so many columns; returns where its NULL bitmap is, for [`append_row_value`].
+/// Begins a result row of `columns` columns. Returns the offset of its NULL bitmap, for [`append_row_value`].
 pub fn begin_row(columns: usize, out: &mut Vec<u8>) -> usize {
     out.push(0);
     let bitmap = out.len();
@@ -38,7 +39,7 @@ pub fn begin_row(columns: usize, out: &mut Vec<u8>) -> usize {
     bitmap
 }
 
-/// Appends the next value of a row that was begun with [`begin_row`].
+/// Appends the next value of a row that [`begin_row`] began.
 #[inline]
 pub fn append_row_value(
     value: &ValueRef<'_>,
@@ -55,7 +56,7 @@ pub fn append_row_value(
     }
 }
 
-/// Appends one value that is not NULL in the form of that column type. A value of another kind is converted.
+/// Appends a value that is not NULL in the form of the column type. A value of another kind is converted.
 pub fn append_value(value: &ValueRef<'_>, field_type: FieldType, time_zone: &TimeZone, out: &mut Vec<u8>) {
     let integer = || match value {
         ValueRef::Int(v) => *v,
@@ -96,7 +97,7 @@ pub fn append_value(value: &ValueRef<'_>, field_type: FieldType, time_zone: &Tim
     }
 }
 
-/// 0, 4, 7 or 11 bytes after the length byte.
+/// Appends a length byte and 0, 4, 7 or 11 bytes.
 fn append_datetime(value: DateTime, out: &mut Vec<u8>) {
     let start = out.len();
     out.push(0);
@@ -113,7 +114,7 @@ fn append_datetime(value: DateTime, out: &mut Vec<u8>) {
     out[start] = (out.len() - start - 1) as u8;
 }
 
-/// 0, 8 or 12 bytes after the length byte.
+/// Appends a length byte and 0, 8 or 12 bytes.
 fn append_time(value: Time, out: &mut Vec<u8>) {
     let start = out.len();
     out.push(0);
@@ -132,20 +133,20 @@ fn append_time(value: Time, out: &mut Vec<u8>) {
     out[start] = (out.len() - start - 1) as u8;
 }
 
-/// The type of a parameter as COM_STMT_EXECUTE names it.
+/// Type of a parameter in COM_STMT_EXECUTE.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ParameterType {
-    /// How it is encoded.
+    /// Encoding of the value.
     pub field_type: FieldType,
-    /// Whether an integer is unsigned (0x8000 in the type).
+    /// Whether an integer is unsigned (flag 0x8000 of the type).
     pub sign: Sign,
 }
 
 impl ParameterType {
-    /// From the two bytes of a COM_STMT_EXECUTE.
+    /// Decodes the two bytes of a COM_STMT_EXECUTE.
     ///
     /// # Errors
-    /// `MalformedParameters` for a type that is not known.
+    /// `MalformedParameters` if the type is unknown.
     pub fn from_bytes(bytes: [u8; 2]) -> Result<Self> {
         let field_type = FieldType::from_code(bytes[0]).ok_or(Error::MalformedParameters)?;
         let sign = if bytes[1] & 0x80 != 0 {
@@ -157,12 +158,12 @@ impl ParameterType {
     }
 }
 
-/// Reads the values of a COM_STMT_EXECUTE: the NULL bitmap and the values that follow it. `long_data[i]` is what
-/// COM_STMT_SEND_LONG_DATA brought for parameter *i*. Strings are in the client's `charset`: they become `Value::Text` if they are text in it
-/// and the type is not a BLOB's, else `Value::Bytes`.
+/// Decodes the parameters of a COM_STMT_EXECUTE: the NULL bitmap and the values after it. `long_data[i]` is the data
+/// that COM_STMT_SEND_LONG_DATA sent for parameter *i*. Strings are in the client's `charset`. A string that is valid
+/// in it becomes `Value::Text`, unless the type is a BLOB; any other string becomes `Value::Bytes`.
 ///
 /// # Errors
-/// `MalformedParameters` if the bytes end early, hold what the type cannot, or a type is unknown.
+/// `MalformedParameters` if the bytes end early, a value is invalid for its type, or a type is unknown.
 pub fn decode_parameters(
     types: &[ParameterType],
     null_bitmap: &[u8],
@@ -294,7 +295,7 @@ impl Reader<'_> {
             (0, 0)
         };
         let hours = i64::from(days) * 24 + i64::from(hours);
-        // The days are the client's, up to 2³²: as in MariaDB they are cut before anything is counted in microseconds.
+        // The client sends up to 2³² days. Like MariaDB, limit them before anything is converted to microseconds.
         let (hours, minutes, seconds) = match hours {
             839.. => (838, 59, 59),
             _ => (hours, minutes, seconds),
@@ -308,7 +309,7 @@ impl Reader<'_> {
     }
 }
 
-/// Appends a parameter's value as COM_STMT_EXECUTE carries it: the client's side of [`decode_parameters`].
+/// Appends a parameter's value as a client sends it in COM_STMT_EXECUTE; the inverse of [`decode_parameters`].
 pub fn append_parameter(value: &ValueRef<'_>, time_zone: &TimeZone, out: &mut Vec<u8>) -> ParameterType {
     let (field_type, sign) = match value {
         ValueRef::Null => (FieldType::Null, Sign::Signed),
@@ -362,7 +363,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn parameters_come_back(values in prop::collection::vec(values(), 0..12)) {
+        fn parameters_round_trip(values in prop::collection::vec(values(), 0..12)) {
             let (mut bytes, mut types, mut nulls) = (Vec::new(), Vec::new(), vec![0; 2]);
             for (n, value) in values.iter().enumerate() {
                 if value.is_null() {
@@ -371,21 +372,21 @@ mod tests {
                 types.push(append_parameter(&value.as_ref(), &TimeZone::UTC, &mut bytes));
             }
             prop_assert_eq!(decode_parameters(&types, &nulls, &bytes, &[], Charset::Utf8mb4).unwrap(), values);
-            // No prefix of it is a crash.
+            // No prefix of the bytes causes a panic.
             for end in 0..bytes.len() {
                 let _ = decode_parameters(&types, &nulls, &bytes[..end], &[], Charset::Utf8mb4);
             }
         }
 
         #[test]
-        fn garbage_is_refused_or_read(types in prop::collection::vec(any::<[u8; 2]>(), 0..6), bytes: Vec<u8>) {
+        fn arbitrary_bytes_never_panic(types in prop::collection::vec(any::<[u8; 2]>(), 0..6), bytes: Vec<u8>) {
             let types: Vec<_> = types.into_iter().filter_map(|t| ParameterType::from_bytes(t).ok()).collect();
             let _ = decode_parameters(&types, &[0], &bytes, &[], Charset::Utf8mb4);
         }
     }
 
     #[test]
-    fn times_are_cut_to_what_a_time_can_be() {
+    fn times_are_limited_to_the_range_of_time() {
         let read = |days: u32, hours: u8, negative: bool, micros: Option<u32>| {
             let mut bytes = vec![if micros.is_some() { 12 } else { 8 }, u8::from(negative)];
             bytes.extend_from_slice(&days.to_le_bytes());
@@ -411,7 +412,7 @@ mod tests {
     }
 
     #[test]
-    fn strings_are_in_the_clients_character_set() {
+    fn strings_are_decoded_from_the_clients_character_set() {
         let of = |field_type| ParameterType {
             field_type,
             sign: Sign::Signed,
@@ -455,7 +456,7 @@ mod tests {
     }
 
     #[test]
-    fn long_data_wins() {
+    fn long_data_replaces_the_parameter() {
         let types = [ParameterType {
             field_type: FieldType::Blob,
             sign: Sign::Signed,

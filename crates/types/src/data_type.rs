@@ -1,11 +1,11 @@
-//! Column types with all their attributes, and what the protocol and the binlog call them.
+//! Column types with all their attributes, and their names and numbers in the protocol and the binlog.
 
 use crate::collation::{Charset, Collation};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::sync::Arc;
 
-/// The type of a column.
+/// Type of a column.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum DataType {
     /// TINYINT, SMALLINT, MEDIUMINT, INT, BIGINT.
@@ -25,14 +25,14 @@ pub enum DataType {
     Char {
         /// 0 to 255 characters.
         length: u16,
-        /// Its order; never `Collation::Binary`.
+        /// Never `Collation::Binary`.
         collation: Collation,
     },
     /// VARCHAR(length).
     VarChar {
-        /// Up to 65,535 bytes worth of characters.
+        /// Up to the number of characters that fit in 65,535 bytes.
         length: u32,
-        /// Its order; never `Collation::Binary`.
+        /// Never `Collation::Binary`.
         collation: Collation,
     },
     /// BINARY(length).
@@ -47,14 +47,14 @@ pub enum DataType {
     },
     /// TINYTEXT, TEXT, MEDIUMTEXT, LONGTEXT.
     Text {
-        /// How many bytes its length takes.
+        /// Size of the length field.
         size: BlobSize,
-        /// Its order; never `Collation::Binary`.
+        /// Never `Collation::Binary`.
         collation: Collation,
     },
     /// TINYBLOB, BLOB, MEDIUMBLOB, LONGBLOB.
     Blob {
-        /// How many bytes its length takes.
+        /// Size of the length field.
         size: BlobSize,
     },
     /// JSON: MariaDB's alias of LONGTEXT with `utf8mb4_bin` and a JSON_VALID check.
@@ -80,21 +80,21 @@ pub enum DataType {
     Year,
     /// ENUM(labels).
     Enum {
-        /// At most 65,535.
+        /// At most 65,535 labels.
         labels: Arc<Labels>,
-        /// How the labels compare with text.
+        /// Comparison of labels with text.
         collation: Collation,
     },
     /// SET(labels).
     Set {
-        /// At most 64.
+        /// At most 64 labels.
         labels: Arc<Labels>,
-        /// How the labels compare with text.
+        /// Comparison of labels with text.
         collation: Collation,
     },
 }
 
-/// Whether a numeric column takes negative numbers.
+/// Whether a numeric column accepts negative numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, Default)]
 pub enum Sign {
     /// The default.
@@ -104,20 +104,20 @@ pub enum Sign {
     Unsigned,
 }
 
-/// The attributes of an integer column.
+/// Attributes of an integer column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct IntegerType {
-    /// How many bytes.
+    /// Size of a value.
     pub width: IntegerWidth,
     /// `UNSIGNED` or not.
     pub sign: Sign,
     /// `ZEROFILL`, which implies unsigned.
     pub zerofill: bool,
-    /// The number in `INT(11)`: only shown, and used by ZEROFILL.
+    /// The number in `INT(11)`. It only affects the display and ZEROFILL.
     pub display_width: u8,
 }
 
-/// How many bytes an integer column has.
+/// Size of an integer column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum IntegerWidth {
     /// TINYINT, 1 byte.
@@ -132,7 +132,7 @@ pub enum IntegerWidth {
     Big,
 }
 
-/// The attributes of a DECIMAL column.
+/// Attributes of a DECIMAL column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct DecimalType {
     /// All digits, 1 to 65.
@@ -145,14 +145,14 @@ pub struct DecimalType {
     pub zerofill: bool,
 }
 
-/// The attributes of a FLOAT or DOUBLE column.
+/// Attributes of a FLOAT or DOUBLE column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, Default)]
 pub struct FloatType {
     /// `UNSIGNED` or not.
     pub sign: Sign,
     /// `ZEROFILL`, which implies unsigned.
     pub zerofill: bool,
-    /// The numbers in `DOUBLE(precision, scale)`: values are rounded to that scale.
+    /// The numbers in `DOUBLE(precision, scale)`. Values are rounded to this scale.
     pub fixed: Option<FixedPoint>,
 }
 
@@ -165,7 +165,7 @@ pub struct FixedPoint {
     pub scale: u8,
 }
 
-/// How many bytes the length of a BLOB or TEXT value takes.
+/// Size of the length field of a BLOB or TEXT value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum BlobSize {
     /// Up to 255 bytes.
@@ -178,17 +178,17 @@ pub enum BlobSize {
     Long,
 }
 
-/// The labels of an ENUM or SET type.
+/// Labels of an ENUM or SET type.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, Default)]
 pub struct Labels(Vec<String>);
 
 impl Labels {
-    /// The labels in the order of the definition.
+    /// Creates labels, given in the order of the definition.
     pub fn new<T: Into<String>>(labels: impl IntoIterator<Item = T>) -> Self {
         Labels(labels.into_iter().map(Into::into).collect())
     }
 
-    /// The label of that number from 1; `""` for 0 and for a number that no label has.
+    /// Returns the label with this number, counted from 1; `""` for 0 and for a number without a label.
     pub fn get(&self, index: u16) -> &str {
         match usize::from(index).checked_sub(1) {
             Some(at) => self.0.get(at).map_or("", String::as_str),
@@ -196,22 +196,23 @@ impl Labels {
         }
     }
 
-    /// How many labels there are.
+    /// Returns the number of labels.
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Whether there are none.
+    /// Returns whether there are no labels.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// The labels in order.
+    /// Returns the labels in the order of the definition.
     pub fn iter(&self) -> impl Iterator<Item = &str> {
         self.0.iter().map(String::as_str)
     }
 
-    /// The number from 1 of the label that equals `text` in this collation.
+    /// Returns the number, counted from 1, of the label that equals `text` in this collation. An exact match has
+    /// precedence.
     pub fn find(&self, text: &str, collation: Collation) -> Option<u16> {
         let exact = self.0.iter().position(|label| label == text);
         let found = exact.or_else(|| self.0.iter().position(|label| collation.equals(label, text)))?;
@@ -220,7 +221,7 @@ impl Labels {
 }
 
 impl IntegerWidth {
-    /// Bytes of storage.
+    /// Returns the size in bytes.
     pub const fn bytes(self) -> usize {
         match self {
             IntegerWidth::Tiny => 1,
@@ -231,18 +232,18 @@ impl IntegerWidth {
         }
     }
 
-    /// The lowest and highest signed value.
+    /// Returns the lowest and the highest signed value.
     pub const fn signed_range(self) -> (i64, i64) {
         let bits = 8 * self.bytes() as u32;
         (i64::MIN >> (64 - bits), i64::MAX >> (64 - bits))
     }
 
-    /// The highest unsigned value.
+    /// Returns the highest unsigned value.
     pub const fn unsigned_max(self) -> u64 {
         u64::MAX >> (64 - 8 * self.bytes() as u32)
     }
 
-    /// The display width that MariaDB gives the type when none is written: `int(11)`, `int(10) unsigned`.
+    /// Returns the display width that MariaDB uses if the definition has none: `int(11)`, `int(10) unsigned`.
     pub const fn default_display_width(self, sign: Sign) -> u8 {
         match (self, sign) {
             (IntegerWidth::Tiny, Sign::Signed) => 4,
@@ -259,7 +260,7 @@ impl IntegerWidth {
 }
 
 impl BlobSize {
-    /// How many bytes the length takes.
+    /// Returns the size of the length field in bytes.
     pub const fn length_bytes(self) -> usize {
         match self {
             BlobSize::Tiny => 1,
@@ -269,14 +270,14 @@ impl BlobSize {
         }
     }
 
-    /// The longest value in bytes.
+    /// Returns the length of the longest value in bytes.
     pub const fn max_bytes(self) -> u64 {
         (1 << (8 * self.length_bytes() as u64)) - 1
     }
 }
 
 impl IntegerType {
-    /// An integer type with the display width that MariaDB gives it.
+    /// Creates an integer type with MariaDB's default display width.
     pub const fn new(width: IntegerWidth, sign: Sign) -> Self {
         IntegerType {
             width,
@@ -288,7 +289,7 @@ impl IntegerType {
 }
 
 impl DecimalType {
-    /// A signed DECIMAL(precision, scale).
+    /// Creates a signed DECIMAL(precision, scale).
     pub const fn new(precision: u8, scale: u8) -> Self {
         DecimalType {
             precision,
@@ -339,7 +340,7 @@ pub enum FieldType {
 }
 
 impl FieldType {
-    /// The type of that number.
+    /// Looks up a type by its number.
     pub fn from_code(code: u8) -> Option<FieldType> {
         use FieldType::*;
         Some(match code {
@@ -379,7 +380,7 @@ impl FieldType {
         })
     }
 
-    /// Its number.
+    /// Returns the type's number.
     pub const fn code(self) -> u8 {
         self as u8
     }
@@ -387,7 +388,7 @@ impl FieldType {
 
 /// Bits of a result column's flags in the client protocol.
 pub mod column_flags {
-    /// Not nullable.
+    /// The column is NOT NULL.
     pub const NOT_NULL: u16 = 1;
     /// Part of the primary key.
     pub const PRIMARY_KEY: u16 = 2;
@@ -397,11 +398,11 @@ pub mod column_flags {
     pub const MULTIPLE_KEY: u16 = 8;
     /// BLOB or TEXT.
     pub const BLOB: u16 = 16;
-    /// An unsigned number.
+    /// The number is unsigned.
     pub const UNSIGNED: u16 = 32;
     /// ZEROFILL.
     pub const ZEROFILL: u16 = 64;
-    /// Binary collation, or a temporal or numeric type.
+    /// The collation is binary, or the type is temporal or numeric.
     pub const BINARY: u16 = 128;
     /// ENUM.
     pub const ENUM: u16 = 256;
@@ -411,18 +412,18 @@ pub mod column_flags {
     pub const TIMESTAMP: u16 = 1024;
     /// SET.
     pub const SET: u16 = 2048;
-    /// Has no default value.
+    /// The column has no default value.
     pub const NO_DEFAULT_VALUE: u16 = 4096;
     /// ON UPDATE CURRENT_TIMESTAMP.
     pub const ON_UPDATE_NOW: u16 = 8192;
-    /// A part of some key.
+    /// Part of any key.
     pub const PART_KEY: u16 = 16384;
-    /// A number.
+    /// The type is numeric.
     pub const NUM: u16 = 32768;
 }
 
 impl DataType {
-    /// The collation of a text type, ENUM or SET; `Collation::Binary` for every other type.
+    /// Returns the collation of a text type, ENUM or SET; `Collation::Binary` for any other type.
     pub fn collation(&self) -> Collation {
         match self {
             DataType::Char { collation, .. }
@@ -435,12 +436,12 @@ impl DataType {
         }
     }
 
-    /// The character set of a text type, ENUM or SET; `Charset::Binary` for every other type.
+    /// Returns the character set of a text type, ENUM or SET; `Charset::Binary` for any other type.
     pub fn charset(&self) -> Charset {
         self.collation().charset()
     }
 
-    /// Whether values are text (CHAR, VARCHAR, TEXT, JSON); not ENUM and SET.
+    /// Returns whether values are text (CHAR, VARCHAR, TEXT, JSON). ENUM and SET are not.
     pub fn is_text(&self) -> bool {
         matches!(
             self,
@@ -448,7 +449,7 @@ impl DataType {
         )
     }
 
-    /// Whether values are binary strings (BINARY, VARBINARY, BLOB).
+    /// Returns whether values are binary strings (BINARY, VARBINARY, BLOB).
     pub fn is_binary_string(&self) -> bool {
         matches!(
             self,
@@ -456,7 +457,7 @@ impl DataType {
         )
     }
 
-    /// Whether it is a number (BIT and YEAR included).
+    /// Returns whether the type is numeric (including BIT and YEAR).
     pub fn is_numeric(&self) -> bool {
         matches!(
             self,
@@ -469,7 +470,7 @@ impl DataType {
         )
     }
 
-    /// Whether it is DATE, TIME, DATETIME or TIMESTAMP.
+    /// Returns whether the type is DATE, TIME, DATETIME or TIMESTAMP.
     pub fn is_temporal(&self) -> bool {
         matches!(
             self,
@@ -477,7 +478,7 @@ impl DataType {
         )
     }
 
-    /// Whether it is `UNSIGNED`.
+    /// Returns whether the type is `UNSIGNED`.
     pub fn is_unsigned(&self) -> bool {
         match self {
             DataType::Integer(t) => t.sign == Sign::Unsigned,
@@ -488,7 +489,7 @@ impl DataType {
         }
     }
 
-    /// Whether it is `ZEROFILL`.
+    /// Returns whether the type is `ZEROFILL`.
     pub fn is_zerofill(&self) -> bool {
         match self {
             DataType::Integer(t) => t.zerofill,
@@ -499,7 +500,7 @@ impl DataType {
         }
     }
 
-    /// The longest value in characters, for text and binary types.
+    /// Returns the length of the longest value in characters, for text and binary types.
     pub fn max_characters(&self) -> Option<u64> {
         Some(match self {
             DataType::Char { length, .. } | DataType::Binary { length } => u64::from(*length),
@@ -510,7 +511,7 @@ impl DataType {
         })
     }
 
-    /// Its keyword in capital letters, as messages use it: `INT`, `VARCHAR`.
+    /// Returns the type's keyword in upper case, as messages show it: `INT`, `VARCHAR`.
     pub fn name(&self) -> &'static str {
         match self {
             DataType::Integer(t) => match t.width {
@@ -551,7 +552,7 @@ impl DataType {
         }
     }
 
-    /// The type number that a result set's column definition carries.
+    /// Returns the type number in a result set's column definition.
     pub fn field_type(&self) -> FieldType {
         match self {
             DataType::Integer(t) => match t.width {
@@ -579,7 +580,7 @@ impl DataType {
         }
     }
 
-    /// The number of decimals that a result set's column definition carries: 31 where not fixed (FLOAT, DOUBLE).
+    /// Returns the number of decimals in a result set's column definition: 31 if not fixed (FLOAT, DOUBLE).
     pub fn decimals(&self) -> u8 {
         match self {
             DataType::Decimal(t) => t.scale,
@@ -591,8 +592,8 @@ impl DataType {
         }
     }
 
-    /// The display length that a result set's column definition carries, where text is sent with at most
-    /// `result_bytes_per_character` bytes a character (4 for a client that speaks utf8mb4).
+    /// Returns the display length in a result set's column definition, if a character of text is sent with at most
+    /// `result_bytes_per_character` bytes (4 for a client that uses utf8mb4).
     pub fn display_length(&self, result_bytes_per_character: u32) -> u32 {
         let characters = |count: u64| {
             let count = count.saturating_mul(u64::from(result_bytes_per_character));
@@ -636,7 +637,7 @@ impl DataType {
         }
     }
 
-    /// The flags that follow from the type alone; keys and nullability are the table's to add.
+    /// Returns the flags that follow from the type alone. The table adds those of keys and nullability.
     pub fn column_flags(&self) -> u16 {
         use column_flags::*;
         let mut flags = 0;
@@ -672,7 +673,8 @@ fn quoted(f: &mut fmt::Formatter<'_>, label: &str) -> fmt::Result {
     write!(f, "'{}'", label.replace('\'', "''"))
 }
 
-/// The type as `SHOW CREATE TABLE` and `information_schema.columns.column_type` write it, without character set and collation.
+/// Writes the type as in `SHOW CREATE TABLE` and `information_schema.columns.column_type`, without character set and
+/// collation.
 impl fmt::Display for DataType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let fraction = |f: &mut fmt::Formatter<'_>, decimals: u8| {

@@ -1,11 +1,11 @@
-//! What can go wrong with a value or an encoding.
+//! Errors of values and encodings.
 
 use crate::error_code::{self, ErrorCode};
 
 /// The result of this crate's functions.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// What can go wrong with a value or an encoding.
+/// Error of a value or an encoding.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -15,69 +15,69 @@ pub enum Error {
     /// A row image or parameter block ends before its columns do.
     #[error("the encoded row ends in the middle of column {column}")]
     TruncatedImage {
-        /// The column's offset in the table, from 0.
+        /// Index of the column in the table, from 0.
         column: usize,
     },
-    /// A row image holds bytes that no value of its column's type has.
+    /// A row image contains bytes that are invalid for the column's type.
     #[error("column {column} of the encoded row is not a {expected}")]
     InvalidImage {
-        /// The column's offset in the table, from 0.
+        /// Index of the column in the table, from 0.
         column: usize,
-        /// What it should have been.
+        /// Name of the expected type.
         expected: &'static str,
     },
-    /// A value was given to an encoding of a type that cannot hold it; `convert::assign` was left out.
+    /// A value has the wrong type for an encoding. The caller should have converted it with `convert::assign`.
     #[error("a {value} value cannot be stored in column {column} of type {expected} without conversion")]
     WrongType {
-        /// The column's offset in the table, from 0.
+        /// Index of the column in the table, from 0.
         column: usize,
         /// The column's type.
         expected: &'static str,
-        /// What was given.
+        /// Type of the value.
         value: &'static str,
     },
-    /// The number of values is not the number of columns.
+    /// The number of values differs from the number of columns.
     #[error("{given} values for {columns} columns")]
     ColumnCount {
-        /// How many columns there are.
+        /// Number of columns.
         columns: usize,
-        /// How many values were given.
+        /// Number of values.
         given: usize,
     },
-    /// Arithmetic went past what the type can hold (1690).
+    /// The result of arithmetic is out of the type's range (1690).
     #[error("{kind} value is out of range")]
     OutOfRange {
         /// MariaDB's name of the type: BIGINT, BIGINT UNSIGNED, DECIMAL, DOUBLE.
         kind: &'static str,
     },
-    /// A decimal number that cannot be read.
+    /// The text is not a decimal number.
     #[error("'{0}' is not a decimal number")]
     InvalidDecimal(String),
-    /// A time zone that is not known (1298).
+    /// The time zone is unknown (1298).
     #[error("Unknown or incorrect time zone: '{0}'")]
     UnknownTimeZone(String),
-    /// A malformed block of prepared-statement parameters (1210).
+    /// The block of prepared-statement parameters is malformed (1210).
     #[error("malformed parameters of a prepared statement")]
     MalformedParameters,
-    /// A binlog column type that this server does not know.
+    /// This server does not know the column type of a table map.
     #[error("column type {0} of a table map is not known")]
     UnknownColumnType(u8),
-    /// A table map's metadata that does not fit its columns.
+    /// A table map's metadata does not fit its columns.
     #[error("malformed column metadata in a table map")]
     MalformedMetadata,
-    /// A document in MySQL's binary form that is none.
+    /// The bytes are not a document in MySQL's binary form.
     #[error("malformed binary JSON document")]
     MalformedJson,
-    /// MySQL's changes of a JSON document that are none.
+    /// The bytes are not changes of a JSON document in MySQL's form.
     #[error("malformed changes of a JSON document")]
     MalformedJsonDiff,
-    /// MySQL's changes of a JSON document that are of another one.
+    /// The changes do not fit this JSON document.
     #[error("changes of a JSON document do not fit it")]
     JsonDiffNotApplied,
 }
 
 impl Error {
-    /// MariaDB's error number for it.
+    /// Returns MariaDB's error number.
     pub fn error_code(&self) -> ErrorCode {
         match self {
             Error::InvalidGtid(_) => error_code::ER_INCORRECT_GTID_STATE,

@@ -1,10 +1,10 @@
-//! How MariaDB prints FLOAT and DOUBLE: the fewest digits that read back as the same number (FLOAT: rounded to 6 significant
-//! digits), and an exponent below 1e-15 and from 1e15 on, where no digit stands behind the point.
+//! Text of FLOAT and DOUBLE as MariaDB prints it: the fewest digits that read back as the same number (FLOAT: rounded
+//! to 6 significant digits), and an exponent below 1e-15 and for integers from 1e15 on.
 
 use crate::temporal::append_padded;
 use std::fmt::Write;
 
-/// The significant digits of a number and where its point is: `0.digits × 10^point`.
+/// Significant digits of a number and the position of its point: `0.digits × 10^point`.
 struct Digits {
     negative: bool,
     digits: [u8; 20],
@@ -13,7 +13,7 @@ struct Digits {
 }
 
 impl Digits {
-    /// Reads Rust's `1.234e5`.
+    /// Parses Rust's form `1.234e5`.
     fn from_scientific(text: &[u8]) -> Digits {
         let mut out = Digits {
             negative: false,
@@ -43,12 +43,12 @@ impl Digits {
         out
     }
 
-    /// Whether MariaDB prints such a number without an exponent if it has the room (`my_gcvt`).
+    /// Returns whether MariaDB prints the number without an exponent if there is enough room (`my_gcvt`).
     fn is_plain(&self) -> bool {
         self.point >= -14 && (self.point <= 15 || self.length as i32 > self.point)
     }
 
-    /// Appends the number in the form that MariaDB takes.
+    /// Appends the number in MariaDB's form.
     fn append(&self, out: &mut Vec<u8>) {
         self.append_as(self.is_plain(), out);
     }
@@ -56,7 +56,7 @@ impl Digits {
     /// Appends the number with or without an exponent.
     fn append_as(&self, plain: bool, out: &mut Vec<u8>) {
         let digits = &self.digits[..self.length];
-        // MariaDB shows no negative zero.
+        // MariaDB prints no negative zero.
         if digits == b"0" {
             out.push(b'0');
             return;
@@ -91,7 +91,7 @@ impl Digits {
     }
 }
 
-/// Formats into a buffer on the stack.
+/// Buffer on the stack for formatted text.
 struct Buffer {
     bytes: [u8; 40],
     length: usize,
@@ -130,10 +130,11 @@ pub fn append_double(number: f64, out: &mut Vec<u8>) {
     }
 }
 
-/// The fewest digits that read back as the number. Of two that are as near, MariaDB takes the even one, Rust the greater.
+/// Returns the fewest digits that read back as the number. Of two equally near candidates MariaDB takes the even one,
+/// Rust the greater one.
 fn shortest(number: f64) -> Digits {
     let mut digits = Buffer::scientific(format_args!("{number:e}"));
-    // The number is odd × 2^-halvings, and so has as many decimals.
+    // The number is odd × 2^-halvings, so it has `halvings` decimals.
     let (bits, biased) = (number.to_bits(), (number.to_bits() >> 52 & 0x7ff) as i32);
     let significand = bits & ((1 << 52) - 1) | 1 << 52;
     let halvings = 1075 - biased - significand.trailing_zeros() as i32;
@@ -147,8 +148,8 @@ fn shortest(number: f64) -> Digits {
     digits
 }
 
-/// Appends as many digits of a DOUBLE as fit so many characters, as a CHAR column of that length stores it: 20240131.5 in 5
-/// characters is `2e7`. Appends nothing and returns false if not even one digit fits.
+/// Appends as many digits of a DOUBLE as fit in `width` characters, as a CHAR column of that length stores it:
+/// 20240131.5 in 5 characters is `2e7`. Appends nothing and returns false if not even one digit fits.
 pub fn append_double_within(number: f64, width: usize, out: &mut Vec<u8>) -> bool {
     if !number.is_finite() {
         return false;
@@ -174,7 +175,7 @@ pub fn append_double_within(number: f64, width: usize, out: &mut Vec<u8>) -> boo
     false
 }
 
-/// Appends a FLOAT: 6 significant digits.
+/// Appends a FLOAT with 6 significant digits.
 pub fn append_float(number: f32, out: &mut Vec<u8>) {
     if number.is_finite() {
         Buffer::scientific(format_args!("{number:.5e}")).append(out);
@@ -183,7 +184,7 @@ pub fn append_float(number: f32, out: &mut Vec<u8>) {
     }
 }
 
-/// Appends a number with a fixed count of decimals (`DOUBLE(10,2)`, ROUND).
+/// Appends a number with a fixed number of decimals (`DOUBLE(10,2)`, ROUND).
 pub fn append_fixed(number: f64, decimals: u8, out: &mut Vec<u8>) {
     let start = out.len();
     let written = write!(Bytes(out), "{number:.*}", usize::from(decimals));
@@ -193,7 +194,7 @@ pub fn append_fixed(number: f64, decimals: u8, out: &mut Vec<u8>) {
     }
 }
 
-/// Formats to the end of a byte vector.
+/// Writer that appends to a byte vector.
 struct Bytes<'a>(&'a mut Vec<u8>);
 
 impl Write for Bytes<'_> {
@@ -214,7 +215,7 @@ mod tests {
         String::from_utf8(out).unwrap()
     }
 
-    /// As `SELECT` of MariaDB 10.11 prints them.
+    /// Texts from `SELECT` in MariaDB 10.11.
     #[test]
     fn doubles_as_mariadb() {
         for (number, text) in [
@@ -254,7 +255,7 @@ mod tests {
         }
     }
 
-    /// As a FLOAT column of MariaDB 10.11 prints them.
+    /// Texts from a FLOAT column in MariaDB 10.11.
     #[test]
     fn floats_as_mariadb() {
         for (number, text) in [
@@ -294,7 +295,7 @@ mod tests {
         }
     }
 
-    /// As MariaDB 10.11 stores them in a CHAR of that length.
+    /// Texts from a CHAR column of that length in MariaDB 10.11.
     #[test]
     fn doubles_within_a_width() {
         for (number, width, text) in [

@@ -1,4 +1,4 @@
-//! Global transaction ids, `domain-server-sequence`, as MariaDB writes them.
+//! Global transaction ids in MariaDB's form, `domain-server-sequence`.
 
 use crate::error::{Error, Result};
 use std::fmt;
@@ -27,38 +27,39 @@ macro_rules! id {
 }
 
 id! {
-    /// A replication domain: one stream of transactions that is in order in itself. 0 is the default.
+    /// A replication domain: a stream of transactions with its own order. 0 is the default.
     DomainId(u32)
 }
 id! {
-    /// The server where a transaction was born.
+    /// The server where a transaction was first committed.
     ServerId(u32)
 }
 id! {
-    /// A transaction's number in its domain. Holes are legal; 0 is never given out.
+    /// A transaction's number in its domain. Holes are legal; 0 is never assigned.
     SequenceNumber(u64)
 }
 
 impl SequenceNumber {
-    /// The next number, or `None` where numbers are exhausted.
+    /// Returns the next number, or `None` if no number is left.
     pub fn next(self) -> Option<Self> {
         self.0.checked_add(1).map(SequenceNumber)
     }
 }
 
-/// A global transaction id. Its order (domain, server, sequence) is only for sorted collections and says nothing of history.
+/// A global transaction id. Its order (domain, server, sequence) is only for sorted collections; it is not the order of
+/// history.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
 pub struct Gtid {
-    /// The stream it belongs to.
+    /// Domain of the transaction.
     pub domain_id: DomainId,
-    /// Where it was born.
+    /// Server where the transaction was first committed.
     pub server_id: ServerId,
-    /// Its number in the domain.
+    /// Number in the domain.
     pub sequence: SequenceNumber,
 }
 
 impl Gtid {
-    /// Puts a GTID together.
+    /// Combines the three parts.
     pub const fn new(domain_id: DomainId, server_id: ServerId, sequence: SequenceNumber) -> Self {
         Gtid {
             domain_id,
@@ -77,7 +78,7 @@ impl fmt::Display for Gtid {
 impl FromStr for Gtid {
     type Err = Error;
 
-    /// Parses `domain-server-sequence`, three decimal numbers without signs or blanks inside.
+    /// Parses `domain-server-sequence`: three decimal numbers without signs or blanks.
     fn from_str(text: &str) -> Result<Self> {
         fn number<T: FromStr>(part: Option<&str>) -> Option<T> {
             let part = part?;
@@ -100,14 +101,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn reads_what_it_writes() {
+    fn parses_its_own_text() {
         let gtid = Gtid::new(DomainId(4_294_967_295), ServerId(3), SequenceNumber(u64::MAX));
         assert_eq!(gtid.to_string(), "4294967295-3-18446744073709551615");
         assert_eq!(gtid.to_string().parse::<Gtid>().unwrap(), gtid);
     }
 
     #[test]
-    fn refuses_what_is_not_one() {
+    fn rejects_text_that_is_not_a_gtid() {
         for bad in [
             "",
             "0-1",

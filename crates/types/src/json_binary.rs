@@ -1,13 +1,13 @@
-//! MySQL's binary form of JSON documents, which its row images hold, to the text that MySQL prints for them.
+//! Conversion of JSON documents from MySQL's binary form, which its row images contain, to the text that MySQL prints.
 //!
 //! ```text
 //!   document  type (1) | value
 //!   object    count | size | keys: offset, length (2) each | values: type (1), offset or the value itself each | keys | values
 //!   array     count | size | values: type (1), offset or the value itself each | values
 //! ```
-//! Counts, sizes and offsets have two bytes in small objects and arrays, four in large ones; offsets count from the object's first byte
-//! behind its type. Literals and numbers that fit stand in their entry. MySQL's `json_binary.h` describes it. Keys come in MySQL's own
-//! order, by length and then by bytes, which is also the order in which it prints them.
+//! Counts, sizes and offsets have two bytes in small objects and arrays, four in large ones. Offsets are relative to
+//! the first byte after the type. Literals and numbers that fit are stored in the entry itself. The source is MySQL's
+//! `json_binary.h`. Keys are in MySQL's order, by length and then by bytes, and are printed in this order.
 //!
 //! ```
 //! use paceline_types::json_binary::append_json_text;
@@ -24,10 +24,10 @@ use crate::float_text::append_double;
 use crate::temporal::append_padded;
 use crate::text::{append_signed, append_unsigned};
 
-/// The deepest document that MySQL makes: its `JSON_DOCUMENT_MAX_DEPTH`.
+/// Maximum depth of a document in MySQL: its `JSON_DOCUMENT_MAX_DEPTH`.
 const DEPTH_MAX: usize = 100;
 
-/// The types of values.
+/// Types of values.
 mod kind {
     pub const SMALL_OBJECT: u8 = 0;
     pub const LARGE_OBJECT: u8 = 1;
@@ -45,7 +45,7 @@ mod kind {
     pub const OPAQUE: u8 = 15;
 }
 
-/// The column types of opaque values that have a text of their own.
+/// Column types of opaque values that have a text form of their own.
 mod column {
     pub const TIMESTAMP: u8 = 7;
     pub const DATE: u8 = 10;
@@ -54,10 +54,10 @@ mod column {
     pub const DECIMAL: u8 = 246;
 }
 
-/// Appends the text of a document; an empty one is what MySQL stores where it had none to store, and prints as `null`.
+/// Appends the text of a document. An empty document is `null`: MySQL stores it if there was no document to store.
 ///
 /// # Errors
-/// `MalformedJson`
+/// `MalformedJson` if the bytes are not a document.
 pub fn append_json_text(document: &[u8], out: &mut Vec<u8>) -> Result<()> {
     match document.split_first() {
         None => {
@@ -71,8 +71,9 @@ pub fn append_json_text(document: &[u8], out: &mut Vec<u8>) -> Result<()> {
     }
 }
 
-/// Bytes of the document that no value has been read from yet. Values do not overlap in what MySQL writes; offsets of a damaged document may lead to the same
-/// bytes again and again, and a few of them, nested, to more text than there is room in the world.
+/// Number of the document's bytes that have not been read as a value. Values do not overlap in documents written by
+/// MySQL. Offsets of a damaged document can point to the same bytes repeatedly; a few levels of that would produce an
+/// unlimited amount of text.
 struct Left(usize);
 
 impl Left {
@@ -88,7 +89,7 @@ impl Left {
     }
 }
 
-/// How wide counts, sizes and offsets are.
+/// Width of counts, sizes and offsets.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Format {
     Small,
@@ -103,7 +104,7 @@ impl Format {
         }
     }
 
-    /// Whether a value of that type stands in its entry.
+    /// Returns whether a value of this type is stored in its entry.
     fn inlines(self, kind: u8) -> bool {
         match kind {
             kind::LITERAL | kind::INT16 | kind::UINT16 => true,
@@ -113,7 +114,7 @@ impl Format {
     }
 }
 
-/// `count` bytes at an offset.
+/// Returns `count` bytes at an offset.
 fn bytes_at(bytes: &[u8], at: usize, count: usize) -> Result<&[u8]> {
     at.checked_add(count)
         .and_then(|end| bytes.get(at..end))
@@ -129,7 +130,7 @@ fn number_at(bytes: &[u8], at: usize, count: usize) -> Result<u64> {
 }
 
 fn append_value(kind: u8, value: &[u8], depth: usize, left: &mut Left, out: &mut Vec<u8>) -> Result<()> {
-    // Its type.
+    // The byte of the type.
     left.take(1)?;
     match kind {
         kind::SMALL_OBJECT => append_object(value, Format::Small, depth, left, out)?,
@@ -159,7 +160,7 @@ fn append_value(kind: u8, value: &[u8], depth: usize, left: &mut Left, out: &mut
     Ok(())
 }
 
-/// The count of an object or array, with its bytes, which end where its size says.
+/// Returns the number of elements of an object or array, and its bytes, which end where its size says.
 fn open(value: &[u8], format: Format, depth: usize) -> Result<(usize, &[u8])> {
     let width = format.bytes();
     let count = number_at(value, 0, width)? as usize;
@@ -221,7 +222,7 @@ fn append_array(
     Ok(())
 }
 
-/// The value that an entry holds or points to.
+/// Appends the value that an entry contains or points to.
 fn append_entry(
     body: &[u8],
     at: usize,
@@ -240,7 +241,7 @@ fn append_entry(
     append_value(kind, value, depth + 1, left, out)
 }
 
-/// Bytes behind their length, which has seven bits in each byte, the lowest first.
+/// Returns the bytes after their length. The length has seven bits in each byte, the lowest first.
 fn counted(value: &[u8]) -> Result<&[u8]> {
     let mut length = 0usize;
     for (at, byte) in value.iter().take(5).enumerate() {
@@ -252,7 +253,7 @@ fn counted(value: &[u8]) -> Result<&[u8]> {
     Err(Error::MalformedJson)
 }
 
-/// Appends a string in quotes, with the escapes that MySQL uses.
+/// Appends a string in quotes, with MySQL's escapes.
 pub(crate) fn append_string(bytes: &[u8], out: &mut Vec<u8>) {
     out.push(b'"');
     for &byte in bytes {
@@ -275,7 +276,7 @@ pub(crate) fn append_string(bytes: &[u8], out: &mut Vec<u8>) {
     out.push(b'"');
 }
 
-/// A DOUBLE shows that it is one: `1.0`, not `1`.
+/// Appends a DOUBLE. It is always recognizable as one: `1.0`, not `1`.
 fn append_number(number: f64, out: &mut Vec<u8>) {
     if number == 0.0 && number.is_sign_negative() {
         out.push(b'-');
@@ -331,7 +332,8 @@ fn append_opaque(column: u8, value: &[u8], out: &mut Vec<u8>) -> Result<()> {
     Ok(())
 }
 
-/// MySQL's packed temporal values: 24 bits of microseconds, 17 of the time of day, then the day, and 13 months a year.
+/// Appends the date of a packed temporal value. MySQL's packed form has 24 bits of microseconds, 17 bits of the time of
+/// day, then the day, and 13 months in a year.
 fn append_date(packed: i64, out: &mut Vec<u8>) {
     let days = packed.unsigned_abs() >> 41;
     let (day, months) = (days & 31, days >> 5);
@@ -349,7 +351,8 @@ fn append_time(packed: i64, out: &mut Vec<u8>) {
     append_time_of_day(packed, 0x3FF, out);
 }
 
-/// `hours`: which bits are the hours. A TIME has up to 838; those of a DATETIME end where the day begins.
+/// Appends the time of day. `hours` is the mask of the hours: a TIME has up to 838, and those of a DATETIME end where
+/// the day begins.
 fn append_time_of_day(packed: i64, hours: u64, out: &mut Vec<u8>) {
     let packed = packed.unsigned_abs();
     let seconds = packed >> 24;
@@ -406,7 +409,7 @@ mod tests {
     }
 
     #[test]
-    fn damage_is_an_error_and_ends() {
+    fn damaged_documents_are_errors_and_reading_ends() {
         for line in VECTORS.lines().filter(|line| !line.starts_with('#')) {
             let document = bytes(line.split_once('\t').unwrap().0);
             for length in 1..document.len() {
@@ -419,11 +422,11 @@ mod tests {
                 let _ = append_json_text(&damaged, &mut out);
             }
         }
-        // An array that holds itself.
+        // An array that contains itself.
         assert!(text(b"\x02\x01\x00\x07\x00\x02\x00\x00").is_err());
-        // One that holds itself twice.
+        // An array that contains itself twice.
         assert!(text(b"\x02\x02\x00\x0a\x00\x02\x00\x00\x02\x00\x00").is_err());
-        // Arrays of arrays, each of which leads twice to the next one: not deeper than allowed, and 2^40 values.
+        // Nested arrays, each of which refers twice to the next one: not deeper than allowed, but 2^40 values.
         let mut document = vec![kind::SMALL_ARRAY];
         for depth in 0..40u8 {
             let is_last = depth == 39;

@@ -1,14 +1,16 @@
-//! Changes of a JSON document, as MySQL logs them with `binlog_row_value_options=PARTIAL_JSON`, and what they make of a document's text.
+//! Changes of a JSON document in the form that MySQL logs with `binlog_row_value_options=PARTIAL_JSON`, and their
+//! application to a document's text.
 //!
 //! ```text
 //!   diff   operation (1) | path: length (packed), text | value: length (packed), binary form      a removal has no value
 //!
-//!   0 replace   what the path leads to, which must be there
-//!   1 insert    a member that is not there, or an element in front of which others move back; behind the last one if there are fewer
-//!   2 remove    a member or an element that is there
+//!   0 replace   the value at the path, which must exist
+//!   1 insert    a member that does not exist, or an element before the one at the path; at the end if the array is shorter
+//!   2 remove    an existing member or element
 //! ```
-//! One after the other, each on what the ones before it have made. It is MySQL's `Json_diff_vector`; paths are as SQL has them, without wildcards:
-//! `$.key`, `$."any key"`, `$[3]`, `$[last-1]`, and never `$` alone. The value is read by [`crate::json_binary`].
+//! Each change applies to the result of the changes before it. The source is MySQL's `Json_diff_vector`. Paths have
+//! SQL's syntax without wildcards: `$.key`, `$."any key"`, `$[3]`, `$[last-1]`, and never `$` alone.
+//! [`crate::json_binary`] reads the values.
 //!
 //! ```
 //! use paceline_types::json_diff::append_changed_json;
@@ -24,10 +26,10 @@ use crate::json_text::{JsonNode, unescape, unquote};
 use crate::packed::Reader;
 use std::borrow::Cow;
 
-/// The longest path that is followed: no document of MySQL's is deeper (`JSON_DOCUMENT_MAX_DEPTH`).
+/// Maximum length of a path: no document in MySQL is deeper (`JSON_DOCUMENT_MAX_DEPTH`).
 const LEGS_MAX: usize = 100;
 
-/// What a diff does.
+/// Operation of a change.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Operation {
     Replace,
@@ -35,14 +37,14 @@ enum Operation {
     Remove,
 }
 
-/// A step of a path.
+/// One step of a path.
 #[derive(Clone, PartialEq, Eq, Debug)]
 enum Leg {
     Member(Vec<u8>),
     Element(Place),
 }
 
-/// A place in an array.
+/// Position in an array.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Place {
     FromStart(usize),
@@ -51,7 +53,7 @@ enum Place {
 }
 
 impl Place {
-    /// The element that is there.
+    /// Returns the index of the existing element at this position.
     fn element(self, length: usize) -> Option<usize> {
         match self {
             Place::FromStart(at) => (at < length).then_some(at),
@@ -59,7 +61,7 @@ impl Place {
         }
     }
 
-    /// Where an element is put: at one of the ends, if the place is beyond it.
+    /// Returns the index for an insertion: an end of the array, if the position is beyond it.
     fn gap(self, length: usize) -> usize {
         match self {
             Place::FromStart(at) => at.min(length),
@@ -68,11 +70,11 @@ impl Place {
     }
 }
 
-/// Appends the text of a document that diffs have changed. None at all leave it as it is.
+/// Appends the text of a document after changes. Without any changes the text is copied.
 ///
 /// # Errors
-/// `MalformedJsonDiff` for diffs that are none, `JsonDiffNotApplied` for ones that do not fit the document, also if that is no JSON where they
-/// look for something.
+/// `MalformedJsonDiff` if the changes are malformed; `JsonDiffNotApplied` if they do not fit the document, or if a part
+/// of it that they look into is not JSON.
 pub fn append_changed_json(document: &[u8], diffs: &[u8], out: &mut Vec<u8>) -> Result<()> {
     let mut root = JsonNode::Text(Cow::Borrowed(document));
     let mut rest = Reader::new(diffs, || Error::MalformedJsonDiff);
@@ -83,7 +85,7 @@ pub fn append_changed_json(document: &[u8], diffs: &[u8], out: &mut Vec<u8>) -> 
     Ok(())
 }
 
-/// Takes a diff off the front and applies it.
+/// Reads the next change and applies it.
 fn apply_next(root: &mut JsonNode<'_>, rest: &mut Reader<'_>) -> Result<()> {
     let operation = match rest.byte()? {
         0 => Operation::Replace,
@@ -128,7 +130,7 @@ fn apply_next(root: &mut JsonNode<'_>, rest: &mut Reader<'_>) -> Result<()> {
     is_done.then_some(()).ok_or(Error::JsonDiffNotApplied)
 }
 
-/// What a leg leads to. A scalar is no array of itself here.
+/// Returns the child that a step leads to. Here a scalar is not an array of one element.
 fn child<'n, 'a>(parent: &'n mut JsonNode<'a>, leg: &Leg) -> Result<&'n mut JsonNode<'a>> {
     parent.open().map_err(|_| Error::JsonDiffNotApplied)?;
     let found = match (parent, leg) {
@@ -141,7 +143,7 @@ fn child<'n, 'a>(parent: &'n mut JsonNode<'a>, leg: &Leg) -> Result<&'n mut Json
     found.ok_or(Error::JsonDiffNotApplied)
 }
 
-/// Reads a path.
+/// Parses a path.
 fn parse_path(path: &[u8]) -> Result<Vec<Leg>> {
     let text = std::str::from_utf8(path).map_err(|_| Error::MalformedJsonDiff)?;
     let mut rest = text
@@ -166,7 +168,7 @@ fn parse_path(path: &[u8]) -> Result<Vec<Leg>> {
     }
 }
 
-/// A key, in quotes or not; both may have escapes.
+/// Parses a key, quoted or not. Both forms can contain escapes.
 fn take_member(text: &str) -> Option<(Leg, &str)> {
     let bytes = text.as_bytes();
     let is_quoted = bytes.first() == Some(&b'"');
@@ -193,7 +195,7 @@ fn take_member(text: &str) -> Option<(Leg, &str)> {
     Some((Leg::Member(key), rest))
 }
 
-/// A place in an array, behind its opening bracket.
+/// Parses an array position after its opening bracket.
 fn take_element(text: &str) -> Option<(Leg, &str)> {
     let (within, rest) = text.split_once(']')?;
     let within = within.trim_ascii();

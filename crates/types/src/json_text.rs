@@ -1,4 +1,4 @@
-//! JSON documents as text, opened only where something is looked for or changed.
+//! JSON documents as text, parsed only where a value is searched or changed.
 //!
 //! ```text
 //!   {"a": 1, "bb": [1, {"c": 2}], "long": "…"}          one piece of text
@@ -6,34 +6,35 @@
 //!      ├ "bb"    [1, {"c": 2}]
 //!      └ "long"  "…"
 //! ```
-//! A value is kept as the text that it was read as until a path leads into it; then it is divided one level deep. So a change of a large document costs
-//! one pass over each level on its way and a copy, and every number and string that is not changed stays as it is written. Members are in MySQL's
-//! order, by length and then by bytes, and written with MySQL's spaces.
+//! A value is kept as its original text until a path leads into it; then it is split one level deep. A change of a
+//! large document therefore costs one pass over each level of the path and a copy, and every unchanged number and
+//! string keeps its spelling. Members are in MySQL's order, by length and then by bytes, and are written with MySQL's
+//! spaces.
 
 use crate::error::{Error, Result};
 use crate::json_binary::append_string;
 use std::borrow::Cow;
 
-/// A value of a document.
+/// Value in a document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum JsonNode<'a> {
-    /// Any value that nobody has looked into.
+    /// A value that has not been opened.
     Text(Cow<'a, [u8]>),
-    /// An array, opened.
+    /// An opened array.
     Array(Vec<JsonNode<'a>>),
-    /// An object, opened.
+    /// An opened object.
     Object(JsonMembers<'a>),
 }
 
-/// The members of an object, ordered by their keys, each of which is there once.
+/// Members of an object, ordered by their keys. Keys are unique.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub(crate) struct JsonMembers<'a>(Vec<(Vec<u8>, JsonNode<'a>)>);
 
 impl<'a> JsonNode<'a> {
-    /// Opens an object or array; a scalar stays as it is.
+    /// Opens an object or array. A scalar stays as it is.
     ///
     /// # Errors
-    /// `MalformedJson`
+    /// `MalformedJson` if the text is not a JSON value.
     pub(crate) fn open(&mut self) -> Result<()> {
         let JsonNode::Text(text) = self else {
             return Ok(());
@@ -87,13 +88,13 @@ impl<'a> JsonMembers<'a> {
             .binary_search_by(|(known, _)| (known.len(), known.as_slice()).cmp(&(key.len(), key)))
     }
 
-    /// The value of a key.
+    /// Returns the value of a key.
     pub(crate) fn get_mut(&mut self, key: &[u8]) -> Option<&mut JsonNode<'a>> {
         let at = self.find(key).ok()?;
         Some(&mut self.0[at].1)
     }
 
-    /// Adds a member. False: there is one of that key already.
+    /// Adds a member. Returns false if the key exists.
     pub(crate) fn insert(&mut self, key: &[u8], value: JsonNode<'a>) -> bool {
         match self.find(key) {
             Ok(_) => false,
@@ -104,7 +105,7 @@ impl<'a> JsonMembers<'a> {
         }
     }
 
-    /// Takes a member away. False: there is none of that key.
+    /// Removes a member. Returns false if the key does not exist.
     pub(crate) fn remove(&mut self, key: &[u8]) -> bool {
         let found = self.find(key);
         if let Ok(at) = found {
@@ -113,7 +114,7 @@ impl<'a> JsonMembers<'a> {
         found.is_ok()
     }
 
-    /// Puts members in order that were read from a text. Of several with one key the last counts, as in MySQL.
+    /// Sorts members that were read from a text. If a key occurs more than once, its last value counts, as in MySQL.
     fn in_order(mut members: Vec<(Vec<u8>, JsonNode<'a>)>) -> Self {
         let order = |key: &[u8], other: &[u8]| (key.len(), key).cmp(&(other.len(), other));
         if !members.is_sorted_by(|(key, _), (next, _)| order(key, next).is_lt()) {
@@ -125,7 +126,7 @@ impl<'a> JsonMembers<'a> {
     }
 }
 
-/// Divides the text of an object or array one level deep.
+/// Splits the text of an object or array one level deep.
 fn divide<'t, 'a>(text: &'t [u8], keep: impl Fn(&'t [u8]) -> Cow<'a, [u8]>) -> Result<JsonNode<'a>> {
     let mut rest = text.trim_ascii();
     let opening = take_byte(&mut rest).ok_or(Error::MalformedJson)?;
@@ -170,7 +171,7 @@ fn take_byte(rest: &mut &[u8]) -> Option<u8> {
     Some(*byte)
 }
 
-/// Takes a value off the front, with the spaces around it. What is within it is not looked at beyond finding its end.
+/// Removes a value and the spaces around it from the front. Only its end is searched; its contents are not checked.
 fn take_value<'t>(rest: &mut &'t [u8]) -> Result<&'t [u8]> {
     let text = rest.trim_ascii_start();
     let mut depth = 0usize;
@@ -205,7 +206,7 @@ fn take_value<'t>(rest: &mut &'t [u8]) -> Result<&'t [u8]> {
     Ok(&text[..at])
 }
 
-/// How long a string is with its quotes.
+/// Returns the length of a string with its quotes.
 fn string_length(text: &[u8]) -> Result<usize> {
     let mut at = 1;
     loop {
@@ -217,10 +218,10 @@ fn string_length(text: &[u8]) -> Result<usize> {
     }
 }
 
-/// What a string in quotes means.
+/// Decodes a string in quotes.
 ///
 /// # Errors
-/// `MalformedJson`
+/// `MalformedJson` if it is not a valid string.
 pub(crate) fn unquote(text: &[u8]) -> Result<Vec<u8>> {
     match text {
         [b'"', within @ .., b'"'] => unescape(within),
@@ -228,10 +229,10 @@ pub(crate) fn unquote(text: &[u8]) -> Result<Vec<u8>> {
     }
 }
 
-/// What a string means that is given without its quotes.
+/// Decodes the contents of a string, without its quotes.
 ///
 /// # Errors
-/// `MalformedJson`
+/// `MalformedJson` if an escape is invalid.
 pub(crate) fn unescape(text: &[u8]) -> Result<Vec<u8>> {
     let mut out = Vec::with_capacity(text.len());
     let mut rest = text;
@@ -258,7 +259,7 @@ pub(crate) fn unescape(text: &[u8]) -> Result<Vec<u8>> {
     Ok(out)
 }
 
-/// The character of one `\uXXXX`, or of two that are a surrogate pair.
+/// Decodes the character of one `\uXXXX`, or of two that are a surrogate pair.
 fn take_escaped_character(rest: &mut &[u8]) -> Result<char> {
     let first = take_unit(rest)?;
     let units = match rest.strip_prefix(b"\\u") {
@@ -300,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_opened_is_written_as_it_was() {
+    fn opened_values_are_written_as_they_were() {
         for text in [
             "{}",
             "[]",
@@ -320,7 +321,7 @@ mod tests {
         assert_eq!(written(&node), r#"{"a": "\u0061", "bb": 1, "é": 0}"#);
         let mut array = JsonNode::Text(Cow::Owned(b"[1,[2 , 3], {\"b\":1,\"a\":2}]".to_vec()));
         array.open().unwrap();
-        // Elements stay closed, as they were written.
+        // Elements stay closed and are written in their original form.
         assert_eq!(written(&array), r#"[1, [2 , 3], {"b":1,"a":2}]"#);
     }
 

@@ -1,7 +1,8 @@
-//! Values out of sort keys: what a scan of an index reads without its rows.
+//! Decoding of values from sort keys, for index scans that do not read the rows.
 //!
-//! Most types' keys tell the value. Those of text do not: `'a'`, `'A'` and `'a '` may have one key. Of -0.0 the key is that of 0.0. A prefix of a
-//! column says nothing of the rest. Such keys can only be passed over.
+//! The keys of most types determine the value. Those of text do not: `'a'`, `'A'` and `'a '` may have the same key. The
+//! key of -0.0 is that of 0.0. A key of a column prefix does not contain the rest of the value. Such keys can only be
+//! skipped.
 
 use crate::collation::order;
 use crate::data_type::{DataType, Sign};
@@ -11,13 +12,13 @@ use crate::row_image::{enum_bytes, fraction_bytes, set_bytes, unpack, unpack_int
 use crate::sort_key::{NULL_MARKER, Nullability};
 use crate::value::{Value, ValueRef};
 
-/// The columns of a key, one after the other.
+/// Reader of the columns of a key, in order.
 #[derive(Clone, Debug)]
 pub struct KeyReader<'a> {
     rest: &'a [u8],
 }
 
-/// Whether the key of a column of this type, held whole, tells its value.
+/// Returns whether the key of a whole value of this type determines the value.
 pub fn tells_value(data_type: &DataType) -> bool {
     match data_type {
         DataType::Integer(_)
@@ -42,7 +43,7 @@ pub fn tells_value(data_type: &DataType) -> bool {
     }
 }
 
-/// How many bytes the key of a value takes at the start of `bytes`.
+/// Returns the length of the key of a value at the start of `bytes`.
 fn length(data_type: &DataType, prefix: Option<u32>, bytes: &[u8]) -> Option<usize> {
     Some(match data_type {
         DataType::Integer(integer) => integer.width.bytes(),
@@ -69,17 +70,17 @@ fn length(data_type: &DataType, prefix: Option<u32>, bytes: &[u8]) -> Option<usi
 }
 
 impl<'a> KeyReader<'a> {
-    /// Reads the columns that stand at the start of `bytes`.
+    /// Reads the columns at the start of `bytes`.
     pub fn new(bytes: &'a [u8]) -> Self {
         KeyReader { rest: bytes }
     }
 
-    /// What was not read yet.
+    /// Returns the bytes that have not been read.
     pub fn rest(&self) -> &'a [u8] {
         self.rest
     }
 
-    /// The bytes of the next column's value; `None` for NULL.
+    /// Returns the bytes of the next column's value and advances, or `None` for NULL.
     #[inline]
     fn take(
         &mut self,
@@ -104,10 +105,10 @@ impl<'a> KeyReader<'a> {
         Ok(Some(key))
     }
 
-    /// Passes over the next column.
+    /// Skips the next column.
     ///
     /// # Errors
-    /// `TruncatedImage` (its column always 0) if the key ends before.
+    /// `TruncatedImage` (its column always 0) if the key ends too early.
     pub fn skip(
         &mut self,
         data_type: &DataType,
@@ -117,13 +118,14 @@ impl<'a> KeyReader<'a> {
         self.take(data_type, nullability, prefix).map(|_| ())
     }
 
-    /// Copies the value of the next column, which the key holds whole, into `target`, whose memory is used again where it can be.
+    /// Copies the value of the next column into `target` and reuses its memory if possible. The key must contain the
+    /// whole value.
     ///
     /// # Errors
     /// `TruncatedImage`, `InvalidImage` (their column always 0).
     ///
     /// # Panics
-    /// If keys of this type do not [tell their value](tells_value).
+    /// If keys of this type do not [determine their value](tells_value).
     #[inline]
     pub fn next_into(
         &mut self,
@@ -173,7 +175,7 @@ impl<'a> KeyReader<'a> {
     }
 }
 
-/// Up to eight bytes the other way round.
+/// Reverses up to eight bytes.
 #[inline]
 fn reversed<'b>(key: &[u8], bytes: &'b mut [u8; 8]) -> &'b mut [u8] {
     let bytes = &mut bytes[..key.len()];
@@ -183,7 +185,7 @@ fn reversed<'b>(key: &[u8], bytes: &'b mut [u8; 8]) -> &'b mut [u8] {
     bytes
 }
 
-/// A binary string from its key, whose end marker is left out.
+/// Decodes a binary string from its key. The end marker is part of the key.
 fn unescaped(key: &[u8]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(key.len());
     let mut key = key[..key.len() - 2].iter();
@@ -207,7 +209,7 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(2000))]
 
         #[test]
-        fn keys_give_their_values_back(
+        fn values_are_decoded_from_their_keys(
             columns in proptest::collection::vec(
                 data_types().prop_flat_map(|data_type| (Just(data_type.clone()), values(&data_type), any::<bool>(), any::<bool>())),
                 1..4,
@@ -239,7 +241,7 @@ mod tests {
         }
 
         #[test]
-        fn text_is_passed_over_in_every_collation(text in "[a-c \t~äß€😀]{0,6}", prefix in proptest::option::of(1u32..4)) {
+        fn text_is_skipped_in_every_collation(text in "[a-c \t~äß€😀]{0,6}", prefix in proptest::option::of(1u32..4)) {
             for collation in crate::Collation::all() {
                 let mut key = Vec::new();
                 collation.append_sort_key(&text, prefix, &mut key);

@@ -1,19 +1,20 @@
-//! The vocabulary of the server: values, column types, collations, and the encodings that MariaDB gives them.
+//! The server's vocabulary: values, column types, collations, and MariaDB's encodings of them.
 //!
-//! Everything above this crate speaks in these types; this crate knows nothing of tables, transactions or sockets.
+//! All crates above this one use these types. This crate knows nothing of tables, transactions or sockets.
 //!
 //! ```text
 //!             client's packets                        the log and the engine
-//!    text / binary_protocol  ⇄  Value  ⇄  row_image  (one row, as a rows event holds it)
+//!    text / binary_protocol  ⇄  Value  ⇄  row_image  (one row, as in a rows event)
 //!                                 │
-//!            convert (assignment) │ sort_key (how an index orders it)
+//!            convert (assignment) │ sort_key (its order in an index)
 //!                                 │
 //!        DataType · Collation · Decimal · Date, Time, DateTime, Timestamp
 //! ```
 //!
-//! - [`Value`] owns what it holds, [`ValueRef`] borrows it from a row image: the point-select path goes from the image to
-//!   the client's packet without a copy in between.
-//! - Text is always UTF-8 inside the server, whatever character set its column has; only [`row_image`] knows the column's.
+//! - [`Value`] owns its contents; [`ValueRef`] borrows them from a row image. A point select sends a value from the
+//!   image to the client's packet without a copy in between.
+//! - Text is always UTF-8 inside the server, whatever character set its column has. Only [`row_image`] uses the
+//!   column's character set.
 //! - [`error_code`] is the one table of MariaDB's error numbers, SQLSTATEs and message formats.
 #![forbid(unsafe_code)]
 

@@ -1,4 +1,4 @@
-//! A place in the log, which is also a version of the data.
+//! Position in the log, which is also a version of the data.
 //!
 //! ```text
 //!   63            40 39                                   0
@@ -7,77 +7,77 @@
 //!  └────────────────┴──────────────────────────────────────┘
 //! ```
 //!
-//! The ordinal is not the number in a log file's name: it only ever grows (also across `RESET MASTER`, which restarts the
-//! names), so that comparing two positions compares their order in history. 24 bits give 16 million files, 40 bits files
-//! of up to one tebibyte.
+//! The ordinal is not the number in a log file's name: it only ever grows (also across `RESET MASTER`, which restarts
+//! the names), so positions compare in the order of history. 24 bits allow 16 million files, 40 bits allow files of up
+//! to one tebibyte.
 
 use std::fmt;
 
-/// A place in the log: file ordinal (24 bits) and byte offset in that file (40 bits), ordered by history.
+/// Position in the log: file ordinal (24 bits) and byte offset in that file (40 bits), ordered by history.
 #[derive(
     Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, serde::Serialize, serde::Deserialize,
 )]
 pub struct LogPosition(u64);
 
-/// The version of a row or snapshot: the place in the log where the transaction that made it ends.
+/// Version of a row or snapshot: the position where the transaction that wrote it ends.
 pub type Version = LogPosition;
 
 const OFFSET_BITS: u32 = 40;
 
 impl LogPosition {
-    /// Before everything that was ever logged.
+    /// Position before the first transaction.
     pub const ZERO: LogPosition = LogPosition(0);
-    /// After everything that can ever be logged.
+    /// Position after every possible transaction.
     pub const MAX: LogPosition = LogPosition(u64::MAX);
-    /// The highest file ordinal that fits.
+    /// Maximum file ordinal.
     pub const ORDINAL_MAX: u32 = (1 << (64 - OFFSET_BITS)) - 1;
-    /// The highest byte offset in a file that fits.
+    /// Maximum byte offset in a file.
     pub const OFFSET_MAX: u64 = (1 << OFFSET_BITS) - 1;
 
-    /// The place `offset` bytes into the file of that ordinal.
+    /// Creates a position `offset` bytes into the file with this ordinal.
     ///
     /// # Panics
-    /// If ordinal or offset is above its maximum: such a position must never reach the log.
+    /// If the ordinal or the offset is above its maximum. Such a position must never reach the log.
     pub const fn new(ordinal: u32, offset: u64) -> Self {
         assert!(ordinal <= Self::ORDINAL_MAX, "log ordinal does not fit 24 bits");
         assert!(offset <= Self::OFFSET_MAX, "log offset does not fit 40 bits");
         LogPosition(((ordinal as u64) << OFFSET_BITS) | offset)
     }
 
-    /// The ordinal of the log file.
+    /// Returns the ordinal of the log file.
     pub const fn ordinal(self) -> u32 {
         (self.0 >> OFFSET_BITS) as u32
     }
 
-    /// The byte offset in that file.
+    /// Returns the byte offset in the file.
     pub const fn offset(self) -> u64 {
         self.0 & Self::OFFSET_MAX
     }
 
-    /// The position as one number, in the same order.
+    /// Returns the position as one number with the same order.
     pub const fn as_u64(self) -> u64 {
         self.0
     }
 
-    /// The inverse of [`LogPosition::as_u64`].
+    /// Converts back from [`LogPosition::as_u64`].
     pub const fn from_u64(raw: u64) -> Self {
         LogPosition(raw)
     }
 
-    /// Big-endian bytes, which sort as positions do.
+    /// Returns big-endian bytes, which sort as positions do.
     pub const fn to_be_bytes(self) -> [u8; 8] {
         self.0.to_be_bytes()
     }
 
-    /// The inverse of [`LogPosition::to_be_bytes`].
+    /// Converts back from [`LogPosition::to_be_bytes`].
     pub const fn from_be_bytes(bytes: [u8; 8]) -> Self {
         LogPosition(u64::from_be_bytes(bytes))
     }
 
-    /// The same file, `bytes` further on.
+    /// Returns the position `bytes` bytes further in the same file.
     ///
     /// # Panics
-    /// If the offset would no longer fit.
+    /// If the offset exceeds its maximum.
     pub const fn advanced_by(self, bytes: u64) -> Self {
         Self::new(self.ordinal(), self.offset() + bytes)
     }
@@ -89,7 +89,7 @@ impl fmt::Display for LogPosition {
     }
 }
 
-/// A text that is no position: it is not ORDINAL:OFFSET.
+/// Error for a text that is not ORDINAL:OFFSET.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("'{0}' is no position in the log (ORDINAL:OFFSET)")]
 pub struct ParseLogPositionError(pub String);
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_come_back() {
+    fn parts_round_trip() {
         let position = LogPosition::new(7, 123_456_789_012);
         assert_eq!((position.ordinal(), position.offset()), (7, 123_456_789_012));
         assert_eq!(LogPosition::from_be_bytes(position.to_be_bytes()), position);

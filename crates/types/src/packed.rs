@@ -1,4 +1,4 @@
-//! Reading packed integers, and what stands behind them: the form of lengths in packets and in the log.
+//! Decoding of packed integers and of the bytes after them. Packets and the log use packed integers for lengths.
 //!
 //! ```text
 //!   0–250                                      itself
@@ -7,10 +7,10 @@
 
 use crate::error::{Error, Result};
 
-/// Takes values off the front of bytes.
+/// Reader that consumes bytes from the front.
 pub(crate) struct Reader<'a> {
     rest: &'a [u8],
-    /// What is wrong where the bytes end too early, or begin with no packed integer.
+    /// Error if the bytes end too early or do not start with a packed integer.
     malformed: fn() -> Error,
 }
 
@@ -26,7 +26,7 @@ impl<'a> Reader<'a> {
         self.rest.is_empty()
     }
 
-    /// The error for what cannot be read.
+    /// Returns the error for bytes that cannot be decoded.
     pub fn malformed(&self) -> Error {
         (self.malformed)()
     }
@@ -50,7 +50,7 @@ impl<'a> Reader<'a> {
         self.array().map(|[byte]| byte)
     }
 
-    /// A packed integer.
+    /// Reads a packed integer.
     pub fn length(&mut self) -> Result<usize> {
         let length = match self.byte()? {
             short @ 0..=250 => u64::from(short),
@@ -65,7 +65,7 @@ impl<'a> Reader<'a> {
         usize::try_from(length).map_err(|_| self.malformed())
     }
 
-    /// Bytes behind their length.
+    /// Reads a length and that number of bytes.
     pub fn counted(&mut self) -> Result<&'a [u8]> {
         let length = self.length()?;
         self.take(length)
@@ -78,7 +78,7 @@ mod tests {
     use crate::text::append_length_and_bytes;
 
     #[test]
-    fn what_is_written_is_read() {
+    fn reads_written_lengths() {
         for length in [0, 1, 250, 251, 252, 65_535, 65_536, 1 << 24] {
             let bytes = vec![7; length];
             let mut written = Vec::new();

@@ -1,33 +1,34 @@
-//! The checksum of a row that `CHECKSUM TABLE` adds up, as MariaDB computes it for a table of InnoDB.
+//! Checksum of a row for `CHECKSUM TABLE`, as MariaDB computes it for an InnoDB table.
 //!
 //! ```text
-//!   CRC-32 of:  NULL bits │ every column that is not NULL, as it lies in MariaDB's record
+//!   CRC-32 of:  NULL bits │ every column that is not NULL, as in MariaDB's record
 //!
-//!   NULL bits: [1, unless the table has a column of variable length] a bit for each column that can be NULL, 1 for NULL;
-//!              unused bits of the last byte are 1; no byte where there is no bit
+//!   NULL bits: [1, unless the table has a column of variable length] one bit for each nullable column, 1 for NULL;
+//!              unused bits of the last byte are 1; no byte if there are no bits
 //! ```
 //!
-//! A column lies in the record as in a row image ([`crate::row_image`]), except that lengths are left out, CHAR is filled up with spaces to the bytes
-//! that its longest text could take, and BINARY with zero bytes. The checksum of a table is the sum of its rows', modulo 2³². The source is
-//! `handler::calculate_checksum` of MariaDB, and what MariaDB 10.11 answers (`tests/sql`).
+//! In the record a column has the same bytes as in a row image ([`crate::row_image`]), with these differences: lengths
+//! are omitted, CHAR is padded with spaces to the bytes of its longest possible text, and BINARY is padded with zero
+//! bytes. The checksum of a table is the sum over its rows, modulo 2³². The sources are MariaDB's
+//! `handler::calculate_checksum` and the answers of MariaDB 10.11 (`tests/sql`).
 
 use crate::data_type::DataType;
 use crate::error::Result;
 use crate::row_image::RowImage;
 
-/// How rows of one table are summed.
+/// Checksum algorithm for the rows of one table.
 #[derive(Clone, Debug)]
 pub struct RowChecksum {
-    /// For each column that can be NULL its number.
+    /// Indexes of the nullable columns.
     nullable: Vec<usize>,
-    /// What each column is filled up with, and to how many bytes.
+    /// Padding byte and padded length of each column, if it is padded.
     padding: Vec<Option<(u8, usize)>>,
-    /// Bits in front of the first column's.
+    /// Number of bits before the first column's bit.
     first_bit: usize,
 }
 
 impl RowChecksum {
-    /// For a table with these columns: their types, and whether they can be NULL.
+    /// Creates the algorithm for a table from its columns' types and nullability.
     pub fn new<'a>(columns: impl IntoIterator<Item = (&'a DataType, bool)>) -> Self {
         let mut checksum = RowChecksum {
             nullable: Vec::new(),
@@ -60,10 +61,10 @@ impl RowChecksum {
         checksum
     }
 
-    /// The checksum of a row.
+    /// Returns the checksum of a row.
     ///
     /// # Errors
-    /// If the image is not one of this table.
+    /// If the image does not belong to this table.
     pub fn of(&self, image: &RowImage<'_>) -> Result<u32> {
         let mut crc = crc32fast::Hasher::new();
         crc.update(&self.null_bits(image));
@@ -89,7 +90,7 @@ impl RowChecksum {
 
     fn null_bits(&self, image: &RowImage<'_>) -> Vec<u8> {
         let bits = self.first_bit + self.nullable.len();
-        // Bits that mean nothing are set; those that do are cleared first.
+        // Unused bits are set. Clear the used ones first.
         let mut bytes = vec![0xff; bits.div_ceil(8)];
         for (bit, column) in (self.first_bit..).zip(&self.nullable) {
             if !image.is_null(*column) {

@@ -1,4 +1,4 @@
-//! Rows as a rows event of the binlog holds them, which is also how the engine stores them.
+//! Row images: rows in the form of the binlog's rows events, which the engine also stores.
 //!
 //! ```text
 //!   NULL bitmap, (columns + 7) / 8 bytes │ packed columns that are not NULL, one after the other
@@ -18,8 +18,8 @@
 //! | DATE | 3 bytes little-endian: year ≪ 9 + month ≪ 5 + day |
 //! | TIME, DATETIME, TIMESTAMP | 3, 5 or 4 bytes big-endian, then ⌈decimals/2⌉ bytes of fraction |
 //!
-//! The sources are MariaDB's manual page on rows events and what MariaDB 10.11 writes: `tests/vectors/row_images.txt` has
-//! rows of every type.
+//! The sources are MariaDB's manual page on rows events and what MariaDB 10.11 writes: `tests/vectors/row_images.txt`
+//! has rows of every type.
 
 use crate::collation::Charset;
 use crate::data_type::{DataType, IntegerType, Sign};
@@ -30,19 +30,19 @@ use crate::value::{BitValue, EnumRef, SetRef, Value, ValueRef};
 use std::borrow::Cow;
 use std::sync::Arc;
 
-/// How the rows of a table are laid out; made once for a table definition, cheap to clone.
+/// Layout of a table's rows. Built once for a table definition, cheap to clone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RowLayout {
     types: Arc<[DataType]>,
     lengths: Arc<[PackedLength]>,
 }
 
-/// How long a packed column is.
+/// Length of a packed column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum PackedLength {
-    /// Always so many bytes.
+    /// A fixed number of bytes.
     Fixed(u8),
-    /// So many bytes of length in front, little-endian.
+    /// Length field of this many bytes, little-endian, before the value.
     Prefixed(u8),
 }
 
@@ -53,7 +53,7 @@ pub struct RowImage<'a> {
     bytes: &'a [u8],
 }
 
-/// The columns of a row, in order; each is decoded when it is asked for.
+/// Columns of a row, in order. Each is decoded on demand.
 #[derive(Clone, Debug)]
 pub struct Columns<'a> {
     image: RowImage<'a>,
@@ -61,12 +61,12 @@ pub struct Columns<'a> {
     at: usize,
 }
 
-/// Bytes of an ENUM's number.
+/// Returns the number of bytes of an ENUM's number.
 pub(crate) fn enum_bytes(labels: usize) -> usize {
     if labels < 256 { 1 } else { 2 }
 }
 
-/// Bytes of a SET's bits.
+/// Returns the number of bytes of a SET's bits.
 pub(crate) fn set_bytes(labels: usize) -> usize {
     match labels.div_ceil(8) {
         0 => 1,
@@ -75,12 +75,12 @@ pub(crate) fn set_bytes(labels: usize) -> usize {
     }
 }
 
-/// Bytes of a fraction of so many digits.
+/// Returns the number of bytes of a fraction with this number of digits.
 pub(crate) const fn fraction_bytes(decimals: u8) -> usize {
     (decimals as usize).div_ceil(2)
 }
 
-/// Bytes of a column of at most so many bytes' length.
+/// Returns the size of the length field of a column with values of at most `max_bytes` bytes.
 const fn length_bytes(max_bytes: u64) -> u8 {
     if max_bytes > 255 { 2 } else { 1 }
 }
@@ -112,7 +112,8 @@ impl PackedLength {
         }
     }
 
-    /// Where the column's bytes are that starts at `at`: without the length in front. `None` past the end.
+    /// Returns the start and length of the value of the column at `at`, without its length field. `None` beyond the
+    /// end.
     #[inline]
     fn range(self, bytes: &[u8], at: usize) -> Option<(usize, usize)> {
         let (start, length) = match self {
@@ -131,7 +132,7 @@ impl PackedLength {
 #[inline]
 fn little_endian(bytes: &[u8]) -> u64 {
     match *bytes {
-        // What most columns and lengths have.
+        // Sizes of most columns and lengths.
         [a] => u64::from(a),
         [a, b] => u64::from(u16::from_le_bytes([a, b])),
         [a, b, c, d] => u64::from(u32::from_le_bytes([a, b, c, d])),
@@ -151,32 +152,32 @@ fn big_endian(bytes: &[u8]) -> u64 {
 }
 
 impl RowLayout {
-    /// The layout of rows with these columns.
+    /// Creates the layout of rows with these columns.
     pub fn new(types: impl Into<Arc<[DataType]>>) -> Self {
         let types = types.into();
         let lengths = types.iter().map(PackedLength::of).collect();
         RowLayout { types, lengths }
     }
 
-    /// The columns' types.
+    /// Returns the columns' types.
     pub fn types(&self) -> &[DataType] {
         &self.types
     }
 
-    /// How many columns there are.
+    /// Returns the number of columns.
     pub fn columns(&self) -> usize {
         self.types.len()
     }
 
-    /// Bytes of the NULL bitmap.
+    /// Returns the size of the NULL bitmap in bytes.
     fn bitmap_bytes(&self) -> usize {
         self.types.len().div_ceil(8)
     }
 
-    /// Appends the image of a row whose values are of their columns' types.
+    /// Appends the image of a row. The values must have their columns' types.
     ///
     /// # Errors
-    /// `ColumnCount`, or `WrongType` where a value needs `convert::assign` first.
+    /// `ColumnCount`; `WrongType` if a value needs `convert::assign` first.
     pub fn encode(&self, values: &[Value], out: &mut Vec<u8>) -> Result<()> {
         if values.len() != self.types.len() {
             return Err(Error::ColumnCount {
@@ -195,11 +196,12 @@ impl RowLayout {
         Ok(())
     }
 
-    /// Appends the image of a row that differs from another in some columns, given in ascending order: what the others hold is copied
-    /// as it is.
+    /// Appends the image of a row that differs from another in some columns, given in ascending order. The other
+    /// columns are copied without decoding.
     ///
     /// # Errors
-    /// `WrongType`; `TruncatedImage` for a bad image; `ColumnCount` for a column that does not exist or is out of order.
+    /// `WrongType`; `TruncatedImage` if the image is damaged; `ColumnCount` if a column does not exist or is out of
+    /// order.
     pub fn encode_changed(
         &self,
         before: RowImage<'_>,
@@ -241,10 +243,10 @@ impl RowLayout {
         Ok(())
     }
 
-    /// The image that starts at `bytes`, and the bytes after it.
+    /// Returns the image at the start of `bytes` and the bytes after it.
     ///
     /// # Errors
-    /// `TruncatedImage`
+    /// `TruncatedImage` if the bytes end too early.
     pub fn split<'a>(&'a self, bytes: &'a [u8]) -> Result<(RowImage<'a>, &'a [u8])> {
         let image = self.image(bytes);
         let mut at = self.bitmap_bytes();
@@ -261,7 +263,7 @@ impl RowLayout {
         Ok((self.image(image), rest))
     }
 
-    /// A whole image. Only its columns' decoding checks the bytes.
+    /// Wraps the bytes of a whole image. They are only checked when columns are decoded.
     pub fn image<'a>(&'a self, bytes: &'a [u8]) -> RowImage<'a> {
         RowImage { layout: self, bytes }
     }
@@ -357,7 +359,7 @@ fn within(number: i64, (low, high): (i64, i64)) -> bool {
     low <= number && number <= high
 }
 
-/// Appends a length and what `append` appends after it; `None` if the length does not fit.
+/// Appends a length and the bytes that `append` appends. Returns `None` if the length does not fit.
 #[inline]
 fn with_length(prefix: usize, out: &mut Vec<u8>, append: impl FnOnce(&mut Vec<u8>)) -> Option<()> {
     let at = out.len();
@@ -376,12 +378,12 @@ fn pack_bytes(bytes: &[u8], prefix: usize, out: &mut Vec<u8>) -> Option<()> {
     with_length(prefix, out, |out| out.extend_from_slice(bytes))
 }
 
-/// year ≪ 9 + month ≪ 5 + day, in the order of the days.
+/// Packs a date as year ≪ 9 + month ≪ 5 + day, which sorts by date.
 pub(crate) fn pack_date(date: Date) -> u32 {
     u32::from(date.year) << 9 | u32::from(date.month) << 5 | u32::from(date.day)
 }
 
-/// The year in one byte; `None` if it is not one that a YEAR column holds.
+/// Returns the year as one byte, or `None` if a YEAR column cannot hold it.
 pub(crate) fn pack_year(year: u16) -> Option<u8> {
     match year {
         0 => Some(0),
@@ -390,7 +392,7 @@ pub(crate) fn pack_year(year: u16) -> Option<u8> {
     }
 }
 
-/// What one unit of a fraction of so many bytes is, in microseconds.
+/// Returns the unit of a fraction of this many bytes, in microseconds.
 const fn fraction_unit(bytes: usize) -> u32 {
     match bytes {
         0 => 1_000_000,
@@ -400,14 +402,14 @@ const fn fraction_unit(bytes: usize) -> u32 {
     }
 }
 
-/// A fraction in so many bytes, of which only the column's decimals are kept.
+/// Packs a fraction, cut to the column's decimals.
 fn pack_fraction(micros: u32, decimals: u8) -> u32 {
     let unit = crate::temporal::micros_unit(decimals);
     micros / unit * unit / fraction_unit(fraction_bytes(decimals))
 }
 
-/// Appends a TIME: hours, minutes and seconds in 3 bytes with the fraction after them, negative ones as one number less than the offset.
-/// Sorts by bytes.
+/// Appends a TIME: hours, minutes and seconds in 3 bytes, then the fraction. A negative time is the offset minus its
+/// number. The bytes sort by time.
 pub(crate) fn pack_time(time: Time, decimals: u8, out: &mut Vec<u8>) {
     let fraction = fraction_bytes(decimals);
     let whole = i64::from(time.hours()) << 12 | i64::from(time.minute()) << 6 | i64::from(time.second());
@@ -431,7 +433,7 @@ fn unpack_time(bytes: &[u8], decimals: u8) -> Option<Time> {
         .then(|| Time::from_micros(if number < 0 { -micros } else { micros }, decimals))
 }
 
-/// Appends a DATETIME: 5 bytes with the first bit set, then the fraction. Sorts by bytes.
+/// Appends a DATETIME: 5 bytes with the first bit set, then the fraction. The bytes sort by time.
 pub(crate) fn pack_datetime(value: DateTime, decimals: u8, out: &mut Vec<u8>) {
     let date = value.date;
     let days = (u64::from(date.year) * 13 + u64::from(date.month)) << 5 | u64::from(date.day);
@@ -454,14 +456,14 @@ fn unpack_datetime(bytes: &[u8], decimals: u8) -> Option<DateTime> {
         .then(|| DateTime::new(date, hour as u8, minute as u8, second as u8).with_micros(micros, decimals))
 }
 
-/// Appends a TIMESTAMP: 4 bytes of seconds, then the fraction. Sorts by bytes.
+/// Appends a TIMESTAMP: 4 bytes of seconds, then the fraction. The bytes sort by time.
 pub(crate) fn pack_timestamp(value: Timestamp, decimals: u8, out: &mut Vec<u8>) {
     out.extend_from_slice(&value.seconds.to_be_bytes());
     let fraction = fraction_bytes(decimals);
     out.extend_from_slice(&pack_fraction(value.micros, decimals).to_be_bytes()[4 - fraction..]);
 }
 
-/// An integer column's value from its bytes.
+/// Decodes the value of an integer column.
 #[inline]
 pub(crate) fn unpack_integer(t: IntegerType, bytes: &[u8]) -> ValueRef<'static> {
     let raw = little_endian(bytes);
@@ -474,7 +476,7 @@ pub(crate) fn unpack_integer(t: IntegerType, bytes: &[u8]) -> ValueRef<'static> 
     }
 }
 
-/// A column's value from its bytes.
+/// Decodes the value of a column.
 #[inline]
 pub(crate) fn unpack<'a>(data_type: &'a DataType, bytes: &'a [u8]) -> Option<ValueRef<'a>> {
     Some(match data_type {
@@ -523,7 +525,7 @@ pub(crate) fn unpack<'a>(data_type: &'a DataType, bytes: &'a [u8]) -> Option<Val
             [year] => 1900 + u16::from(*year),
             _ => return None,
         }),
-        // A replicated row may have members that this definition has not: they read as nothing, as in MariaDB.
+        // A replicated row may have members that this definition does not have. They read as no member, as in MariaDB.
         DataType::Enum { labels, .. } => ValueRef::Enum(EnumRef {
             index: little_endian(bytes) as u16,
             labels,
@@ -536,17 +538,17 @@ pub(crate) fn unpack<'a>(data_type: &'a DataType, bytes: &'a [u8]) -> Option<Val
 }
 
 impl<'a> RowImage<'a> {
-    /// The bytes.
+    /// Returns the bytes.
     pub fn bytes(&self) -> &'a [u8] {
         self.bytes
     }
 
-    /// The layout.
+    /// Returns the layout.
     pub fn layout(&self) -> &'a RowLayout {
         self.layout
     }
 
-    /// Whether that column is NULL (true past the end of a bad image).
+    /// Returns whether the column is NULL (true beyond the end of a damaged image).
     #[inline]
     pub fn is_null(&self, column: usize) -> bool {
         self.bytes
@@ -554,7 +556,8 @@ impl<'a> RowImage<'a> {
             .is_none_or(|byte| byte >> (column % 8) & 1 == 1)
     }
 
-    /// One column's value. It walks over the columns before it: for several columns in order, [`RowImage::columns`] is faster.
+    /// Returns one column's value. This walks over the columns before it; [`RowImage::columns`] is faster for several
+    /// columns.
     ///
     /// # Errors
     /// `TruncatedImage`, `InvalidImage`
@@ -566,7 +569,7 @@ impl<'a> RowImage<'a> {
         columns.next().unwrap_or(Err(Error::TruncatedImage { column }))
     }
 
-    /// All columns in order, decoded as they are asked for; [`Columns::skip_column`] passes over one without decoding it.
+    /// Returns all columns in order, decoded on demand. [`Columns::skip_column`] skips one without decoding it.
     pub fn columns(&self) -> Columns<'a> {
         Columns {
             image: *self,
@@ -575,7 +578,7 @@ impl<'a> RowImage<'a> {
         }
     }
 
-    /// Copies the row's values.
+    /// Decodes all values.
     ///
     /// # Errors
     /// `TruncatedImage`, `InvalidImage`
@@ -585,22 +588,22 @@ impl<'a> RowImage<'a> {
 }
 
 impl<'a> Columns<'a> {
-    /// Which column comes next.
+    /// Returns the index of the next column.
     pub fn position(&self) -> usize {
         self.column
     }
 
-    /// The type of the next column; `None` behind the last.
+    /// Returns the type of the next column, or `None` after the last.
     pub fn next_type(&self) -> Option<&'a DataType> {
         self.image.layout.types.get(self.column)
     }
 
-    /// Where the next column begins, in bytes from the image's start.
+    /// Returns the offset of the next column in the image, in bytes.
     pub fn offset(&self) -> usize {
         self.at
     }
 
-    /// The bytes of the next column, without a length in front, and passes over it; `None` for NULL.
+    /// Returns the bytes of the next column without its length field, and advances. `None` for NULL.
     #[inline]
     fn take(&mut self) -> Result<Option<&'a [u8]>> {
         let column = self.column;
@@ -614,11 +617,11 @@ impl<'a> Columns<'a> {
         Ok(Some(&self.image.bytes[start..end]))
     }
 
-    /// The bytes of the next column as they are packed, without a length in front, and passes over it; `None` for NULL. Enough
-    /// to see whether a column changed.
+    /// Returns the packed bytes of the next column without its length field, and advances. `None` for NULL. Comparing
+    /// them shows whether a column changed.
     ///
     /// # Errors
-    /// `TruncatedImage`; also past the last column.
+    /// `TruncatedImage`; also after the last column.
     #[inline]
     pub fn next_packed(&mut self) -> Result<Option<&'a [u8]>> {
         if self.column >= self.image.layout.types.len() {
@@ -627,8 +630,8 @@ impl<'a> Columns<'a> {
         self.take()
     }
 
-    /// Copies the next column's value into `target`, whose memory is used again where it can be: what a scan does with each row. Behind
-    /// the last column there is NULL.
+    /// Copies the next column's value into `target` and reuses its memory if possible; scans call this for each row.
+    /// After the last column the value is NULL.
     ///
     /// # Errors
     /// `TruncatedImage`, `InvalidImage`
@@ -643,7 +646,7 @@ impl<'a> Columns<'a> {
             *target = Value::Null;
             return Ok(());
         };
-        // What most columns are goes straight there.
+        // Fast path for the most frequent types.
         match data_type {
             DataType::Integer(t) => unpack_integer(*t, bytes).store_in(target),
             DataType::Char { collation, .. }
@@ -664,19 +667,19 @@ impl<'a> Columns<'a> {
         Ok(())
     }
 
-    /// Passes over one column.
+    /// Skips one column.
     ///
     /// # Errors
-    /// `TruncatedImage`; also past the last column.
+    /// `TruncatedImage`; also after the last column.
     #[inline]
     pub fn skip_column(&mut self) -> Result<()> {
         self.next_packed().map(|_| ())
     }
 
-    /// Passes over the columns before `column`.
+    /// Skips the columns before `column`.
     ///
     /// # Errors
-    /// `TruncatedImage`; also for a column that was passed already.
+    /// `TruncatedImage`; also if the column was already passed.
     pub fn skip_to(&mut self, column: usize) -> Result<()> {
         if column < self.column {
             return Err(Error::TruncatedImage { column });
@@ -687,10 +690,10 @@ impl<'a> Columns<'a> {
         Ok(())
     }
 
-    /// Passes over the columns before `column` and returns that one's value.
+    /// Skips the columns before `column` and returns its value.
     ///
     /// # Errors
-    /// `TruncatedImage`, `InvalidImage`; also for a column that was passed already or does not exist.
+    /// `TruncatedImage`, `InvalidImage`; also if the column was already passed or does not exist.
     pub fn seek(&mut self, column: usize) -> Result<ValueRef<'a>> {
         self.skip_to(column)?;
         self.next().unwrap_or(Err(Error::TruncatedImage { column }))
@@ -728,7 +731,7 @@ mod tests {
     use crate::any_value::{data_types, values};
     use proptest::prelude::*;
 
-    /// Types, and rows of values of theirs with some NULLs.
+    /// Returns a strategy for types and rows of their values with some NULLs.
     fn rows() -> impl Strategy<Value = (Vec<DataType>, Vec<Value>)> {
         prop::collection::vec(data_types(), 1..20).prop_flat_map(|types| {
             let row: Vec<_> = types
@@ -741,7 +744,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn rows_come_back((types, row) in rows(), tail: [u8; 2]) {
+        fn rows_round_trip((types, row) in rows(), tail: [u8; 2]) {
             let layout = RowLayout::new(types);
             let mut bytes = Vec::new();
             layout.encode(&row, &mut bytes).unwrap();
@@ -758,7 +761,7 @@ mod tests {
             for column in (0..row.len()).step_by(3) {
                 prop_assert_eq!(&columns.seek(column).unwrap().into_owned(), &row[column]);
             }
-            // Into values of the row before, from the second row on.
+            // In the second round, into the values of the previous one.
             let mut stored = vec![Value::Null; row.len() + 1];
             for _ in 0..2 {
                 let mut columns = image.columns();
@@ -769,7 +772,7 @@ mod tests {
                 prop_assert_eq!(&stored[row.len()], &Value::Null);
                 stored.rotate_left(1);
             }
-            // Cut anywhere, it is refused.
+            // Every prefix is rejected.
             for end in 0..length {
                 prop_assert!(layout.split(&bytes[..end]).is_err());
             }

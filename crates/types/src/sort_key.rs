@@ -1,7 +1,7 @@
-//! Keys whose bytes sort as values do: what an index is made of.
+//! Sort keys: index keys whose bytes sort as the values do.
 //!
-//! Each column's key is either of fixed length or ends with an end marker that sorts right, so that the keys of several columns
-//! stand one after the other without anything between them. Two values have the same key exactly if they are equal in an index:
+//! Each column's key either has a fixed length or ends with an end marker that sorts correctly, so the keys of several
+//! columns are concatenated without separators. Two values have the same key exactly if they are equal in an index:
 //! `'a'` and `'a '` under PAD SPACE, 0.0 and -0.0.
 //!
 //! | type | key |
@@ -26,24 +26,24 @@ use crate::row_image::{
 };
 use crate::value::ValueRef;
 
-/// Whether a column of a key may be NULL, and so has a marker byte in front.
+/// Whether a column of a key may be NULL, and therefore begins with a marker byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub enum Nullability {
     /// NOT NULL: no marker.
     NotNull,
-    /// A marker byte: 0 for NULL, which so comes first, or 1.
+    /// A marker byte: 1, or 0 for NULL, which therefore sorts first.
     Nullable,
 }
 
-/// The marker of a NULL in a nullable column.
+/// Marker of NULL in a nullable column.
 pub const NULL_MARKER: u8 = 0;
-/// The marker of a value in a nullable column.
+/// Marker of a value in a nullable column.
 pub const VALUE_MARKER: u8 = 1;
 
-/// Appends the key of the next column of a row image, and passes over it. Whether it is NULL.
+/// Appends the key of the next column of a row image and advances. Returns whether the column is NULL.
 ///
 /// # Errors
-/// As [`append`]; `TruncatedImage`, `InvalidImage`.
+/// The errors of [`append`]; `TruncatedImage`, `InvalidImage`.
 pub fn append_column(
     columns: &mut Columns<'_>,
     nullability: Nullability,
@@ -52,7 +52,7 @@ pub fn append_column(
 ) -> Result<bool> {
     let column = Columns::position(columns);
     if let Some(DataType::Integer(integer)) = columns.next_type() {
-        // Most keys are made of them: their bytes the other way round.
+        // Most keys consist of integers: reverse their bytes.
         if let Some(packed) = columns.next_packed()? {
             append_marker(nullability, out);
             let start = out.len();
@@ -77,18 +77,19 @@ pub fn append_column(
     Ok(value.is_null())
 }
 
-/// Appends what stands in front of a value.
+/// Appends the marker of a value, if the column is nullable.
 fn append_marker(nullability: Nullability, out: &mut Vec<u8>) {
     if nullability == Nullability::Nullable {
         out.push(VALUE_MARKER);
     }
 }
 
-/// Appends the key of a value of a column of this type; `prefix` is the number of characters (bytes of a binary string) that an
-/// index on `column(n)` holds. The value must be one that the column can hold (`convert::assign`).
+/// Appends the key of a value of a column of this type. `prefix` is the number of characters (bytes of a binary string)
+/// in an index on `column(n)`. The value must be one that the column can hold (`convert::assign`).
 ///
 /// # Errors
-/// `WrongType` (its column always 0) if the value is not of the column's kind, or NULL in a NOT NULL column.
+/// `WrongType` (its column always 0) if the value's kind does not match the column, or if it is NULL in a NOT NULL
+/// column.
 pub fn append(
     value: &ValueRef<'_>,
     data_type: &DataType,
@@ -173,7 +174,7 @@ pub fn append(
     Ok(())
 }
 
-/// The bytes of the key of every value of such a column, without the marker of a nullable one; `None` where they depend on the value.
+/// Returns the length of the key of such a column without a NULL marker, or `None` if it depends on the value.
 pub fn fixed_length(data_type: &DataType, prefix: Option<u32>) -> Option<usize> {
     Some(match data_type {
         DataType::Integer(integer) => integer.width.bytes(),
@@ -195,15 +196,16 @@ pub fn fixed_length(data_type: &DataType, prefix: Option<u32>) -> Option<usize> 
     })
 }
 
-/// Appends the NULL marker, if the column has one.
+/// Appends the NULL marker, if the column is nullable.
 pub fn append_null(nullability: Nullability, out: &mut Vec<u8>) {
     if nullability == Nullability::Nullable {
         out.push(NULL_MARKER);
     }
 }
 
-/// Appends what the keys of all values of a text or binary column that begin with `beginning` start with (for `LIKE 'beginning%'`). Some
-/// other values' keys may start so too. Past the index's prefix length there is nothing more to tell keys apart.
+/// Appends the common prefix of the keys of all values of a text or binary column that begin with `beginning` (for
+/// `LIKE 'beginning%'`). The keys of some other values may have the same prefix. Nothing is appended for characters
+/// beyond the index's prefix length.
 pub fn append_beginning(
     beginning: &str,
     data_type: &DataType,
@@ -232,7 +234,7 @@ pub fn append_beginning(
     }
 }
 
-/// The least key that is above every key starting with `key`: its end for a range search. `None` if there is none above.
+/// Returns the lowest key above all keys that start with `key`, as the end of a range search. `None` if there is none.
 pub fn after_prefix(key: &[u8]) -> Option<Vec<u8>> {
     let last = key.iter().rposition(|&byte| byte != 0xff)?;
     let mut end = key[..=last].to_vec();
@@ -249,7 +251,7 @@ mod tests {
     use proptest::prelude::*;
     use std::cmp::Ordering;
 
-    /// How MariaDB orders two values of a column in an index.
+    /// Compares two values of a column as a MariaDB index does.
     fn order(a: &Value, b: &Value, data_type: &DataType) -> Ordering {
         match (a, b) {
             (Value::Int(a), Value::Int(b)) => a.cmp(b),
@@ -294,14 +296,14 @@ mod tests {
         }
 
         #[test]
-        fn keys_of_fixed_length_have_it((data_type, value, _) in pairs()) {
+        fn fixed_length_is_the_length_of_every_key((data_type, value, _) in pairs()) {
             if let Some(length) = fixed_length(&data_type, None) {
                 prop_assert_eq!(key(&value, &data_type, Nullability::NotNull).len(), length);
             }
         }
 
         #[test]
-        fn columns_of_images_have_the_keys_of_their_values((data_type, value, _) in pairs(), is_null: bool) {
+        fn keys_of_image_columns_equal_those_of_their_values((data_type, value, _) in pairs(), is_null: bool) {
             let value = if is_null { Value::Null } else { value };
             let layout = RowLayout::new([data_type.clone()]);
             let mut image = Vec::new();
@@ -330,7 +332,7 @@ mod tests {
         }
 
         #[test]
-        fn keys_start_as_those_of_their_beginnings(start in "[ab \t!ä]{0,4}", rest in "[ab \t!ä]{0,4}", prefix in 1u32..6) {
+        fn keys_start_with_the_keys_of_their_beginnings(start in "[ab \t!ä]{0,4}", rest in "[ab \t!ä]{0,4}", prefix in 1u32..6) {
             for data_type in [
                 DataType::VarChar { length: 20, collation: Collation::Utf8mb4GeneralCi },
                 DataType::Text { size: crate::BlobSize::Long, collation: Collation::Utf8mb4Bin },
@@ -371,7 +373,7 @@ mod tests {
     }
 
     #[test]
-    fn refuses_what_needs_conversion() {
+    fn rejects_values_that_need_conversion() {
         let int = DataType::Integer(crate::IntegerType::new(crate::IntegerWidth::Int, Sign::Signed));
         let mut out = Vec::new();
         assert!(

@@ -1,23 +1,24 @@
-//! How a table map event of the binlog describes columns: type codes, metadata, NULL bitmap and optional metadata.
+//! Description of columns in a binlog table map event: type codes, metadata, NULL bitmap and optional metadata.
 //!
 //! ```text
 //!   column count │ type codes, one byte each │ length, metadata block │ NULL bitmap │ optional metadata
 //! ```
 //!
-//! The metadata block has for each column 0 to 2 bytes, by its type code:
+//! The metadata block has 0 to 2 bytes for each column, depending on its type code:
 //!
 //! | code | metadata |
 //! |---|---|
 //! | FLOAT, DOUBLE | bytes of storage: 4, 8 |
 //! | NEWDECIMAL | precision, scale |
-//! | VARCHAR | longest value in bytes, little-endian |
-//! | STRING | CHAR, BINARY: real type and longest value in bytes, whose bits 8 and 9 are turned into bits 4 and 5 of the type; ENUM, SET: real type, bytes of storage |
-//! | BLOB | bytes of the length |
-//! | BIT | bits past whole bytes, whole bytes |
+//! | VARCHAR | length of the longest value in bytes, little-endian |
+//! | STRING: CHAR, BINARY | real type and length of the longest value in bytes, whose bits 8 and 9 are XORed into bits 4 and 5 of the type |
+//! | STRING: ENUM, SET | real type, bytes of storage |
+//! | BLOB | size of the length field in bytes |
+//! | BIT | bits beyond whole bytes, whole bytes |
 //! | TIME2, DATETIME2, TIMESTAMP2 | decimals |
 //!
-//! Optional metadata (`binlog_row_metadata`, MDEV-20477) are fields of type, length, value. All of it is checked against what MariaDB 10.11
-//! writes, in `tests/vectors/row_images.txt`.
+//! Optional metadata (`binlog_row_metadata`, MDEV-20477) consists of fields of type, length, value.
+//! `tests/vectors/row_images.txt` checks all of it against the output of MariaDB 10.11.
 
 use crate::collation::Collation;
 use crate::data_type::{
@@ -29,30 +30,30 @@ use crate::row_image::{enum_bytes, set_bytes};
 use crate::text::{append_length, append_length_and_bytes};
 use std::sync::{Arc, LazyLock};
 
-/// How much optional metadata a table map carries (`binlog_row_metadata`).
+/// Amount of optional metadata in a table map (`binlog_row_metadata`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum RowMetadata {
-    /// None: MariaDB's default.
+    /// None. This is MariaDB's default.
     #[default]
     NoLog,
-    /// Signedness, character sets.
+    /// Signedness and character sets.
     Minimal,
-    /// Column names, ENUM and SET labels, primary key too.
+    /// Also column names, ENUM and SET labels, and the primary key.
     Full,
 }
 
-/// What a table map says of a column besides its type.
+/// Column of a table map.
 #[derive(Clone, Copy, Debug)]
 pub struct MappedColumn<'a> {
-    /// Its name, for full metadata.
+    /// Column name, for full metadata.
     pub name: &'a str,
-    /// Its type.
+    /// Type of the column.
     pub data_type: &'a DataType,
-    /// Whether it may be NULL.
+    /// Whether the column is nullable.
     pub nullable: bool,
 }
 
-/// The types of the optional metadata's fields.
+/// Types of the optional metadata's fields.
 mod field {
     pub const SIGNEDNESS: u8 = 1;
     pub const DEFAULT_CHARSET: u8 = 2;
@@ -66,7 +67,7 @@ mod field {
     pub const ENUM_AND_SET_COLUMN_CHARSET: u8 = 11;
 }
 
-/// The type code of a column in a table map.
+/// Returns the type code of a column in a table map.
 pub fn type_code(data_type: &DataType) -> FieldType {
     match data_type {
         DataType::VarChar { .. } | DataType::VarBinary { .. } => FieldType::VarChar,
@@ -77,7 +78,7 @@ pub fn type_code(data_type: &DataType) -> FieldType {
     }
 }
 
-/// The longest value of a CHAR, VARCHAR, BINARY or VARBINARY column in bytes.
+/// Returns the length of the longest value of a CHAR, VARCHAR, BINARY or VARBINARY column in bytes.
 fn max_bytes(data_type: &DataType) -> u16 {
     let characters = data_type.max_characters().unwrap_or(0);
     let bytes = characters * u64::from(data_type.charset().max_bytes_per_character());
@@ -114,8 +115,8 @@ pub fn append_metadata(data_type: &DataType, out: &mut Vec<u8>) {
     }
 }
 
-/// Appends the part of a table map's body from the column count on: count, type codes, metadata block with its length,
-/// NULL bitmap, optional metadata. `primary_key` holds (column, prefix length in characters or 0) of the key's parts.
+/// Appends a table map's body from the column count on: count, type codes, metadata block with its length, NULL bitmap,
+/// optional metadata. `primary_key` contains the parts of the key as (column, prefix length in characters or 0).
 pub fn append_columns(
     columns: &[MappedColumn<'_>],
     primary_key: &[(usize, u32)],
@@ -137,7 +138,7 @@ pub fn append_columns(
     append_optional(columns, primary_key, metadata, out);
 }
 
-/// Which bit of a byte comes first.
+/// Order of the bits in a byte.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum BitOrder {
     LowestFirst,
@@ -166,12 +167,12 @@ fn append_field(field: u8, value: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-/// Whether SIGNEDNESS has a bit for it.
+/// Returns whether SIGNEDNESS contains a bit for a column of this type.
 fn has_sign(data_type: &DataType) -> bool {
     data_type.is_numeric() && !matches!(data_type, DataType::Bit { .. })
 }
 
-/// Whether COLUMN_CHARSET has a number for it.
+/// Returns whether COLUMN_CHARSET contains a number for a column of this type.
 fn has_charset(data_type: &DataType) -> bool {
     data_type.is_text() || data_type.is_binary_string()
 }
@@ -259,7 +260,7 @@ fn append_optional(
     );
 }
 
-/// Appends the columns' collations: where more than half of them are the same, that one and the exceptions.
+/// Appends the columns' collations. If more than half of them are the same: that collation and the exceptions.
 fn append_charsets(collations: &[Collation], default_field: u8, column_field: u8, out: &mut Vec<u8>) {
     let count = |collation: &Collation| collations.iter().filter(|&other| other == collation).count();
     let most_used = collations.iter().copied().max_by_key(count);
@@ -290,9 +291,9 @@ fn reader(metadata: &[u8]) -> Reader<'_> {
     Reader::new(metadata, || Error::MalformedMetadata)
 }
 
-/// The column types that a table map gives, as far as it tells. Without optional metadata, integers are signed, text is
-/// binary strings, and labels are numbers; with it, all is known but display widths. Good enough to decode rows of a foreign
-/// log; own rows are decoded by the catalog's types.
+/// Returns the column types that a table map describes. Without optional metadata, integers are signed, text becomes
+/// binary strings, and labels are numbers; with it, everything except display widths is known. This is sufficient to
+/// decode rows of another server's log. For the server's own rows the catalog has the types.
 ///
 /// # Errors
 /// `UnknownColumnType`, `MalformedMetadata`
@@ -321,11 +322,11 @@ pub fn decode_columns(type_codes: &[u8], metadata: &[u8], optional: &[u8]) -> Re
             field::ENUM_AND_SET_COLUMN_CHARSET => set_charsets(&mut types, has_labels, value)?,
             field::SET_LABELS => set_labels = Some(value),
             field::ENUM_LABELS => enum_labels = Some(value),
-            // Names and keys say nothing of types; later versions may add fields.
+            // Names and keys do not affect types. Later versions may add fields.
             _ => {}
         }
     }
-    // After the character sets, which may stand behind them.
+    // Labels are decoded after the character sets, which may follow them in the event.
     let (mut set_labels, mut enum_labels) = (set_labels.map(reader), enum_labels.map(reader));
     for data_type in &mut types {
         let (labels, collation, texts) = match data_type {
@@ -417,7 +418,7 @@ fn decode_column(code: u8, metadata: &mut Reader<'_>) -> Result<DataType> {
     )
 }
 
-/// So many labels as the bytes of storage can number, each named by its number.
+/// Returns as many labels as the bytes of storage can number. Each label is its number.
 fn numbered_labels(count: usize) -> Arc<Labels> {
     static LARGE: LazyLock<Arc<Labels>> = LazyLock::new(|| make(65_535));
     fn make(count: usize) -> Arc<Labels> {
@@ -446,10 +447,10 @@ fn set_unsigned(data_type: &mut DataType) {
     }
 }
 
-/// Gives a type its collation; a binary string becomes text.
+/// Sets the collation of a type. A binary string becomes text.
 fn set_collation(data_type: &mut DataType, id: usize) -> Result<()> {
     let known = u16::try_from(id).ok().and_then(Collation::from_id);
-    // Bytes of a character set that this server does not know stay bytes.
+    // Bytes of an unsupported character set stay bytes.
     let collation = known.unwrap_or(Collation::Binary);
     if collation == Collation::Binary {
         return Ok(());

@@ -1,7 +1,7 @@
-//! Values as text: what the text protocol sends, what CAST to CHAR and string functions see.
+//! Values as text, for the text protocol, CAST to CHAR, and string functions.
 //!
-//! TIMESTAMP values are shown in a time zone, so all functions take the session's. What depends on the column rather than the
-//! value (ZEROFILL, the fixed decimals of `FLOAT(M,D)`) is in [`append_column_value`].
+//! All functions take the session's time zone, because TIMESTAMP values are shown in it. [`append_column_value`] adds
+//! what depends on the column rather than the value: ZEROFILL and the fixed decimals of `FLOAT(M,D)`.
 
 use crate::data_type::{DataType, FloatType};
 use crate::float_text::{append_double, append_fixed, append_float};
@@ -39,7 +39,7 @@ pub fn append_signed(number: i64, out: &mut Vec<u8>) {
     append_unsigned(number.unsigned_abs(), out);
 }
 
-/// Appends a value's text; NULL appends nothing. Binary strings and BIT values append their bytes.
+/// Appends a value's text. NULL appends nothing. Binary strings and BIT values append their bytes.
 pub fn append_value(value: &ValueRef<'_>, time_zone: &TimeZone, out: &mut Vec<u8>) {
     match value {
         ValueRef::Null => {}
@@ -68,7 +68,7 @@ pub fn append_value(value: &ValueRef<'_>, time_zone: &TimeZone, out: &mut Vec<u8
     }
 }
 
-/// Appends a value as a column of this type shows it: with ZEROFILL and the fixed decimals of `FLOAT(M,D)`.
+/// Appends a value as a column of this type shows it, with ZEROFILL and the fixed decimals of `FLOAT(M,D)`.
 pub fn append_column_value(
     value: &ValueRef<'_>,
     data_type: &DataType,
@@ -98,7 +98,7 @@ pub fn append_column_value(
     if data_type.is_zerofill() && !value.is_null() {
         let width = match data_type {
             DataType::Integer(t) => usize::from(t.display_width),
-            // A sign is never shown: ZEROFILL is unsigned.
+            // ZEROFILL implies UNSIGNED, so no room for a sign.
             DataType::Decimal(t) => usize::from(t.precision) + usize::from(t.scale > 0),
             DataType::Float(t) => t.fixed.map_or(12, |fixed| usize::from(fixed.precision)),
             DataType::Double(t) => t.fixed.map_or(22, |fixed| usize::from(fixed.precision)),
@@ -111,15 +111,15 @@ pub fn append_column_value(
     }
 }
 
-/// A value's text (bytes that are no UTF-8 replaced); empty for NULL.
+/// Returns a value's text, with U+FFFD for bytes that are not UTF-8; empty for NULL.
 pub fn to_string(value: &ValueRef<'_>, time_zone: &TimeZone) -> String {
     let mut out = Vec::new();
     append_value(value, time_zone, &mut out);
     String::from_utf8(out).unwrap_or_else(|e| String::from_utf8_lossy(e.as_bytes()).into_owned())
 }
 
-/// Appends a value as the text protocol sends it: its text with its length in front, or 0xFB for NULL. `data_type` is the result
-/// column's where the value comes straight from a table's column.
+/// Appends a value in the text protocol: its text with its length before it, or 0xFB for NULL. `data_type` is the
+/// result column's type, if the value comes directly from a table's column.
 pub fn append_protocol_value(
     value: &ValueRef<'_>,
     data_type: Option<&DataType>,
@@ -199,7 +199,7 @@ mod tests {
         );
     }
 
-    /// As MariaDB 10.11 prints such columns.
+    /// Output of such columns in MariaDB 10.11.
     #[test]
     fn zerofill_and_fixed_decimals() {
         let int = IntegerType {

@@ -1,6 +1,6 @@
-//! One SQL value, owned ([`Value`]) or borrowed from where it is stored ([`ValueRef`]).
+//! A SQL value, owned ([`Value`]) or borrowed from its storage ([`ValueRef`]).
 //!
-//! A value knows what is needed to print it (a DECIMAL its scale, a TIME its number of fraction digits, an ENUM its
+//! A value contains what is needed to print it (a DECIMAL its scale, a TIME its number of fraction digits, an ENUM its
 //! labels), but not its column: display width, ZEROFILL and collation belong to [`crate::DataType`].
 
 use crate::data_type::Labels;
@@ -20,21 +20,21 @@ pub enum Value {
     Int(i64),
     /// An unsigned integer of any width.
     UInt(u64),
-    /// A single-precision number; kept apart from `Double` because it prints with 6 significant digits.
+    /// A single-precision number. Separate from `Double` because it prints with 6 significant digits.
     Float(f32),
     /// A double-precision number.
     Double(f64),
     /// An exact number.
     Decimal(Decimal),
-    /// Text in whatever character set; UTF-8 inside the server. JSON is text.
+    /// Text in any character set; UTF-8 inside the server. JSON is text.
     Text(String),
     /// A binary string.
     Bytes(Vec<u8>),
-    /// A day, or one of MariaDB's zero dates.
+    /// A date, or one of MariaDB's zero dates.
     Date(Date),
     /// A signed duration or time of day.
     Time(Time),
-    /// A day and a time, in no time zone.
+    /// A date and a time, without a time zone.
     DateTime(DateTime),
     /// An instant.
     Timestamp(Timestamp),
@@ -48,37 +48,37 @@ pub enum Value {
     Set(SetValue),
 }
 
-/// A value of a BIT column: at most 64 bits, of which it keeps how many.
+/// Value of a BIT column of at most 64 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct BitValue {
     /// The bits as a number.
     pub bits: u64,
-    /// How many bits the column has, 1 to 64.
+    /// Number of bits of the column, 1 to 64.
     pub length: u8,
 }
 
 impl BitValue {
-    /// How many bytes the value has as a string.
+    /// Returns the length of the value as a string, in bytes.
     pub fn byte_length(self) -> usize {
         usize::from(self.length).div_ceil(8)
     }
 
-    /// The value as a big-endian string of [`BitValue::byte_length`] bytes, at the end of the array.
+    /// Returns the value in big-endian order. Its string is the last [`BitValue::byte_length`] bytes of the array.
     pub fn to_be_bytes(self) -> [u8; 8] {
         self.bits.to_be_bytes()
     }
 }
 
-/// A value of an ENUM column: the label's number from 1, or 0 for the error value `''`.
+/// Value of an ENUM column: the label's number from 1, or 0 for the error value `''`.
 #[derive(Clone)]
 pub struct EnumValue {
-    /// From 1; 0 is the error value, which prints as an empty string.
+    /// Number of the label from 1; 0 is the error value, which prints as an empty string.
     pub index: u16,
     /// All labels of the column's type.
     pub labels: Arc<Labels>,
 }
 
-/// A value of a SET column: bit *n* stands for label *n*.
+/// Value of a SET column: bit *n* stands for label *n*.
 #[derive(Clone)]
 pub struct SetValue {
     /// One bit for each label, the first label in the lowest bit.
@@ -87,16 +87,16 @@ pub struct SetValue {
     pub labels: Arc<Labels>,
 }
 
-/// [`EnumValue`] that borrows its labels.
+/// An [`EnumValue`] that borrows its labels.
 #[derive(Clone, Copy)]
 pub struct EnumRef<'a> {
-    /// From 1; 0 is the error value.
+    /// Number of the label from 1; 0 is the error value.
     pub index: u16,
     /// All labels of the column's type.
     pub labels: &'a Arc<Labels>,
 }
 
-/// [`SetValue`] that borrows its labels.
+/// A [`SetValue`] that borrows its labels.
 #[derive(Clone, Copy)]
 pub struct SetRef<'a> {
     /// One bit for each label.
@@ -106,12 +106,12 @@ pub struct SetRef<'a> {
 }
 
 impl EnumValue {
-    /// The label, `""` for the error value.
+    /// Returns the label, or `""` for the error value.
     pub fn label(&self) -> &str {
         self.labels.get(self.index)
     }
 
-    /// Borrows it.
+    /// Borrows the labels.
     pub fn as_ref(&self) -> EnumRef<'_> {
         EnumRef {
             index: self.index,
@@ -121,19 +121,19 @@ impl EnumValue {
 }
 
 impl<'a> EnumRef<'a> {
-    /// The label, `""` for the error value.
+    /// Returns the label, or `""` for the error value.
     pub fn label(self) -> &'a str {
         self.labels.get(self.index)
     }
 }
 
 impl SetValue {
-    /// The labels, with commas between.
+    /// Returns the labels with commas between them.
     pub fn text(&self) -> String {
         self.as_ref().text()
     }
 
-    /// Borrows it.
+    /// Borrows the labels.
     pub fn as_ref(&self) -> SetRef<'_> {
         SetRef {
             bits: self.bits,
@@ -143,7 +143,7 @@ impl SetValue {
 }
 
 impl<'a> SetRef<'a> {
-    /// The labels in the order of the type's definition. Bits that it has no labels for are none.
+    /// Returns the labels in the order of the type's definition. Bits without a label are ignored.
     pub fn labels(self) -> impl Iterator<Item = &'a str> {
         let (bits, labels) = (self.bits, self.labels);
         (0..labels.len().min(64) as u16)
@@ -151,7 +151,7 @@ impl<'a> SetRef<'a> {
             .map(move |n| labels.get(n + 1))
     }
 
-    /// The labels, with commas between.
+    /// Returns the labels with commas between them.
     pub fn text(self) -> String {
         let mut out = String::new();
         for (n, label) in self.labels().enumerate() {
@@ -222,9 +222,9 @@ pub enum ValueRef<'a> {
     Float(f32),
     Double(f64),
     Decimal(Decimal),
-    /// Owned only where the column's character set is not a part of UTF-8 and the text is not ASCII.
+    /// Owned only if the column's character set is not a subset of UTF-8 and the text is not ASCII.
     Text(Cow<'a, str>),
-    /// Owned only where the row image left out a BINARY column's trailing zero bytes.
+    /// Owned only if the row image omits a BINARY column's trailing zero bytes.
     Bytes(Cow<'a, [u8]>),
     Date(Date),
     Time(Time),
@@ -237,7 +237,7 @@ pub enum ValueRef<'a> {
 }
 
 impl Value {
-    /// The bytes of memory that it takes, its own place included.
+    /// Returns the memory that the value takes in bytes, including the `Value` itself.
     pub fn memory_bytes(&self) -> usize {
         size_of::<Value>()
             + match self {
@@ -247,7 +247,7 @@ impl Value {
             }
     }
 
-    /// Borrows it.
+    /// Borrows the value.
     pub fn as_ref(&self) -> ValueRef<'_> {
         match self {
             Value::Null => ValueRef::Null,
@@ -269,19 +269,19 @@ impl Value {
         }
     }
 
-    /// Whether it is SQL NULL.
+    /// Returns whether it is SQL NULL.
     pub fn is_null(&self) -> bool {
         matches!(self, Value::Null)
     }
 
-    /// What kind of value it is, for messages.
+    /// Returns the value's kind, for messages.
     pub fn kind(&self) -> &'static str {
         self.as_ref().kind()
     }
 }
 
 impl<'a> ValueRef<'a> {
-    /// Copies what it borrows.
+    /// Copies the borrowed data.
     pub fn into_owned(self) -> Value {
         match self {
             ValueRef::Null => Value::Null,
@@ -309,7 +309,7 @@ impl<'a> ValueRef<'a> {
         }
     }
 
-    /// Copies what it borrows into a value, whose memory is used again where it can be.
+    /// Copies the borrowed data into a value and reuses its memory if possible.
     #[inline]
     pub fn store_in(self, target: &mut Value) {
         match (self, target) {
@@ -326,7 +326,8 @@ impl<'a> ValueRef<'a> {
         }
     }
 
-    /// The value as an AUTO_INCREMENT counter sees it: none for what is below zero, or no number.
+    /// Returns the value for an AUTO_INCREMENT counter, or `None` if it is negative, or neither an integer nor a
+    /// floating-point number.
     pub fn counted(&self) -> Option<u64> {
         match self {
             ValueRef::Int(number) => u64::try_from(*number).ok(),
@@ -337,12 +338,12 @@ impl<'a> ValueRef<'a> {
         }
     }
 
-    /// Whether it is SQL NULL.
+    /// Returns whether it is SQL NULL.
     pub fn is_null(&self) -> bool {
         matches!(self, ValueRef::Null)
     }
 
-    /// What kind of value it is, for messages.
+    /// Returns the value's kind, for messages.
     pub fn kind(&self) -> &'static str {
         match self {
             ValueRef::Null => "NULL",

@@ -1,4 +1,4 @@
-//! Assignments to columns against what MariaDB 10.11 stored and said (tests/vectors/assignments.txt).
+//! Assignments to columns, compared with the values and messages of MariaDB 10.11 (tests/vectors/assignments.txt).
 
 mod column_types;
 
@@ -14,7 +14,7 @@ fn hex(text: &str) -> Vec<u8> {
         .collect()
 }
 
-/// Reads a column definition: `varchar(5) charset latin1`, `timestamp(3) null`.
+/// Parses a column definition: `varchar(5) charset latin1`, `timestamp(3) null`.
 fn column(definition: &str) -> DataType {
     let definition = definition.trim_end_matches(" null");
     match definition.split_once(" charset ") {
@@ -26,7 +26,7 @@ fn column(definition: &str) -> DataType {
     }
 }
 
-/// Reads a literal. `None` for one that is no constant of its own (a zero date under NO_ZERO_DATE).
+/// Parses a literal.
 fn literal(text: &str) -> Value {
     let unquoted = |text: &str| text.trim_matches('\'').to_owned();
     let temporal = |text: &str| {
@@ -75,7 +75,8 @@ fn literal(text: &str) -> Value {
     }
 }
 
-/// What MariaDB would show: the stored value, the warning, the errors in strict mode and with zero dates forbidden.
+/// Returns MariaDB's output: the stored value, the warning, and the errors in strict mode and with zero dates
+/// forbidden.
 fn shown(literal_text: &str, target: &DataType) -> [String; 4] {
     let now = DateTime::new(Date::new(2023, 11, 14), 22, 13, 20);
     let run = |date_modes: DateModes| -> Assigned {
@@ -138,23 +139,24 @@ fn assignments_as_mariadb() {
         }
         let (definition, target) = target.as_ref().unwrap();
         if line.starts_with("'2024.01.31 12.34.56'") && (target.is_numeric() || *target == DataType::Year) {
-            // MariaDB reads an integer from '2024.01.31' as 202401, which is left to it.
+            // MariaDB reads an integer from '2024.01.31' as 202401. This difference is accepted.
             continue;
         }
         let is_string = target.is_text() || target.is_binary_string();
         if line.starts_with("b'")
             && (target.is_temporal() || is_string || matches!(target, DataType::Set { .. }))
         {
-            // A literal of bits is a binary string there; a value of bits is a number.
+            // In MariaDB a bit literal is a binary string; a bit value is a number.
             continue;
         }
         if line.starts_with("3.5e38") && definition.starts_with("varchar(4)") {
-            // Stored as 4e38, which MariaDB calls too long though it fits.
+            // Stored as 4e38. MariaDB reports it as too long although it fits.
             continue;
         }
         let fields: Vec<&str> = line.split('\t').collect();
         let got = shown(fields[0], target);
-        // Of two warnings the one that makes the error counts; MariaDB shows a character above U+FFFF in a message as `?`.
+        // Of two warnings, the one that becomes the error counts. In messages MariaDB shows a character above U+FFFF as
+        // `?`.
         let mut expected: [String; 4] = std::array::from_fn(|n| fields[n + 1].to_owned());
         expected[1] = expected[1].split(" | ").next().unwrap().to_owned();
         let mut got_shown = got.clone();
@@ -162,7 +164,7 @@ fn assignments_as_mariadb() {
             *text = text.replace('?', "😀");
         }
         if expected[3].starts_with("1525") {
-            // Refused as a literal already.
+            // Already rejected as a literal.
             expected[3] = got[3].clone();
         }
         checked += 1;

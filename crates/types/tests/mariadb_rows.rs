@@ -1,4 +1,4 @@
-//! Row images and table maps against what MariaDB 10.11 wrote (tests/vectors/row_images.txt).
+//! Row images and table maps, compared with those that MariaDB 10.11 wrote (tests/vectors/row_images.txt).
 
 mod column_types;
 
@@ -103,7 +103,7 @@ fn rows_decode_to_what_mariadb_prints_and_encode_to_what_it_wrote() {
 }
 
 #[test]
-fn changed_columns_encode_as_a_whole_row_does() {
+fn encode_changed_equals_encoding_the_whole_row() {
     for table in tables() {
         let layout = RowLayout::new(table.columns.iter().map(|(_, t)| t.clone()).collect::<Vec<_>>());
         let mut images = Vec::new();
@@ -135,7 +135,7 @@ fn changed_columns_encode_as_a_whole_row_does() {
 }
 
 #[test]
-fn table_maps_are_those_that_mariadb_writes() {
+fn table_maps_equal_those_of_mariadb() {
     for table in tables() {
         let columns: Vec<_> = (table.columns.iter().enumerate())
             .map(|(n, (name, data_type))| MappedColumn {
@@ -170,12 +170,12 @@ fn table_maps_are_those_that_mariadb_writes() {
 }
 
 #[test]
-fn table_maps_tell_the_types() {
+fn table_maps_determine_the_column_types() {
     for table in tables() {
         let types = table_map_metadata::decode_columns(&table.types, &table.metadata, &table.full).unwrap();
         for ((name, expected), got) in table.columns.iter().zip(types.iter()) {
             let plain = match expected {
-                // What a table map does not tell: display widths, fixed decimals, JSON.
+                // A table map does not contain display widths, fixed decimals, and JSON.
                 DataType::Integer(t) => DataType::Integer(IntegerType::new(t.width, t.sign)),
                 DataType::Float(t) => DataType::Float(FloatType { fixed: None, ..*t }),
                 DataType::Double(t) => DataType::Double(FloatType { fixed: None, ..*t }),
@@ -191,7 +191,7 @@ fn table_maps_tell_the_types() {
             };
             assert_eq!(*got, plain, "{}.{name}", table.name);
         }
-        // Rows can be split with what the shortest map tells.
+        // The types from the shortest map are sufficient for splitting rows.
         let bare = table_map_metadata::decode_columns(&table.types, &table.metadata, &[]).unwrap();
         let layout = RowLayout::new(bare);
         for mut rest in table.rows.iter().map(|rows| &rows[..]) {
@@ -208,7 +208,7 @@ fn table_maps_tell_the_types() {
 }
 
 #[test]
-fn damaged_rows_are_refused_or_read_but_never_panic() {
+fn damaged_rows_never_panic() {
     for table in tables() {
         let layout = RowLayout::new(table.columns.iter().map(|(_, t)| t.clone()).collect::<Vec<_>>());
         for rows in &table.rows {

@@ -1,23 +1,25 @@
-//! Events for replicas that do not know them: older MariaDB and MySQL servers.
+//! Replacement of events for replicas that do not know them: older MariaDB and MySQL servers.
 //!
-//! Such a replica computes its position from the lengths of what it is sent, so nothing may be left out: what it does not know
-//! becomes an event of the same length that does nothing. As MariaDB's `Query_log_event::dummy_event` and `begin_event`.
+//! Such a replica computes its position from the lengths of the events that it receives, so nothing may be omitted: an
+//! unknown event is replaced by one of the same length that has no effect, as in MariaDB's
+//! `Query_log_event::dummy_event` and `begin_event`.
 
 use super::made_up::mend_checksum;
 use paceline_binlog::event::{CHECKSUM_LENGTH, EventFlags, EventType, FLAGS_OFFSET, HEADER_LENGTH};
 
-/// Where the type stands in a header.
+/// Offset of the type in an event header.
 const TYPE_OFFSET: usize = 4;
-/// The length of a Query event's fixed part.
+/// Length of the fixed part of a Query event.
 const QUERY_HEADER_LENGTH: usize = 13;
-/// The shortest Query event: no database, one character.
+/// Length of the shortest Query event: no database, one character.
 const QUERY_LENGTH_MIN: usize = HEADER_LENGTH + QUERY_HEADER_LENGTH + 1 + 1;
-/// The shortest User_var event: a name of one character, NULL.
+/// Length of the shortest User_var event: a name of one character, NULL.
 const USER_VAR_LENGTH_MIN: usize = HEADER_LENGTH + 4 + 1 + 1;
-/// The status variable that holds a time zone; with an empty one the place that a longer Gtid event takes is filled.
+/// Code of the status variable for the time zone. An empty one fills the additional space of a longer Gtid event.
 const Q_TIME_ZONE: u8 = 5;
 
-/// Makes an event one of the same length that does nothing. False if it is too short for any.
+/// Replaces an event by one of the same length that has no effect. Returns false if the event is too short for any
+/// replacement.
 #[must_use]
 pub(super) fn make_dummy(event: &mut [u8]) -> bool {
     let length = event.len() - CHECKSUM_LENGTH;
@@ -46,8 +48,8 @@ pub(super) fn make_dummy(event: &mut [u8]) -> bool {
     true
 }
 
-/// Makes a Gtid event the BEGIN of the same length that stood there before there were GTIDs. False if its length is none of a Gtid
-/// event's.
+/// Replaces a Gtid event by a BEGIN of the same length, which was in this place before there were GTIDs. Returns false
+/// if the length is not that of a Gtid event.
 #[must_use]
 pub(super) fn make_begin(event: &mut [u8]) -> bool {
     const BEGIN: &[u8; 5] = b"BEGIN";
@@ -61,7 +63,7 @@ pub(super) fn make_begin(event: &mut [u8]) -> bool {
     let body = &mut event[HEADER_LENGTH..length];
     body.fill(0);
     if surplus > 0 {
-        // One status variable, a time zone without a name: its code and its length.
+        // One status variable, a time zone without a name: code and length.
         body[QUERY_HEADER_LENGTH - 2..QUERY_HEADER_LENGTH].copy_from_slice(&(surplus as u16).to_le_bytes());
         body[QUERY_HEADER_LENGTH] = Q_TIME_ZONE;
         body[QUERY_HEADER_LENGTH + 1] = 0;
@@ -73,7 +75,7 @@ pub(super) fn make_begin(event: &mut [u8]) -> bool {
     true
 }
 
-/// No USE before it, no temporary tables.
+/// Sets the flags: no USE before it, no temporary tables.
 fn set_flags(event: &mut [u8]) {
     let flags = EventFlags(u16::from_le_bytes([event[FLAGS_OFFSET], event[FLAGS_OFFSET + 1]]));
     let flags = flags
@@ -100,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn dummies_have_the_same_length_and_place() {
+    fn dummies_have_the_same_length_and_end_position() {
         let format = FormatDescription::new("10.11.19-MariaDB", 0);
         for body in [
             &XidEvent { xid: 1 } as &dyn EventBody,
@@ -130,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn gtids_become_begin() {
+    fn gtid_events_become_begin() {
         let format = FormatDescription::new("10.11.19-MariaDB", 0);
         let gtid = "0-3-7".parse().unwrap();
         for commit_id in [None, Some(CommitId(5))] {

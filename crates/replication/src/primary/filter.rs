@@ -1,16 +1,16 @@
-//! What of the log a replica is sent, event by event.
+//! Selection of the events that a replica receives.
 //!
 //! ```text
-//!            ┌ local domain, or the replica has it ──▶ the whole group is left out
+//!            ┌ local domain, or the replica has it ──▶ the whole group is skipped
 //!   Gtid ────┤
-//!            └ otherwise ─────────────────────────▶ sent, as the replica understands it
+//!            └ otherwise ─────────────────────────▶ sent, in a form that the replica understands
 //! ```
 //!
-//! A start by GTIDs names one GTID per domain. In each domain everything is left out up to that very one; then the entry is
-//! forgotten, and the domain is sent whole. `START SLAVE UNTIL` leaves out what comes behind its end, domain by domain, and ends the
-//! stream behind the last. MariaDB's `send_event_to_slave` (sql/sql_repl.cc).
+//! A start by GTID names one GTID for each domain. In each domain everything up to exactly this GTID is skipped; then
+//! its entry is removed, and the rest of the domain is sent. `START SLAVE UNTIL` skips everything after its end in each
+//! domain, and ends the stream after the last one. The source is MariaDB's `send_event_to_slave` (sql/sql_repl.cc).
 //!
-//! Nobody but the log itself needs what is in the local domain and the events of type 28. A tool that reads whole files gets them.
+//! Only this server needs the local domain and the events of type 28. A tool that reads whole files receives them too.
 
 use super::made_up::FormatChange;
 use super::refusal::Refusal;
@@ -23,64 +23,64 @@ use paceline_binlog::{BinlogState, GtidPosition, LOCAL_DOMAIN};
 use paceline_types::{DomainId, Gtid};
 use std::collections::BTreeMap;
 
-/// What a replica has of a domain.
+/// Position of a replica in a domain.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct StartEntry {
-    /// The last transaction.
+    /// Last transaction that the replica has.
     pub gtid: Gtid,
-    /// What the log says about it.
+    /// Relation of that transaction to the log.
     pub kind: StartKind,
 }
 
-/// What the log says about where a replica starts in a domain.
+/// Relation of a replica's start in a domain to the log.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum StartKind {
-    /// It is in the log, or will be.
+    /// The transaction is in the log, or will be.
     InLog,
-    /// It is where this server itself stands as a replica: it may be in a hole.
+    /// The transaction is this server's own position as a replica. It may be in a hole.
     OwnPosition,
-    /// The log has nothing of this domain.
+    /// The log has no transaction of this domain.
     EmptyDomain,
 }
 
-/// How far a replica still is from its UNTIL.
+/// Progress of a replica towards its UNTIL.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum UntilProgress {
-    /// It has none.
+    /// The replica has no UNTIL.
     NoUntil,
     /// These domains have not reached it.
     Until(GtidPosition),
-    /// All have; the stream ends behind the group that is being sent.
+    /// All domains have reached it. The stream ends after the current group.
     EndsBehindGroup,
-    /// It has been reached.
+    /// The end has been reached.
     Reached,
 }
 
-/// What becomes of an event.
+/// Treatment of an event.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Verdict {
-    /// It is sent as it stands in the log.
+    /// It is sent as it is in the log.
     Send,
-    /// The replica does not know it: it is sent as one of the same length that does nothing.
+    /// The replica does not know it: an event of the same length without effect is sent.
     SendDummy,
-    /// The replica does not know GTIDs: it is sent as BEGIN.
+    /// The replica does not know GTIDs: BEGIN is sent.
     SendBegin,
-    /// It is left out.
+    /// It is skipped.
     LeaveOut,
 }
 
-/// What is told behind an event.
+/// Action after an event.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Then {
-    /// Nothing.
+    /// None.
     GoOn,
-    /// The GTID state: the replica's place has moved though it was sent nothing.
+    /// The GTID state is sent: the replica's position has moved although it received nothing.
     TellState,
-    /// The GTID state, and that UNTIL is reached; then the stream ends.
+    /// The GTID state is sent with the information that UNTIL is reached. Then the stream ends.
     End,
 }
 
-/// See the module's head.
+/// Filter of one replica's stream; see the module comment.
 #[derive(Debug)]
 pub(super) struct GroupFilter {
     kind: ReaderKind,
@@ -91,10 +91,10 @@ pub(super) struct GroupFilter {
     uses_gtids: bool,
     entries: BTreeMap<DomainId, StartEntry>,
     until: UntilProgress,
-    /// The GTID state where the stream is, kept while the replica may have to be told it.
+    /// GTID state at the stream's position, maintained while the replica may need it.
     state: BinlogState,
     grouping: Grouping,
-    /// The group that is being read is left out.
+    /// The current group is skipped.
     leaves_out: bool,
     tells_state: bool,
 }
@@ -125,17 +125,17 @@ impl GroupFilter {
         }
     }
 
-    /// The GTID state where the stream begins.
+    /// Sets the GTID state at the start of the stream.
     pub fn set_state(&mut self, state: BinlogState) {
         self.state = state;
     }
 
-    /// Whether UNTIL was reached before anything was sent.
+    /// Returns whether UNTIL was reached before anything was sent.
     pub fn is_over(&self) -> bool {
         self.until == UntilProgress::Reached
     }
 
-    /// What is changed in the Format_description of a file that the stream comes to.
+    /// Returns the change to the Format_description of a file that the stream enters.
     pub fn format_change(&self) -> FormatChange {
         match self.entries.values().any(|entry| entry.kind == StartKind::InLog) {
             true => FormatChange::Reconnect,
@@ -143,7 +143,7 @@ impl GroupFilter {
         }
     }
 
-    /// The list that tells the replica the GTID state.
+    /// Returns the Gtid_list event that contains the GTID state.
     pub fn list(&self, then: Then) -> GtidListEvent {
         const UNTIL_REACHED: u8 = 1;
         GtidListEvent {
@@ -152,10 +152,10 @@ impl GroupFilter {
         }
     }
 
-    /// Takes the next event. `log_state` is asked for the GTID state of the whole log where that matters.
+    /// Decides about the next event. `log_state` returns the GTID state of the whole log; it is only called if needed.
     ///
     /// # Errors
-    /// If the replica's position turns out not to be in the log.
+    /// If the replica's position is not in the log.
     pub fn take(
         &mut self,
         event: &RawEvent<'_>,
@@ -167,7 +167,7 @@ impl GroupFilter {
         let role = match self.grouping.observe(event) {
             Ok(role) => role,
             Err(_) => {
-                // A stream that began in the middle of a group.
+                // The stream began in the middle of a group.
                 self.grouping = Grouping::Outside;
                 EventRole::Inside
             }
@@ -251,7 +251,7 @@ impl GroupFilter {
             return;
         };
         match until.get(gtid.domain_id) {
-            // This domain has come to its end.
+            // This domain has reached its end.
             None => self.leaves_out = true,
             Some(end) if end.server_id == gtid.server_id && gtid.sequence >= end.sequence => {
                 until.remove(gtid.domain_id);
@@ -266,7 +266,7 @@ impl GroupFilter {
         }
     }
 
-    /// What becomes of an event that the replica need not have.
+    /// Returns the verdict for an event that the replica does not need.
     fn left_out(&self) -> Verdict {
         match self.capability >= Capability::TOLERATE_HOLES || self.uses_gtids {
             true => Verdict::LeaveOut,
@@ -294,7 +294,7 @@ impl GroupFilter {
             let flags = GtidEvent::decode(event.body(), event.header().server_id)
                 .map_or(GtidFlags::NONE, |gtid| gtid.flags);
             return match flags.contains(GtidFlags::STANDALONE) {
-                // Nothing stands before a statement of its own.
+                // A standalone statement has no BEGIN.
                 true => self.left_out(),
                 false => Verdict::SendBegin,
             };
@@ -302,7 +302,7 @@ impl GroupFilter {
         self.understood(event_type)
     }
 
-    /// What becomes of events of the log itself.
+    /// Returns the verdict for events of the log itself.
     fn understood(&self, event_type: EventType) -> Verdict {
         let needs = match event_type {
             EventType::BINLOG_CHECKPOINT => Capability::BINLOG_CHECKPOINT,
@@ -351,7 +351,8 @@ mod tests {
         (gtid.domain_id, StartEntry { gtid, kind })
     }
 
-    /// Feeds transactions; those that came through, `+` behind one after which the state was told, `!` at the end.
+    /// Feeds transactions. Returns those that were sent, with `+` after one that the GTID state followed, and `!` at
+    /// the end.
     fn sent(filter: &mut GroupFilter, gtids: &[&str]) -> Result<String, Refusal> {
         let log_state = || gtids.iter().map(|gtid| gtid.parse::<Gtid>().unwrap()).collect();
         let mut out = Vec::new();
@@ -392,7 +393,7 @@ mod tests {
     }
 
     #[test]
-    fn each_domain_starts_at_its_own_place() {
+    fn each_domain_starts_at_its_own_position() {
         let entries = [entry("0-1-2", StartKind::InLog), entry("1-1-1", StartKind::InLog)].into();
         let mut filter = GroupFilter::new(&request(true), entries, UntilProgress::NoUntil);
         let log = ["0-1-1", "1-1-1", "2-1-1", "0-2-2", "0-1-2", "1-1-2", "0-1-3"];
@@ -400,7 +401,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_left_out_by_position_but_what_is_local() {
+    fn a_start_by_file_position_skips_only_the_local_domain() {
         let mut filter = GroupFilter::new(&request(false), BTreeMap::new(), UntilProgress::NoUntil);
         let log = ["0-1-1", "4294967295-1-1", "0-1-2"];
         assert_eq!(sent(&mut filter, &log).unwrap(), "0-1-1 0-1-2");
@@ -418,7 +419,7 @@ mod tests {
             sent(&mut filter, &log).unwrap_err(),
             Refusal::Hole("0-1-2".parse().unwrap())
         );
-        // Where this server stood as a replica there may be one.
+        // A hole is possible where this server was as a replica.
         let entries = [entry("0-1-2", StartKind::OwnPosition)].into();
         let mut filter = GroupFilter::new(&request(true), entries, UntilProgress::NoUntil);
         filter.strict = GtidStrictness::NoHoles;
@@ -426,7 +427,7 @@ mod tests {
     }
 
     #[test]
-    fn a_domain_that_turns_up_later_is_checked_then() {
+    fn a_domain_is_checked_when_it_first_appears() {
         let entries = [entry("5-1-7", StartKind::EmptyDomain)].into();
         let mut filter = GroupFilter::new(&request(true), entries, UntilProgress::NoUntil);
         assert_eq!(

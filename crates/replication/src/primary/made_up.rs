@@ -1,4 +1,5 @@
-//! Events that stand in no file: what a primary tells a replica beside the log, and how a file's Format_description is changed for it.
+//! Artificial events: events that a primary sends but that are in no file, and changes of a file's Format_description
+//! for a replica.
 
 use paceline_binlog::checksum::crc32;
 use paceline_binlog::event::{
@@ -7,31 +8,32 @@ use paceline_binlog::event::{
 };
 use paceline_types::ServerId;
 
-/// Where an event's length stands in its header.
+/// Offset of the event's length in its header.
 const LENGTH_OFFSET: usize = 9;
-/// Where the time of the server's start stands in a Format_description: behind the header, the version and the server's version.
+/// Offset of the server's start time in a Format_description: after the header, the format version and the server's
+/// version.
 const CREATED_OFFSET: usize = HEADER_LENGTH + 2 + 50;
 
-/// Makes events up for one replica.
+/// Encoder of the artificial events for one replica.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct MadeUp {
-    /// This server's id.
+    /// Id of this server.
     pub server_id: ServerId,
 }
 
-/// What is changed in a Format_description.
+/// Change of a Format_description.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum FormatChange {
-    /// Nothing but what concerns the file.
+    /// Only the changes that the file needs.
     None,
-    /// No time of creation: the replica keeps its temporary tables, because it has been here before.
+    /// Without creation time: the replica keeps its temporary tables, because it was connected before.
     Reconnect,
-    /// The same, and no end position: the replica's position does not move with it, because it starts further on in the file.
+    /// The same, and without end position: the replica's position does not move, because it starts later in the file.
     MidFile,
 }
 
 impl MadeUp {
-    /// Tells which file the following events are from, and where in it they begin.
+    /// Returns the event that announces the file of the following events and their offset in it.
     pub fn rotate(self, file: &str, offset: u64, checksum: ChecksumAlgorithm) -> Vec<u8> {
         let body = RotateEvent {
             position: offset,
@@ -40,12 +42,12 @@ impl MadeUp {
         self.encode(&body, EventFlags::ARTIFICIAL, 0, checksum)
     }
 
-    /// Tells the last GTIDs at a place.
+    /// Returns the event that announces the last GTIDs at a position.
     pub fn gtid_list(self, list: &GtidListEvent, offset: u64, checksum: ChecksumAlgorithm) -> Vec<u8> {
         self.encode(list, EventFlags::ARTIFICIAL, offset, checksum)
     }
 
-    /// Tells that we live, and how far everything has been sent.
+    /// Returns the event that shows that the primary is alive, and the position up to which everything has been sent.
     pub fn heartbeat(self, file: &str, offset: u64, checksum: ChecksumAlgorithm) -> Vec<u8> {
         match u32::try_from(offset) {
             Ok(_) => {
@@ -73,7 +75,7 @@ impl MadeUp {
         };
         encode_event(&mut event, &stamp, 0, body);
         if end != 0 {
-            // The field has 32 bits, and wraps as in a file.
+            // The field has 32 bits. It wraps around as in a file.
             set_end_position(&mut event, end as u32);
         }
         match checksum {
@@ -84,7 +86,7 @@ impl MadeUp {
     }
 }
 
-/// A heartbeat past 4 GiB: the offset does not fit the header, and stands in front of the name.
+/// A heartbeat beyond 4 GiB. The offset does not fit the header; it precedes the file name.
 struct FarHeartbeat<'a> {
     file: &'a str,
     offset: u64,
@@ -101,14 +103,14 @@ impl EventBody for FarHeartbeat<'_> {
     }
 }
 
-/// Takes the checksum off the event that starts at `at` and ends with `event`.
+/// Removes the checksum of the event from `at` to the end of the buffer.
 pub(super) fn strip_checksum(event: &mut Vec<u8>, at: usize) {
     let length = event.len() - at - CHECKSUM_LENGTH;
     event.truncate(at + length);
     event[at + LENGTH_OFFSET..at + LENGTH_OFFSET + 4].copy_from_slice(&(length as u32).to_le_bytes());
 }
 
-/// Puts the right checksum behind an event that was changed in place.
+/// Updates the checksum of an event that was changed in place.
 pub(super) fn mend_checksum(event: &mut [u8]) {
     let Some(counted) = event.len().checked_sub(CHECKSUM_LENGTH) else {
         return;
@@ -117,7 +119,7 @@ pub(super) fn mend_checksum(event: &mut [u8]) {
     event[counted..].copy_from_slice(&checksum.to_le_bytes());
 }
 
-/// A file's Format_description as a replica is sent it: never "in use"; with the checksums that it gets.
+/// Adapts a file's Format_description for a replica: never "in use", and with the checksum algorithm of the stream.
 pub(super) fn format_description(event: &mut [u8], change: FormatChange, checksum: ChecksumAlgorithm) {
     event[FLAGS_OFFSET] &= !(EventFlags::BINLOG_IN_USE.0 as u8);
     if change != FormatChange::None {
@@ -127,7 +129,7 @@ pub(super) fn format_description(event: &mut [u8], change: FormatChange, checksu
         event[END_POSITION_OFFSET..END_POSITION_OFFSET + 4].fill(0);
     }
     if checksum == ChecksumAlgorithm::None {
-        // The algorithm stands at the end of the body. This event has a checksum in any case.
+        // The algorithm is at the end of the body. This event always has a checksum.
         let at = event.len() - CHECKSUM_LENGTH - 1;
         event[at] = 0;
     }
@@ -144,7 +146,7 @@ mod tests {
     };
 
     #[test]
-    fn made_up_events_are_readable() {
+    fn artificial_events_are_readable() {
         for checksum in [ChecksumAlgorithm::Crc32, ChecksumAlgorithm::None] {
             let format = FormatDescription::new("10.11.19-MariaDB", 0);
             let rotate = MADE_UP.rotate("bin.000007", 4, checksum);

@@ -1,31 +1,31 @@
-//! The primary's side: what a replica is sent, and what it acknowledges.
+//! The primary's side of replication: events to replicas, and acknowledgements from them.
 //!
 //! ```text
 //!   session ── user variables, COM_REGISTER_SLAVE, COM_BINLOG_DUMP ──▶ DumpRequest
-//!                                                                         │ start: where, or why not
+//!                                                                         │ start: the position, or a refusal
 //!                                                                         ▼
-//!   Log ──▶ SharedLog ──chunks──▶ Stream: filter ─▶ compatible, made up ─▶ socket
+//!   Log ──▶ SharedLog ──chunks──▶ Stream: filter ─▶ compatible, made_up ─▶ socket
 //!            (read once)             ▲                                       │
 //!                                    └── acknowledgements ──▶ SemiSync ◀─────┘
 //! ```
 //!
-//! - [`request`]: what a replica asks for. [`refusal`]: what it is told if it does not get it.
-//! - `start`: GTID position or file and offset become a place in the log. `filter`: what of the log it gets.
-//! - `made_up`, `compatible`: events that stand in no file, and events for servers that do not know ours.
-//! - [`served`](ServedLog): the log that is served, whoever writes it.
-//! - `shared_log`: the log as many streams read it. [`stream`]: one replica's stream.
-//! - [`semi_sync`]: transactions that wait for replicas. [`replicas`]: who is there.
+//! - [`request`]: a replica's request. [`refusal`]: the reason for which a request is refused.
+//! - `start`: finds the position for a GTID position, or for a file and offset. `filter`: selects the events.
+//! - `made_up`, `compatible`: artificial events, and replacements of events that a server does not know.
+//! - [`served`](ServedLog): the served log, independent of its writer.
+//! - `shared_log`: reading of the log by many streams. [`stream`]: one replica's stream.
+//! - [`semi_sync`]: transactions that wait for replicas. [`replicas`]: the connected replicas.
 //!
-//! What a replica can see of all this is what MariaDB 10.11 does (sql/sql_repl.cc): the order of events, which are made up, the numbers
-//! and texts of errors.
+//! Everything that a replica can observe is as in MariaDB 10.11 (sql/sql_repl.cc): the order of events, the artificial
+//! events, and the numbers and texts of errors.
 //!
 //! Orderings that must hold:
 //!
 //! | First | Then | Otherwise |
 //! |---|---|---|
-//! | a group is durable | it is sent | a replica has what a crash of the primary takes back |
-//! | semi-sync has been told of a group | it is sent | an acknowledgement comes before the wait for it, and is missed |
-//! | the lease is taken | the place is looked up | the file is purged between the two |
+//! | a group is durable | it is sent | a replica has transactions that the primary loses in a crash |
+//! | semi-sync knows a group | it is sent | its acknowledgement arrives before the wait begins, and is missed |
+//! | the lease is taken | the position is searched | the file is purged in between |
 
 pub mod refusal;
 pub mod replicas;
@@ -54,7 +54,7 @@ use paceline_types::LogPosition;
 use shared_log::SharedLog;
 use std::sync::Arc;
 
-/// What all streams of a server share.
+/// State shared by all streams of a server.
 pub struct Primary {
     served: ServedLog,
     shared: SharedLog,
@@ -72,13 +72,13 @@ impl std::fmt::Debug for Primary {
 }
 
 impl Primary {
-    /// Serves the log of this manager, whose acknowledger is the other end of `semi_sync`.
+    /// Serves the log of this manager. `semi_sync` belongs to its acknowledger.
     pub fn new(transactions: Arc<TransactionManager>, semi_sync: Arc<SemiSync>) -> Self {
         semi_sync.connect(&transactions);
         Self::of_log(ServedLog::of_manager(&transactions), semi_sync)
     }
 
-    /// Serves a log that nobody's commits wait for: nothing asks replicas to acknowledge.
+    /// Serves a log without local commits: replicas are not asked to acknowledge.
     pub fn of_archive(served: ServedLog) -> Self {
         Self::of_log(served, SemiSync::new())
     }
@@ -92,17 +92,17 @@ impl Primary {
         }
     }
 
-    /// Who replicates from this server.
+    /// Returns the registry of the connected replicas.
     pub fn replicas(&self) -> &Replicas {
         &self.replicas
     }
 
-    /// Semi-synchronous replication.
+    /// Returns the state of semi-synchronous replication.
     pub fn semi_sync(&self) -> &Arc<SemiSync> {
         &self.semi_sync
     }
 
-    /// What would be an event's length if one started there.
+    /// Returns the length field of an event at this position, whether or not an event starts there.
     fn length_at(&self, position: LogPosition) -> Option<u32> {
         self.shared.log().peek_length(position)
     }

@@ -1,7 +1,8 @@
-//! Why a replica is not served, or not any more: what it is told.
+//! Reasons for which a replica is not or no longer served, and the messages for it.
 //!
-//! MariaDB tells a replica 1236 for all that it need not try again, whatever the reason is, with a text that says it; and where a file
-//! was open when it happened, the text ends with places in it. A replica shows both in `Last_IO_Errno` and `Last_IO_Error`.
+//! For every error that makes a retry useless MariaDB sends 1236, whatever the cause, with a text that names it. If a
+//! file was open at the time, the text ends with positions in it. A replica shows both in `Last_IO_Errno` and
+//! `Last_IO_Error`.
 
 use paceline_binlog::BinlogState;
 use paceline_types::Gtid;
@@ -10,18 +11,18 @@ use paceline_types::error_code::{
 };
 use std::fmt;
 
-/// Why a replica is not served.
+/// Reason for which a replica is not served.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Refusal {
-    /// A session variable holds what is no GTID position.
+    /// A session variable is not a valid GTID position.
     MalformedRequest(&'static str),
-    /// There is no such file.
+    /// The file does not exist.
     NoSuchFile,
     /// The offset is not in the file.
     ImpossiblePosition {
-        /// The file asked for.
+        /// The requested file.
         file: String,
-        /// The offset asked for.
+        /// The requested offset.
         offset: u64,
     },
     /// 1945: the position is not in the log.
@@ -30,29 +31,29 @@ pub enum Refusal {
     Diverged(Gtid),
     /// 1951: the position is in a hole of the log.
     Hole(Gtid),
-    /// What the replica is to be sent is no longer there.
+    /// The log files that the replica needs have been purged.
     Purged,
-    /// The replica does not know checksums.
+    /// The replica does not support checksums.
     ChecksumsUnknown,
     /// The log could not be read.
     Unreadable {
-        /// What went wrong.
+        /// Description of the problem.
         problem: &'static str,
-        /// Where.
+        /// Positions where it occurred.
         places: Places,
     },
     /// Another replica with the same server id has connected.
     SameServerId(Places),
-    /// Something that has no place in the log.
+    /// Another error without a position in the log.
     Other(String),
 }
 
-/// The end of a message of 1236: where reading began, and how far it has come.
+/// End of the message of 1236: where reading began, and how far it came.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Places {
-    /// File and offset that the replica has asked for.
+    /// File and offset that the replica requested.
     pub first: (String, u64),
-    /// File, offset of the last event read and where reading stopped.
+    /// File, offset of the last event read, and offset where reading stopped.
     pub last: (String, u64, u64),
 }
 
@@ -69,7 +70,7 @@ impl fmt::Display for Places {
 }
 
 impl Refusal {
-    /// Why a position that is not in the log is not there.
+    /// Returns the reason why a position is not in the log.
     pub(super) fn not_in_log(state: &BinlogState, gtid: Gtid) -> Refusal {
         match state.last(gtid.domain_id) {
             Some(last) if last.sequence >= gtid.sequence => Refusal::Diverged(gtid),
@@ -77,7 +78,7 @@ impl Refusal {
         }
     }
 
-    /// MariaDB's number.
+    /// Returns MariaDB's error number.
     pub fn code(&self) -> ErrorCode {
         match self {
             Refusal::MalformedRequest(_) => ER_UNKNOWN_ERROR,
@@ -143,7 +144,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn texts_are_mariadbs() {
+    fn texts_equal_those_of_mariadb() {
         let gtid = "0-1-7".parse().unwrap();
         assert_eq!(
             Refusal::NotInLog(gtid).to_string(),

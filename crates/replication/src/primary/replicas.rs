@@ -1,4 +1,4 @@
-//! Who replicates from this server: what COM_REGISTER_SLAVE has told (`SHOW SLAVE HOSTS`), and whose stream runs.
+//! Registry of this server's replicas: registrations by COM_REGISTER_SLAVE (`SHOW SLAVE HOSTS`), and running streams.
 
 use paceline_types::ServerId;
 use parking_lot::Mutex;
@@ -7,12 +7,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use tokio::sync::Notify;
 
-/// What a replica has told of itself.
+/// Data that a replica has registered with.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Registration {
-    /// Its server id.
+    /// Server id of the replica.
     pub server_id: ServerId,
-    /// `report_host`, or where it connected from.
+    /// `report_host`, or the host that it connected from.
     pub host: String,
     /// `report_user`.
     pub user: String,
@@ -20,21 +20,21 @@ pub struct Registration {
     pub password: String,
     /// `report_port`.
     pub port: u16,
-    /// The server id of its primary: ours.
+    /// Server id of its primary: this server.
     pub source_id: ServerId,
 }
 
-/// The longest texts that are taken, in bytes.
+/// Maximum lengths of the texts in bytes.
 const HOST_LENGTH_MAX: usize = 255 * 3;
 const USER_LENGTH_MAX: usize = 128 * 3;
 const PASSWORD_LENGTH_MAX: usize = 32 * 3;
 
 impl Registration {
-    /// Takes COM_REGISTER_SLAVE apart: server id (4), host, user and password (a byte of length each), port (2), rank (4), the id of
-    /// the primary (4). `host` and `server_id` stand in for what is not told.
+    /// Decodes COM_REGISTER_SLAVE: server id (4), host, user and password (with a length byte each), port (2), rank
+    /// (4), the id of the primary (4). `host` and `server_id` replace missing values.
     ///
     /// # Errors
-    /// What is wrong with it; the text of error 1105.
+    /// The text of error 1105 if the packet is malformed.
     pub fn parse(payload: &[u8], host: &str, server_id: ServerId) -> Result<Self, &'static str> {
         const WRONG: &str = "Wrong parameters to function register_slave";
         let (id, mut rest) = payload.split_first_chunk::<4>().ok_or(WRONG)?;
@@ -79,7 +79,7 @@ impl Registration {
     }
 }
 
-/// A stream's end of the line by which it is told to end because another replica has taken its server id.
+/// Signal to a stream to end because another replica has connected with the same server id.
 #[derive(Debug, Default)]
 pub(super) struct Replaced {
     flag: AtomicBool,
@@ -109,39 +109,40 @@ struct Known {
     streams: BTreeMap<u32, (ServerId, Arc<Replaced>)>,
 }
 
-/// All replicas, by the ids of their connections.
+/// All replicas, by connection id.
 #[derive(Debug, Default)]
 pub struct Replicas {
     known: Mutex<Known>,
 }
 
 impl Replicas {
-    /// A session has registered as a replica; it may do so again.
+    /// Registers a session as a replica. A session may register repeatedly.
     pub fn register(&self, connection: u32, registration: Registration) {
         self.known.lock().registered.insert(connection, registration);
     }
 
-    /// A session has ended.
+    /// Removes a session that has ended.
     pub fn forget(&self, connection: u32) {
         self.known.lock().registered.remove(&connection);
     }
 
-    /// What a session has registered with.
+    /// Returns a session's registration.
     pub fn registration(&self, connection: u32) -> Option<Registration> {
         self.known.lock().registered.get(&connection).cloned()
     }
 
-    /// All that have registered.
+    /// Returns all registrations.
     pub fn list(&self) -> Vec<Registration> {
         self.known.lock().registered.values().cloned().collect()
     }
 
-    /// How many streams run.
+    /// Returns the number of running streams.
     pub fn stream_count(&self) -> usize {
         self.known.lock().streams.len()
     }
 
-    /// A stream begins. One of the same server id is told to end: it is what a replica has left behind that reconnects.
+    /// Begins a stream. A stream with the same server id is told to end: it is left over from the replica's previous
+    /// connection.
     pub(super) fn begin_stream(self: &Arc<Self>, connection: u32, server_id: ServerId) -> RunningStream {
         let replaced = Arc::new(Replaced::default());
         let mut known = self.known.lock();
@@ -158,7 +159,7 @@ impl Replicas {
     }
 }
 
-/// A stream that runs; it is forgotten when this is dropped.
+/// A running stream. Dropping it removes it from the registry.
 #[derive(Debug)]
 pub(super) struct RunningStream {
     replicas: Arc<Replicas>,
@@ -196,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn a_replica_that_comes_again_ends_what_it_left() {
+    fn a_replica_that_reconnects_ends_its_old_stream() {
         let replicas = Arc::new(Replicas::default());
         let first = replicas.begin_stream(1, ServerId(5));
         let tool = replicas.begin_stream(2, ServerId(0));

@@ -1,17 +1,18 @@
-//! What a replica asks for: COM_BINLOG_DUMP, and what its session has set before.
+//! Requests of replicas: COM_BINLOG_DUMP, and the user variables set before it in the session.
 //!
-//! | user variable | says |
+//! | user variable | meaning |
 //! |---|---|
-//! | `@slave_connect_state` | the GTID position that it starts from; without it file and offset of the command count |
-//! | `@slave_gtid_strict_mode` | it wants no start in a hole |
-//! | `@slave_gtid_ignore_duplicates` | it may be ahead of us, by another way |
+//! | `@slave_connect_state` | GTID position to start from; without it the command's file and offset count |
+//! | `@slave_gtid_strict_mode` | no start in a hole |
+//! | `@slave_gtid_ignore_duplicates` | the replica may be ahead of this server, through another connection |
 //! | `@slave_until_gtid` | where to stop |
-//! | `@mariadb_slave_capability` | which events it understands |
-//! | `@master_binlog_checksum` | that it knows checksums, and which it expects |
-//! | `@master_heartbeat_period` | after how many idle nanoseconds it wants to hear that we live |
-//! | `@rpl_semi_sync_slave` | that it acknowledges |
+//! | `@mariadb_slave_capability` | events that the replica understands |
+//! | `@master_binlog_checksum` | the replica supports checksums, and the algorithm that it expects |
+//! | `@master_heartbeat_period` | nanoseconds without an event after which a heartbeat is sent |
+//! | `@rpl_semi_sync_slave` | the replica acknowledges |
 //!
-//! As in MariaDB's `get_master_version_and_clock` (sql/slave.cc), which sets them, and `init_binlog_sender` (sql/sql_repl.cc).
+//! The sources are MariaDB's `get_master_version_and_clock` (sql/slave.cc), which sets them, and `init_binlog_sender`
+//! (sql/sql_repl.cc).
 
 use super::refusal::Refusal;
 use paceline_binlog::GtidPosition;
@@ -25,14 +26,14 @@ use std::time::Duration;
 /// BINLOG_SEND_ANNOTATE_ROWS_EVENT: the replica wants the statements of row changes.
 const SEND_ANNOTATE_ROWS: u16 = 2;
 
-/// Which events a replica understands (`MARIA_SLAVE_CAPABILITY_…`).
+/// Events that a replica understands (`MARIA_SLAVE_CAPABILITY_…`).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Capability(pub i64);
 
 impl Capability {
     /// Annotate_rows events.
     pub const ANNOTATE: Self = Self(1);
-    /// A stream in which events are left out.
+    /// A stream with omitted events.
     pub const TOLERATE_HOLES: Self = Self(2);
     /// Binlog_checkpoint events.
     pub const BINLOG_CHECKPOINT: Self = Self(3);
@@ -40,21 +41,21 @@ impl Capability {
     pub const GTID: Self = Self(4);
 }
 
-/// Where a replica starts.
+/// Start of a stream.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum StartAt {
-    /// By file and offset. No name: the first file.
+    /// At a file and offset. An empty name means the first file.
     Position {
-        /// The file's name.
+        /// Name of the file.
         file: String,
-        /// Where in it, in bytes.
+        /// Offset in the file in bytes.
         offset: u64,
     },
-    /// Behind a GTID position.
+    /// After a GTID position.
     Gtid(GtidStart),
 }
 
-/// For people.
+/// Text for messages.
 impl fmt::Display for StartAt {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -64,125 +65,125 @@ impl fmt::Display for StartAt {
     }
 }
 
-/// A start by GTIDs.
+/// Start by GTID.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct GtidStart {
-    /// What the replica has.
+    /// Position of the replica.
     pub position: GtidPosition,
-    /// Where it wants to stop.
+    /// Position to stop at.
     pub until: Option<GtidPosition>,
     /// Whether a start in a hole is refused.
     pub strict: GtidStrictness,
-    /// What is said of a position ahead of our log.
+    /// Treatment of a position ahead of this server's log.
     pub ahead: AheadOfLog,
 }
 
 /// `@slave_gtid_strict_mode`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum GtidStrictness {
-    /// A position may name a GTID that is not in the log, where later ones are.
+    /// A position may name a GTID that is not in the log although later ones are.
     #[default]
     HolesAllowed,
-    /// 1951.
+    /// Such a position is refused with 1951.
     NoHoles,
 }
 
 /// `@slave_gtid_ignore_duplicates`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum AheadOfLog {
-    /// 1945.
+    /// Refused with 1945.
     #[default]
     Refused,
-    /// The replica has it by another way; it comes here as well.
+    /// Accepted: the replica has the transactions from another server, and they will arrive here as well.
     Accepted,
 }
 
-/// Who reads.
+/// Kind of reader.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ReaderKind {
-    /// A server that applies what it gets.
+    /// A server that applies the events.
     Replica,
-    /// A tool that wants the files as they are (`mariadb-binlog --read-from-remote-server`).
+    /// A tool that wants the files unchanged (`mariadb-binlog --read-from-remote-server`).
     Tool,
 }
 
-/// What to do at the end of the log.
+/// Action at the end of the log.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum AtEnd {
-    /// Wait for more.
+    /// Wait for more events.
     Wait,
-    /// Say that it is the end.
+    /// End the stream.
     Stop,
 }
 
 /// Whether Annotate_rows events are sent.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Annotations {
-    /// They are.
+    /// They are sent.
     Wanted,
-    /// They are left out, if the replica can bear that.
+    /// They are skipped, if the replica tolerates omitted events.
     NotWanted,
 }
 
-/// Whether events that are flagged LOG_EVENT_SKIP_REPLICATION_F are sent.
+/// Whether events with the flag LOG_EVENT_SKIP_REPLICATION_F are sent.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum MarkedForSkip {
-    /// They are; the replica decides.
+    /// They are sent; the replica decides.
     Sent,
-    /// They stay here (`SET skip_replication=1` in the replica's session).
+    /// They are skipped (`SET skip_replication=1` in the replica's session).
     LeftOut,
 }
 
-/// Whether a replica acknowledges what it has.
+/// Whether a replica acknowledges received transactions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Acknowledges {
-    /// It does (semi-synchronous replication).
+    /// It acknowledges (semi-synchronous replication).
     Yes,
-    /// It does not.
+    /// It does not acknowledge.
     No,
 }
 
-/// What a replica asks for.
+/// A replica's request.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct DumpRequest {
-    /// Its server id; 0 for a tool.
+    /// Server id of the replica; 0 for a tool.
     pub server_id: ServerId,
-    /// Where it starts.
+    /// Start of the stream.
     pub start: StartAt,
-    /// File and offset as they stand in the command, for messages.
+    /// File and offset in the command, for messages.
     pub asked: (String, u64),
-    /// Who it is.
+    /// Kind of reader.
     pub kind: ReaderKind,
-    /// What to do at the end.
+    /// Action at the end of the log.
     pub at_end: AtEnd,
-    /// Which events it understands.
+    /// Events that the replica understands.
     pub capability: Capability,
-    /// The checksums that it expects; `None`: it does not know what a checksum is.
+    /// Checksum algorithm that the replica expects; `None`: it does not support checksums.
     pub checksum: Option<ChecksumAlgorithm>,
-    /// After how long it wants to hear from us; `None`: never.
+    /// Time without an event after which a heartbeat is sent; `None`: never.
     pub heartbeat: Option<Duration>,
-    /// Whether it wants annotations.
+    /// Whether annotations are sent.
     pub annotations: Annotations,
-    /// Whether it wants what is marked not to be replicated.
+    /// Whether events that are marked not to be replicated are sent.
     pub marked: MarkedForSkip,
-    /// Whether it acknowledges.
+    /// Whether the replica acknowledges.
     pub acknowledges: Acknowledges,
 }
 
 /// Whether a session has registered as a replica (COM_REGISTER_SLAVE).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Registered {
-    /// With this server id.
+    /// It has registered with this server id.
     As(ServerId),
-    /// It has not.
+    /// It has not registered.
     No,
 }
 
 impl DumpRequest {
-    /// Puts together what the command and the session say.
+    /// Combines the command and the session's variables.
     ///
     /// # Errors
-    /// 1105 for a GTID position that is none.
+    /// 1105 for an invalid GTID position.
     pub fn read(
         dump: &BinlogDump<'_>,
         variables: &UserVariables,
@@ -252,7 +253,7 @@ impl DumpRequest {
     }
 }
 
-/// A user variable's text; `None` where it is NULL or was never set.
+/// Returns a user variable's text, or `None` if it is NULL or was never set.
 fn text(variables: &UserVariables, name: &str) -> Option<String> {
     match &variables.get(name)?.value {
         Value::Null => None,
@@ -264,7 +265,7 @@ fn text(variables: &UserVariables, name: &str) -> Option<String> {
     }
 }
 
-/// A user variable's number, as MariaDB reads it: a text's leading digits, 0 where there is none.
+/// Returns a user variable's number as MariaDB reads it: the leading digits of a text, 0 without digits.
 fn number(variables: &UserVariables, name: &str) -> i64 {
     match variables.get(name).map(|variable| &variable.value) {
         Some(Value::Int(number)) => *number,
@@ -361,7 +362,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_position_is_refused() {
+    fn an_invalid_position_is_refused() {
         let set = variables(&[("slave_connect_state", Value::Text("0-1".into()))]);
         let refused = DumpRequest::read(&dump(0, 7), &set, Registered::No, MarkedForSkip::Sent).unwrap_err();
         assert_eq!(refused.code().number(), 1105);

@@ -1,4 +1,4 @@
-//! Semi-synchronous replication, the primary's side: a transaction is published when enough replicas have it.
+//! Semi-synchronous replication on the primary: a transaction is published when enough replicas have it.
 //!
 //! ```text
 //!   leader ── made durable ──▶ waits: [end, since]… ◀── acknowledged up to … ── streams
@@ -6,20 +6,22 @@
 //!                                   └─ timeout: switched off ──┴──▶ TransactionManager::acknowledge ─▶ published
 //! ```
 //!
-//! It is lossless (MariaDB's `AFTER_SYNC`): nobody sees a transaction, and its client is not told, before `wait_for` replicas have
-//! said that they have it. Waiting stops no sync: the next groups are
-//! written and made durable meanwhile. `rpl_semi_sync_master_wait_point=AFTER_COMMIT` is accepted and means the same.
+//! It is lossless (MariaDB's `AFTER_SYNC`): a transaction is not visible, and is not reported to its client, before
+//! `wait_for` replicas have acknowledged it. The wait does not delay syncs: the next groups are written and made
+//! durable meanwhile. `rpl_semi_sync_master_wait_point=AFTER_COMMIT` is accepted and means the same.
 //!
-//! When an acknowledgement is not there within the timeout, semi-sync is switched off: everything durable is published, and that is
-//! said in the error log and by `Rpl_semi_sync_master_status`. It switches itself on again when enough replicas have caught up:
-//! when they have everything, or are behind by less time than half the timeout. From the fallback on a client is told of transactions that no
-//! replica has; so a server that was cut off, or stopped and continued, acknowledges what its successor never gets. With [`Fallback::Never`]
-//! (`paceline_semi_sync_fallback=OFF`) there is no such moment: a transaction waits as long as it takes, also while no replica is connected.
-//! Only then a server that takes over from an acknowledging replica has everything that a client was told of.
+//! If an acknowledgement does not arrive within the timeout, semi-sync is switched off: everything durable is
+//! published, and the error log and `Rpl_semi_sync_master_status` report it. It is switched on again when enough
+//! replicas have caught up: when they have everything, or their delay is less than half the timeout. After the
+//! fallback, clients get results for transactions that no replica has. A server that was cut off, or stopped and
+//! continued, therefore acknowledges transactions that its successor never gets. With [`Fallback::Never`]
+//! (`paceline_semi_sync_fallback=OFF`) this cannot happen: a transaction waits as long as necessary, also while no
+//! replica is connected. Only then does a server that takes over from an acknowledging replica have everything that
+//! clients were told is committed.
 //!
-//! A replica is asked to acknowledge only at the last transaction of what it is sent at a time; an acknowledgement covers everything
-//! before it. Transactions that stay here (`sql_log_bin=0`), transactions that came from a primary, and events of the log itself wait for nobody but
-//! those before them.
+//! A replica is asked to acknowledge only the last transaction of those that it is sent together; an acknowledgement
+//! covers everything before it. Transactions that are not replicated (`sql_log_bin=0`), transactions from a primary,
+//! and events of the log itself wait only for transactions before them.
 
 use paceline_txn::{Acknowledger, MadeDurable, TransactionManager};
 use paceline_types::{LogPosition, ServerId};
@@ -30,17 +32,17 @@ use std::sync::{Arc, OnceLock, Weak};
 use std::time::{Duration, Instant};
 use tokio::sync::Notify;
 
-/// How many of the newest groups are remembered while it is off.
+/// Maximum number of the newest groups that are remembered while it is off.
 const RECENT_MAX: usize = 1024;
 
-/// The settings (`rpl_semi_sync_master_…`).
+/// Settings (`rpl_semi_sync_master_…`).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SemiSyncSettings {
     /// `enabled`.
     pub mode: SemiSyncMode,
-    /// `timeout`: how long a transaction waits before it is switched off.
+    /// `timeout`: how long a transaction waits before semi-sync is switched off.
     pub timeout: Duration,
-    /// `wait_for_slave_count`: how many replicas must have a transaction. At least 1.
+    /// `wait_for_slave_count`: number of replicas that must have a transaction. At least 1.
     pub wait_for: usize,
     /// `wait_no_slave`.
     pub too_few: TooFewReplicas,
@@ -48,30 +50,30 @@ pub struct SemiSyncSettings {
     pub fallback: Fallback,
 }
 
-/// Whether semi-sync is wanted.
+/// Whether semi-sync is enabled.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SemiSyncMode {
     /// Transactions wait for replicas.
     Enabled,
-    /// They do not.
+    /// Transactions do not wait.
     Disabled,
 }
 
-/// What a transaction does when fewer replicas are connected than it needs.
+/// Behaviour of a transaction when fewer replicas are connected than it needs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum TooFewReplicas {
     /// It waits for them, up to the timeout.
     Wait,
-    /// It goes on.
+    /// It does not wait.
     GoOn,
 }
 
-/// Whether commits go on without replicas.
+/// Whether commits continue without replicas.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Fallback {
-    /// When an acknowledgement has not come within the timeout.
+    /// Yes, when an acknowledgement has not arrived within the timeout.
     AfterTimeout,
-    /// Never, whatever the timeout and `wait_no_slave` say.
+    /// Never, regardless of the timeout and `wait_no_slave`.
     Never,
 }
 
@@ -87,7 +89,7 @@ impl Default for SemiSyncSettings {
     }
 }
 
-/// What `SHOW STATUS` says. Times are in microseconds.
+/// Values of `SHOW STATUS`. Times are in microseconds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[allow(missing_docs)] // The names are those of MariaDB's Rpl_semi_sync_master_…
 pub struct SemiSyncStatus {
@@ -107,9 +109,9 @@ pub struct SemiSyncStatus {
 /// A group that waits.
 #[derive(Clone, Copy, Debug)]
 struct Wait {
-    /// Where its last transaction that replicas are sent ends: what is acknowledged.
+    /// End of its last transaction that is sent to replicas: the acknowledged position.
     end: LogPosition,
-    /// Up to where the log is acknowledged then.
+    /// Position up to which the log is acknowledged when the wait ends.
     durable: LogPosition,
     transactions: u64,
     since: Instant,
@@ -127,17 +129,17 @@ struct State {
     is_on: bool,
     replicas: HashMap<u32, Replica>,
     waits: VecDeque<Wait>,
-    /// While it is off: where the newest groups end, and since when they are durable.
+    /// While it is off: the ends of the newest groups, and the times when they became durable.
     recent: VecDeque<(LogPosition, Instant)>,
     last_replicated: LogPosition,
     durable: LogPosition,
-    /// The timer has been told, or is at it.
+    /// The timer has been notified or is running.
     timer_runs: bool,
     status: SemiSyncStatus,
 }
 
 impl State {
-    /// Up to where enough replicas have the log.
+    /// Returns the position up to which enough replicas have the log.
     fn enough(&self) -> Option<LogPosition> {
         let needed = self.settings.wait_for.max(1);
         let mut acknowledged: Vec<LogPosition> = self
@@ -155,7 +157,7 @@ impl State {
             && self.replicas.len() < self.settings.wait_for.max(1)
     }
 
-    /// Up to where the log is acknowledged now, when the waits in front are over.
+    /// Returns the position up to which the log is acknowledged after the waits at the front have ended.
     fn acknowledged(&self, passed: Option<LogPosition>) -> Option<LogPosition> {
         match self.waits.is_empty() {
             true => Some(self.durable),
@@ -163,7 +165,7 @@ impl State {
         }
     }
 
-    /// Takes what enough replicas have out of the waits. Returns up to where the log is acknowledged, if that has moved.
+    /// Removes the waits of groups that enough replicas have. Returns the new acknowledged position, if it has moved.
     fn take_acknowledged(&mut self) -> Option<LogPosition> {
         let enough = self.enough()?;
         let mut passed = None;
@@ -180,7 +182,7 @@ impl State {
         passed.and_then(|passed| self.acknowledged(Some(passed)))
     }
 
-    /// Nobody is waited for any more.
+    /// Ends all waits.
     fn release(&mut self) -> Option<LogPosition> {
         if self.waits.is_empty() {
             return None;
@@ -190,7 +192,7 @@ impl State {
         Some(self.durable)
     }
 
-    /// Whether enough replicas are near enough to be waited for again.
+    /// Returns whether enough replicas have caught up, so that commits can wait for them again.
     fn has_caught_up(&self) -> bool {
         let Some(enough) = self.enough() else {
             return false;
@@ -208,10 +210,10 @@ fn micros(duration: Duration) -> u64 {
     u64::try_from(duration.as_micros()).unwrap_or(u64::MAX)
 }
 
-/// See the module's head.
+/// Semi-synchronous replication of one server; see the module comment.
 #[derive(Default)]
 pub struct SemiSync {
-    /// To be looked at by each commit without the lock.
+    /// Read by each commit without the lock.
     enabled: AtomicBool,
     state: Mutex<State>,
     timer: Notify,
@@ -226,7 +228,7 @@ impl std::fmt::Debug for SemiSync {
     }
 }
 
-/// Lets the commit pipeline ask; the server keeps the other end.
+/// Acknowledger for the commit pipeline. The server holds the other reference.
 #[derive(Debug)]
 pub struct SemiSyncAcknowledger(pub Arc<SemiSync>);
 
@@ -237,12 +239,12 @@ impl Acknowledger for SemiSyncAcknowledger {
 }
 
 impl SemiSync {
-    /// Switched off, until [`SemiSync::set`] says otherwise.
+    /// Creates it switched off, until [`SemiSync::set`] is called.
     pub fn new() -> Arc<Self> {
         Arc::default()
     }
 
-    /// Whom to tell what is acknowledged. To be called once, when there is a manager.
+    /// Sets the manager that receives acknowledgements. Must be called once.
     pub fn connect(&self, transactions: &Arc<TransactionManager>) {
         let is_first = self.transactions.set(Arc::downgrade(transactions)).is_ok();
         assert!(is_first, "semi-sync belongs to one manager");
@@ -267,13 +269,13 @@ impl SemiSync {
             (SemiSyncMode::Enabled, SemiSyncMode::Enabled)
                 if settings.fallback == Fallback::Never && !state.is_on =>
             {
-                // It had fallen back: from here on commits wait again.
+                // It had fallen back. From now on commits wait again.
                 state.is_on = true;
                 state.recent.clear();
                 tracing::info!("Semi-sync replication switched ON: commits wait for replicas, however long");
                 None
             }
-            // Fewer may be enough now.
+            // Perhaps fewer replicas are sufficient now.
             _ if state.waits_for_nobody() => state.release(),
             _ => state.take_acknowledged(),
         };
@@ -284,8 +286,8 @@ impl SemiSync {
         self.acknowledge(released);
     }
 
-    /// `RESET MASTER`: the counters begin anew, as in MariaDB, and commits wait for replicas again if that had been given up: there is nothing left that replicas
-    /// could be behind with.
+    /// Restarts the counters for `RESET MASTER`, as in MariaDB. After a fallback, commits wait for replicas again:
+    /// nothing is left that replicas could be missing.
     pub fn begin_anew(&self) {
         let mut state = self.state.lock();
         state.status = SemiSyncStatus::default();
@@ -293,12 +295,12 @@ impl SemiSync {
         state.recent.clear();
     }
 
-    /// `FLUSH STATUS`: the counters begin anew.
+    /// Restarts the counters for `FLUSH STATUS`.
     pub fn reset_counters(&self) {
         self.state.lock().status = SemiSyncStatus::default();
     }
 
-    /// How many transactions wait for more replicas than are connected.
+    /// Returns the number of transactions that wait for more replicas than are connected.
     pub fn waits_in_vain(&self) -> u64 {
         let state = self.state.lock();
         match state.replicas.len() < state.settings.wait_for.max(1) {
@@ -307,7 +309,8 @@ impl SemiSync {
         }
     }
 
-    /// The server ends: what waits is published, so that the tables have what the log has. Whoever waited for it must be gone.
+    /// Publishes waiting transactions at shutdown, so that the tables contain everything in the log. No client may wait
+    /// for them any more.
     pub fn end(&self) {
         let mut state = self.state.lock();
         state.settings.mode = SemiSyncMode::Disabled;
@@ -318,7 +321,7 @@ impl SemiSync {
         self.acknowledge(released);
     }
 
-    /// What `SHOW STATUS` says.
+    /// Returns the values of `SHOW STATUS`.
     pub fn status(&self) -> SemiSyncStatus {
         let state = self.state.lock();
         SemiSyncStatus {
@@ -368,7 +371,7 @@ impl SemiSync {
         state.acknowledged(None).unwrap_or(LogPosition::ZERO)
     }
 
-    /// A replica that acknowledges begins to read at `position`: it has what is before.
+    /// Adds an acknowledging replica that begins to read at `position`. It has everything before it.
     pub(super) fn join(
         self: &Arc<Self>,
         connection: u32,
@@ -395,7 +398,7 @@ impl SemiSync {
         member
     }
 
-    /// Sees to timeouts. Runs as long as the server does.
+    /// Handles timeouts. Runs until the server ends.
     pub async fn run_timer(self: Arc<Self>) {
         loop {
             let next = self.next_timeout();
@@ -412,7 +415,7 @@ impl SemiSync {
         }
     }
 
-    /// Switches off if somebody has waited too long. When to look again.
+    /// Switches semi-sync off if a transaction has waited too long. Returns the time of the next check.
     fn next_timeout(&self) -> Option<Instant> {
         let mut state = self.state.lock();
         let Some(first) = state.waits.front().copied() else {
@@ -423,7 +426,7 @@ impl SemiSync {
             state.timer_runs = false;
             return None;
         }
-        // A timeout of centuries is none.
+        // A timeout that overflows the clock is no timeout.
         let Some(at) = first.since.checked_add(state.settings.timeout) else {
             state.timer_runs = false;
             return None;
@@ -451,7 +454,7 @@ impl SemiSync {
         None
     }
 
-    /// The place at which a replica that is sent the log from `from` to `to` is asked to acknowledge.
+    /// Returns the position at which a replica is asked to acknowledge, if it is sent the log from `from` to `to`.
     fn asked_at(&self, from: LogPosition, to: LogPosition) -> Option<LogPosition> {
         if !self.enabled.load(Ordering::Acquire) {
             return None;
@@ -485,7 +488,7 @@ impl SemiSync {
         }
     }
 
-    /// A position for people.
+    /// Returns a position for messages.
     fn shown(&self, position: LogPosition) -> String {
         let transactions = self.transactions.get().and_then(Weak::upgrade);
         match transactions.and_then(|transactions| transactions.coordinates(position).ok()) {
@@ -495,7 +498,7 @@ impl SemiSync {
     }
 }
 
-/// A connected replica that acknowledges. It is counted out when this is dropped.
+/// A connected replica that acknowledges. Dropping it removes it from the count.
 #[derive(Debug)]
 pub(super) struct Member {
     semi_sync: Arc<SemiSync>,
@@ -503,12 +506,13 @@ pub(super) struct Member {
 }
 
 impl Member {
-    /// The place at which the replica is asked when it is sent what is between the two.
+    /// Returns the position at which the replica is asked to acknowledge, if it is sent the log between these
+    /// positions.
     pub fn asked_at(&self, from: LogPosition, to: LogPosition) -> Option<LogPosition> {
         self.semi_sync.asked_at(from, to)
     }
 
-    /// The replica has everything before `position`.
+    /// Records that the replica has everything before `position`.
     pub fn acknowledged(&self, position: LogPosition) {
         self.moved(Some(position));
     }
@@ -593,7 +597,7 @@ mod tests {
     }
 
     #[test]
-    fn waits_for_as_many_as_asked_for() {
+    fn waits_for_the_configured_number_of_replicas() {
         let semi_sync = enabled(SemiSyncSettings {
             wait_for: 2,
             ..SemiSyncSettings::default()
@@ -615,14 +619,14 @@ mod tests {
             (semi_sync.status().wait_sessions, semi_sync.status().yes_tx),
             (0, 2)
         );
-        // What nobody is sent waits for nobody.
+        // A transaction that is not sent to replicas does not wait for them.
         let local = MadeDurable {
             replicated: None,
             own: None,
             ..durable(300)
         };
         assert_eq!(semi_sync.made_durable(local), at(300));
-        // But for those before it.
+        // Except for the transactions before it.
         assert_eq!(semi_sync.made_durable(durable(400)), LogPosition::ZERO);
         let local = MadeDurable {
             replicated: None,
@@ -641,7 +645,7 @@ mod tests {
     }
 
     #[test]
-    fn what_came_from_a_primary_waits_only_behind_what_was_made_here() {
+    fn a_replicated_transaction_waits_only_for_earlier_local_ones() {
         let semi_sync = enabled(SemiSyncSettings::default());
         assert_eq!(semi_sync.made_durable(from_a_primary(100)), at(100));
         assert_eq!(semi_sync.made_durable(durable(200)), LogPosition::ZERO);
@@ -654,7 +658,7 @@ mod tests {
     }
 
     #[test]
-    fn without_fallback_it_waits_for_ever() {
+    fn without_fallback_it_waits_forever() {
         let settings = SemiSyncSettings {
             timeout: Duration::from_millis(1),
             too_few: TooFewReplicas::GoOn,
@@ -670,7 +674,7 @@ mod tests {
             (status.is_on, status.no_times, status.wait_sessions),
             (true, 0, 1)
         );
-        // Nor does it when the last replica goes.
+        // It also waits after the last replica has disconnected.
         drop(semi_sync.join(1, ServerId(1), at(4)));
         assert_eq!(semi_sync.status().wait_sessions, 1);
         semi_sync.join(2, ServerId(2), at(4)).acknowledged(at(100));
@@ -694,7 +698,7 @@ mod tests {
         });
         assert!(semi_sync.status().is_on);
         assert_eq!(semi_sync.made_durable(durable(200)), LogPosition::ZERO);
-        // The timer is needed again when it is allowed.
+        // The timer is needed again when fallback is allowed.
         semi_sync.set(settings);
         assert_eq!(semi_sync.next_timeout(), None);
         assert_eq!(
@@ -704,7 +708,7 @@ mod tests {
     }
 
     #[test]
-    fn asks_once_for_what_is_sent_together() {
+    fn asks_once_for_transactions_sent_together() {
         let semi_sync = enabled(SemiSyncSettings::default());
         let member = semi_sync.join(1, ServerId(1), at(4));
         for end in [100, 200, 300] {
@@ -730,7 +734,7 @@ mod tests {
         let status = semi_sync.status();
         assert_eq!((status.is_on, status.no_times, status.no_tx), (false, 1, 1));
         assert_eq!(semi_sync.made_durable(durable(200)), at(200));
-        // Off, it asks nevertheless, at the newest transaction, to learn when the replica has caught up.
+        // While it is off it still asks, at the newest transaction, to detect when the replica has caught up.
         assert_eq!(member.asked_at(at(4), at(200)), Some(at(200)));
         member.acknowledged(at(100));
         assert!(!semi_sync.status().is_on);
@@ -755,20 +759,20 @@ mod tests {
     }
 
     #[test]
-    fn near_is_near_enough_under_load() {
+    fn switches_on_under_load_when_the_delay_is_short() {
         let semi_sync = enabled(SemiSyncSettings::default());
         let member = semi_sync.join(1, ServerId(1), at(4));
         semi_sync.state.lock().is_on = false;
         for end in 1..=10 {
             semi_sync.made_durable(durable(end * 100));
         }
-        // It never reaches the newest, but what it has is only just durable.
+        // The replica never reaches the newest group, but what it has became durable only just now.
         member.acknowledged(at(700));
         assert!(semi_sync.status().is_on);
     }
 
     #[test]
-    fn without_replicas_it_waits_or_goes_on() {
+    fn without_replicas_it_waits_or_continues() {
         let semi_sync = enabled(SemiSyncSettings {
             too_few: TooFewReplicas::GoOn,
             ..SemiSyncSettings::default()

@@ -1,4 +1,4 @@
-//! What streams need to know of the log that they serve, whoever writes it: a server's transactions, or an archive.
+//! The served log as streams see it, independent of its writer: a server's transactions, or an archive.
 
 use paceline_binlog::log::Log;
 use paceline_txn::{LeaseRegistry, LogLease, Sendable, SendablePast, TransactionManager};
@@ -6,19 +6,19 @@ use paceline_types::LogPosition;
 use std::fmt;
 use std::sync::Arc;
 
-/// A log that replicas are served from.
+/// A log that is served to replicas.
 #[derive(Clone)]
 pub struct ServedLog {
     /// The log.
     pub log: Log,
-    /// Up to where it may be sent: never past what is durable.
+    /// Position up to which it may be sent: never beyond the durable position.
     pub sendable: Arc<Sendable>,
-    /// Who reads which part of it.
+    /// Leases of the readers.
     pub leases: LeaseRegistry,
 }
 
 impl ServedLog {
-    /// The log of a transaction manager.
+    /// Returns the log of a transaction manager.
     pub fn of_manager(transactions: &TransactionManager) -> Self {
         ServedLog {
             log: transactions.log().clone(),

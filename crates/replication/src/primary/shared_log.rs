@@ -1,18 +1,19 @@
-//! The log as streams read it: once for all who stand at its end.
+//! Shared reading of the log: all streams at its end read it once.
 //!
 //! ```text
-//!                          tail (kept: the last 4 MiB that were read)
+//!                          tail (cached: the last 4 MiB that were read)
 //!   ───────────┬─────────┬─────┬────┬──┬─▶ end
 //!      ▲       ▲         ▲                ▲
-//!      │       │         └ a stream that finds its place in a chunk shares it
-//!      │       └ one that comes from behind goes on here, and gives its reader back
-//!      └ one that is far behind reads for itself
+//!      │       │         └ a stream whose position is in a chunk shares the chunk
+//!      │       └ a stream that has caught up continues here, and drops its own reader
+//!      └ a stream far from the end has its own reader
 //! ```
 //!
-//! The tail grows in the file that is written. One that is closed may be in object storage, where a read takes its time: each reads it for itself, and holds
-//! nobody up.
+//! The tail grows in the active file. A closed file may be in object storage, where reads are slow: each stream reads
+//! it with its own reader and delays no other.
 //!
-//! A chunk holds whole events, checked once. Whoever first needs what has become durable reads it; the others find it.
+//! A chunk contains whole events, checked once. The first stream that needs newly durable events reads them; the others
+//! find them in the tail.
 
 use paceline_binlog::Result;
 use paceline_binlog::event::RawEvent;
@@ -22,11 +23,11 @@ use parking_lot::Mutex;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// How much is read at a time, in bytes; more where one event is longer.
+/// Number of bytes read at a time; more if one event is longer.
 const CHUNK_BYTES: usize = 256 * 1024;
-/// How much of the tail is kept, in bytes. The last chunk is kept in any case.
+/// Maximum size of the tail in bytes. The last chunk is kept in any case.
 const TAIL_BYTES_MAX: usize = 4 << 20;
-/// How many chunks are kept.
+/// Maximum number of chunks in the tail.
 const TAIL_CHUNKS_MAX: usize = 1024;
 
 #[derive(Clone, Copy, Debug)]
@@ -35,24 +36,24 @@ struct EventPlace {
     offset: u32,
 }
 
-/// Whole events that follow each other in the log, across files.
+/// Whole, consecutive events of the log, across files.
 #[derive(Debug)]
 pub(super) struct Chunk {
-    /// Where reading began: the first event's start, or the end of the file before.
+    /// Start of the read: the first event's start, or the end of the previous file.
     from: LogPosition,
-    /// Where the last event ends.
+    /// End of the last event.
     end: LogPosition,
     bytes: Vec<u8>,
     events: Vec<EventPlace>,
 }
 
 impl Chunk {
-    /// Where the last event ends.
+    /// Returns the end of the last event.
     pub fn end(&self) -> LogPosition {
         self.end
     }
 
-    /// The events from a place on, with where each starts and ends.
+    /// Returns the events from a position on, each with its start and end.
     pub fn events_from(
         &self,
         position: LogPosition,
@@ -65,13 +66,13 @@ impl Chunk {
                 .get(at + 1)
                 .map_or(self.bytes.len(), |next| next.offset as usize);
             let bytes = &self.bytes[place.offset as usize..until];
-            // Checked when it was read.
+            // Its checksum was checked when the chunk was read.
             let event = RawEvent::trusted(bytes)?;
             Some((place.start, place.start.advanced_by(bytes.len() as u64), event))
         })
     }
 
-    /// Reads on. `None` if there is nothing up to the limit.
+    /// Reads the next chunk. Returns `None` if there are no events before the limit.
     fn read(reader: &mut LogReader, limit: LogPosition) -> Result<Option<Self>> {
         reader.set_limit(limit);
         let from = reader.position();
@@ -112,7 +113,7 @@ impl Tail {
     fn find(&self, position: LogPosition) -> Option<Arc<Chunk>> {
         let at = self.chunks.partition_point(|chunk| chunk.end <= position);
         let chunk = self.chunks.get(at)?;
-        // A replica may have asked for a place where no event starts; that is found out by reading there.
+        // A replica may have requested a position where no event starts. Reading from there detects that.
         let starts_there = chunk.from == position
             || chunk
                 .events
@@ -142,7 +143,7 @@ impl Tail {
         Ok(Some(read))
     }
 
-    /// Begins anew at a place further on.
+    /// Restarts the tail at a later position.
     fn restart(&mut self, reader: LogReader) {
         *self = Tail {
             reader: Some(reader),
@@ -151,28 +152,28 @@ impl Tail {
     }
 }
 
-/// See the module's head.
+/// Shared reader of the log; see the module comment.
 #[derive(Debug)]
 pub(super) struct SharedLog {
     log: Log,
     tail: Mutex<Tail>,
 }
 
-/// Where a stream is.
+/// Position of a stream.
 #[derive(Debug)]
 pub(super) struct Cursor {
     position: LogPosition,
-    /// Its own reader, while it is behind.
+    /// Its own reader, while it is not at the tail.
     own: Option<LogReader>,
 }
 
 impl Cursor {
-    /// At a place where an event starts.
+    /// Creates a cursor at a position where an event starts.
     pub fn at(position: LogPosition) -> Self {
         Cursor { position, own: None }
     }
 
-    /// Where the next event starts, or the end of the file before.
+    /// Returns the start of the next event, or the end of the previous file.
     pub fn position(&self) -> LogPosition {
         self.position
     }
@@ -186,15 +187,16 @@ impl SharedLog {
         }
     }
 
-    /// The log itself.
+    /// Returns the log itself.
     pub fn log(&self) -> &Log {
         &self.log
     }
 
-    /// The next events of a stream, none of them past `limit`. The cursor moves behind them. `None` if there are none.
+    /// Returns the next events of a stream, up to `limit`, and moves the cursor after them. Returns `None` if there are
+    /// none.
     ///
     /// # Errors
-    /// Those of reading.
+    /// The errors of reading the log.
     pub fn next(&self, cursor: &mut Cursor, limit: LogPosition) -> Result<Option<Arc<Chunk>>> {
         if cursor.position >= limit {
             return Ok(None);
@@ -212,7 +214,7 @@ impl SharedLog {
         Ok(chunk)
     }
 
-    /// From the tail, if the place is in it or it can be made to begin there.
+    /// Reads from the tail, if it contains the position or can be restarted there.
     fn shared(&self, position: LogPosition, limit: LogPosition) -> Result<Option<Arc<Chunk>>> {
         let mut tail = self.tail.lock();
         if let Some(chunk) = tail.find(position) {
@@ -284,7 +286,7 @@ mod tests {
     }
 
     #[tokio::test(flavor = "multi_thread")]
-    async fn closed_files_are_read_beside_the_tail() {
+    async fn closed_files_are_read_without_the_tail() {
         let log = log();
         let shared = SharedLog::new(log.clone());
         write(&log, 10);
@@ -292,7 +294,7 @@ mod tests {
         drain(&shared, &mut cursor);
         let end = cursor.position();
         assert_eq!(shared.tail.lock().end(), Some(end));
-        // It was away while this was written.
+        // The stream read nothing while this was written.
         write(&log, 20);
         log.rotate(2).unwrap();
         write(&log, 1);
@@ -308,7 +310,7 @@ mod tests {
     }
 
     #[tokio::test(flavor = "multi_thread")]
-    async fn streams_share_the_tail_and_come_to_it_from_behind() {
+    async fn streams_share_the_tail_after_catching_up() {
         let log = log();
         let beginning = LogPosition::new(log.durable().ordinal(), 4);
         let shared = SharedLog::new(log.clone());
@@ -324,7 +326,7 @@ mod tests {
         let same = shared.next(&mut second, limit).unwrap().unwrap();
         assert!(Arc::ptr_eq(&one, &same), "what was just written is read once");
         assert_eq!(one.events_from(from).count(), 2);
-        // Across files, and one that starts at the beginning after all that.
+        // Across files; and a stream that starts at the beginning after all that.
         log.rotate(2).unwrap();
         write(&log, 3);
         log.rotate(3).unwrap();
@@ -343,7 +345,7 @@ mod tests {
             &shared.next(&mut first, limit).unwrap().unwrap()
         ));
         assert!(third.own.is_none());
-        // No event starts there, although the place is in the tail.
+        // No event starts there, although the position is in the tail.
         let inside = LogPosition::from_u64(one.from.as_u64() + 1);
         assert!(shared.next(&mut Cursor::at(inside), limit).is_err());
     }

@@ -1,8 +1,9 @@
-//! Where a replica is served from.
+//! Start position of a replica's stream.
 //!
-//! A replica that names file and offset starts there. One that names a GTID position starts at the earliest place behind which it
-//! misses something, in whichever domain; the [filter](super::filter) then leaves out, domain by domain, what it has. The rules, and
-//! which positions are refused, are those of MariaDB's `check_slave_start_position` and `gtid_find_binlog_file` (sql/sql_repl.cc).
+//! A replica that names a file and offset starts there. One that names a GTID position starts at the earliest position
+//! after which it misses a transaction of any domain; the [filter](super::filter) then skips the transactions that it
+//! has, domain by domain. The rules, and the refused positions, are those of MariaDB's `check_slave_start_position` and
+//! `gtid_find_binlog_file` (sql/sql_repl.cc).
 
 use super::filter::{GroupFilter, StartEntry, StartKind, UntilProgress};
 use super::made_up::FormatChange;
@@ -13,50 +14,50 @@ use paceline_binlog::{BinlogState, GtidPosition};
 use paceline_types::{DomainId, Gtid, LogPosition, ServerId};
 use std::collections::BTreeMap;
 
-/// How a replica's stream begins.
+/// Start of a replica's stream.
 #[derive(Debug)]
 pub(super) struct Start {
-    /// The beginning of the file that it starts in.
+    /// Start of the file in which the stream begins.
     pub file: LogPosition,
-    /// The first event that is looked at behind the file's head.
+    /// First event that is considered after the file's head.
     pub from: LogPosition,
-    /// The offset that the replica is told at first.
+    /// Offset that is announced to the replica first.
     pub told_offset: u64,
-    /// What is changed in the first Format_description.
+    /// Change of the first Format_description.
     pub format: FormatChange,
-    /// Whether the file's own GTID list is sent.
+    /// Whether the GTID list of the file is sent.
     pub head: HeadList,
-    /// The GTID state at `from`, where the replica is told it: in mid-file.
+    /// GTID state at `from`, if the replica needs it: in the middle of a file.
     pub state: Option<BinlogState>,
-    /// What it gets.
+    /// Filter of the stream.
     pub filter: GroupFilter,
 }
 
-/// Whether the GTID list at the head of the first file is sent, when what follows it is not.
+/// Whether the GTID list at the head of the first file is sent, if the events after it are not.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum HeadList {
-    /// It is.
+    /// It is sent.
     Sent,
-    /// It is not: the replica knows its place in the file.
+    /// It is not sent: the replica knows its position in the file.
     LeftOut,
 }
 
-/// What the log and this server say about a start.
+/// State of the log and this server that a start depends on.
 pub(super) struct Surroundings<'a> {
     pub log: &'a Log,
-    /// This server's id.
+    /// Id of this server.
     pub server_id: ServerId,
-    /// What this server has replicated itself (`gtid_slave_pos`).
+    /// GTID position up to which this server has replicated itself (`gtid_slave_pos`).
     pub replicated: &'a GtidPosition,
-    /// Up to where the log may be sent.
+    /// Position up to which the log may be sent.
     pub limit: LogPosition,
 }
 
 impl Start {
-    /// Finds the place.
+    /// Finds the start for a request.
     ///
     /// # Errors
-    /// What the replica is told if there is none.
+    /// The reason to send to the replica if there is none.
     pub fn find(around: &Surroundings<'_>, request: &DumpRequest) -> Result<Self, Refusal> {
         match &request.start {
             StartAt::Position { file, offset } => by_position(around, request, file, *offset),
@@ -118,7 +119,7 @@ fn by_gtid(around: &Surroundings<'_>, request: &DumpRequest, start: &GtidStart) 
         paceline_binlog::Error::Purged => Refusal::Purged,
         other => Refusal::Other(other.to_string()),
     })?;
-    // What the replica has reached before the file's beginning; then what it has reached where it starts.
+    // Remove what the replica reached before the start of the file; then what it reached where the stream starts.
     entries.retain(|domain_id, entry| place.file_state.last(*domain_id) != Some(entry.gtid));
     let format = match entries.values().all(|entry| entry.kind != StartKind::InLog) {
         true => FormatChange::None,
@@ -148,14 +149,14 @@ fn by_gtid(around: &Surroundings<'_>, request: &DumpRequest, start: &GtidStart) 
     })
 }
 
-/// Whether the log has come to a GTID, or past its number on the same server.
+/// Returns whether the log has reached a GTID, or a higher number of the same server.
 fn is_reached(state: &BinlogState, gtid: Gtid) -> bool {
     state
         .last_of(gtid.domain_id, gtid.server_id)
         .is_some_and(|last| last.sequence >= gtid.sequence)
 }
 
-/// Holds a replica's position against what the log has. Domains whose end was before their start go from `until`.
+/// Checks a replica's position against the log. Removes domains from `until` whose end is before their start.
 fn check_position(
     around: &Surroundings<'_>,
     state: &BinlogState,
@@ -180,7 +181,8 @@ fn check_position(
             continue;
         }
         if is_own_position {
-            // What we replicated last is not in our own log (it was passed over, or set). Everything after it is ours.
+            // The last transaction that this server replicated is not in its log (it was skipped, or the position was
+            // set). Everything after it is its own.
             let own = state.last_of(domain_id, around.server_id);
             if own.is_some_and(|own| own.sequence > gtid.sequence) {
                 let fake = Gtid::new(domain_id, around.server_id, gtid.sequence);
@@ -191,7 +193,7 @@ fn check_position(
             continue;
         }
         let Some(last) = state.last(domain_id) else {
-            // Another primary serves this domain. If it turns up here after all, the position is checked again.
+            // Another primary serves this domain. If it appears here later, the position is checked again.
             put(gtid, StartKind::EmptyDomain);
             continue;
         };

@@ -1,13 +1,14 @@
-//! A replica's stream: the log goes out, acknowledgements come in.
+//! A replica's stream: sends the log, receives acknowledgements.
 //!
 //! ```text
 //!   fake Rotate ─▶ Format_description ─▶ [Gtid_list] ─▶ events … ─▶ Rotate ─▶ fake Rotate ─▶ Format_description ─▶ …
 //!                                                          │
-//!                                             at the end:  └─▶ wait for more, a heartbeat now and then
+//!                                             at the end:  └─▶ wait for more, with heartbeats
 //! ```
 //!
-//! One task a replica. It sends nothing past what is durable. While it sends or waits it listens: an acknowledgement, a closed connection,
-//! COM_QUIT. A replica that is idle has no buffers and is woken by nothing but what is new and its heartbeats.
+//! One task per replica. It sends nothing beyond the durable position. While it sends or waits it also reads:
+//! acknowledgements, a closed connection, COM_QUIT. An idle stream has no buffers and wakes up only for new events and
+//! its heartbeats.
 
 use super::Primary;
 use super::compatible::{make_begin, make_dummy};
@@ -34,49 +35,49 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// What is collected before it is sent, in bytes.
+/// Number of collected bytes at which they are sent.
 const FLUSH_AT: usize = 128 * 1024;
-/// The first byte of a semi-sync header, and of an acknowledgement.
+/// First byte of a semi-sync header, and of an acknowledgement.
 const SEMI_SYNC_MAGIC: u8 = 0xEF;
-/// After how long at the log's end the buffers are given back.
+/// Time at the end of the log after which the buffers are freed.
 const IDLE_AFTER: Duration = Duration::from_secs(1);
-/// What an idle connection keeps to read into, in bytes: an acknowledgement fits.
+/// Size of an idle connection's read buffer in bytes: an acknowledgement fits.
 const IDLE_READ_BYTES: usize = 256;
-/// The longest event that is taken for one, in bytes (MariaDB's limit of max_allowed_packet).
+/// Maximum length of a plausible event in bytes (MariaDB's limit of max_allowed_packet).
 const EVENT_LENGTH_MAX: u32 = 1 << 30;
 
-/// What the process list says of a stream.
+/// States of a stream in the process list.
 pub mod stage {
-    /// Something is sent.
+    /// Events are being sent.
     pub const SENDING: &str = "Sending binlog event to slave";
-    /// Everything has been.
+    /// All events have been sent.
     pub const WAITING: &str = "Master has sent all binlog to slave; waiting for more updates";
 }
 
-/// A session's end of the wire, handed over for as long as the stream lasts.
+/// A session's connection, lent to the stream.
 #[derive(Debug)]
 pub struct Link<'a> {
     /// The socket.
     pub socket: &'a mut Socket,
-    /// Cuts packets out of it.
+    /// Reads packets from the socket.
     pub reader: &'a mut PacketReader,
-    /// Collects what is sent.
+    /// Buffer for packets to send.
     pub writer: &'a mut PacketWriter,
-    /// How long the replica may take nothing of what is sent (`net_write_timeout`).
+    /// Maximum time in which the replica accepts no data (`net_write_timeout`).
     pub write_timeout: Duration,
 }
 
-/// The session that a stream runs in.
+/// Session in which a stream runs.
 pub struct Host<'a> {
-    /// The connection's id.
+    /// Id of the connection.
     pub connection: u32,
-    /// Ends it.
+    /// Ends the stream.
     pub interrupt: &'a Interrupt,
-    /// Shows what it does in the process list.
+    /// Sets the state in the process list.
     pub show: &'a (dyn Fn(&'static str) + Sync),
-    /// This server's id.
+    /// Id of this server.
     pub server_id: ServerId,
-    /// What this server has replicated itself (`gtid_slave_pos`).
+    /// GTID position up to which this server has replicated itself (`gtid_slave_pos`).
     pub replicated: GtidPosition,
 }
 
@@ -87,14 +88,14 @@ enum Asks {
     No,
 }
 
-/// How a stream has ended.
+/// End of a stream.
 #[derive(Debug)]
 pub enum Ended {
-    /// Everything asked for has been sent, or the session was killed: the reader is to be told the end (EOF).
+    /// Everything requested has been sent, or the session was killed: EOF is sent to the reader.
     AtEnd,
-    /// The replica is to be told why.
+    /// The reason is sent to the replica.
     Refused(Refusal),
-    /// The connection is gone.
+    /// The connection is closed.
     Gone(WireError),
 }
 
@@ -112,7 +113,7 @@ impl From<WireError> for Ended {
 
 type Step<T = ()> = Result<T, Ended>;
 
-/// A stream that runs.
+/// A running stream.
 pub(super) struct Stream<'a> {
     primary: &'a Primary,
     link: Link<'a>,
@@ -120,26 +121,26 @@ pub(super) struct Stream<'a> {
     request: &'a DumpRequest,
     running: RunningStream,
     made_up: MadeUp,
-    /// What events are sent with from the first Format_description on.
+    /// Checksum algorithm of the events from the first Format_description on.
     checksum: ChecksumAlgorithm,
     cursor: Cursor,
-    /// The file that it is in, by name.
+    /// Name of the current file.
     file: String,
     lease: LogLease,
     member: Option<Member>,
-    /// Where what has been looked at ends.
+    /// End of the last event that was considered.
     last_event: LogPosition,
-    /// Where the last event that was sent ends; behind it there is only what is left out.
+    /// End of the last event that was sent. Events after it have been skipped.
     told: LogPosition,
 }
 
 impl Primary {
-    /// Serves a replica until it leaves, its session is told to end, or it has everything that it asked for.
+    /// Serves a replica until it disconnects, its session is told to end, or it has received everything it requested.
     pub async fn serve(&self, link: Link<'_>, request: &DumpRequest, host: Host<'_>) -> Ended {
         let running = self.replicas.begin_stream(host.connection, request.server_id);
         let interrupt = host.interrupt;
         let limit = self.served.sendable();
-        // Held before anything is looked up, so that it is still there when it is read.
+        // Take the lease before any position is searched, so that the files still exist when they are read.
         let lease = self
             .served
             .lease(LogPosition::ZERO, format!("connection {}", host.connection));
@@ -173,7 +174,7 @@ impl Primary {
             running,
             lease,
         };
-        // Who ends a session shuts its reading side: it looks as if the replica had gone.
+        // Ending a session shuts down the read side of its socket, which looks like a disconnect.
         match stream.run(start).await {
             Ok(()) => Ended::AtEnd,
             Err(Ended::Gone(WireError::Closed)) if interrupt.raised().is_some() => Ended::AtEnd,
@@ -206,7 +207,7 @@ impl Stream<'_> {
                     if self.send_chunk(&chunk, from, &mut start).await? == Then::End {
                         return self.flush().await;
                     }
-                    // At the end of what there is nothing may be held back.
+                    // At the end of the log nothing may stay in the buffer.
                     if self.cursor.position() >= self.primary.served.sendable() {
                         self.flush().await?;
                     }
@@ -220,14 +221,14 @@ impl Stream<'_> {
         }
     }
 
-    /// The head of the first file, and what the replica must know of its start.
+    /// Sends the head of the first file and the information on the start.
     async fn begin(&mut self, start: &Start) -> Step {
         self.enter_file(start.file)?;
         let first_checksum = self.request.checksum.unwrap_or(ChecksumAlgorithm::None);
         let rotate = self.made_up.rotate(&self.file, start.told_offset, first_checksum);
         self.send(&rotate);
         if self.cursor.position() >= self.primary.served.sendable() {
-            // The log has gone on in this file, and is still closing the one before.
+            // The log has continued in this file while the previous one is still being closed.
             self.flush().await?;
             self.wait().await?;
         }
@@ -248,7 +249,7 @@ impl Stream<'_> {
         };
         if self.request.checksum.is_none() {
             let places = self.places(start.file, format_end);
-            // MariaDB tells the file first, and then that it will not send it.
+            // MariaDB announces the file first, and then refuses to send it.
             self.flush().await?;
             let refused = Refusal::ChecksumsUnknown;
             return Err(Refusal::Other(format!("{refused}{places}")).into());
@@ -278,7 +279,7 @@ impl Stream<'_> {
         Ok(())
     }
 
-    /// Sends the events of a chunk that the replica gets.
+    /// Sends those events of a chunk that the replica receives.
     async fn send_chunk(&mut self, chunk: &Arc<Chunk>, from: LogPosition, start: &mut Start) -> Step<Then> {
         let asked_at = match &self.member {
             Some(member) => member.asked_at(self.last_event, chunk.end()),
@@ -306,7 +307,7 @@ impl Stream<'_> {
             }
             if is_asked {
                 if verdict == Verdict::LeaveOut {
-                    // The replica has it already, by its own word; but perhaps not yet what it was sent before.
+                    // By its own request the replica has this transaction; but it may not have those sent before.
                     self.ask_by_list(ends)?;
                 }
                 self.flush().await?;
@@ -323,7 +324,8 @@ impl Stream<'_> {
         Ok(Then::GoOn)
     }
 
-    /// Tells the replica where the log ends if the last events there were left out: it knows then that it has everything (`MASTER_POS_WAIT()`).
+    /// Announces the end of the log to the replica if the last events there were skipped: then it knows that it has
+    /// everything (`MASTER_POS_WAIT()`).
     async fn tell_end(&mut self) -> Step {
         let end = self.cursor.position();
         if self.request.heartbeat.is_none() || self.told >= end {
@@ -378,7 +380,7 @@ impl Stream<'_> {
         Ok(())
     }
 
-    /// The stream goes on in another file.
+    /// Continues the stream in another file.
     fn enter_file(&mut self, position: LogPosition) -> Step {
         let gone = |_| Refusal::Other("could not find next log".to_owned());
         self.file = self.primary.served.log.coordinates(position).map_err(gone)?.0;
@@ -392,7 +394,7 @@ impl Stream<'_> {
             return Err(Refusal::SameServerId(places).into());
         }
         match self.host.interrupt.raised() {
-            // The replica sees the end, and tries again later.
+            // The replica sees EOF and retries later.
             Some(_) => Err(Ended::AtEnd),
             None => Ok(()),
         }
@@ -433,7 +435,7 @@ impl Stream<'_> {
         self.send(&event);
     }
 
-    /// Asks for an acknowledgement of a place where the replica is sent no event.
+    /// Asks for an acknowledgement at a position where no event is sent to the replica.
     fn ask_by_list(&mut self, at: LogPosition) -> Step {
         let state = self.primary.shared.log().state_at(at);
         let state = state.map_err(|error| self.unreadable(error))?;
@@ -448,12 +450,12 @@ impl Stream<'_> {
         self.send(&event);
     }
 
-    /// Sends an event of the log, which ends with a checksum, with or without it.
+    /// Sends an event of the log, which ends with a checksum, with or without the checksum.
     fn send_logged(&mut self, event: &[u8], asks: Asks) {
         self.send_changed(event, asks, self.checksum);
     }
 
-    /// Sends an event as it is.
+    /// Sends an event unchanged.
     fn send(&mut self, event: &[u8]) {
         self.send_asking(event, Asks::No);
     }
@@ -476,12 +478,13 @@ impl Stream<'_> {
         }
         self.link.writer.end();
         if asks == Asks::Yes {
-            // Acknowledgements cross with what is sent: MariaDB counts packets anew behind each that asks for one.
+            // Acknowledgements and events cross on the connection: MariaDB restarts the packet numbers after each event
+            // that asks for one.
             self.link.writer.set_sequence(1);
         }
     }
 
-    /// Hands everything collected to the socket, and listens meanwhile.
+    /// Writes the buffer to the socket and reads meanwhile.
     async fn flush(&mut self) -> Step {
         if self.link.writer.pending() == 0 {
             return Ok(());
@@ -510,7 +513,7 @@ impl Stream<'_> {
         }
     }
 
-    /// What MariaDB says of a place where no event can be read.
+    /// Returns MariaDB's message for a position where no event can be read.
     fn unreadable(&self, error: paceline_binlog::Error) -> Refusal {
         let at = self.cursor.position();
         tracing::error!("a replica's stream ends: {error}");
@@ -528,7 +531,7 @@ impl Stream<'_> {
         }
     }
 
-    /// Looks at what a replica took for the start of an event as MariaDB would.
+    /// Examines the position that a replica requested as the start of an event, with MariaDB's checks.
     fn what_stands_there(&self, at: LogPosition) -> &'static str {
         let length = self.primary.length_at(at);
         match length {
@@ -551,12 +554,12 @@ async fn sleep_until(at: Option<Instant>) {
     }
 }
 
-/// Hears what the replica says; ends when it leaves.
+/// Reads the replica's packets. Returns when it disconnects.
 async fn listen(link: &mut Link<'_>, member: Option<&Member>, primary: &Primary) -> Result<(), WireError> {
     std::future::poll_fn(|context| poll_listen(context, link, member, primary)).await
 }
 
-/// Takes everything that has come. Ready only when the replica leaves.
+/// Handles all packets that have arrived. Ready only when the replica disconnects.
 fn poll_listen(
     context: &mut Context<'_>,
     link: &mut Link<'_>,
@@ -564,7 +567,7 @@ fn poll_listen(
     primary: &Primary,
 ) -> Poll<Result<(), WireError>> {
     loop {
-        // Whatever it says begins a count of its own.
+        // Each of the replica's packets starts a new sequence.
         link.reader.set_sequence(0);
         std::task::ready!(link.reader.poll_advance(context, link.socket))?;
         let payload = link.reader.payload();
@@ -584,7 +587,7 @@ fn poll_listen(
     }
 }
 
-/// The place that an acknowledgement names: offset (8), file name.
+/// Decodes the position in an acknowledgement: offset (8), file name.
 fn acknowledged(payload: &[u8], primary: &Primary) -> Option<LogPosition> {
     let (offset, name) = payload.split_first_chunk::<8>()?;
     let name = name.split(|byte| *byte == 0).next()?;

@@ -1,12 +1,12 @@
-//! From a primary's packets to event groups.
+//! Assembly of a primary's packets to event groups.
 //!
-//! Each packet is one event. Here it is verified, brought into the form that groups are kept in (with a CRC-32, whatever the source uses),
-//! and put together with the others of its group (in a file, if they are many); what belongs to the log itself becomes a place. A source without GTIDs gets its
-//! groups' heads here:
+//! Each packet contains one event. The assembler verifies it, converts it to the form in which groups are kept (with a
+//! CRC-32, whatever the source uses), and adds it to its group (in a file, if the group is large). Events of the log
+//! itself only move the position. If a source has no GTIDs, the assembler creates the heads of its groups:
 //!
 //! ```text
-//!   MariaDB      Gtid | … | Xid                        as it is
-//!   MySQL        Gtid or Anonymous_gtid | BEGIN | … | Xid     ─▶  Gtid (ours) | … | Xid      by way of `mysql`
+//!   MariaDB      Gtid | … | Xid                        unchanged
+//!   MySQL        Gtid or Anonymous_gtid | BEGIN | … | Xid     ─▶  Gtid (ours) | … | Xid      see `mysql`
 //!   older        BEGIN | … | Xid,  or a statement alone ─▶  Gtid (ours) | …
 //! ```
 
@@ -28,55 +28,55 @@ use paceline_types::{DomainId, Gtid, LogPosition, SequenceNumber, ServerId};
 use std::path::Path;
 use std::sync::Arc;
 
-/// What a packet has completed.
+/// Result of one packet.
 pub enum Assembled {
-    /// Nothing yet.
+    /// Nothing is complete.
     Nothing,
-    /// An event group.
+    /// A whole event group.
     Group(AssembledGroup),
-    /// The stream is at the assembler's place, with nothing open.
+    /// The stream is at the assembler's position, with no open group.
     Place,
-    /// Only that the primary lives; and its place.
+    /// A heartbeat, with the primary's position.
     Heartbeat,
     /// The position of START SLAVE UNTIL is reached.
     UntilReached,
-    /// These GTIDs have passed and are not sent.
+    /// These GTIDs have been skipped and are not sent.
     Passed(Vec<Gtid>),
-    /// All that is before this place in a log of MySQL.
+    /// The set of all transactions before this position in a log of MySQL.
     Executed(MySqlGtidSet),
-    /// The primary started anew with the file that begins here.
+    /// The primary restarted and began a new file here.
     Restarted,
 }
 
-/// A group, whole.
+/// A whole group.
 pub struct AssembledGroup {
     /// The group.
     pub group: EventGroup,
-    /// The Format_description that its events are read with.
+    /// The Format_description for decoding its events.
     pub format: Arc<FormatDescription>,
-    /// Where it starts in the primary's log.
+    /// Start in the primary's log.
     pub start: SourcePosition,
-    /// Where it ends.
+    /// End in the primary's log.
     pub end: SourcePosition,
-    /// When the primary executed it, in seconds since 1970 by its clock.
+    /// Time when the primary executed it, in seconds since 1970 by the primary's clock.
     pub timestamp: u32,
-    /// Its GTID there, if that is MySQL and has one.
+    /// Its GTID on a MySQL primary, if it has one.
     pub mysql_gtid: Option<MySqlGtid>,
-    /// Whose its number in the head is.
+    /// Source of the sequence number in its head.
     pub numbers: Numbers,
 }
 
-/// GTIDs for a source that has none: the numbers of one domain, one after the other. They stand for the transactions until these are committed, when they get
-/// the numbers that are next then.
+/// GTIDs for a source without them: consecutive numbers of one domain. They identify the transactions until these are
+/// committed; a commit assigns the number that is next at that time.
 #[derive(Clone, Copy, Debug)]
 pub struct GtidSupply {
-    /// The domain.
+    /// Domain of the GTIDs.
     pub domain_id: DomainId,
-    /// The last number in use.
+    /// Last number in use.
     pub last: SequenceNumber,
 }
 
-/// Puts groups together. One for each connection to a primary, from its first event on.
+/// Assembles groups. One for each connection to a primary, from its first event on.
 pub struct Assembler {
     kind: SourceKind,
     checksum: ChecksumAlgorithm,
@@ -84,14 +84,14 @@ pub struct Assembler {
     place: SourcePosition,
     grouping: Grouping,
     open: Option<Open>,
-    /// A MySQL Gtid has come; what follows says what kind of group it heads.
+    /// Head of a MySQL transaction that has arrived. The next event determines the kind of the group.
     pending: Option<Pending>,
-    /// What a source without GTIDs was given.
+    /// Last GTID assigned to a transaction of a source without GTIDs.
     pub supply: GtidSupply,
     scratch: Vec<u8>,
-    /// Where groups go, from so many bytes on.
+    /// Directory for large groups, and the size in bytes from which they go there.
     spill: Option<(Arc<Path>, u64)>,
-    /// Of a primary that is MySQL.
+    /// Translator for a MySQL primary.
     translator: Option<Translator>,
 }
 
@@ -103,22 +103,22 @@ struct Open {
     numbers: Numbers,
 }
 
-/// The head of a transaction of MySQL.
+/// Head of a MySQL transaction.
 struct Pending {
     stamp: EventStamp,
-    /// None of an anonymous one.
+    /// `None` for an anonymous transaction.
     gtid: Option<MySqlGtid>,
 }
 
-/// FLAG_UNTIL_REACHED and FLAG_IGN_GTIDS of a Gtid_list event.
+/// Flags FLAG_UNTIL_REACHED and FLAG_IGN_GTIDS of a Gtid_list event.
 const LIST_UNTIL_REACHED: u8 = 1;
 const LIST_PASSED: u8 = 2;
 
-/// No group goes on in another file.
+/// Error for a file that ends within a group.
 const NO_END_IN_FILE: &str = "the log goes on in another file within a transaction";
 
 impl Assembler {
-    /// `checksum` holds until a Format_description says how events are secured.
+    /// Creates an assembler. `checksum` applies until a Format_description announces the algorithm.
     pub fn new(
         kind: SourceKind,
         checksum: ChecksumAlgorithm,
@@ -140,12 +140,12 @@ impl Assembler {
         }
     }
 
-    /// From so many bytes on, groups are kept in that directory and not in memory.
+    /// Keeps groups of at least `from_bytes` bytes in files of this directory instead of in memory.
     pub fn spill_in(&mut self, directory: &Path, from_bytes: u64) {
         self.spill = Some((directory.into(), from_bytes));
     }
 
-    /// How many bytes of the group that is open are in memory.
+    /// Returns the number of bytes of the open group that are in memory.
     pub fn memory_bytes(&self) -> usize {
         self.open.as_ref().map_or(0, |open| open.group.memory_bytes())
     }
@@ -158,20 +158,20 @@ impl Assembler {
         Ok(group)
     }
 
-    /// Where the last event ended in the primary's log.
+    /// Returns the end of the last event in the primary's log.
     pub fn place(&self) -> &SourcePosition {
         &self.place
     }
 
-    /// Whether a group is open.
+    /// Returns whether a group is open.
     pub fn is_inside_group(&self) -> bool {
         self.open.is_some() || self.pending.is_some()
     }
 
-    /// Takes the place of the next event, and leaves its content.
+    /// Moves the position past the next event and ignores its content.
     ///
     /// # Errors
-    /// As of [`Assembler::take`].
+    /// The errors of [`Assembler::take`].
     pub fn pass_over(&mut self, bytes: &[u8]) -> Result<(), SourceError> {
         let header = EventHeader::decode(bytes).ok_or_else(|| corrupt("it is shorter than a header"))?;
         match header.event_type {
@@ -185,7 +185,7 @@ impl Assembler {
         }
     }
 
-    /// Takes the next event.
+    /// Processes the next event.
     pub fn take(&mut self, bytes: &[u8]) -> Result<Assembled, SourceError> {
         let mut scratch = std::mem::take(&mut self.scratch);
         scratch.clear();
@@ -196,7 +196,7 @@ impl Assembler {
 
     fn take_with(&mut self, bytes: &[u8], scratch: &mut Vec<u8>) -> Result<Assembled, SourceError> {
         let header = EventHeader::decode(bytes).ok_or_else(|| corrupt("it is shorter than a header"))?;
-        // A Format_description has room for a checksum in any case, and says itself whether there are others.
+        // A Format_description always has room for a checksum, and announces whether other events have one.
         let algorithm = match header.event_type {
             EventType::FORMAT_DESCRIPTION => {
                 let at = bytes.len().checked_sub(CHECKSUM_LENGTH + 1);
@@ -229,7 +229,7 @@ impl Assembler {
                 let mut format = FormatDescription::decode(event.body()).map_err(corrupt)?;
                 self.checksum = format.checksum;
                 format.checksum = ChecksumAlgorithm::Crc32;
-                // A primary tells it only to who has received nothing behind it.
+                // A primary sends this only to a replica that has received nothing after it.
                 let is_first_of_start = format.created != 0;
                 if self.is_inside_group() {
                     match is_first_of_start {
@@ -246,7 +246,8 @@ impl Assembler {
             }
             EventType::ROTATE => {
                 let rotate = paceline_binlog::event::RotateEvent::decode(event.body()).map_err(corrupt)?;
-                // One that was made up may stand behind where the primary has died: the next Format_description tells.
+                // An artificial one can follow the place where the primary crashed. The next Format_description shows
+                // whether it did.
                 if self.is_inside_group() && !header.flags.contains(EventFlags::ARTIFICIAL) {
                     return Err(corrupt(NO_END_IN_FILE));
                 }
@@ -265,7 +266,7 @@ impl Assembler {
             _ => {}
         }
         self.advance(&header, bytes.len());
-        // Not where the last one ended: by GTID a stream begins with what was wanted, wherever that stands.
+        // Not the end of the last event: a stream by GTID begins with the first requested transaction, wherever it is.
         let mut start = self.place.clone();
         if header.end_position != 0 {
             start.offset = start.offset.saturating_sub(bytes.len() as u64);
@@ -286,7 +287,7 @@ impl Assembler {
         done.map(|()| assembled)
     }
 
-    /// An event that stands in a file.
+    /// Processes an event that is in a file.
     fn take_logged(&mut self, event: &RawEvent<'_>, start: SourcePosition) -> Result<Assembled, SourceError> {
         let header = *event.header();
         let event_type = header.event_type;
@@ -371,7 +372,7 @@ impl Assembler {
             }
             EventRole::Inside | EventRole::Ends => match &mut self.open {
                 Some(open) => {
-                    // What Paceline notes for itself is not the transaction's.
+                    // Events that Paceline writes for itself are not part of the transaction.
                     if event_type != EventType::IGNORABLE {
                         open.group.push(event);
                         open.timestamp = header.timestamp;
@@ -398,7 +399,7 @@ impl Assembler {
         }))
     }
 
-    /// The primary has died while it wrote the group that is open, and has started anew: the transaction was rolled back there.
+    /// Drops the open group: the primary crashed while writing it and has restarted, so it rolled the transaction back.
     fn forget_group(&mut self) {
         let gtid = self.open.as_ref().map(|open| open.group.gtid().to_string());
         tracing::warn!(
@@ -410,7 +411,7 @@ impl Assembler {
         self.grouping = Grouping::default();
     }
 
-    /// Begins a group that the source has no GTID for. `first` is its first event.
+    /// Begins a group for which the source has no GTID. `first` is its first event.
     fn give_gtid(&mut self, first: &RawEvent<'_>, start: SourcePosition) -> Result<(), SourceError> {
         let Pending {
             stamp,
@@ -455,7 +456,8 @@ impl Assembler {
         Ok(())
     }
 
-    /// Goes on to an event's end. Artificial events have no place, but for a list of what is before one; the header's field has 32 bits.
+    /// Moves the position to an event's end. Artificial events have no position, except a list of the GTIDs before one.
+    /// The header's field has 32 bits.
     fn advance(&mut self, header: &EventHeader, length: usize) {
         let is_made_up =
             header.flags.contains(EventFlags::ARTIFICIAL) && header.event_type != EventType::GTID_LIST;
@@ -464,7 +466,7 @@ impl Assembler {
         }
         let high = self.place.offset & !u64::from(u32::MAX);
         let mut end = high | u64::from(header.end_position);
-        // A place is what the primary has said: it may be any number.
+        // The position comes from the primary and may be any number.
         if end.saturating_add(1 << 31) < self.place.offset.saturating_add(length as u64) {
             end = end.saturating_add(1 << 32);
         }
@@ -487,7 +489,7 @@ fn stamp_of(header: &EventHeader) -> EventStamp {
     }
 }
 
-/// Gives an event that came without one a checksum: groups are kept with them.
+/// Adds a checksum to an event that has none: groups are kept with checksums.
 fn add_checksum<'a>(bytes: &[u8], out: &'a mut Vec<u8>) -> Result<RawEvent<'a>, SourceError> {
     const LENGTH_AT: usize = 9;
     if bytes.len() < HEADER_LENGTH {
@@ -508,7 +510,7 @@ mod tests {
         EventBody, GtidListEvent, HeartbeatEvent, RotateEvent, StatusVar, XidEvent,
     };
 
-    /// A primary that sends events as they would stand in its file.
+    /// A primary that sends events in the form that they would have in its file.
     struct Primary {
         checksum: ChecksumAlgorithm,
         position: u64,
@@ -614,7 +616,7 @@ mod tests {
     }
 
     #[test]
-    fn a_source_without_gtids_is_given_them() {
+    fn a_source_without_gtids_gets_them() {
         let mut primary = Primary {
             checksum: ChecksumAlgorithm::Crc32,
             position: 4,
@@ -649,7 +651,7 @@ mod tests {
         };
         assert_eq!(statement.group.gtid().to_string(), "5-7-43");
         assert!(!statement.group.gtid_event().unwrap().has_terminator());
-        // Older ones have no head at all.
+        // Older servers send no head at all.
         let Assembled::Group(statement) = sent(&ddl) else {
             panic!("a statement");
         };
@@ -657,7 +659,7 @@ mod tests {
     }
 
     #[test]
-    fn a_transaction_that_the_primary_died_in_is_forgotten() {
+    fn a_transaction_interrupted_by_a_crash_of_the_primary_is_dropped() {
         let rotate = |file_name| RotateEvent {
             position: 4,
             file_name,
@@ -677,7 +679,7 @@ mod tests {
             };
             take(&mut assembler, &begin);
             assert!(assembler.is_inside_group());
-            // The file ends here, and another one begins: if the primary lives, its end is missing.
+            // The file ends here and another one begins. If the primary is alive, the end of the group is missing.
             let made_up = primary.event(&rotate(b"bin.000004"), EventFlags::ARTIFICIAL);
             assert!(matches!(take(&mut assembler, &made_up), Assembled::Place));
             let alive = FormatDescription::new("10.11.6-MariaDB-log", 0);
@@ -703,7 +705,7 @@ mod tests {
                 let within = primary.event(&QueryEvent::new(b"d", b"BEGIN"), EventFlags::NONE);
                 take(&mut assembler, &within);
             }
-            // One that stands in the file is behind whole transactions.
+            // A Rotate event in the file follows whole transactions.
             let written = primary.event(&rotate(b"bin.000005"), EventFlags::NONE);
             assert!(matches!(assembler.take(&written), Err(SourceError::Fatal { .. })));
         }
@@ -737,7 +739,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_damaged_is_asked_for_again() {
+    fn damaged_events_are_requested_again() {
         let mut primary = Primary {
             checksum: ChecksumAlgorithm::Crc32,
             position: 4,
@@ -752,7 +754,7 @@ mod tests {
             assembler.take(&event),
             Err(SourceError::Lost { number: 1743, .. })
         ));
-        // Something that is in no transaction, from a server whose everything is.
+        // An event outside of a transaction, from a server whose events all are in transactions.
         let xid = primary.event(&XidEvent { xid: 1 }, EventFlags::NONE);
         assert!(matches!(assembler.take(&xid), Err(SourceError::Fatal { .. })));
     }

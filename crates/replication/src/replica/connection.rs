@@ -1,7 +1,7 @@
-//! One connection to a primary: its definition, its receiver (`Slave_IO`) and its applier (`Slave_SQL`).
+//! A connection to a primary: its definition, its receiver (`Slave_IO`) and its applier (`Slave_SQL`).
 //!
-//! The two are started and stopped each by itself, as in MariaDB. A receiver without an applier reads and keeps nothing but its place; an
-//! applier without a receiver has nothing to do.
+//! Both are started and stopped independently, as in MariaDB. A receiver without an applier reads the log but keeps
+//! only its position; an applier without a receiver has nothing to do.
 
 use super::apply::{ApplierStatus, ApplyError, GroupCounts, KeptPosition};
 use super::definition::{Definition, UseGtid};
@@ -22,13 +22,13 @@ use std::time::{Duration, Instant};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
-/// How long a transaction takes from being received to being applied where nothing holds it up.
+/// Time between receiving and applying a transaction if nothing delays it.
 const APPLIED_WITHIN: Duration = Duration::from_millis(100);
 
-/// Which of the two parts of a connection.
+/// Selection of the two parts of a connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Threads {
-    /// Both.
+    /// Receiver and applier.
     Both,
     /// `IO_THREAD`: the receiver.
     Receiver,
@@ -46,21 +46,21 @@ impl Threads {
     }
 }
 
-/// What happened to a part that was asked to start or stop.
+/// Whether a start or stop had an effect.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Changed {
-    /// It did.
+    /// The part was started or stopped.
     Yes,
-    /// It was so already.
+    /// The part was already running or stopped.
     No,
 }
 
-/// A part that runs, as the process list shows it.
+/// A running part as the process list shows it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ShownThread {
-    /// Its number.
+    /// Id in the process list.
     pub id: u32,
-    /// When it was started.
+    /// Time of its start.
     pub started: Instant,
 }
 
@@ -69,43 +69,43 @@ struct RunningReceiver {
     stop: watch::Sender<bool>,
 }
 
-/// See the module's head.
+/// A connection to a primary; see the module comment.
 pub struct Connection {
     shared: Arc<ConnectionShared>,
     definition: Mutex<Arc<Definition>>,
     receiver: Mutex<Option<RunningReceiver>>,
-    /// What ended appliers have applied, since the last RESET SLAVE.
+    /// Number of transactions applied by ended appliers since the last RESET SLAVE.
     ended_groups: Mutex<GroupCounts>,
-    /// The receiver and the applier, as they were started last.
+    /// The receiver and the applier, as they were last started.
     threads: Mutex<[Option<ShownThread>; 2]>,
-    /// Held by statements that start, stop or change the connection.
+    /// Locked by statements that start, stop or change the connection.
     pub(super) changing: tokio::sync::Mutex<()>,
 }
 
-/// What `SHOW SLAVE STATUS` needs.
+/// Data for `SHOW SLAVE STATUS`.
 #[derive(Clone, Debug)]
 pub struct ConnectionStatus {
-    /// The name.
+    /// Name of the connection.
     pub name: Arc<str>,
-    /// The settings.
+    /// Its settings.
     pub definition: Arc<Definition>,
-    /// The receiver.
+    /// Status of the receiver.
     pub receiver: ReceiverStatus,
     /// `Slave_SQL_Running`.
     pub applier_runs: bool,
-    /// The applier, or what the last one has left.
+    /// Status of the applier, or the final status of the previous one.
     pub applier: ApplierStatus,
-    /// What was applied since the last RESET SLAVE.
+    /// Number of transactions applied since the last RESET SLAVE.
     pub groups: GroupCounts,
     /// `Until_Condition`.
     pub until: Option<Until>,
-    /// The receiver's and the applier's threads, where they run.
+    /// The receiver's and the applier's threads, if they are running.
     pub threads: [Option<ShownThread>; 2],
     /// `Skip_Counter`.
     pub skip_events: u64,
-    /// Where the log says that it stands, for connections without GTIDs.
+    /// Position recorded in the log, for connections without GTIDs.
     pub recorded: Option<SourcePosition>,
-    /// Which of MySQL's GTIDs the log says are here.
+    /// Set of MySQL's GTIDs that are present here, as recorded in the log.
     pub executed: Option<MySqlGtidSet>,
 }
 
@@ -134,12 +134,12 @@ impl Connection {
         })
     }
 
-    /// Its name; empty for the default one.
+    /// Returns the name; empty for the default connection.
     pub fn name(&self) -> &Arc<str> {
         &self.shared.name
     }
 
-    /// Its settings.
+    /// Returns the settings.
     pub fn definition(&self) -> Arc<Definition> {
         self.definition.lock().clone()
     }
@@ -148,19 +148,19 @@ impl Connection {
         *self.definition.lock() = Arc::new(definition);
     }
 
-    /// Forgets what the receiver has come to: the connection is to begin elsewhere.
+    /// Forgets the receiver's progress, because the connection will start at another position.
     pub(super) fn forget_progress(&self) {
         self.shared
             .status
             .update(|status| *status = ReceiverStatus::default());
-        // One that an error has ended is still there, with its error.
+        // An applier that has ended with an error still exists, with its error.
         self.shared.applier.end();
         self.shared.applier.take_last();
         *self.ended_groups.lock() = GroupCounts::default();
         *self.shared.until.lock() = None;
     }
 
-    /// Whether the receiver runs.
+    /// Returns whether the receiver is running.
     pub fn receiver_runs(&self) -> bool {
         let receiver = self.receiver.lock();
         receiver
@@ -168,18 +168,18 @@ impl Connection {
             .is_some_and(|running| !running.task.is_finished())
     }
 
-    /// Whether the applier runs.
+    /// Returns whether the applier is running.
     pub fn applier_runs(&self) -> bool {
         let applier = self.shared.applier.get();
         applier.is_some_and(|applier| applier.status().error.is_none())
     }
 
-    /// Whether either does.
+    /// Returns whether either part is running.
     pub fn runs(&self) -> bool {
         self.receiver_runs() || self.applier_runs()
     }
 
-    /// Starts what is not running. Whoever calls holds `changing`.
+    /// Starts the parts that are not running. The caller holds `changing`.
     pub(super) async fn start(
         &self,
         threads: Threads,
@@ -203,7 +203,7 @@ impl Connection {
             *self.shared.until.lock() = until;
         }
         if starts_applier {
-            // What an error has ended is still there.
+            // An applier that has ended with an error still exists.
             self.stop_applier().await;
             let ended = self.shared.applier.take_last();
             *self.ended_groups.lock() += ended.groups;
@@ -244,7 +244,7 @@ impl Connection {
         }
     }
 
-    /// Stops what is running, and waits until it has. Whoever calls holds `changing`.
+    /// Stops the running parts and waits until they have ended. The caller holds `changing`.
     pub(super) async fn stop(&self, threads: Threads) -> Changed {
         let mut changed = Changed::No;
         if threads.has_receiver() {
@@ -275,17 +275,17 @@ impl Connection {
         }
     }
 
-    /// `SET GLOBAL sql_slave_skip_counter`.
+    /// Sets the counter for `SET GLOBAL sql_slave_skip_counter`.
     pub fn set_skip_events(&self, events: u64) {
         self.shared.skip_events.store(events, Ordering::Release);
     }
 
-    /// `sql_slave_skip_counter`.
+    /// Returns the value of `sql_slave_skip_counter`.
     pub fn skip_events(&self) -> u64 {
         self.shared.skip_events.load(Ordering::Acquire)
     }
 
-    /// What it shows.
+    /// Returns the status.
     pub fn status(&self) -> ConnectionStatus {
         let [receiver_thread, applier_thread] = *self.threads.lock();
         let applier = self.shared.applier.status();
@@ -319,8 +319,8 @@ impl Connection {
 }
 
 impl ConnectionStatus {
-    /// `Seconds_Behind_Master`: 0 when everything that the primary has sent is applied; else how long ago the primary executed what is
-    /// next. `None` unless both parts run.
+    /// Returns `Seconds_Behind_Master`: 0 if everything that the primary has sent is applied, else the time since the
+    /// primary executed the next transaction. `None` unless both parts are running.
     pub fn seconds_behind(&self, now_seconds: u64) -> Option<u64> {
         if !self.applier_runs || self.receiver.state != ReceiverState::Connected {
             return None;
@@ -340,25 +340,25 @@ impl ConnectionStatus {
         })
     }
 
-    /// The applier's error.
+    /// Returns the applier's error.
     pub fn apply_error(&self) -> Option<&ApplyError> {
         self.applier.error.as_ref()
     }
 
-    /// `SQL_Remaining_Delay`.
+    /// Returns `SQL_Remaining_Delay`.
     pub fn remaining_delay(&self, now_seconds: u64) -> Option<u64> {
         let delayed = self.receiver.delayed?;
         Some(delayed.until_seconds.saturating_sub(now_seconds))
     }
 
-    /// Whether the oldest transaction that is not applied has been here for long: nothing that the network does would help it. The applier may be busy, or
-    /// waits for a lock (LOCK TABLES, a session's transaction).
+    /// Returns whether the oldest unapplied transaction was received a while ago, so that a faster network would not
+    /// help. The applier may be busy or waiting for a lock (LOCK TABLES, a session's transaction).
     fn waits_for_the_applier(&self) -> bool {
         let since = self.applier.pending_since;
         since.is_some_and(|since| since.elapsed() >= APPLIED_WITHIN)
     }
 
-    /// What holds the replica back.
+    /// Returns the cause of the replica's delay.
     pub fn held_back_by(&self) -> &'static str {
         if !self.applier_runs {
             "the applier does not run"

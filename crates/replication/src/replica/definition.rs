@@ -1,8 +1,8 @@
-//! What `CHANGE MASTER` has said of a connection.
+//! Definition of a connection by `CHANGE MASTER`.
 //!
-//! Kept as JSON in the log's replica records ([`paceline_binlog::replica_state`]): few, read by people who repair something, and growing by
-//! fields with defaults. The password is in it sealed ([`super::password`]). Where the connection stands in its primary's log is not in here but beside it,
-//! as a place.
+//! Definitions are stored as JSON in the log's replica records ([`paceline_binlog::replica_state`]): there are few,
+//! people read them during repairs, and new fields have defaults. The password is sealed ([`super::password`]). The
+//! connection's position in its primary's log is not part of the definition; it is stored beside it.
 
 use super::error::SourceError;
 use super::password::{KEY_FILE, Password, PasswordKey};
@@ -12,7 +12,7 @@ use paceline_wire::tls::{ClientTls, TlsParameters};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
-/// The longest `MASTER_HEARTBEAT_PERIOD`.
+/// Maximum of `MASTER_HEARTBEAT_PERIOD`.
 pub const HEARTBEAT_PERIOD_MAX: Duration = Duration::from_secs(4_294_967);
 
 /// `MASTER_USE_GTID`.
@@ -23,12 +23,12 @@ pub enum UseGtid {
     /// From `gtid_slave_pos`.
     #[default]
     SlavePos,
-    /// From `gtid_current_pos`: what was written here counts too.
+    /// From `gtid_current_pos`, which includes local transactions.
     CurrentPos,
 }
 
 impl UseGtid {
-    /// What `Using_Gtid` shows.
+    /// Returns the value of `Using_Gtid`.
     pub fn name(self) -> &'static str {
         match self {
             UseGtid::No => "No",
@@ -38,13 +38,14 @@ impl UseGtid {
     }
 }
 
-/// `MASTER_SSL` and its like. A connection that asks for TLS is not opened without it, whatever the primary offers.
+/// Settings of `MASTER_SSL` and related options. If TLS is enabled, the connection is never opened without it, whatever
+/// the primary offers.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct TlsSettings {
     /// `MASTER_SSL`.
     pub enabled: bool,
-    /// `MASTER_SSL_CA` and the others that name files and lists.
+    /// Files and lists: `MASTER_SSL_CA` and others.
     #[serde(flatten)]
     pub parameters: TlsParameters,
     /// `MASTER_SSL_VERIFY_SERVER_CERT`.
@@ -55,59 +56,61 @@ pub struct TlsSettings {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Definition {
-    /// The primary's name or address.
+    /// Host name or address of the primary.
     pub host: String,
-    /// Its port.
+    /// Port of the primary.
     pub port: u16,
-    /// Who connects.
+    /// User name for the primary.
     pub user: String,
-    /// Its password. The log has it sealed, beside the other fields.
+    /// Password of the user. In the log it is sealed, beside the other fields.
     #[serde(skip)]
     pub password: Password,
-    /// Seconds between two attempts to connect, at most.
+    /// Maximum number of seconds between two attempts to connect.
     pub connect_retry_seconds: u32,
-    /// From where it goes on.
+    /// Kind of position from which replication continues.
     pub use_gtid: UseGtid,
-    /// `MASTER_HEARTBEAT_PERIOD` in milliseconds; 0: none are asked for. `None` where it was not given: [`Definition::heartbeat_period`].
+    /// `MASTER_HEARTBEAT_PERIOD` in milliseconds; 0: no heartbeats. `None` if it was not specified: see
+    /// [`Definition::heartbeat_period`].
     pub heartbeat_period_ms: Option<u64>,
     /// `MASTER_DELAY` in seconds.
     pub delay_seconds: u32,
-    /// Only these replication domains.
+    /// If not empty, only these domains are replicated.
     pub do_domain_ids: Vec<u32>,
-    /// Not these replication domains.
+    /// These domains are not replicated.
     pub ignore_domain_ids: Vec<u32>,
-    /// Nothing that was born on these servers.
+    /// Transactions from these servers are not replicated.
     pub ignore_server_ids: Vec<u32>,
-    /// TLS.
+    /// TLS settings.
     pub tls: TlsSettings,
 }
 
-/// How a record has the password.
+/// Form of the password in a record.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum PasswordForm {
-    /// Sealed, or there is none.
+    /// Sealed, or no password.
     Sealed,
-    /// In clear, as earlier versions wrote it.
+    /// In plain text, as written by earlier versions.
     Clear,
 }
 
-/// What the log keeps.
+/// Form of a definition in the log.
 #[derive(Serialize, Deserialize)]
 struct Record {
     #[serde(flatten)]
     definition: Definition,
     #[serde(default)]
     sealed_password: String,
-    /// Earlier versions' form.
+    /// Plain text password, written by earlier versions.
     #[serde(default, skip_serializing)]
     password: String,
 }
 
 impl TlsSettings {
-    /// What the connection is encrypted by: `None` in clear. Files are read each time: they may have been replaced since.
+    /// Returns the TLS configuration, or `None` without TLS. Files are read each time, because they may have been
+    /// replaced.
     ///
     /// # Errors
-    /// Files that cannot be read, suites that are not spoken.
+    /// Unreadable files; unsupported cipher suites.
     pub fn client(&self) -> WireResult<Option<ClientTls>> {
         if !self.enabled {
             return Ok(None);
@@ -136,7 +139,7 @@ impl Default for Definition {
 }
 
 impl Definition {
-    /// The bytes that the log keeps.
+    /// Encodes the definition for the log.
     ///
     /// # Errors
     /// If the password cannot be sealed ([`PasswordKey::seal`]).
@@ -149,7 +152,8 @@ impl Definition {
         Ok(serde_json::to_vec(&record).expect("a definition is plain data"))
     }
 
-    /// Reads what the log keeps, and how it kept the password; `None` for what no version of this server has written.
+    /// Decodes a definition from the log. Also returns the form of the password. `None` if no version of this server
+    /// has written these bytes.
     pub fn from_record(bytes: &[u8], key: &PasswordKey) -> Option<(Self, PasswordForm)> {
         let record: Record = serde_json::from_slice(bytes).ok()?;
         let (password, form) = match record.password.is_empty() {
@@ -163,10 +167,10 @@ impl Definition {
         Some((definition, form))
     }
 
-    /// The password in clear.
+    /// Returns the password in plain text.
     ///
     /// # Errors
-    /// The log has it sealed under a key that is not here.
+    /// If it is sealed under a key that is not available.
     pub fn password(&self) -> Result<&str, SourceError> {
         match &self.password {
             Password::Known(password) => Ok(password),
@@ -180,13 +184,14 @@ impl Definition {
         }
     }
 
-    /// After how long without an event the primary is to tell that it lives: half of `slave_net_timeout` unless it was given. Zero: never.
+    /// Returns the time without an event after which the primary sends a heartbeat: half of `slave_net_timeout` unless
+    /// it was specified. Zero: never.
     pub fn heartbeat_period(&self, net_timeout: Duration) -> Duration {
         let given = self.heartbeat_period_ms.map(Duration::from_millis);
         given.unwrap_or_else(|| (net_timeout / 2).min(HEARTBEAT_PERIOD_MAX))
     }
 
-    /// Whether a transaction of this domain, born on this server, is for us.
+    /// Returns whether a transaction with this domain and server id is to be replicated.
     pub fn wants(&self, domain_id: u32, server_id: u32) -> bool {
         let domain = match self.do_domain_ids.is_empty() {
             true => !self.ignore_domain_ids.contains(&domain_id),
@@ -201,7 +206,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_definition_returns_and_older_ones_get_defaults() {
+    fn definitions_round_trip_and_older_ones_get_defaults() {
         let directory = tempfile::tempdir().unwrap();
         let key = PasswordKey::in_directory(directory.path());
         let from_record = |bytes: &[u8]| Definition::from_record(bytes, &key);

@@ -1,9 +1,9 @@
-//! `gtid_ignore_duplicates`: a transaction that arrives over several connections is taken once.
+//! `gtid_ignore_duplicates`: a transaction that arrives through several connections is applied once.
 //!
-//! At any moment a domain belongs to one connection: the one that handed on a transaction of it last. While that one has transactions of the
-//! domain under way, another connection waits with what it has of it, and then finds that it is there already. A connection that
-//! ends gives its domains back, so that what it has not brought to an end is taken from another; but not before its applier is through with
-//! what it was given.
+//! At any time a domain belongs to one connection: the one that last passed on a transaction of it. While transactions
+//! of the domain from this connection are in progress, other connections wait with theirs, and then find that they are
+//! already present. A connection that ends releases its domains, so that another one can deliver the unfinished
+//! transactions; but only after its applier has finished everything it was given.
 
 use paceline_binlog::GtidPosition;
 use paceline_types::{DomainId, Gtid};
@@ -11,34 +11,35 @@ use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Whether an applier is through with everything that it was given.
+/// Returns whether an applier has finished everything that it was given.
 pub(super) type IsSettled = Box<dyn Fn() -> bool + Send + Sync>;
 
 struct Owner {
     connection: Arc<str>,
-    /// The last transaction that it handed on.
+    /// Last transaction that it passed on.
     last: Gtid,
-    /// The connection has ended, and brings nothing more than this applier has.
+    /// Set when the connection has ended: only this applier's transactions can still follow.
     left: Option<Arc<IsSettled>>,
 }
 
-/// Who brings which domain. Shared by all connections.
+/// Owners of the domains. Shared by all connections.
 #[derive(Default)]
 pub(super) struct DomainOwners(Mutex<HashMap<DomainId, Owner>>);
 
-/// What becomes of a transaction.
+/// Decision on a transaction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Claim {
-    /// It is this connection's to hand on.
+    /// This connection may pass it on.
     Ours,
-    /// It is replicated already.
+    /// It is already replicated.
     Duplicate,
-    /// Another connection has transactions of the domain under way: ask again when this one is replicated, or a little later.
+    /// Transactions of the domain from another connection are in progress: try again when this one is replicated, or a
+    /// little later.
     WaitFor(Gtid),
 }
 
 impl DomainOwners {
-    /// A connection has received a transaction. `replicated` is what is published by now.
+    /// Decides on a transaction that a connection has received. `replicated` is the published position.
     pub fn claim(&self, connection: &Arc<str>, gtid: Gtid, replicated: &GtidPosition) -> Claim {
         if replicated.reaches(gtid.domain_id, gtid.sequence) {
             return Claim::Duplicate;
@@ -60,7 +61,7 @@ impl DomainOwners {
         Claim::Ours
     }
 
-    /// A connection ends; `is_settled` tells of its applier.
+    /// Releases the domains of a connection that ends. `is_settled` belongs to its applier.
     pub fn release(&self, connection: &Arc<str>, is_settled: IsSettled) {
         let mut owners = self.0.lock();
         match is_settled() {
@@ -82,7 +83,7 @@ mod tests {
     use std::sync::atomic::{AtomicBool, Ordering};
 
     #[test]
-    fn a_domain_is_brought_by_one_at_a_time() {
+    fn a_domain_has_one_owner_at_a_time() {
         let owners = DomainOwners::default();
         let (east, west): (Arc<str>, Arc<str>) = ("east".into(), "west".into());
         let gtid = |text: &str| -> Gtid { text.parse().unwrap() };
@@ -94,11 +95,11 @@ mod tests {
         assert_eq!(owners.claim(&west, gtid("0-1-2"), &at("0-1-1")), wait);
         assert_eq!(owners.claim(&west, gtid("0-1-2"), &at("0-1-2")), Claim::Duplicate);
         assert_eq!(owners.claim(&west, gtid("0-1-3"), &at("0-1-2")), Claim::Ours);
-        // Another domain is another's, and what is given back is free.
+        // Another domain may have another owner, and a released one is free.
         assert_eq!(owners.claim(&east, gtid("7-1-1"), &at("0-1-2")), Claim::Ours);
         owners.release(&west, Box::new(|| true));
         assert_eq!(owners.claim(&east, gtid("0-1-3"), &at("0-1-2")), Claim::Ours);
-        // What its applier still has is not given to another.
+        // A domain with unfinished transactions is not given to another connection.
         let is_settled = Arc::new(AtomicBool::new(false));
         let told = is_settled.clone();
         owners.release(&east, Box::new(move || told.load(Ordering::Acquire)));

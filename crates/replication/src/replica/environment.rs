@@ -1,4 +1,4 @@
-//! What stands around a connection.
+//! Interface between connections and the server.
 
 use super::apply::{Applier, KeptPosition};
 use super::options::ReplicaOptions;
@@ -6,20 +6,20 @@ use super::password::PasswordKey;
 use paceline_txn::TransactionManager;
 use std::sync::Arc;
 
-/// What connections need of the server around them.
+/// Parts of the server that connections need.
 pub trait Environment: Send + Sync + 'static {
-    /// Transactions, and the log that says where every connection stands.
+    /// Returns the transaction manager. Its log records the position of every connection.
     fn transactions(&self) -> &Arc<TransactionManager>;
 
-    /// The key that passwords are sealed under in the log.
+    /// Returns the key for sealing passwords in the log.
     fn password_key(&self) -> &PasswordKey;
 
-    /// What the variables say now.
+    /// Returns the current values of the variables.
     fn options(&self, connection: &str) -> ReplicaOptions;
 
-    /// A number for the process list.
+    /// Returns a new id for the process list.
     fn new_thread_id(&self) -> u32;
 
-    /// A new applier for a connection.
+    /// Starts an applier for a connection.
     fn start_applier(&self, connection: &Arc<str>, position: KeptPosition) -> Applier;
 }

@@ -1,20 +1,20 @@
-//! What can go wrong with a connection, with the numbers and texts that `SHOW SLAVE STATUS` and clients are given.
+//! Errors of a connection, with the numbers and texts for `SHOW SLAVE STATUS` and clients.
 
 use paceline_types::error_code::{ER_SLAVE_CORRUPT_EVENT, ErrorCode};
 use paceline_wire::WireError;
 
-/// A statement about a connection that cannot be carried out.
+/// Error of a statement on a connection.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct ReplicaError {
-    /// MariaDB's number.
+    /// MariaDB's error number.
     pub code: ErrorCode,
-    /// MariaDB's text.
+    /// MariaDB's error text.
     pub message: String,
 }
 
 impl ReplicaError {
-    /// The number's own text with its arguments.
+    /// Creates an error with the standard text of the number and these arguments.
     pub fn new(code: ErrorCode, arguments: &[&dyn std::fmt::Display]) -> Self {
         ReplicaError {
             code,
@@ -22,7 +22,7 @@ impl ReplicaError {
         }
     }
 
-    /// A text of its own.
+    /// Creates an error with another text.
     pub fn with_message(code: ErrorCode, message: impl Into<String>) -> Self {
         ReplicaError {
             code,
@@ -31,23 +31,23 @@ impl ReplicaError {
     }
 }
 
-/// Numbers of the client library, which `Last_IO_Errno` shows for what happens on the way.
+/// Error numbers of the client library, which `Last_IO_Errno` shows for network problems.
 pub(super) const CR_CONN_HOST_ERROR: u16 = 2003;
 pub(super) const CR_UNKNOWN_HOST: u16 = 2005;
 pub(super) const CR_SERVER_LOST: u16 = 2013;
 pub(super) const CR_SSL_CONNECTION_ERROR: u16 = 2026;
 
-/// Why the connection to a primary ended.
+/// Reason why the connection to a primary ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SourceError {
-    /// It may go better next time: the network, a primary that is away.
+    /// A temporary problem: the network, or an unavailable primary.
     Lost {
         /// `Last_IO_Errno`.
         number: u16,
         /// `Last_IO_Error`.
         message: String,
     },
-    /// Somebody has to do something: the receiver stops.
+    /// A problem that needs an administrator: the receiver stops.
     Fatal {
         /// `Last_IO_Errno`.
         number: u16,
@@ -57,7 +57,7 @@ pub enum SourceError {
 }
 
 impl SourceError {
-    /// It may go better next time.
+    /// Creates a temporary error.
     pub fn lost(number: u16, message: impl Into<String>) -> Self {
         SourceError::Lost {
             number,
@@ -65,7 +65,7 @@ impl SourceError {
         }
     }
 
-    /// Somebody has to do something.
+    /// Creates a fatal error.
     pub fn fatal(number: u16, message: impl Into<String>) -> Self {
         SourceError::Fatal {
             number,
@@ -73,19 +73,19 @@ impl SourceError {
         }
     }
 
-    /// The number and the text.
+    /// Returns number and text.
     pub fn shown(&self) -> (u16, &str) {
         let (SourceError::Lost { number, message } | SourceError::Fatal { number, message }) = self;
         (*number, message)
     }
 
-    /// MariaDB's text for an error that stops a replica, with a reason: `Fatal error: …`.
+    /// Returns a fatal error with MariaDB's text for errors that stop a replica, with a reason: `Fatal error: …`.
     pub fn fatal_with(code: ErrorCode, reason: &dyn std::fmt::Display) -> Self {
         SourceError::fatal(code.number(), code.message(&[reason]))
     }
 
-    /// What went wrong on the wire while `doing` something; an answer of the primary that is an error is fatal if it is none of the
-    /// passing kind.
+    /// Converts an error of the wire that occurred while `doing` something. An error reported by the primary is fatal
+    /// unless it is temporary.
     pub fn of_wire(error: WireError, doing: &str) -> Self {
         match error {
             WireError::Server { code, message, .. } if is_passing(code) => {
@@ -100,7 +100,7 @@ impl SourceError {
     }
 }
 
-/// Something in a primary's stream that cannot be.
+/// Returns the error for invalid data in a primary's stream.
 pub(super) fn corrupt(problem: impl std::fmt::Display) -> SourceError {
     tracing::error!("the primary's stream cannot be read: {problem}");
     SourceError::fatal(
@@ -109,7 +109,8 @@ pub(super) fn corrupt(problem: impl std::fmt::Display) -> SourceError {
     )
 }
 
-/// Errors of a primary that go away by themselves: it stops, has too many connections, has killed us.
+/// Returns whether an error of the primary is temporary: it is shutting down, has too many connections, or has killed
+/// this connection.
 fn is_passing(code: u16) -> bool {
     matches!(
         code,

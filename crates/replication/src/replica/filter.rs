@@ -1,11 +1,12 @@
-//! `replicate_do_db` and its like: which changes are for us.
+//! Replication filters: `replicate_do_db` and related variables.
 //!
-//! The rules are MariaDB's (`Rpl_filter`): a database is renamed first (`replicate_rewrite_db`); then rules for databases, then those
-//! for tables. Row events are judged by the table that they change, statements by their current database.
+//! The rules are MariaDB's (`Rpl_filter`): a database is renamed first (`replicate_rewrite_db`); then the rules for
+//! databases apply, then those for tables. Row events are filtered by their table, statements by their current
+//! database.
 
 use std::collections::BTreeSet;
 
-/// A connection's rules. Empty ones let everything through.
+/// Rules of a connection. Without rules everything is replicated.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Filters {
     /// `replicate_do_db`.
@@ -20,11 +21,11 @@ pub struct Filters {
     pub wild_do_tables: Vec<String>,
     /// `replicate_wild_ignore_table`.
     pub wild_ignore_tables: Vec<String>,
-    /// `replicate_rewrite_db`: from and to.
+    /// `replicate_rewrite_db`: old and new name.
     pub rewrites: Vec<(String, String)>,
 }
 
-/// Which rules a text is for.
+/// Kind of a rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FilterKind {
     /// `replicate_do_db`.
@@ -43,13 +44,13 @@ pub enum FilterKind {
     RewriteDb,
 }
 
-/// A rule that cannot be read.
+/// An invalid rule.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("'{0}' is no rule of this kind")]
 pub struct BadRule(pub String);
 
 impl Filters {
-    /// Sets the rules of a kind from a list with commas, as the variable has it.
+    /// Sets the rules of a kind from a list separated by commas, as in the variable.
     ///
     /// # Errors
     /// [`BadRule`]; nothing is changed then.
@@ -81,7 +82,7 @@ impl Filters {
         Ok(())
     }
 
-    /// The rules of a kind as `SHOW SLAVE STATUS` and the variable show them.
+    /// Returns the rules of a kind as `SHOW SLAVE STATUS` and the variable show them.
     pub fn show(&self, kind: FilterKind) -> String {
         let set = |names: &BTreeSet<String>| names.iter().cloned().collect::<Vec<_>>().join(",");
         match kind {
@@ -102,12 +103,12 @@ impl Filters {
         }
     }
 
-    /// Whether there is no rule.
+    /// Returns whether there is no rule.
     pub fn is_empty(&self) -> bool {
         *self == Filters::default()
     }
 
-    /// Whether there are rules about tables.
+    /// Returns whether there are rules about tables.
     pub fn has_table_rules(&self) -> bool {
         !(self.do_tables.is_empty()
             && self.ignore_tables.is_empty()
@@ -115,7 +116,7 @@ impl Filters {
             && self.wild_ignore_tables.is_empty())
     }
 
-    /// What a database is called here.
+    /// Returns the name of a database on this server.
     pub fn rewrite<'a>(&'a self, database: &'a str) -> &'a str {
         self.rewrites
             .iter()
@@ -123,7 +124,7 @@ impl Filters {
             .map_or(database, |(_, to)| to)
     }
 
-    /// Whether changes in a database, under its name here, are for us.
+    /// Returns whether changes in a database, under its name on this server, are replicated.
     pub fn wants_database(&self, database: &str) -> bool {
         if !self.do_databases.is_empty() {
             return self.do_databases.contains(database);
@@ -131,12 +132,13 @@ impl Filters {
         !self.ignore_databases.contains(database)
     }
 
-    /// Whether changes of a table, under its name here, are for us, as far as rules about tables go.
+    /// Returns whether the rules about tables allow changes of a table, under its name on this server.
     pub fn wants_table(&self, database: &str, table: &str) -> bool {
         self.wants_one_of([(database, table)])
     }
 
-    /// Whether a statement that changes these tables is for us: the first one that a rule names decides, as in MariaDB.
+    /// Returns whether a statement that changes these tables is replicated. The first table that a rule names decides,
+    /// as in MariaDB.
     pub fn wants_one_of<'a>(&self, tables: impl IntoIterator<Item = (&'a str, &'a str)>) -> bool {
         let mut decisions = tables
             .into_iter()
@@ -146,7 +148,7 @@ impl Filters {
             .unwrap_or(self.do_tables.is_empty() && self.wild_do_tables.is_empty())
     }
 
-    /// What the rules say of `database.table`, if one names it.
+    /// Returns the decision of the rules on `database.table`, if one names it.
     fn rule_for(&self, name: &str) -> Option<bool> {
         let is_named = |patterns: &[String]| patterns.iter().any(|pattern| matches(pattern, name));
         if self.do_tables.contains(name) {
@@ -161,12 +163,13 @@ impl Filters {
         is_named(&self.wild_ignore_tables).then_some(false)
     }
 
-    /// Whether rows of a table are for us.
+    /// Returns whether rows of a table are replicated.
     pub fn wants_rows(&self, database: &str, table: &str) -> bool {
         self.wants_database(database) && self.wants_table(database, table)
     }
 
-    /// Whether CREATE, ALTER and DROP DATABASE are for us, as far as wild rules go: a pattern `name.%` means the database too.
+    /// Returns whether the wildcard rules allow CREATE, ALTER and DROP DATABASE: a pattern `name.%` includes the
+    /// database.
     pub fn wants_whole_database(&self, database: &str) -> bool {
         let is_whole = |pattern: &String| {
             pattern
@@ -183,7 +186,7 @@ impl Filters {
     }
 }
 
-/// `LIKE` with `%`, `_` and a backslash before either.
+/// Matches like `LIKE`, with `%`, `_`, and a backslash before either.
 fn matches(pattern: &str, text: &str) -> bool {
     let pattern: Vec<char> = pattern.chars().collect();
     let text: Vec<char> = text.chars().collect();

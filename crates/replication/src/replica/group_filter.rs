@@ -1,7 +1,7 @@
-//! The filters at work: what of an event group is for us.
+//! Application of the filters to event groups.
 //!
-//! Rows of tables that are not for us are taken out of their group, with their table maps; a group of which nothing is left is passed
-//! over as a whole. Databases are renamed in the events, so that what comes behind knows nothing of filters.
+//! Rows of filtered tables are removed from their group, with their table maps; a group without any remaining change is
+//! skipped as a whole. Databases are renamed in the events, so later stages do not know filters.
 
 use super::filter::Filters;
 use paceline_binlog::event::{
@@ -14,17 +14,17 @@ use paceline_sql::parse::{ParseOptions, statement_objects};
 use paceline_sql::session::SqlMode;
 use std::collections::HashSet;
 
-/// What is left of a group.
+/// Result of filtering a group.
 pub(super) enum Filtered {
-    /// All of it, as it came.
+    /// The whole group, unchanged.
     Whole,
-    /// This.
+    /// The remaining part of the group.
     Part(EventGroup),
-    /// Nothing.
+    /// Nothing of the group.
     Nothing,
 }
 
-/// Judges a group.
+/// Filters a group.
 ///
 /// # Errors
 /// If its events cannot be decoded.
@@ -89,7 +89,7 @@ pub(super) fn filter_group(
                     wanted
                 }
             }
-            // Of one that is not wanted the file may stay: without its statement it is nothing.
+            // If the statement is filtered its file may stay: without the statement it has no effect.
             EventType::EXECUTE_LOAD_QUERY => {
                 let mut load = ExecuteLoadQueryEvent::decode(event.body())?;
                 let wanted = wants_statement(&load.query, filters);
@@ -144,14 +144,14 @@ fn encode_again(header: &EventHeader, body: &dyn EventBody, out: &mut Vec<u8>) {
     encode_event(out, &stamp, 0, body);
 }
 
-/// What a database is called here, if it has another name.
+/// Returns a database's name on this server, if it is different.
 fn renamed(database: &[u8], filters: &Filters) -> Option<String> {
     let database = String::from_utf8_lossy(database);
     let here = filters.rewrite(&database);
     (here != database).then(|| here.to_owned())
 }
 
-/// BEGIN, COMMIT, ROLLBACK, SAVEPOINT.
+/// Returns whether the statement is BEGIN, COMMIT, ROLLBACK or SAVEPOINT.
 fn is_frame(query: &QueryEvent<'_>) -> bool {
     let sql = query.sql.trim_ascii();
     let begins = |word: &[u8]| sql.len() >= word.len() && sql[..word.len()].eq_ignore_ascii_case(word);
@@ -161,7 +161,8 @@ fn is_frame(query: &QueryEvent<'_>) -> bool {
         || begins(b"ROLLBACK TO ")
 }
 
-/// A statement is judged by its current database, then by the tables that it names; one about a database by the rules for that.
+/// Returns whether a statement is replicated. Its current database decides, then the tables that it names; for a
+/// statement on a database, the rules about databases.
 fn wants_statement(query: &QueryEvent<'_>, filters: &Filters) -> bool {
     let current = String::from_utf8_lossy(query.database).into_owned();
     let current = filters.rewrite(&current);
@@ -229,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn statements_are_judged_as_mariadb_does() {
+    fn statements_are_filtered_as_in_mariadb() {
         let mut filters = Filters::default();
         filters.set(FilterKind::IgnoreDb, "x").unwrap();
         filters.set(FilterKind::WildIgnoreTable, "tmp.%").unwrap();
@@ -259,7 +260,7 @@ mod tests {
             panic!("{renamed:?}");
         };
         assert_eq!(renamed.database, b"b");
-        // A transaction that changes nothing of ours, nor of anybody.
+        // A transaction without any change.
         let frame = GtidEvent::new("0-7-1".parse().unwrap(), GtidFlags::TRANSACTIONAL);
         let empty = group(&[&frame, &XidEvent { xid: 1 }]);
         assert!(matches!(
@@ -269,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_table_that_a_rule_names_decides() {
+    fn the_first_table_named_by_a_rule_decides() {
         let mut filters = Filters::default();
         filters.set(FilterKind::IgnoreTable, "d.b").unwrap();
         filters.set(FilterKind::DoTable, "d.c").unwrap();
@@ -292,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn load_data_is_judged_by_its_table() {
+    fn load_data_is_filtered_by_its_table() {
         let judged = |filters: &Filters| {
             let text = b"LOAD DATA INFILE 'x' INTO TABLE `t`";
             let load = ExecuteLoadQueryEvent {

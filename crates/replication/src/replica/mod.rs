@@ -1,4 +1,4 @@
-//! The replica's side: what a primary sends becomes our log.
+//! The replica's side of replication: a primary's stream becomes part of this server's log.
 //!
 //! ```text
 //!   Replicas ──▶ Connection ──┬── Receiver: Source ▸ Assembler ▸ filters ──▶ Received
@@ -7,12 +7,13 @@
 //!   CHANGE MASTER, START SLAVE …
 //! ```
 //!
-//! - [`replicas`]: all connections; what the statements do.
-//! - [`connection`]: one connection; [`definition`], [`password`], [`options`], [`until`], [`status`]: what is said of it; [`environment`]: the server around it.
+//! - [`replicas`]: all connections, and the statements on them.
+//! - [`connection`]: one connection; [`definition`], [`password`], [`options`], [`until`], [`status`]: its settings and
+//!   state; [`environment`]: the interface to the server.
 //! - [`receiver`], [`source`], [`assemble`]: from the primary's packets to whole event groups.
-//! - `mysql`: MySQL's events become MariaDB's.
-//! - [`filter`], [`group_filter`], [`duplicates`]: what of them is for us.
-//! - [`received`]: what the receiver hands to the applier.
+//! - `mysql`: translation of MySQL's events to MariaDB's.
+//! - [`filter`], [`group_filter`], [`duplicates`]: selection of the groups to apply.
+//! - [`received`]: items that the receiver passes to the applier.
 
 pub mod apply;
 pub mod assemble;

@@ -1,4 +1,4 @@
-//! What the server's variables say to all connections.
+//! Settings of all connections from the server's variables.
 
 use super::filter::Filters;
 use paceline_types::{DomainId, ServerId};
@@ -8,23 +8,23 @@ use std::time::Duration;
 /// `replicate_events_marked_for_skip`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum MarkedForSkip {
-    /// Taken like others.
+    /// They are applied like others.
     #[default]
     Replicate,
-    /// Passed over here.
+    /// They are skipped here.
     FilterOnReplica,
-    /// Not sent.
+    /// The primary does not send them.
     FilterOnPrimary,
 }
 
-/// The settings, as they are when a connection is opened.
+/// Settings at the time when a connection is opened.
 #[derive(Clone, Debug)]
 pub struct ReplicaOptions {
     /// `server_id`.
     pub server_id: ServerId,
-    /// `gtid_domain_id`: where transactions of a source without GTIDs go.
+    /// `gtid_domain_id`: domain for the transactions of a source without GTIDs.
     pub domain_id: DomainId,
-    /// `report_host`; empty: not told.
+    /// `report_host`; empty: not reported.
     pub report_host: String,
     /// `report_user`.
     pub report_user: String,
@@ -32,7 +32,7 @@ pub struct ReplicaOptions {
     pub report_password: String,
     /// `report_port`.
     pub report_port: u16,
-    /// `slave_net_timeout`: after so long without an event or a heartbeat the connection is opened anew.
+    /// `slave_net_timeout`: the connection is reopened after this time without an event or a heartbeat.
     pub net_timeout: Duration,
     /// `slave_max_allowed_packet`, in bytes.
     pub packet_max: usize,
@@ -42,12 +42,12 @@ pub struct ReplicaOptions {
     pub gtid_ignore_duplicates: bool,
     /// `replicate_same_server_id`.
     pub replicate_same_server_id: bool,
-    /// What becomes of transactions made under `skip_replication=1`.
+    /// Treatment of transactions with `skip_replication=1`.
     pub marked_for_skip: MarkedForSkip,
     /// `rpl_semi_sync_slave_enabled`.
     pub semi_sync: bool,
     /// `master_retry_count`.
     pub retry_count: u64,
-    /// `replicate_do_db` and its like, for the connection.
+    /// `replicate_do_db` and related rules of the connection.
     pub filters: Arc<Filters>,
 }

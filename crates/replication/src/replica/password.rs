@@ -1,23 +1,29 @@
-//! Passwords of connections: how the log keeps them.
+//! Sealing of connection passwords in the log.
 //!
-//! A primary's password is part of what `CHANGE MASTER` says, and all of that is in the log, so that one write changes it ([`super::replicas`]). But a log is read by
-//! accounts with `REPLICATION SLAVE`, copied by `mariadb-binlog --raw` and taken along by backups. So the log has the password sealed, under a key that is not in it:
+//! The password for a primary is part of the definition by `CHANGE MASTER`. The whole definition is in the log, so that
+//! one write changes it ([`super::replicas`]). But the log is read by accounts with `REPLICATION SLAVE`, copied by
+//! `mariadb-binlog --raw`, and included in backups. Therefore the log contains the password sealed, under a key that is
+//! not in the log:
 //!
 //! ```text
-//!   DATADIR/paceline.key     32 random bytes in hexadecimal, mode 0600; made when the first password is sealed, synced before the log has it, never changed
-//!   the log                  "sealed_password": hexadecimal of nonce (12) | ChaCha20-Poly1305 of: length (2), password, zeros to a multiple of 64
+//!   DATADIR/paceline.key     32 random bytes in hexadecimal, mode 0600; created when the first password is sealed,
+//!                            synced before the log contains the password, never changed
+//!   the log                  "sealed_password": hexadecimal of nonce (12) | ChaCha20-Poly1305 of: length (2), password,
+//!                            zeros to a multiple of 64
 //! ```
-//! The key agrees with nothing and says nothing: it is no second truth beside the log. What takes the log elsewhere leaves it behind:
+//! The key is independent of the log's contents, so it is not a second source of truth. Operations that copy the log
+//! leave the key behind:
 //!
 //! | | the connection |
 //! |---|---|
 //! | backup, `paceline binlog --raw`, archive | the copy of the log has only the sealed password |
-//! | restore, rewind | forget connections: [`CHANGE MASTER`](super::replicas::Replicas::change) says whom to follow, with the password |
-//! | join | is given the password, and makes the new directory's own key |
-//! | the whole directory copied or moved | goes on: the key is in it |
-//! | the log without the key, or beside another one | is known, and START SLAVE refuses (1200) until `CHANGE MASTER TO MASTER_PASSWORD=…` |
+//! | restore, rewind | connections are removed: [`CHANGE MASTER`](super::replicas::Replicas::change) defines the primary again, with the password |
+//! | join | gets the password, and creates the key of the new directory |
+//! | copying or moving the whole directory | continues to work: the directory contains the key |
+//! | the log without the key, or with another key | exists, but START SLAVE fails (1200) until `CHANGE MASTER TO MASTER_PASSWORD=…` |
 //!
-//! Earlier versions wrote passwords in clear. Such a log is read, what it says is sealed at the first start, and the server warns of the files that still have it.
+//! Earlier versions wrote passwords in plain text. Such a log is readable; its passwords are sealed at the first start,
+//! and the server warns about the files that still contain them.
 
 use parking_lot::Mutex;
 use ring::aead::{Aad, CHACHA20_POLY1305, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
@@ -28,22 +34,22 @@ use std::io::{self, ErrorKind, Read, Write};
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-/// The file with the key, in the data directory.
+/// Name of the key file in the data directory.
 pub const KEY_FILE: &str = "paceline.key";
 
-/// The key's length, in bytes.
+/// Length of the key in bytes.
 const KEY_LENGTH: usize = 32;
-/// Sealed passwords are as long as the next multiple of this: their lengths tell little.
+/// Passwords are padded to a multiple of this number of bytes before they are sealed, which hides their lengths.
 const PADDED_TO: usize = 64;
-/// What is sealed: nothing that was sealed for another purpose is taken for a password.
+/// Additional authenticated data: data sealed for another purpose is not accepted as a password.
 const PURPOSE: &[u8] = b"paceline: password of a connection";
 
 /// A connection's password.
 #[derive(Clone, PartialEq, Eq)]
 pub enum Password {
-    /// In clear: the protocol needs it.
+    /// In plain text, because the protocol needs it.
     Known(String),
-    /// Sealed under a key that is not here; kept as the log has it.
+    /// Sealed under a key that is not available; kept in the form of the log.
     Sealed(String),
 }
 
@@ -68,14 +74,14 @@ impl From<String> for Password {
     }
 }
 
-/// The key of a data directory. The file is made when it is first needed.
+/// Key of a data directory. Its file is created when it is first needed.
 pub struct PasswordKey {
     path: PathBuf,
     key: Mutex<Option<LessSafeKey>>,
 }
 
 impl PasswordKey {
-    /// The key in this data directory.
+    /// Returns the key of this data directory.
     pub fn in_directory(directory: &Path) -> Self {
         PasswordKey {
             path: directory.join(KEY_FILE),
@@ -83,10 +89,10 @@ impl PasswordKey {
         }
     }
 
-    /// Seals a password for the log. One that is not known stays as it was.
+    /// Seals a password for the log. A password that could not be opened keeps its sealed form.
     ///
     /// # Errors
-    /// If the key can neither be read nor made.
+    /// If the key can neither be read nor created.
     pub fn seal(&self, password: &Password) -> io::Result<String> {
         let password = match password {
             Password::Sealed(sealed) => return Ok(sealed.clone()),
@@ -117,7 +123,7 @@ impl PasswordKey {
         Ok(to_hex(&nonce) + &to_hex(&sealed))
     }
 
-    /// Opens what a log has. What cannot be opened stays sealed.
+    /// Opens a sealed password from the log. A password that cannot be opened stays sealed.
     pub fn open(&self, sealed: &str) -> Password {
         if sealed.is_empty() {
             return Password::default();
@@ -162,7 +168,7 @@ impl PasswordKey {
             file.set_permissions(std::fs::Permissions::from_mode(0o600))?;
         }
         let mut text = String::new();
-        // A little more than is taken, so that a longer file is none.
+        // Read a little more than necessary, so that a longer file is rejected.
         (&mut file)
             .take(4 * KEY_LENGTH as u64)
             .read_to_string(&mut text)?;
@@ -178,7 +184,7 @@ impl PasswordKey {
 
     fn make_key(&self) -> io::Result<LessSafeKey> {
         let key: [u8; KEY_LENGTH] = random()?;
-        // It has its name when it is whole.
+        // The file gets its final name when it is complete.
         let unfinished = self.path.with_extension("key.new");
         let mut file = File::options()
             .write(true)
@@ -252,7 +258,7 @@ mod tests {
             other.seal(&known("other")).unwrap();
             assert_eq!(other.open(&sealed), Password::Sealed(sealed.clone()));
             assert_eq!(other.seal(&Password::Sealed(sealed.clone())).unwrap(), sealed);
-            // Changed anywhere it is none.
+            // A change at any place makes it invalid.
             for at in [0, sealed.len() / 2, sealed.len() - 1] {
                 let mut changed = sealed.clone().into_bytes();
                 changed[at] = if changed[at] == b'0' { b'1' } else { b'0' };
@@ -269,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn the_key_is_for_its_owner() {
+    fn the_key_file_is_private() {
         let directory = tempfile::tempdir().unwrap();
         let password = Password::Known("geheim".to_owned());
         let sealed = PasswordKey::in_directory(directory.path())
@@ -284,7 +290,7 @@ mod tests {
             password
         );
         assert_eq!(mode(), 0o600);
-        // A file that is no key is not replaced: what it was may still be wanted.
+        // An invalid key file is not replaced: its content may still be needed.
         std::fs::write(&path, "x").unwrap();
         assert!(
             PasswordKey::in_directory(directory.path())

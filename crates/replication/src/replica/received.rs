@@ -1,4 +1,4 @@
-//! What the receiver of a connection hands to its applier, in the order of the primary's log.
+//! Items that a connection's receiver passes to its applier, in the order of the primary's log.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -9,39 +9,40 @@ use paceline_binlog::{EventGroup, ExecutedMove};
 use paceline_txn::Numbers;
 use paceline_types::Gtid;
 
-/// An event group as the primary sent it: whole, its checksums verified.
+/// An event group from the primary: whole, with verified checksums.
 pub struct ReceivedGroup {
-    /// Its events. A source that has no GTIDs is given them by the receiver.
+    /// Events of the group. If the source has no GTIDs, the receiver has added them.
     pub group: EventGroup,
-    /// The format of the file that it stood in.
+    /// Format of the file that contained the group.
     pub format: Arc<FormatDescription>,
-    /// Where it ends in the primary's log.
+    /// End in the primary's log.
     pub source_end: SourcePosition,
-    /// When its last event arrived.
+    /// Arrival of the last event.
     pub received_at: Instant,
-    /// What becomes of the connection's set of MySQL's GTIDs with it.
+    /// Change of the connection's set of MySQL GTIDs.
     pub executed: Option<ExecutedMove>,
-    /// Whose its number is.
+    /// Source of the sequence number.
     pub numbers: Numbers,
 }
 
-/// What moves a connection's position.
+/// A change of a connection's position.
 pub enum Received {
     /// A transaction to apply.
     Group(ReceivedGroup),
-    /// A transaction that is not to be applied (a filter, `sql_slave_skip_counter`, our own server id): only the position moves.
+    /// A transaction that is not applied (because of a filter, `sql_slave_skip_counter`, or this server's own id): only
+    /// the position moves.
     Passed {
-        /// Its GTID.
+        /// GTID of the transaction.
         gtid: Gtid,
-        /// Where it ends.
+        /// End in the primary's log.
         source_end: SourcePosition,
-        /// As for a transaction that is applied.
+        /// The same as for an applied transaction.
         executed: Option<ExecutedMove>,
-        /// As for a transaction that is applied. One of ours says nothing of what is here.
+        /// The same as for an applied transaction. A local number does not show that a transaction is present.
         numbers: Numbers,
     },
-    /// Everything up to here has been sent, and nothing of it is for us: a heartbeat, the end of a file.
+    /// Everything up to here has been sent and nothing of it is applied here: a heartbeat, or the end of a file.
     Position(SourcePosition),
-    /// The primary has started anew here: the temporary tables of its sessions are gone.
+    /// The primary restarted here: the temporary tables of its sessions no longer exist.
     PrimaryRestarted,
 }

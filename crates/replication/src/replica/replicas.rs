@@ -1,7 +1,7 @@
-//! All connections of a server.
+//! All connections of a server to primaries.
 //!
-//! Names are compared without case, as MariaDB does. Definitions are kept in the log's replica records, together with the places of
-//! connections that have no GTIDs: `CHANGE MASTER` is one record.
+//! Names are compared without case, as in MariaDB. Definitions are stored in the log's replica records, together with
+//! the positions of connections without GTIDs: one `CHANGE MASTER` writes one record.
 
 use super::connection::{Changed, Connection, Threads};
 use super::definition::{Definition, PasswordForm, UseGtid};
@@ -20,39 +20,39 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// See the module's head.
+/// Connections of a server; see the module comment.
 pub struct Replicas {
     environment: Arc<dyn Environment>,
     connections: RwLock<BTreeMap<String, Arc<Connection>>>,
     owners: Arc<DomainOwners>,
-    /// Held by CHANGE MASTER, so that two of them never define the same.
+    /// Locked by CHANGE MASTER, so that two of them never define the same connection.
     defining: tokio::sync::Mutex<()>,
 }
 
-/// From where a changed connection goes on.
+/// Position from which a changed connection continues.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum NewPlace {
-    /// As before.
+    /// The same as before.
     Keep,
-    /// At the beginning of the primary's log.
+    /// The start of the primary's log.
     Forget,
-    /// There.
+    /// This position.
     At(SourcePosition),
-    /// With what is not in this set of MySQL's GTIDs.
+    /// Everything that is not in this set of MySQL GTIDs.
     AfterGtids(MySqlGtidSet),
 }
 
-/// Something to tell of a position that was set.
+/// Warning about a position that was set.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PositionWarning {
     /// 1947 or 1948.
     pub code: ErrorCode,
-    /// The text.
+    /// Text of the warning.
     pub message: String,
 }
 
 impl Replicas {
-    /// The connections that the log knows. None is started.
+    /// Creates the connections recorded in the log. None is started.
     pub fn open(environment: Arc<dyn Environment>) -> Self {
         let state = environment.transactions().log().replica_state();
         let mut connections = BTreeMap::new();
@@ -83,7 +83,7 @@ impl Replicas {
         replicas
     }
 
-    /// An earlier version wrote passwords in clear: from here on the log has them sealed.
+    /// Seals passwords that an earlier version wrote in plain text.
     fn seal_passwords(&self, definitions: &[(Arc<str>, Definition)]) {
         for (name, definition) in definitions {
             let log = self.environment.transactions().log();
@@ -119,27 +119,27 @@ impl Replicas {
         })
     }
 
-    /// A connection by its name.
+    /// Returns the connection with this name.
     ///
     /// # Errors
-    /// 1617.
+    /// 1617 if it does not exist.
     pub fn get(&self, name: &str) -> Result<Arc<Connection>, ReplicaError> {
         let connections = self.connections.read();
         let found = connections.get(&name.to_lowercase()).cloned();
         found.ok_or_else(|| no_connection(name))
     }
 
-    /// All connections, by name.
+    /// Returns all connections, by name.
     pub fn all(&self) -> Vec<Arc<Connection>> {
         self.connections.read().values().cloned().collect()
     }
 
-    /// Whether any connection's receiver or applier runs.
+    /// Returns a connection whose receiver or applier is running, if there is one.
     pub fn running(&self) -> Option<Arc<Connection>> {
         self.all().into_iter().find(|connection| connection.runs())
     }
 
-    /// Starts all connections that have a primary: when the server has started.
+    /// Starts all connections with a primary. Called when the server has started.
     pub async fn start_all(&self) {
         for connection in self.all() {
             if connection.definition().host.is_empty() {
@@ -153,7 +153,7 @@ impl Replicas {
         }
     }
 
-    /// Stops everything: the server stops.
+    /// Stops all connections. Called when the server stops.
     pub async fn stop_all(&self) {
         for connection in self.all() {
             let _changing = connection.changing.lock().await;
@@ -161,10 +161,10 @@ impl Replicas {
         }
     }
 
-    /// `CHANGE MASTER`: `change` makes the new definition, and says from where it goes on.
+    /// Executes `CHANGE MASTER`. `change` updates the definition and returns where the connection continues.
     ///
     /// # Errors
-    /// What `change` says; 1198 while it runs; 1934 for a primary that another connection has.
+    /// The errors of `change`; 1198 while it is running; 1934 if another connection has the same primary.
     pub async fn change(
         &self,
         name: &str,
@@ -210,7 +210,7 @@ impl Replicas {
             NewPlace::Forget => record.sources.push((key.clone(), None)),
             NewPlace::At(position) => {
                 record.sources.push((key.clone(), Some(position)));
-                // Nobody has said what is before it.
+                // The set before this position is unknown.
                 record.executed.push((key.clone(), ExecutedMove::Forget));
             }
             NewPlace::AfterGtids(gtids) => {
@@ -237,10 +237,10 @@ impl Replicas {
         Ok(())
     }
 
-    /// `START SLAVE`.
+    /// Executes `START SLAVE`.
     ///
     /// # Errors
-    /// 1617, 1200.
+    /// 1617, 1200
     pub async fn start(
         &self,
         name: &str,
@@ -253,7 +253,7 @@ impl Replicas {
         connection.start(threads, until).await
     }
 
-    /// RESET SLAVE ALL may have forgotten a connection while it was waited for: nobody could stop it any more.
+    /// Fails if RESET SLAVE ALL has removed the connection during the wait: then no statement could stop it any more.
     fn check_known(&self, connection: &Arc<Connection>) -> Result<(), ReplicaError> {
         match self.get(connection.name()) {
             Ok(known) if Arc::ptr_eq(&known, connection) => Ok(()),
@@ -261,17 +261,17 @@ impl Replicas {
         }
     }
 
-    /// `STOP SLAVE`.
+    /// Executes `STOP SLAVE`.
     ///
     /// # Errors
-    /// 1617.
+    /// 1617 if it does not exist.
     pub async fn stop(&self, name: &str, threads: Threads) -> Result<Changed, ReplicaError> {
         let connection = self.get(name)?;
         let _changing = connection.changing.lock().await;
         Ok(connection.stop(threads).await)
     }
 
-    /// Which part of which connection a number of the process list is.
+    /// Returns the connection and the part that have this id in the process list.
     pub fn part_of_thread(&self, id: u32) -> Option<(Arc<str>, Threads)> {
         self.all().into_iter().find_map(|connection| {
             let threads = connection.status().threads;
@@ -281,11 +281,11 @@ impl Replicas {
         })
     }
 
-    /// `RESET SLAVE`: forgets the place in the primary's log; with `all`, the whole connection. As in MariaDB, a connection goes by `gtid_slave_pos` afterwards.
-    /// Returns what it went by before.
+    /// Executes `RESET SLAVE`: forgets the position in the primary's log, or the whole connection. As in MariaDB, a
+    /// connection uses `gtid_slave_pos` afterwards. Returns the setting before.
     ///
     /// # Errors
-    /// 1617; 1198 while it runs.
+    /// 1617; 1198 while it is running.
     pub async fn reset(&self, name: &str, forget: Forget) -> Result<UseGtid, ReplicaError> {
         let _defining = self.defining.lock().await;
         let connection = self.get(name)?;
@@ -322,10 +322,10 @@ impl Replicas {
         Ok(before)
     }
 
-    /// `SET GLOBAL gtid_slave_pos`.
+    /// Executes `SET GLOBAL gtid_slave_pos`.
     ///
     /// # Errors
-    /// 1198 while a connection runs.
+    /// 1198 while a connection is running.
     pub fn set_position(&self, position: &GtidPosition) -> Result<Vec<PositionWarning>, ReplicaError> {
         if let Some(connection) = self.running() {
             return Err(must_stop(connection.name()));
@@ -348,19 +348,19 @@ impl Replicas {
     }
 }
 
-/// How long the server waits for connections when it stops.
+/// Maximum time that the server waits for connections when it stops.
 pub const STOP_PATIENCE: Duration = Duration::from_secs(30);
 
-/// What `RESET SLAVE` forgets.
+/// What `RESET SLAVE` removes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Forget {
-    /// The place in the primary's log.
+    /// The position in the primary's log.
     Place,
-    /// `ALL`: the connection.
+    /// `ALL`: the whole connection.
     Connection,
 }
 
-/// 1617.
+/// Returns error 1617.
 fn no_connection(name: &str) -> ReplicaError {
     ReplicaError::with_message(
         WARN_NO_MASTER_INFO,
@@ -368,7 +368,7 @@ fn no_connection(name: &str) -> ReplicaError {
     )
 }
 
-/// 1198.
+/// Returns error 1198.
 pub fn must_stop(name: &str) -> ReplicaError {
     ReplicaError::with_message(
         ER_SLAVE_MUST_STOP,
@@ -378,7 +378,8 @@ pub fn must_stop(name: &str) -> ReplicaError {
     )
 }
 
-/// What MariaDB warns of where a position that is set is behind what the own log holds: domains whose last transaction this server wrote itself.
+/// Returns MariaDB's warnings for a position that is before this server's log: domains whose last transaction this
+/// server wrote itself.
 fn conflicts(position: &GtidPosition, logged: &BinlogState, server_id: ServerId) -> Vec<PositionWarning> {
     let mut warnings = Vec::new();
     for own in logged
@@ -425,7 +426,7 @@ mod tests {
     use paceline_storage::{Storage, StorageConfig};
     use paceline_txn::{ManagerParts, TransactionManager};
 
-    /// A server that starts nothing.
+    /// An environment that starts nothing.
     struct Quiet(Arc<TransactionManager>, PasswordKey);
 
     impl Environment for Quiet {
@@ -468,7 +469,7 @@ mod tests {
             .unwrap()
     }
 
-    /// What the last head of a file, and all that follows on it, says of the connection.
+    /// Returns the connection's definition as recorded in the log.
     fn recorded(environment: &Quiet) -> String {
         let state = environment.0.log().replica_state();
         String::from_utf8(state.definitions["east"].to_vec()).unwrap()
@@ -492,14 +493,14 @@ mod tests {
             sealed.contains("sealed_password") && !sealed.contains("geheim"),
             "{sealed}"
         );
-        // Once: the next start finds it sealed.
+        // Only once: at the next start it is already sealed.
         let replicas = Replicas::open(known.clone());
         assert_eq!(password(&replicas), Password::Known("geheim".into()));
         assert_eq!(recorded(&known), sealed);
     }
 
     #[test]
-    fn without_its_key_a_connection_asks_for_its_password() {
+    fn without_the_key_a_connection_needs_its_password_again() {
         let directory = tempfile::tempdir().unwrap();
         let known = environment(directory.path());
         let replicas = Replicas::open(known.clone());
@@ -519,7 +520,7 @@ mod tests {
         let replicas = Replicas::open(without);
         let sealed = recorded(&known);
         runtime().block_on(async {
-            // Another setting leaves what cannot be read as it is.
+            // A change of another setting keeps the unreadable password.
             let delay = |definition: &mut Definition| {
                 definition.delay_seconds = 5;
                 Ok(NewPlace::Keep)
@@ -536,7 +537,7 @@ mod tests {
     }
 
     #[test]
-    fn a_connection_that_is_forgotten_is_not_started() {
+    fn a_removed_connection_is_not_started() {
         let directory = tempfile::tempdir().unwrap();
         let replicas = Replicas::open(environment(directory.path()));
         runtime().block_on(async {
@@ -562,7 +563,7 @@ mod tests {
     }
 
     #[test]
-    fn a_position_behind_the_own_log_is_warned_of() {
+    fn a_position_before_the_own_log_causes_a_warning() {
         let logged: BinlogState = "0-100-1,3-100-7,4-1-9".parse().unwrap();
         let warnings = |text: &str| -> Vec<(u16, String)> {
             conflicts(&text.parse().unwrap(), &logged, ServerId(100))

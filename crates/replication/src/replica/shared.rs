@@ -1,4 +1,4 @@
-//! What a connection's parts share.
+//! State shared by the parts of a connection.
 
 use super::apply::{Applier, ApplierStatus};
 use super::duplicates::DomainOwners;
@@ -11,23 +11,23 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use tokio::sync::watch;
 
-/// What a connection and its receiver share.
+/// State shared by a connection and its receiver.
 pub(super) struct ConnectionShared {
     pub name: Arc<str>,
     pub environment: Arc<dyn Environment>,
     pub status: SharedStatus,
     pub applier: ApplierSlot,
-    /// START SLAVE UNTIL.
+    /// Condition of START SLAVE UNTIL.
     pub until: Mutex<Option<Until>>,
-    /// `sql_slave_skip_counter`: events still to be passed over.
+    /// `sql_slave_skip_counter`: number of events still to be skipped.
     pub skip_events: AtomicU64,
-    /// `gtid_ignore_duplicates`: which connection brings which domain.
+    /// `gtid_ignore_duplicates`: owners of the domains.
     pub owners: Arc<DomainOwners>,
 }
 
 impl ConnectionShared {
-    /// Notes where a connection by GTID stands in its primary's log, so that it can go on by file and position if somebody wants that, and START SLAVE UNTIL
-    /// a place can tell whether it was reached.
+    /// Records the position in the primary's log for a connection by GTID. It can then continue by file and position,
+    /// and START SLAVE UNTIL with a position can tell whether it was reached.
     pub fn record_place(&self, status: &ApplierStatus) {
         let Some(place) = &status.position else { return };
         let transactions = self.environment.transactions();
@@ -44,7 +44,7 @@ impl ConnectionShared {
     }
 }
 
-/// A connection's applier, where it has one, and the last words of the one before.
+/// A connection's applier, if it has one, and the final status of the previous applier.
 #[derive(Default)]
 pub(super) struct ApplierSlot {
     applier: watch::Sender<Option<Arc<Applier>>>,
@@ -52,22 +52,22 @@ pub(super) struct ApplierSlot {
 }
 
 impl ApplierSlot {
-    /// The applier.
+    /// Returns the applier.
     pub fn get(&self) -> Option<Arc<Applier>> {
         self.applier.borrow().clone()
     }
 
-    /// Tells of each change.
+    /// Returns a receiver that is notified of each change.
     pub fn subscribe(&self) -> watch::Receiver<Option<Arc<Applier>>> {
         self.applier.subscribe()
     }
 
-    /// A new applier has been started.
+    /// Sets a new applier.
     pub fn set(&self, applier: Applier) {
         self.applier.send_replace(Some(Arc::new(applier)));
     }
 
-    /// Stops the applier and waits until it has ended. What it says then.
+    /// Stops the applier, waits until it has ended, and returns its final status.
     pub async fn stop(&self) -> Option<ApplierStatus> {
         let applier = self.applier.send_replace(None)?;
         applier.stop().await;
@@ -76,14 +76,14 @@ impl ApplierSlot {
         Some(status)
     }
 
-    /// The applier ends without anybody waiting for it: START SLAVE UNTIL has been reached, and everything is applied.
+    /// Removes the applier without waiting for its end: START SLAVE UNTIL has been reached, and everything is applied.
     pub fn end(&self) {
         if let Some(applier) = self.applier.send_replace(None) {
             *self.last.lock() = applier.status();
         }
     }
 
-    /// What the applier says, or the one before has said last.
+    /// Returns the applier's status, or the final status of the previous one.
     pub fn status(&self) -> ApplierStatus {
         match self.get() {
             Some(applier) => applier.status(),
@@ -91,7 +91,7 @@ impl ApplierSlot {
         }
     }
 
-    /// Forgets the last words.
+    /// Removes and returns the final status of the previous applier.
     pub fn take_last(&self) -> ApplierStatus {
         std::mem::take(&mut *self.last.lock())
     }

@@ -1,15 +1,15 @@
-//! The conversation with a primary up to the first event, and the packets that follow.
+//! The dialogue with a primary before the first event, and the packets of the stream.
 //!
 //! ```text
 //!   connect, log in
-//!   what time is it, who are you            SELECT UNIX_TIMESTAMP(), SHOW VARIABLES LIKE 'SERVER_ID'
-//!   what I understand                       @master_heartbeat_period, @master_binlog_checksum, @mariadb_slave_capability=4
-//!   from where                              @slave_connect_state …             (GTID)
-//!                                           binlog_gtid_pos(file, offset)      (file and position: the GTIDs of that place)
-//!   COM_REGISTER_SLAVE, COM_BINLOG_DUMP ──▶ events, one a payload, behind a byte 0
+//!   clock and server id                     SELECT UNIX_TIMESTAMP(), SHOW VARIABLES LIKE 'SERVER_ID'
+//!   capabilities of this replica            @master_heartbeat_period, @master_binlog_checksum, @mariadb_slave_capability=4
+//!   start                                   @slave_connect_state …             (GTID)
+//!                                           binlog_gtid_pos(file, offset)      (file and position: the GTIDs there)
+//!   COM_REGISTER_SLAVE, COM_BINLOG_DUMP ──▶ events, one per payload, after a byte 0
 //! ```
-//! The questions, their order and what follows from a refusal are those of MariaDB's `get_master_version_and_clock`, so that any primary
-//! which serves MariaDB's replicas serves this one.
+//! The questions, their order and the reactions to errors are those of MariaDB's `get_master_version_and_clock`, so any
+//! primary that serves MariaDB's replicas can serve this one.
 
 use super::definition::Definition;
 use super::error::{
@@ -28,61 +28,61 @@ use paceline_wire::client::{Client, ConnectOptions};
 use std::io::ErrorKind;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// How much larger an event may be than the statement that it comes from: the heads of events, and what a Query event says of its session
-/// (`MAX_LOG_EVENT_HEADER` of MariaDB, which adds it to `slave_max_allowed_packet` too).
+/// Maximum number of bytes that an event adds to its statement: event headers, and the session's settings in a Query
+/// event (MariaDB's `MAX_LOG_EVENT_HEADER`, which MariaDB also adds to `slave_max_allowed_packet`).
 const EVENT_HEADERS_BYTES_MAX: usize = 1024;
 
-/// What kind of server the primary is.
+/// Kind of server that the primary is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SourceKind {
-    /// MariaDB 10 or later, or Paceline: its transactions have GTIDs that we understand.
+    /// MariaDB 10 or later, or Paceline. Its transactions have usable GTIDs.
     MariaDb,
-    /// MySQL, or what goes under its version: transactions are given GTIDs here, and events become MariaDB's.
+    /// MySQL, or a server that reports its version. Transactions get GTIDs here, and events are translated.
     MySql,
-    /// A MariaDB without GTIDs: transactions are given GTIDs here.
+    /// A MariaDB without GTIDs. Transactions get GTIDs here.
     Other,
 }
 
-/// From where a primary is to send.
+/// Position from which a primary should send.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum StartAt {
-    /// What follows on these GTIDs.
+    /// After these GTIDs.
     Gtids(GtidPosition),
-    /// What is not in this set of MySQL's GTIDs.
+    /// Everything that is not in this set of MySQL GTIDs.
     MySqlGtids(MySqlGtidSet),
-    /// A place in its log; an empty file name means its first file.
+    /// A position in its log; an empty file name means its first file.
     Place(SourcePosition),
 }
 
-/// Whether a server is a primary.
+/// Whether a server accepts writes and is therefore a primary.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Writable {
-    /// It takes writes.
+    /// It accepts writes.
     Yes,
     /// `read_only` is on.
     No,
 }
 
-/// A primary that was asked to send its log, or is about to be.
+/// Connection to a primary, before or after the request for its log.
 pub struct Source {
     client: Client,
-    /// Who it is.
+    /// Server id of the primary.
     pub server_id: ServerId,
-    /// What it is.
+    /// Kind of server.
     pub kind: SourceKind,
-    /// How events are secured until the first Format_description says it.
+    /// Checksum algorithm of the events until the first Format_description announces it.
     pub checksum: ChecksumAlgorithm,
-    /// Its clock less ours, in seconds.
+    /// The primary's clock minus the local clock, in seconds.
     pub clock_difference_seconds: i64,
-    /// Packets carry a semi-sync header.
+    /// Whether packets have a semi-sync header.
     pub semi_sync: bool,
 }
 
-/// One packet of the stream.
+/// An event packet of the stream.
 pub struct SentEvent<'a> {
-    /// The event, with its checksum if there are any.
+    /// The event, with its checksum if it has one.
     pub bytes: &'a [u8],
-    /// Semi-sync: the primary waits for an answer to this one.
+    /// Semi-sync: the primary waits for an acknowledgement of this event.
     pub wants_acknowledgement: bool,
 }
 
@@ -90,14 +90,14 @@ const COM_PING: u8 = 14;
 const COM_BINLOG_DUMP: u8 = 18;
 const COM_REGISTER_SLAVE: u8 = 21;
 const COM_BINLOG_DUMP_GTID: u8 = 30;
-/// BINLOG_THROUGH_GTID.
+/// Flag BINLOG_THROUGH_GTID.
 const DUMP_FLAG_GTIDS: u16 = 4;
-/// BINLOG_SEND_ANNOTATE_ROWS_EVENT.
+/// Flag BINLOG_SEND_ANNOTATE_ROWS_EVENT.
 const DUMP_FLAG_ANNOTATE: u16 = 2;
-/// The first byte of a semi-sync header, and of an acknowledgement.
+/// First byte of a semi-sync header, and of an acknowledgement.
 const SEMI_SYNC_MAGIC: u8 = 0xEF;
 
-/// A value as it stands in a statement.
+/// Quotes a value for a statement.
 fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\\', "\\\\").replace('\'', "\\'"))
 }
@@ -108,7 +108,7 @@ fn now_seconds() -> i64 {
 }
 
 impl Source {
-    /// Connects, logs in and asks who the primary is.
+    /// Connects, logs in, and determines the kind of the primary.
     pub async fn connect(definition: &Definition, options: &ReplicaOptions) -> Result<Self, SourceError> {
         let (host, port) = (&definition.host, definition.port);
         let address = match host.contains(':') {
@@ -123,7 +123,7 @@ impl Source {
                 .tls
                 .client()
                 .map_err(|error| connect_error(error, definition, options))?,
-            // From here on: also an event that takes longer than that to come is waited for as long as something comes.
+            // Applies from here on. An event that takes longer is accepted as long as data arrives.
             patience: Some(options.net_timeout),
             ..ConnectOptions::default()
         };
@@ -167,7 +167,7 @@ impl Source {
             ));
         }
         let heartbeat = definition.heartbeat_period(options.net_timeout).as_nanos();
-        // MySQL has renamed what replicas say; its older versions know the names that MariaDB has.
+        // MySQL has renamed the variables that replicas set. Its older versions have MariaDB's names.
         let renamed = |name: &str, value: &str| match self.kind {
             SourceKind::MySql => format!("SET @master_{name}= {value}, @source_{name}= {value}"),
             SourceKind::MariaDb | SourceKind::Other => format!("SET @master_{name}= {value}"),
@@ -189,7 +189,8 @@ impl Source {
         self.tell("SET @mariadb_slave_capability=4").await
     }
 
-    /// Tells the primary from where to send. By file and position, the answer is the GTID position of that place, if it knows one.
+    /// Tells the primary where to start. For a start by file and position, returns the GTID position there, if the
+    /// primary knows it.
     pub async fn set_start(
         &mut self,
         start: &StartAt,
@@ -221,7 +222,7 @@ impl Source {
                 let query = format!("SELECT binlog_gtid_pos({},{})", quoted(&place.file), place.offset);
                 let answer = match self.value(&query).await {
                     Ok(answer) => answer,
-                    // A primary that does not know the function has no GTIDs to tell of.
+                    // A primary without this function has no GTIDs.
                     Err(SourceError::Fatal { .. }) => None,
                     Err(lost) => return Err(lost),
                 };
@@ -235,7 +236,7 @@ impl Source {
         }
     }
 
-    /// Registers, and asks for the log. From here on there are only events.
+    /// Registers and requests the log. After this only events arrive.
     pub async fn start_dump(&mut self, start: &StartAt, options: &ReplicaOptions) -> Result<(), SourceError> {
         let server_id = options.server_id.0;
         let mut register = vec![COM_REGISTER_SLAVE];
@@ -266,7 +267,7 @@ impl Source {
             match self.semi_sync {
                 true => {
                     self.tell("SET @rpl_semi_sync_slave= 1").await?;
-                    // Acknowledgements and events cross each other.
+                    // Acknowledgements and events cross on the connection.
                     self.client.accept_any_sequence();
                 }
                 false => tracing::warn!(
@@ -274,7 +275,7 @@ impl Source {
                 ),
             }
         }
-        // An event behind the byte that every packet of the stream begins with, and a semi-sync header.
+        // An event after the byte that begins every packet of the stream, and a semi-sync header.
         let packet_max = options.packet_max.saturating_add(EVENT_HEADERS_BYTES_MAX + 3);
         self.client.set_payload_max(packet_max);
         let (file, offset) = match start {
@@ -294,7 +295,7 @@ impl Source {
         dump.extend_from_slice(&offset.to_le_bytes());
         let flags = match self.kind {
             SourceKind::MariaDb | SourceKind::Other => DUMP_FLAG_ANNOTATE,
-            // Annotations come if they are logged; the flag means something else.
+            // MySQL sends annotations if they are logged. The flag has another meaning there.
             SourceKind::MySql => 0,
         };
         dump.extend_from_slice(&flags.to_le_bytes());
@@ -304,10 +305,10 @@ impl Source {
         in_time(options.net_timeout, sent, "Failed on request_dump()").await
     }
 
-    /// The GTIDs of everything before its oldest file; empty where it has its log from the beginning.
+    /// Returns the GTIDs of everything before the primary's oldest file; empty if its log is complete.
     ///
     /// # Errors
-    /// If it does not say.
+    /// If the primary does not answer the query.
     pub async fn oldest_position(&mut self) -> Result<GtidPosition, SourceError> {
         let files = self.rows("SHOW BINARY LOGS").await?;
         let oldest = files
@@ -327,10 +328,10 @@ impl Source {
         })
     }
 
-    /// Whether it takes writes from everybody: whether it is the primary.
+    /// Returns whether the server accepts writes from all accounts, and is therefore a primary.
     ///
     /// # Errors
-    /// If it does not say.
+    /// If the server does not answer the query.
     pub async fn writable(&mut self) -> Result<Writable, SourceError> {
         let read_only = self.value("SELECT @@global.read_only").await?;
         Ok(match read_only.as_deref() {
@@ -339,14 +340,14 @@ impl Source {
         })
     }
 
-    /// Waits for the next event: for as long as something comes within `slave_net_timeout`.
+    /// Waits for the next event, as long as some data arrives within `slave_net_timeout`.
     pub async fn next_event(&mut self) -> Result<SentEvent<'_>, SourceError> {
         let semi_sync = self.semi_sync;
         let payload = self.client.receive().await.map_err(lost)?;
         sent_event(payload, semi_sync)
     }
 
-    /// The next event, if it has arrived already.
+    /// Returns the next event, if it has already arrived.
     pub fn next_buffered(&mut self) -> Result<Option<SentEvent<'_>>, SourceError> {
         let semi_sync = self.semi_sync;
         match self.client.receive_buffered().map_err(lost)? {
@@ -355,7 +356,7 @@ impl Source {
         }
     }
 
-    /// Semi-sync: everything up to there is durable in our log.
+    /// Acknowledges for semi-sync that everything up to this position is durable in this server's log.
     pub async fn acknowledge(&mut self, place: &SourcePosition) -> Result<(), SourceError> {
         let mut reply = vec![SEMI_SYNC_MAGIC];
         reply.extend_from_slice(&place.offset.to_le_bytes());
@@ -367,7 +368,7 @@ impl Source {
             .map_err(|error| SourceError::of_wire(error, "semi-sync acknowledgement"))
     }
 
-    /// Shows the primary that we live while there is nothing to ask for.
+    /// Pings the primary while there is nothing to request.
     pub async fn ping(&mut self) -> Result<(), SourceError> {
         let pinged = self.client.command(&[COM_PING]).await;
         pinged
@@ -379,7 +380,7 @@ impl Source {
         in_time(QUESTION_TIMEOUT, self.client.rows(query), query).await
     }
 
-    /// The first value of an answer.
+    /// Returns the first value of a result.
     async fn value(&mut self, query: &str) -> Result<Option<String>, SourceError> {
         let rows = self.rows(query).await?;
         Ok(rows
@@ -388,7 +389,7 @@ impl Source {
             .and_then(|row| row.into_iter().next().flatten()))
     }
 
-    /// Says something; a variable that the primary does not know is its affair.
+    /// Executes a SET statement. It does not matter if the primary does not know the variable.
     async fn tell(&mut self, statement: &str) -> Result<(), SourceError> {
         match self.rows(statement).await {
             Err(SourceError::Fatal { number: 1193, .. }) | Ok(_) => Ok(()),
@@ -397,7 +398,7 @@ impl Source {
     }
 }
 
-/// COM_BINLOG_DUMP_GTID: everything that is not known.
+/// Encodes COM_BINLOG_DUMP_GTID, which requests everything that is not in the set.
 fn dump_of_gtids(server_id: u32, known: &MySqlGtidSet) -> Result<Vec<u8>, SourceError> {
     let known = known.encode();
     let length = u32::try_from(known.len())
@@ -405,7 +406,7 @@ fn dump_of_gtids(server_id: u32, known: &MySqlGtidSet) -> Result<Vec<u8>, Source
     let mut dump = vec![COM_BINLOG_DUMP_GTID];
     dump.extend_from_slice(&DUMP_FLAG_GTIDS.to_le_bytes());
     dump.extend_from_slice(&server_id.to_le_bytes());
-    // No file, and its beginning.
+    // No file name, and offset 4.
     dump.extend_from_slice(&0u32.to_le_bytes());
     dump.extend_from_slice(&4u64.to_le_bytes());
     dump.extend_from_slice(&length.to_le_bytes());
@@ -430,7 +431,7 @@ fn lost(error: WireError) -> SourceError {
     )
 }
 
-/// A packet of the stream.
+/// Decodes a packet of the stream.
 fn sent_event(payload: &[u8], semi_sync: bool) -> Result<SentEvent<'_>, SourceError> {
     match payload.split_first() {
         Some((0, event)) => {
@@ -448,7 +449,7 @@ fn sent_event(payload: &[u8], semi_sync: bool) -> Result<SentEvent<'_>, SourceEr
             WireError::Server { code, message, .. } => SourceError::lost(code, message),
             error => SourceError::lost(CR_SERVER_LOST, error.to_string()),
         }),
-        // The primary stops.
+        // The primary is shutting down.
         Some((0xFE, rest)) if rest.len() < 8 => Err(SourceError::lost(
             CR_SERVER_LOST,
             "Lost connection to server during query",
@@ -460,7 +461,7 @@ fn sent_event(payload: &[u8], semi_sync: bool) -> Result<SentEvent<'_>, SourceEr
     }
 }
 
-/// How long an answer to a question may take.
+/// Maximum time for the answer to a query.
 const QUESTION_TIMEOUT: Duration = Duration::from_secs(60);
 
 async fn in_time<T>(
@@ -485,7 +486,8 @@ fn fatal_1236(number: u16, message: &str) -> SourceError {
     )
 }
 
-/// MariaDB's text for a primary that cannot be reached or does not let us in: tried again, whatever it is.
+/// Returns the error for a primary that cannot be reached or rejects the login, with MariaDB's text. The connection is
+/// retried in any case.
 fn connect_error(error: WireError, definition: &Definition, options: &ReplicaOptions) -> SourceError {
     let Definition { user, host, port, .. } = definition;
     let (number, reason) = match error {
@@ -520,7 +522,7 @@ fn connect_error(error: WireError, definition: &Definition, options: &ReplicaOpt
     )
 }
 
-/// What a server's version text says of it.
+/// Determines the kind of server from its version string.
 fn kind_of(version: &str) -> SourceKind {
     let own = version.strip_prefix("5.5.5-").unwrap_or(version);
     let major: u32 = own
@@ -540,7 +542,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn servers_are_told_apart() {
+    fn kinds_of_servers_are_distinguished() {
         assert_eq!(kind_of("5.5.5-10.11.6-MariaDB-log"), SourceKind::MariaDb);
         assert_eq!(kind_of("11.8.2-MariaDB"), SourceKind::MariaDb);
         assert_eq!(kind_of("10.11.19-MariaDB-paceline-0.1.0"), SourceKind::MariaDb);

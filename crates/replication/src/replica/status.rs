@@ -1,4 +1,4 @@
-//! What a connection shows of its receiving side.
+//! Status of a connection's receiver.
 
 use super::error::SourceError;
 use super::received::SourcePosition;
@@ -10,17 +10,17 @@ use std::time::{Duration, SystemTime};
 /// `Slave_IO_Running`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum ReceiverState {
-    /// It is not started, or has stopped.
+    /// It has not been started, or has stopped.
     #[default]
     Stopped,
-    /// It is not connected, and tries.
+    /// It is not connected and is trying to connect.
     Connecting,
     /// It is connected.
     Connected,
 }
 
 impl ReceiverState {
-    /// What `Slave_IO_Running` shows.
+    /// Returns the value of `Slave_IO_Running`.
     pub fn name(self) -> &'static str {
         match self {
             ReceiverState::Stopped => "No",
@@ -30,23 +30,23 @@ impl ReceiverState {
     }
 }
 
-/// An error as `SHOW SLAVE STATUS` has it. Number 0: none.
+/// Error of `SHOW SLAVE STATUS`. Number 0 means no error.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ShownError {
     /// `Last_IO_Errno`.
     pub number: u16,
     /// `Last_IO_Error`.
     pub message: String,
-    /// When it happened.
+    /// Time of the error.
     pub at: Option<SystemTime>,
 }
 
-/// What a connection's receiver has come to.
+/// Status of a connection's receiver.
 #[derive(Clone, Debug, Default)]
 pub struct ReceiverStatus {
-    /// Whether it runs.
+    /// Current state.
     pub state: ReceiverState,
-    /// `Slave_IO_State`: what it waits for.
+    /// `Slave_IO_State`: current activity.
     pub doing: &'static str,
     /// `Master_Log_File` and `Read_Master_Log_Pos`.
     pub read: SourcePosition,
@@ -56,13 +56,13 @@ pub struct ReceiverStatus {
     pub executed: Option<MySqlGtidSet>,
     /// `Master_Server_Id`.
     pub master_server_id: u32,
-    /// The last error; forgotten with the next success.
+    /// Last error; cleared by the next success.
     pub error: ShownError,
     /// `Slave_received_heartbeats`.
     pub heartbeats: u64,
-    /// When it was connected last, and how often.
+    /// Number of connections to the primary.
     pub connects: u64,
-    /// `Rpl_semi_sync_slave_status`: the primary was told that we acknowledge.
+    /// `Rpl_semi_sync_slave_status`: the primary knows that this replica acknowledges.
     pub semi_sync: bool,
     /// `Rpl_semi_sync_slave_send_ack`.
     pub acknowledgements: u64,
@@ -70,14 +70,13 @@ pub struct ReceiverStatus {
     pub received_bytes: u64,
     /// Event groups received.
     pub received_groups: u64,
-    /// Event groups that were passed over.
+    /// Number of skipped event groups.
     pub passed_groups: u64,
-    /// The primary's clock less ours, in seconds.
+    /// The primary's clock minus the local clock, in seconds.
     pub clock_difference_seconds: i64,
-    /// Under `MASTER_DELAY`: when the group that waits may be applied, and when it was executed on the primary, in seconds since
-    /// 1970 by our clock.
+    /// The group that waits for `MASTER_DELAY`, if there is one.
     pub delayed: Option<Delayed>,
-    /// Time spent waiting for the applier's queue: what holds the replica back is then the applier.
+    /// Time spent waiting for the applier's queue. The applier is then the cause of the delay.
     pub blocked: Duration,
     /// Time spent waiting for the network while the applier was idle.
     pub starved: Duration,
@@ -86,13 +85,13 @@ pub struct ReceiverStatus {
 /// A group that waits for `MASTER_DELAY`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Delayed {
-    /// When it may be applied, in seconds since 1970 by our clock.
+    /// Time when it may be applied, in seconds since 1970 by the local clock.
     pub until_seconds: u64,
-    /// When the primary executed it.
+    /// Time when the primary executed it, in seconds since 1970 by the local clock.
     pub executed_at_seconds: u32,
 }
 
-/// The same, shared.
+/// A receiver's status, shared between threads.
 #[derive(Debug, Default)]
 pub(super) struct SharedStatus(Mutex<ReceiverStatus>);
 

@@ -1,4 +1,4 @@
-//! How far a connection is to go.
+//! End condition of a connection.
 
 use super::received::SourcePosition;
 use paceline_binlog::GtidPosition;
@@ -8,7 +8,7 @@ use paceline_binlog::GtidPosition;
 pub enum Until {
     /// `MASTER_GTID_POS`: inclusive.
     Gtids(GtidPosition),
-    /// `MASTER_LOG_FILE` and `MASTER_LOG_POS`: transactions that begin at or behind it are not applied.
+    /// `MASTER_LOG_FILE` and `MASTER_LOG_POS`: transactions that begin at or after this position are not applied.
     Place(SourcePosition),
 }
 

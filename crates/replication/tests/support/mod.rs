@@ -1,5 +1,5 @@
-//! A server without SQL sessions, to be primary or replica in tests and measurements: it defines tables by statement, changes rows, and gives its log out as a
-//! receiver would.
+//! A server without SQL sessions, as primary or replica in tests and measurements. It defines tables by statement,
+//! changes rows, and returns its log in the form of a receiver.
 #![allow(dead_code)]
 
 use paceline_apply::replicated::{Failure, Unfiltered};
@@ -39,7 +39,7 @@ impl ReplayHost for NoAccounts {
     }
 }
 
-/// Texts of LOAD DATA, and the files that they read.
+/// Texts of LOAD DATA statements, and the files that they read.
 type Loads = Arc<Mutex<Vec<(String, Vec<u8>)>>>;
 
 pub struct TestServer {
@@ -47,7 +47,7 @@ pub struct TestServer {
     pub catalog: Arc<CatalogHandle>,
     pub server_id: ServerId,
     pub start: LogPosition,
-    /// What LOAD DATA would have read: the statement's text and the file.
+    /// The LOAD DATA statements that ran: text and file.
     pub loads: Loads,
 }
 
@@ -88,7 +88,7 @@ impl TestServer {
         GtidChoice::new(DomainId(domain), self.server_id, SequenceNumber(0))
     }
 
-    /// Runs a definition.
+    /// Executes a definition.
     pub fn ddl(&self, sql: &str) {
         let query = QueryEvent::new(b"test", sql.as_bytes());
         run_ddl(&self.manager, &self.catalog, &query, 1_700_000_000, self.next(0)).unwrap();
@@ -107,7 +107,7 @@ impl TestServer {
         self.manager.begin(session, options)
     }
 
-    /// One transaction that does what `change` does.
+    /// Runs `change` in one transaction.
     pub fn transaction(&self, domain: u32, change: impl FnOnce(&mut Transaction)) {
         let session = self.session();
         let mut transaction = self.begin(&session, domain);
@@ -129,7 +129,7 @@ impl TestServer {
         });
     }
 
-    /// The log's event groups from there on, and where they end.
+    /// Returns the log's event groups from a position on, and their end.
     pub fn groups(&self, from: LogPosition) -> (Vec<EventGroup>, LogPosition) {
         let end = self.manager.positions().published;
         let mut reader = self.manager.log().reader(from, end).unwrap();
@@ -140,7 +140,7 @@ impl TestServer {
         (groups, end)
     }
 
-    /// The same as a receiver hands it on.
+    /// Returns the same groups in the form of a receiver.
     pub fn received(&self, from: LogPosition) -> Vec<Received> {
         let reader = self.manager.log().reader(from, from).unwrap();
         let format = Arc::new(reader.format().clone());
@@ -164,7 +164,7 @@ impl TestServer {
             .collect()
     }
 
-    /// All rows of a table, sorted, as the primary and the replica must agree on them.
+    /// Returns all rows of a table, sorted for the comparison of primary and replica.
     pub fn rows(&self, table: &str) -> Vec<Vec<Value>> {
         let definition = self.table(table);
         let snapshot = self.manager.snapshot();
@@ -177,7 +177,7 @@ impl TestServer {
         rows
     }
 
-    /// How many entries each index of a table has.
+    /// Returns the number of entries in each index of a table.
     pub fn entries(&self, table: &str) -> Vec<usize> {
         let definition = self.table(table);
         let snapshot = self.manager.snapshot();
@@ -293,7 +293,7 @@ fn run_ddl(
     Ok(())
 }
 
-/// Runs definitions, notes what LOAD DATA reads, and does nothing else.
+/// Executes definitions, records the files of LOAD DATA, and does nothing else.
 struct Runners {
     manager: Arc<TransactionManager>,
     catalog: Arc<CatalogHandle>,

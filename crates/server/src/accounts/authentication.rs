@@ -1,31 +1,34 @@
-//! How an account proves itself: by one method, or by one of several.
+//! Authentication of an account: one method, or a list of alternatives.
 //!
-//! `IDENTIFIED VIA mysql_native_password USING 'invalid' OR unix_socket` is a list of two. A login tries them in their order; the first that succeeds
-//! lets the client in. The record has the list as MariaDB's `mysql.global_priv` has it: the *primary* method in `plugin` and
-//! `authentication_string`, which `mysql.user` shows, and all of them in `auth_or`, where `{}` stands for the primary one.
+//! `IDENTIFIED VIA mysql_native_password USING 'invalid' OR unix_socket` is a list of two. A login tries them in this
+//! order; the first that succeeds admits the client. The record has the form of MariaDB's `mysql.global_priv`: the
+//! *primary* method is in `plugin` and `authentication_string`, which `mysql.user` shows; all methods are in `auth_or`,
+//! where `{}` stands for the primary one.
 
 use paceline_wire::authentication::{NATIVE_PASSWORD, NativePassword};
 use serde::{Deserialize, Serialize};
 
-/// The method that asks the kernel which user is at the other end of a UNIX socket.
+/// The method that asks the kernel for the user at the other end of a UNIX socket.
 pub const UNIX_SOCKET: &str = "unix_socket";
 
-/// Length of a password's hash as text.
+/// Length of a password's hash as text, in characters.
 const HASH_LENGTH: usize = 41;
 
-/// A method, with what it keeps.
+/// An authentication method with its data.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Method {
     /// `mysql_native_password`.
     Native(NativePassword),
-    /// `mysql_native_password` with a text that no password has as its hash: `invalid`, or 41 characters that are no hexadecimal number.
+    /// `mysql_native_password` with a text that is not the hash of any password: `invalid`, or 41 characters that are
+    /// not a hexadecimal number.
     NoPassword(String),
-    /// `unix_socket`: the user of the operating system with the account's name. As in MariaDB 10.11 the text behind USING is kept and not used.
+    /// `unix_socket`: the operating system's user with the account's name. As in MariaDB 10.11 the text after USING is
+    /// stored and not used.
     UnixSocket(String),
 }
 
 impl Method {
-    /// The method of a name, with what it keeps; `None` for an unknown name, and for a text that the method does not take.
+    /// Parses a method's name and text. Returns `None` if the name is unknown or the method does not accept the text.
     pub fn parse(plugin: &str, text: &str) -> Option<Method> {
         if plugin.eq_ignore_ascii_case(UNIX_SOCKET) {
             return Some(Method::UnixSocket(text.to_owned()));
@@ -42,7 +45,7 @@ impl Method {
         }
     }
 
-    /// The method's name.
+    /// Returns the method's name.
     pub fn plugin(&self) -> &'static str {
         match self {
             Method::Native(_) | Method::NoPassword(_) => NATIVE_PASSWORD,
@@ -50,7 +53,7 @@ impl Method {
         }
     }
 
-    /// What it keeps, as text: a password's hash.
+    /// Returns the method's data as text: a password's hash.
     pub fn text(&self) -> String {
         match self {
             Method::Native(password) => password.to_string(),
@@ -63,11 +66,11 @@ impl Method {
     }
 }
 
-/// The methods of an account, of which there is at least one.
+/// The methods of an account: at least one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Authentication(Vec<Method>);
 
-/// The methods in an account's record.
+/// The methods in the form of an account's record.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct AuthenticationRecord {
     #[serde(default)]
@@ -99,12 +102,13 @@ impl From<Method> for Authentication {
 }
 
 impl Authentication {
-    /// One of these; `None` if there are none.
+    /// Creates the alternatives, or returns `None` if the list is empty.
     pub fn any_of(methods: Vec<Method>) -> Option<Authentication> {
         (!methods.is_empty()).then_some(Authentication(methods))
     }
 
-    /// The methods of a new root account, as Debian's MariaDB has them: no password yet, and the operating system's user of that name.
+    /// Returns the methods of a new root account, as in Debian's MariaDB: no usable password, and the operating
+    /// system's user of the same name.
     pub fn by_socket() -> Authentication {
         Authentication(vec![
             Method::NoPassword("invalid".into()),
@@ -112,12 +116,12 @@ impl Authentication {
         ])
     }
 
-    /// The methods in the order in which a login tries them.
+    /// Returns the methods in the order in which a login tries them.
     pub fn methods(&self) -> &[Method] {
         &self.0
     }
 
-    /// The method that stands for all in `mysql.user`: the last with a password, or else the last.
+    /// Returns the method that `mysql.user` shows: the last with a password, or else the last.
     pub fn primary(&self) -> &Method {
         &self.0[self.primary_index()]
     }
@@ -127,7 +131,7 @@ impl Authentication {
         with_password.unwrap_or(self.0.len() - 1)
     }
 
-    /// The password, if there is a method that has one.
+    /// Returns the password, if a method has one.
     pub fn password(&self) -> Option<NativePassword> {
         self.0.iter().find_map(|method| match method {
             Method::Native(password) => Some(*password),
@@ -135,7 +139,7 @@ impl Authentication {
         })
     }
 
-    /// `SET PASSWORD`: the first method that has a password has this one instead; `None` if no method has one.
+    /// Replaces the password of the first method that has one, for `SET PASSWORD`. Returns `None` if no method has one.
     #[must_use]
     pub fn with_password(&self, password: Method) -> Option<Authentication> {
         let mut changed = self.clone();
@@ -143,7 +147,7 @@ impl Authentication {
         Some(changed)
     }
 
-    /// ` IDENTIFIED …` as SHOW prints it; nothing for an account without a password.
+    /// Returns ` IDENTIFIED …` as SHOW prints it; empty for an account without a password.
     pub fn show(&self) -> String {
         let using = |method: &Method| match method.text() {
             text if text.is_empty() => method.plugin().to_owned(),
@@ -205,10 +209,10 @@ mod tests {
 
     const HASH: &str = "*B69027D44F6E5EDC07F1AEAD1477967B16F28227";
 
-    /// SHOW CREATE USER and the record of MariaDB 10.11 for the same account.
+    /// Expected values: SHOW CREATE USER and the record in MariaDB 10.11 for the same account.
     #[test]
-    fn as_mariadb_shows_and_keeps_them() {
-        // Plugins with their strings, what SHOW CREATE USER prints, and what the column `plugin` holds.
+    fn shown_and_stored_as_in_mariadb() {
+        // Plugins with their texts, the output of SHOW CREATE USER, and the column `plugin`.
         type Case = (
             &'static [(&'static str, &'static str)],
             &'static str,
@@ -257,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_password_can_be() {
+    fn valid_and_invalid_password_texts() {
         let unusable = "*THISISNOTAVALIDPASSWORDTHATCANBEUSEDHERE";
         assert_eq!(
             Method::parse("", unusable),

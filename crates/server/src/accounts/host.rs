@@ -1,19 +1,19 @@
-//! The host part of an account: what it matches, and which of several matching ones comes first.
+//! Host part of an account: matching, and precedence among several matching patterns.
 
 use std::cmp::Reverse;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// Where a client comes from.
+/// Origin of a client's connection.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ClientHost {
     /// `localhost` for UNIX sockets, else the address as text.
     pub name: String,
-    /// The address, over TCP.
+    /// Address of a TCP connection.
     pub address: Option<IpAddr>,
 }
 
 impl ClientHost {
-    /// Over the UNIX socket.
+    /// Returns the origin of a connection over the UNIX socket.
     pub fn local() -> ClientHost {
         ClientHost {
             name: "localhost".into(),
@@ -21,8 +21,8 @@ impl ClientHost {
         }
     }
 
-    /// Over TCP. Names are not looked up, but the machine's own loopback address is `localhost`, as it is for MariaDB where
-    /// names are looked up.
+    /// Returns the origin of a TCP connection. Names are not resolved, except that the machine's own loopback address
+    /// is `localhost`, as in a MariaDB that resolves names.
     pub fn of(address: IpAddr) -> ClientHost {
         let address = match address {
             IpAddr::V6(v6) => v6.to_ipv4_mapped().map_or(address, IpAddr::V4),
@@ -38,7 +38,8 @@ impl ClientHost {
         }
     }
 
-    /// True if an account's host pattern lets this client in: a name or an address, with `%` and `_` as in LIKE, or `address/netmask`.
+    /// Returns whether an account's host pattern admits this client: a name or an address, with `%` and `_` as in LIKE,
+    /// or `address/netmask`.
     pub fn matches(&self, pattern: &str) -> bool {
         if let Some((network, mask)) = pattern.split_once('/') {
             if let (Some(IpAddr::V4(address)), Ok(network), Ok(mask)) = (
@@ -57,26 +58,26 @@ impl ClientHost {
     }
 }
 
-/// Whether an address is that by which a machine reaches itself: 127.0.0.1 or ::1, not all of 127.0.0.0/8.
+/// Returns whether this is the machine's own loopback address: 127.0.0.1 or ::1, not all of 127.0.0.0/8.
 pub fn is_own_address(address: IpAddr) -> bool {
     address == IpAddr::V4(Ipv4Addr::LOCALHOST) || address == IpAddr::V6(Ipv6Addr::LOCALHOST)
 }
 
-/// `LIKE` on ASCII without case: hosts and columns.
+/// Matches like `LIKE` on ASCII without case, for hosts and columns.
 pub fn like(pattern: &str, text: &str) -> bool {
     like_where(pattern, text, |byte, other| byte.eq_ignore_ascii_case(other))
 }
 
-/// `LIKE` that heeds case: databases.
+/// Matches like `LIKE` with case, for databases.
 pub fn like_exactly(pattern: &str, text: &str) -> bool {
     like_where(pattern, text, |byte, other| byte == other)
 }
 
-/// `LIKE`; a backslash takes the next character's meaning. Clients send patterns of any length: it neither recurses nor goes back further than to the
-/// last `%`.
+/// Matches like `LIKE`; a backslash makes the next character literal. Clients send patterns of any length, so this
+/// neither recurses nor backtracks beyond the last `%`.
 fn like_where(pattern: &str, text: &str, is_same: impl Fn(&u8, &u8) -> bool) -> bool {
     let (mut pattern, mut text) = (pattern.as_bytes(), text.as_bytes());
-    // What follows the last `%`, and the text that it has not taken.
+    // State for the next attempt: the pattern after the last `%`, and the text that it has not matched.
     let mut retry: Option<(&[u8], &[u8])> = None;
     loop {
         let (literal, after) = match pattern {
@@ -91,7 +92,7 @@ fn like_where(pattern: &str, text: &str, is_same: impl Fn(&u8, &u8) -> bool) -> 
         };
         match (pattern, text) {
             ([], []) => return true,
-            // The `%` can only leave less of it.
+            // Matching more text with `%` leaves even less text.
             (_, []) => return false,
             ([_, ..], [first, rest @ ..]) if literal.is_none_or(|byte| is_same(byte, first)) => {
                 (pattern, text) = (after, rest);
@@ -107,14 +108,14 @@ fn like_where(pattern: &str, text: &str, is_same: impl Fn(&u8, &u8) -> bool) -> 
     }
 }
 
-/// A piece of a pattern.
+/// An element of a pattern.
 enum Piece {
     Any,
     One,
     Byte(u8),
 }
 
-/// The first piece of a pattern, and the rest.
+/// Returns the first element of a pattern and the rest.
 fn split_piece(pattern: &[u8]) -> Option<(Piece, &[u8])> {
     match pattern {
         [] => None,
@@ -124,10 +125,11 @@ fn split_piece(pattern: &[u8]) -> Option<(Piece, &[u8])> {
     }
 }
 
-/// Whether one pattern of databases matches everything that another does, piece by piece as MariaDB looks at it: `_%` does not cover `%_`.
+/// Returns whether one database pattern matches everything that another one matches. Compares element by element as
+/// MariaDB does: `_%` does not cover `%_`.
 pub fn covers(wide: &str, narrow: &str) -> bool {
     let (mut wide, mut narrow) = (wide.as_bytes(), narrow.as_bytes());
-    // Behind the last `%` of `wide`, and what it has not taken yet.
+    // State for the next attempt: `wide` after its last `%`, and the part of `narrow` that it has not matched.
     let mut last_any = None;
     loop {
         match (split_piece(wide), split_piece(narrow)) {
@@ -147,7 +149,7 @@ pub fn covers(wide: &str, narrow: &str) -> bool {
             }
             _ => {}
         }
-        // The `%` takes one piece more.
+        // The `%` matches one more element.
         let Some((after, untaken)) = last_any else {
             return false;
         };
@@ -159,7 +161,8 @@ pub fn covers(wide: &str, narrow: &str) -> bool {
     }
 }
 
-/// The order in which patterns are tried: those with more characters in front of the first wildcard first, as MariaDB's `get_sort`.
+/// Returns the sort key for trying patterns: patterns with more characters before the first wildcard come first, as in
+/// MariaDB's `get_sort`.
 pub fn specificity(pattern: &str) -> impl Ord + use<> {
     let literal = pattern.bytes().position(|byte| byte == b'%' || byte == b'_');
     Reverse(literal.map_or(usize::MAX, |position| position))

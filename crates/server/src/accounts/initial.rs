@@ -1,25 +1,27 @@
-//! The accounts of a data directory in which no statement has made one yet.
+//! Accounts of a data directory in which no statement has created an account yet.
 //!
-//! They are not in the catalog: the first statement about accounts writes them there, together with what it changes. Which they are is decided when the
-//! directory is begun ([`crate::data_directory`]): a replay of that statement must find the same ones.
+//! They are not in the catalog. The first statement about accounts writes them there, together with its own changes.
+//! They are chosen when the directory is created ([`crate::data_directory`]), because a replay of that statement must
+//! find the same ones.
 
 use super::authentication::Authentication;
 use super::{Account, Accounts, PrivilegeSet};
 
-/// Which accounts a new data directory has.
+/// Accounts of a new data directory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum InitialAccounts {
-    /// `root` and the user that runs the server, each for the operating system's user of that name over the UNIX socket.
+    /// `root` and the user that runs the server. Each can be used by the operating system's user of the same name, over
+    /// the UNIX socket.
     BySocket {
-        /// The user that runs the server, where it is not root.
+        /// The user that runs the server, if it is not root.
         server_user: Option<String>,
     },
-    /// Of a directory that was begun with `--initialize-insecure`: `root` from this machine, without a password.
+    /// For a directory created with `--initialize-insecure`: `root` from this machine, without a password.
     WithoutPassword,
 }
 
 impl InitialAccounts {
-    /// Accounts for the socket, of the user that runs this process too.
+    /// Returns accounts for the UNIX socket, including one for the user that runs this process.
     pub fn by_socket() -> InitialAccounts {
         let user = own_user();
         InitialAccounts::BySocket {
@@ -27,7 +29,7 @@ impl InitialAccounts {
         }
     }
 
-    /// The list.
+    /// Returns the accounts.
     pub fn accounts(&self) -> Accounts {
         let all = |user: &str, host: &str| Account {
             global: PrivilegeSet::everything(),
@@ -51,12 +53,12 @@ impl InitialAccounts {
     }
 }
 
-/// The user that runs this process.
+/// Returns the name of the user that runs this process.
 pub fn own_user() -> String {
     system_user(rustix::process::geteuid().as_raw())
 }
 
-/// The operating system's name of a user; its number where it has none, as in a container.
+/// Returns a user's name in the operating system, or its number if it has no name, as in a container.
 pub fn system_user(id: u32) -> String {
     let found = nix::unistd::User::from_uid(nix::unistd::Uid::from_raw(id));
     let named = found.ok().flatten().map(|user| user.name);

@@ -1,12 +1,12 @@
-//! Accounts: who may connect, from where, and what they may do.
+//! Accounts: users and hosts that may connect, and their privileges.
 //!
 //! ```text
 //!   'user'@'host pattern' ─▶ Account { authentication, global privileges, privileges for databases }
 //! ```
 //!
-//! [`Accounts`] is an immutable list behind one atomic pointer; a statement about accounts makes a new one. Each account is a record
-//! of the catalog (JSON, the shape of MariaDB's `mysql.global_priv`), committed and logged like a table's definition. What a session sees of a change,
-//! and when, says [`crate::session::privileges`].
+//! [`Accounts`] is an immutable list behind one atomic pointer; a statement about accounts creates a new list. Each
+//! account is a catalog record (JSON in the form of MariaDB's `mysql.global_priv`), committed and logged like a table's
+//! definition. [`crate::session::privileges`] describes when a session notices a change.
 
 pub mod authentication;
 pub mod host;
@@ -38,25 +38,25 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 /// An account.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Account {
-    /// The user; empty is anybody.
+    /// The user name; empty matches any user.
     pub user: String,
-    /// The host pattern, in lower case.
+    /// The host pattern in lower case.
     pub host: String,
-    /// How it proves itself.
+    /// Authentication methods.
     pub authentication: Authentication,
-    /// `REQUIRE`: how its connection has to be encrypted.
+    /// `REQUIRE`: required encryption of the connection.
     pub require: Require,
-    /// What it may do everywhere.
+    /// Global privileges.
     pub global: PrivilegeSet,
-    /// What it may do in databases: pattern and privileges, in the order in which they were given.
+    /// Privileges on databases: pattern and privileges, in the order of the grants.
     pub databases: Vec<(String, PrivilegeSet)>,
-    /// `ACCOUNT LOCK`: it cannot log in.
+    /// `ACCOUNT LOCK`: the account cannot log in.
     pub locked: bool,
-    /// `WITH MAX_USER_CONNECTIONS`; 0 is no limit.
+    /// `WITH MAX_USER_CONNECTIONS`; 0 means no limit.
     pub user_connections_max: u64,
 }
 
-/// An account as its record holds it.
+/// An account in the form of its record.
 #[derive(Debug, Serialize, Deserialize)]
 struct AccountRecord {
     user: String,
@@ -75,7 +75,7 @@ struct AccountRecord {
 }
 
 impl Account {
-    /// An account that may do nothing but log in without a password.
+    /// Creates an account without a password and without privileges.
     pub fn new(user: impl Into<String>, host: impl Into<String>) -> Account {
         Account {
             user: user.into(),
@@ -89,7 +89,7 @@ impl Account {
         }
     }
 
-    /// What everybody is with `--skip-grant-tables`: nobody by name, and allowed everything.
+    /// Returns the account of all clients under `--skip-grant-tables`: it has no name and all privileges.
     pub fn of_skipped() -> Account {
         Account {
             global: PrivilegeSet::everything(),
@@ -97,7 +97,7 @@ impl Account {
         }
     }
 
-    /// The record's bytes.
+    /// Encodes the record.
     pub fn to_record(&self) -> Vec<u8> {
         serde_json::to_vec(&AccountRecord {
             user: self.user.clone(),
@@ -116,7 +116,7 @@ impl Account {
         .expect("an account is plain data")
     }
 
-    /// Reads a record.
+    /// Decodes a record.
     pub fn from_record(bytes: &[u8]) -> Option<Account> {
         let record: AccountRecord = serde_json::from_slice(bytes).ok()?;
         Some(Account {
@@ -135,17 +135,19 @@ impl Account {
         })
     }
 
-    /// `'user'@'host'` in quotes, as errors and information_schema show it.
+    /// Returns `'user'@'host'` in quotes, as errors and information_schema show it.
     pub fn quoted(&self) -> String {
         quoted(&self.user, &self.host)
     }
 
-    /// What the account may do in a database: the most specific pattern that matches counts, besides the global privileges.
+    /// Returns the account's privileges in a database: those of the most specific matching pattern, and the global
+    /// ones.
     pub fn privileges_in(&self, database: &str) -> PrivilegeSet {
         self.privileges_where(|pattern| host::like_exactly(pattern, database))
     }
 
-    /// What the account may do in every database that a pattern matches: of its own patterns, those count that match no fewer.
+    /// Returns the account's privileges in all databases that a pattern matches. Only its own patterns that match at
+    /// least these databases count.
     pub fn privileges_in_all(&self, granted: &str) -> PrivilegeSet {
         self.privileges_where(|pattern| host::covers(pattern, granted))
     }
@@ -157,13 +159,13 @@ impl Account {
             .union(best.map_or(PrivilegeSet::NONE, |(_, set)| *set))
     }
 
-    /// Whether it has a privilege for what is in a database.
+    /// Returns whether the account has a privilege on the contents of a database.
     pub fn may(&self, privilege: Privilege, database: &str) -> bool {
         self.privileges_in(database).has(privilege)
             || crate::information_schema::is_for_everybody(privilege, database)
     }
 
-    /// True if it has any privilege in the database.
+    /// Returns whether the account has any privilege in the database.
     pub fn can_see(&self, database: &str) -> bool {
         let here = self.privileges_in(database);
         !here
@@ -173,7 +175,7 @@ impl Account {
     }
 }
 
-/// `'user'@'host'`.
+/// Formats `'user'@'host'`.
 pub fn quoted(user: &str, host: &str) -> String {
     format!("'{user}'@'{host}'")
 }
@@ -185,9 +187,9 @@ pub struct Accounts {
 }
 
 impl Accounts {
-    /// A list of these.
+    /// Creates a list of these accounts.
     pub fn new(mut list: Vec<Account>) -> Accounts {
-        // The most specific host first; for one host a named user before anybody.
+        // The most specific host first; for the same host, named users before anonymous ones.
         list.sort_by(|a, b| {
             (host::specificity(&a.host), a.user.is_empty(), &a.host, &a.user).cmp(&(
                 host::specificity(&b.host),
@@ -199,7 +201,8 @@ impl Accounts {
         Accounts { list }
     }
 
-    /// The accounts that the catalog holds; where it holds none, the initial ones, which become records with the first statement about accounts.
+    /// Returns the accounts in the catalog. If it has none, returns the initial ones, which the first statement about
+    /// accounts writes to the catalog.
     pub fn of_catalog(catalog: &Catalog, initial: &InitialAccounts) -> Accounts {
         let mut list = vec![];
         for (user, host, record) in catalog.accounts() {
@@ -218,26 +221,26 @@ impl Accounts {
         }
     }
 
-    /// All of them.
+    /// Returns all accounts.
     pub fn iter(&self) -> impl Iterator<Item = &Account> {
         self.list.iter()
     }
 
-    /// The account of exactly that name.
+    /// Returns the account with exactly this user and host.
     pub fn get(&self, user: &str, host: &str) -> Option<&Account> {
         self.list
             .iter()
             .find(|account| account.user == user && account.host.eq_ignore_ascii_case(host))
     }
 
-    /// The account that a client logs in to.
+    /// Returns the account for a client's login.
     pub fn matching(&self, user: &str, client: &ClientHost) -> Option<&Account> {
         self.list.iter().find(|account| {
             (account.user.is_empty() || account.user == user) && client.matches(&account.host)
         })
     }
 
-    /// The list with an account added, or replaced.
+    /// Returns the list with an account added or replaced.
     #[must_use]
     pub fn with(&self, account: Account) -> Accounts {
         let mut accounts = self.without(&account.user, &account.host);
@@ -245,7 +248,7 @@ impl Accounts {
         Accounts::new(accounts.list)
     }
 
-    /// The list without an account.
+    /// Returns the list without an account.
     #[must_use]
     pub fn without(&self, user: &str, host: &str) -> Accounts {
         let rest = self
@@ -260,7 +263,7 @@ impl Accounts {
 
 #[cfg(test)]
 impl SharedAccounts {
-    /// These, for tests.
+    /// Creates a list for tests.
     pub(crate) fn of(list: Vec<Account>) -> SharedAccounts {
         SharedAccounts {
             now: ArcSwap::from_pointee(Accounts::new(list)),
@@ -271,14 +274,14 @@ impl SharedAccounts {
         }
     }
 
-    /// These instead, for tests.
+    /// Replaces the list in tests.
     pub(crate) fn replace(&self, list: Vec<Account>) {
         self.now.store(Arc::new(Accounts::new(list)));
         self.generation.fetch_add(1, Ordering::AcqRel);
     }
 }
 
-/// The accounts of a running server: an atomic pointer, and a number that changes with it.
+/// Accounts of a running server: an atomic pointer, and a generation number that changes with it.
 #[derive(Debug)]
 pub struct SharedAccounts {
     now: ArcSwap<Accounts>,
@@ -290,7 +293,7 @@ pub struct SharedAccounts {
 }
 
 impl SharedAccounts {
-    /// Starts with what the catalog holds.
+    /// Reads the accounts from the catalog.
     pub fn new(initial: InitialAccounts, catalog: &Catalog) -> Self {
         SharedAccounts {
             now: ArcSwap::from_pointee(Accounts::of_catalog(catalog, &initial)),
@@ -301,31 +304,32 @@ impl SharedAccounts {
         }
     }
 
-    /// `--skip-grant-tables`: from now on everybody may log in and do everything.
+    /// Ignores accounts, for `--skip-grant-tables`: any client may log in and do everything.
     pub fn skip(&self) {
         self.skipped.store(true, Ordering::Release);
     }
 
-    /// Wrong passwords.
+    /// Returns the counters of wrong passwords.
     pub fn password_errors(&self) -> &PasswordErrors {
         &self.password_errors
     }
 
-    /// FLUSH PRIVILEGES: wrong passwords are forgiven, and accounts that were skipped count again, for those that log in from now on.
+    /// Executes FLUSH PRIVILEGES: resets the counters of wrong passwords, and ends `--skip-grant-tables` for later
+    /// logins.
     pub fn heed(&self) {
         self.password_errors.forgive_all();
         self.skipped.store(false, Ordering::Release);
     }
 
-    /// Whether accounts do not count.
+    /// Returns whether accounts are ignored.
     pub fn are_skipped(&self) -> bool {
         self.skipped.load(Ordering::Acquire)
     }
 
-    /// 1290 while accounts do not count: for statements about them.
+    /// Fails while accounts are ignored. Called by statements about accounts.
     ///
     /// # Errors
-    /// 1290.
+    /// 1290 under `--skip-grant-tables`.
     pub fn must_count(&self) -> paceline_sql::Result<()> {
         match self.are_skipped() {
             true => Err(paceline_sql::Error::new(
@@ -336,23 +340,24 @@ impl SharedAccounts {
         }
     }
 
-    /// Those of a catalog that holds none.
+    /// Returns the accounts of a catalog that contains none.
     pub fn initial(&self) -> &InitialAccounts {
         &self.initial
     }
 
-    /// The accounts now.
+    /// Returns the current accounts.
     pub fn load(&self) -> Arc<Accounts> {
         self.now.load_full()
     }
 
-    /// Changes with every [`reload`](SharedAccounts::reload): who remembers an account looks it up again.
+    /// Returns a number that changes with every [`reload`](SharedAccounts::reload). A session that caches an account
+    /// looks it up again when the number has changed.
     #[inline]
     pub fn generation(&self) -> u64 {
         self.generation.load(Ordering::Acquire)
     }
 
-    /// Takes over what the catalog holds now.
+    /// Reads the accounts from the catalog again.
     pub fn reload(&self, catalog: &Catalog) {
         let accounts = Accounts::of_catalog(catalog, &self.initial);
         self.password_errors.forgive_changed(&self.load(), &accounts);
@@ -397,7 +402,7 @@ mod tests {
         };
         assert_eq!(at("sb", "192.168.0.1").unwrap(), "'sb'@'192.168.%'");
         assert_eq!(at("sb", "10.0.0.1").unwrap(), "'sb'@'%'");
-        // MariaDB's well-known trap: the anonymous account of a more specific host comes first.
+        // A well-known trap of MariaDB: the anonymous account of a more specific host has precedence.
         assert_eq!(at("sb", "127.0.0.1").unwrap(), "''@'localhost'");
         assert_eq!(at("root", "10.0.0.1"), None);
     }
@@ -417,9 +422,9 @@ mod tests {
                 && account.privileges_in("shop_1").has(Privilege::Insert)
         );
         assert!(account.can_see("shop_1") && !account.can_see("mysql"));
-        // Databases whose names differ by case are different ones.
+        // Database names are case-sensitive.
         assert!(!account.can_see("Shop_1") && account.privileges_in_all(r"Shop\_1").is_empty());
-        // As a pattern `shop_1` matches more than the database of that name.
+        // As a pattern `shop_1` matches more than the database with this name.
         assert!(account.privileges_in_all("shop_1").has(Privilege::Select));
         assert!(account.privileges_in_all(r"shop\_1").has(Privilege::Insert));
         assert!(account.privileges_in_all("sho%").is_empty());

@@ -1,4 +1,4 @@
-//! `max_password_errors`: accounts at which wrong passwords were tried one after the other.
+//! `max_password_errors`: accounts with consecutive wrong passwords.
 
 use super::{Account, Accounts};
 use paceline_sql::session::Privilege;
@@ -6,7 +6,7 @@ use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// The accounts with wrong passwords since their last login. There are no more of these than accounts.
+/// Number of wrong passwords of each account since its last login. There are at most as many entries as accounts.
 #[derive(Debug, Default)]
 pub struct PasswordErrors {
     counts: Mutex<HashMap<(String, String), u64>>,
@@ -14,7 +14,7 @@ pub struct PasswordErrors {
 }
 
 impl PasswordErrors {
-    /// A wrong password for an account.
+    /// Counts a wrong password for an account.
     pub fn add(&self, account: &Account) {
         let mut counts = self.counts.lock();
         let errors = counts.entry(key(account)).or_default();
@@ -22,7 +22,8 @@ impl PasswordErrors {
         self.accounts.store(counts.len(), Ordering::Relaxed);
     }
 
-    /// Whether an account has as many errors as `max_password_errors` allows. Those that could raise the limit are never shut out.
+    /// Returns whether an account has reached `max_password_errors`. Accounts that could raise the limit are never
+    /// blocked.
     pub fn is_blocked(&self, account: &Account, errors_max: u64) -> bool {
         if self.accounts.load(Ordering::Relaxed) == 0
             || account.global.has(Privilege::Super)
@@ -34,19 +35,19 @@ impl PasswordErrors {
         errors.is_some_and(|errors| errors >= errors_max)
     }
 
-    /// The right password.
+    /// Resets an account after a correct password.
     pub fn forgive(&self, account: &Account) {
         if self.accounts.load(Ordering::Relaxed) > 0 {
             self.keep(|(user, host)| *user != account.user || *host != account.host);
         }
     }
 
-    /// FLUSH PRIVILEGES.
+    /// Resets all accounts, for FLUSH PRIVILEGES.
     pub fn forgive_all(&self) {
         self.keep(|_| false);
     }
 
-    /// Forgives the accounts that a statement has changed: ALTER USER is the way to let one in again.
+    /// Resets the accounts that a statement has changed: ALTER USER is the way to unblock one.
     pub fn forgive_changed(&self, before: &Accounts, after: &Accounts) {
         if self.accounts.load(Ordering::Relaxed) > 0 {
             self.keep(|(user, host)| {
@@ -73,7 +74,7 @@ mod tests {
     use crate::accounts::PrivilegeSet;
 
     #[test]
-    fn an_account_is_blocked_until_it_is_forgiven() {
+    fn an_account_is_blocked_until_it_is_reset() {
         let errors = PasswordErrors::default();
         let account = Account::new("u", "%");
         let admin = Account {

@@ -1,8 +1,8 @@
-//! Sets of privileges, and what MariaDB calls them.
+//! Sets of privileges, and MariaDB's names of them.
 
 use paceline_sql::session::Privilege;
 
-/// All privileges in the order in which MariaDB lists them, with their names.
+/// All privileges with their names, in MariaDB's order.
 pub const ALL: &[(Privilege, &str)] = &[
     (Privilege::Select, "SELECT"),
     (Privilege::Insert, "INSERT"),
@@ -45,7 +45,7 @@ pub const ALL: &[(Privilege, &str)] = &[
     (Privilege::SlaveMonitor, "SLAVE MONITOR"),
 ];
 
-/// The privileges that can be given for a database.
+/// Privileges that can be granted on a database.
 const OF_DATABASES: &[Privilege] = &[
     Privilege::Select,
     Privilege::Insert,
@@ -69,7 +69,8 @@ const OF_DATABASES: &[Privilege] = &[
     Privilege::DeleteHistory,
 ];
 
-/// A set of privileges: a bit for each, in the order of [`ALL`] (which is that of `access` in MariaDB's `mysql.global_priv`).
+/// A set of privileges: one bit each, in the order of [`ALL`], which is also that of `access` in MariaDB's
+/// `mysql.global_priv`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct PrivilegeSet(pub u64);
 
@@ -81,38 +82,38 @@ fn bit(privilege: Privilege) -> u64 {
 }
 
 impl PrivilegeSet {
-    /// None (`USAGE`).
+    /// The empty set (`USAGE`).
     pub const NONE: PrivilegeSet = PrivilegeSet(0);
 
-    /// All, `GRANT OPTION` too.
+    /// Returns all privileges, including `GRANT OPTION`.
     pub fn everything() -> PrivilegeSet {
         PrivilegeSet((1 << ALL.len()) - 1)
     }
 
-    /// What `ALL PRIVILEGES ON *.*` gives.
+    /// Returns the privileges of `ALL PRIVILEGES ON *.*`.
     pub fn all_global() -> PrivilegeSet {
         Self::everything().without(Privilege::GrantOption)
     }
 
-    /// What `ALL PRIVILEGES ON db.*` gives.
+    /// Returns the privileges of `ALL PRIVILEGES ON db.*`.
     pub fn all_of_database() -> PrivilegeSet {
         Self::grantable_on_database().without(Privilege::GrantOption)
     }
 
-    /// Reading and changing rows.
+    /// Returns the privileges for reading and changing rows.
     pub const fn rows() -> PrivilegeSet {
         // The first four of the list.
         PrivilegeSet(0b1111)
     }
 
-    /// What can be given on a database.
+    /// Returns the privileges that can be granted on a database.
     pub fn grantable_on_database() -> PrivilegeSet {
         OF_DATABASES
             .iter()
             .fold(PrivilegeSet::NONE, |set, privilege| set.with(*privilege))
     }
 
-    /// The privilege of that name, in capitals; the old names of some are known.
+    /// Looks up a privilege by its name in upper case, or by its old name.
     pub fn named(name: &str) -> Option<Privilege> {
         let name = match name {
             "REPLICATION CLIENT" => "BINLOG MONITOR",
@@ -127,60 +128,60 @@ impl PrivilegeSet {
             .map(|(privilege, _)| *privilege)
     }
 
-    /// What MariaDB calls a privilege.
+    /// Returns MariaDB's name of a privilege.
     pub fn name(privilege: Privilege) -> &'static str {
         ALL.iter()
             .find(|(known, _)| *known == privilege)
             .map_or("", |(_, name)| *name)
     }
 
-    /// True if it is in the set.
+    /// Returns whether the privilege is in the set.
     pub fn has(self, privilege: Privilege) -> bool {
         self.0 & bit(privilege) != 0
     }
 
-    /// The set with it.
+    /// Returns the set with the privilege added.
     #[must_use]
     pub fn with(self, privilege: Privilege) -> PrivilegeSet {
         PrivilegeSet(self.0 | bit(privilege))
     }
 
-    /// The set without it.
+    /// Returns the set with the privilege removed.
     #[must_use]
     pub fn without(self, privilege: Privilege) -> PrivilegeSet {
         PrivilegeSet(self.0 & !bit(privilege))
     }
 
-    /// Both sets.
+    /// Returns the union of both sets.
     #[must_use]
     pub fn union(self, other: PrivilegeSet) -> PrivilegeSet {
         PrivilegeSet(self.0 | other.0)
     }
 
-    /// This without the other.
+    /// Returns the privileges that are not in the other set.
     #[must_use]
     pub fn minus(self, other: PrivilegeSet) -> PrivilegeSet {
         PrivilegeSet(self.0 & !other.0)
     }
 
-    /// True if all of `other` is in the set.
+    /// Returns whether all privileges of `other` are in the set.
     pub fn includes(self, other: PrivilegeSet) -> bool {
         self.0 & other.0 == other.0
     }
 
-    /// True if there is none.
+    /// Returns whether the set is empty.
     pub fn is_empty(self) -> bool {
         self.0 == 0
     }
 
-    /// The names, without `GRANT OPTION`.
+    /// Returns the names, without `GRANT OPTION`.
     pub fn names(self) -> impl Iterator<Item = &'static str> {
         ALL.iter()
             .filter(move |(privilege, _)| self.has(*privilege) && *privilege != Privilege::GrantOption)
             .map(|(_, name)| *name)
     }
 
-    /// As `SHOW GRANTS` lists the set, where `all` is what `ALL PRIVILEGES` means.
+    /// Returns the set as `SHOW GRANTS` lists it. `all` is the meaning of `ALL PRIVILEGES`.
     pub fn listed(self, all: PrivilegeSet) -> String {
         let set = self.without(Privilege::GrantOption);
         if set.is_empty() {
@@ -226,7 +227,7 @@ mod tests {
 
     /// `access` of an account with SUPER and GRANT OPTION in MariaDB's `mysql.global_priv`.
     #[test]
-    fn bits_are_mariadbs() {
+    fn bits_are_those_of_mariadb() {
         assert_eq!(
             PrivilegeSet::NONE
                 .with(Privilege::Super)

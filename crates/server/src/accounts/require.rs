@@ -1,36 +1,36 @@
-//! `REQUIRE …`: how the connection of an account has to be encrypted.
+//! `REQUIRE …`: required encryption of an account's connections.
 
 use super::show::text_literal;
 use paceline_sql::parse::TlsRequirement;
 use paceline_wire::tls::TlsSession;
 use serde::{Deserialize, Serialize};
 
-/// What an account requires of a connection.
+/// Requirement of an account on its connections.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Require {
     /// `NONE`.
     #[default]
     Nothing,
-    /// `SSL`: that it is encrypted.
+    /// `SSL`: the connection is encrypted.
     Ssl,
-    /// `X509`: that the client has shown a certificate.
+    /// `X509`: the client has presented a certificate.
     X509,
-    /// That the certificate is a certain one; an empty text asks for nothing.
+    /// The client has presented a certificate with these properties. An empty text requires nothing.
     Certificate {
-        /// `ISSUER`: who signed it.
+        /// `ISSUER`: issuer of the certificate.
         issuer: String,
-        /// `SUBJECT`: whose it is.
+        /// `SUBJECT`: subject of the certificate.
         subject: String,
-        /// `CIPHER`: the cipher suite of the connection.
+        /// `CIPHER`: cipher suite of the connection.
         cipher: String,
     },
 }
 
-/// The fields of an account's record, those of MariaDB's `mysql.global_priv`.
+/// Fields of an account's record, as in MariaDB's `mysql.global_priv`.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct RequireRecord {
-    /// 0 to 3: nothing, `SSL`, `X509`, a certificate.
+    /// 0 to 3: none, `SSL`, `X509`, a specific certificate.
     #[serde(skip_serializing_if = "is_zero")]
     pub ssl_type: u8,
     /// `CIPHER`.
@@ -49,7 +49,7 @@ fn is_zero(number: &u8) -> bool {
 }
 
 impl RequireRecord {
-    /// `mysql.user.ssl_type`.
+    /// Returns the value of `mysql.user.ssl_type`.
     pub fn type_name(&self) -> &'static str {
         match self.ssl_type {
             1 => "ANY",
@@ -61,7 +61,7 @@ impl RequireRecord {
 }
 
 impl Require {
-    /// What a statement says.
+    /// Converts the clause of a statement.
     pub fn of(parsed: &TlsRequirement) -> Require {
         let text = |given: &Option<String>| given.clone().unwrap_or_default();
         match parsed {
@@ -80,8 +80,8 @@ impl Require {
         }
     }
 
-    /// Whether a connection is what the account asks for; `None` is one in clear. That a certificate is genuine was checked when the client
-    /// showed it.
+    /// Returns whether a connection meets the requirement; `None` is an unencrypted one. The certificate was verified
+    /// when the client presented it.
     pub fn is_met_by(&self, connection: Option<&TlsSession>) -> bool {
         match (self, connection) {
             (Require::Nothing, _) => true,
@@ -105,7 +105,7 @@ impl Require {
         }
     }
 
-    /// As `SHOW CREATE USER` and `SHOW GRANTS` write it, with a space before it.
+    /// Returns the clause as `SHOW CREATE USER` and `SHOW GRANTS` print it, with a leading space.
     pub fn show(&self) -> String {
         match self {
             Require::Nothing => String::new(),
@@ -127,7 +127,7 @@ impl Require {
         }
     }
 
-    /// The fields of the record.
+    /// Converts to the fields of the record.
     pub fn to_record(&self) -> RequireRecord {
         match self {
             Require::Nothing => RequireRecord::default(),
@@ -152,7 +152,8 @@ impl Require {
         }
     }
 
-    /// Reads them. A kind that is not known asks for a certificate: it must not let in whom it was to keep out.
+    /// Reads the fields of a record. An unknown kind requires a certificate, to keep out clients that it was meant to
+    /// exclude.
     pub fn from_record(record: RequireRecord) -> Require {
         match record.ssl_type {
             0 => Require::Nothing,
@@ -189,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_met() {
+    fn requirements_are_checked() {
         let own = ServerTls::new(&TlsParameters::default()).unwrap();
         let shown = session(Some(own.certificate().clone()));
         let bare = session(None);
@@ -218,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn as_mariadb_shows_it() {
+    fn shown_as_in_mariadb() {
         assert_eq!(Require::Nothing.show(), "");
         assert_eq!(Require::X509.show(), " REQUIRE X509");
         assert_eq!(

@@ -1,9 +1,9 @@
-//! `SHOW GRANTS` and `SHOW CREATE USER`.
+//! Output of `SHOW GRANTS` and `SHOW CREATE USER`.
 
 use super::{Account, PrivilegeSet};
 use paceline_sql::session::Privilege;
 
-/// The lines of `SHOW GRANTS`.
+/// Returns the lines of `SHOW GRANTS`.
 pub fn grants(account: &Account) -> Vec<String> {
     let to = name(account);
     let mut line = format!(
@@ -37,7 +37,7 @@ pub fn grants(account: &Account) -> Vec<String> {
     lines
 }
 
-/// `SHOW CREATE USER`.
+/// Returns the line of `SHOW CREATE USER`.
 pub fn create_user(account: &Account) -> String {
     let mut line = format!(
         "CREATE USER {}{}{}",
@@ -61,17 +61,17 @@ fn name(account: &Account) -> String {
     format!("{}@{}", identifier(&account.user), identifier(&account.host))
 }
 
-/// A text in quotes.
+/// Quotes a text as a string literal.
 pub fn text_literal(text: &str) -> String {
     format!("'{}'", text.replace('\\', "\\\\").replace('\'', "''"))
 }
 
-/// An identifier in backticks.
+/// Quotes an identifier with backticks.
 pub fn identifier(name: &str) -> String {
     format!("`{}`", name.replace('`', "``"))
 }
 
-/// A query for all of a table or view.
+/// Returns a query for all rows of a table or view.
 pub fn select_all(database: &str, table: &str) -> String {
     format!("SELECT * FROM {}.{}", identifier(database), identifier(table))
 }
@@ -81,9 +81,9 @@ mod tests {
     use super::*;
     use paceline_wire::authentication::NativePassword;
 
-    /// What MariaDB 10.11 shows for the same account.
+    /// Output of MariaDB 10.11 for the same account.
     #[test]
-    fn as_mariadb_shows_them() {
+    fn shown_as_in_mariadb() {
         let mut account = Account::new("u1", "%");
         account.authentication = NativePassword::of("x").into();
         account.global = PrivilegeSet::NONE

@@ -1,10 +1,11 @@
-//! CREATE USER, GRANT and their like: from a parsed statement and a list of accounts to the next list.
+//! CREATE USER, GRANT and related statements: computes the next list of accounts from a parsed statement.
 //!
-//! CREATE, ALTER, DROP and RENAME USER and REVOKE ALL of several accounts do what can be done, and fail for the others: [`Applied::failure`] is logged with what they
-//! changed, so that replicas do the same. GRANT and REVOKE do all or nothing. MariaDB does them in part, but logs nothing of that, so that its replicas lack it.
+//! CREATE, ALTER, DROP and RENAME USER and REVOKE ALL on several accounts do as much as possible, and fail for the
+//! rest: [`Applied::failure`] is logged with the changes, so that replicas do the same. GRANT and REVOKE do all or
+//! nothing. MariaDB executes them in part but does not log this, so its replicas miss the changes.
 //!
-//! Pure functions: who may do it is asked by the caller, committing is its affair too. The same runs when a statement is replayed from
-//! the log, so nothing here depends on anything but its arguments.
+//! All functions are pure. The caller checks the privileges and commits the result. The same code runs when a statement
+//! is replayed from the log, so nothing may depend on anything but its arguments.
 
 use super::authentication::{Authentication, Method, UNIX_SOCKET};
 use super::{Account, Accounts, PrivilegeSet, Require, quoted};
@@ -17,30 +18,30 @@ use paceline_sql::{Error, Result};
 use paceline_types::error_code::*;
 use paceline_wire::authentication::{NATIVE_PASSWORD, NativePassword};
 
-/// What a statement about accounts is applied to.
+/// Context of a statement about accounts.
 #[derive(Debug, Clone, Copy)]
 pub struct StatementContext<'a> {
-    /// The accounts before.
+    /// Accounts before the statement.
     pub accounts: &'a Accounts,
-    /// `CURRENT_USER()` of who executes it: user and host.
+    /// `CURRENT_USER()` of the session: user and host.
     pub current: (&'a str, &'a str),
     /// The current database.
     pub database: Option<&'a str>,
-    /// Whether GRANT makes the accounts that are not there.
+    /// Whether GRANT creates missing accounts.
     pub missing_accounts: MissingAccounts,
 }
 
-/// What GRANT does to an account that is not there.
+/// Effect of GRANT on a missing account.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MissingAccounts {
-    /// `NO_AUTO_CREATE_USER`: 1133, unless it is given a password.
+    /// `NO_AUTO_CREATE_USER`: 1133, unless the statement sets a password.
     Refused,
-    /// It makes it.
+    /// GRANT creates the account.
     Made,
 }
 
 impl MissingAccounts {
-    /// As `sql_mode` says.
+    /// Returns the behaviour for an `sql_mode`.
     pub fn of_sql_mode(mode: SqlMode) -> Self {
         match mode.contains(SqlMode::NO_AUTO_CREATE_USER) {
             true => MissingAccounts::Refused,
@@ -49,26 +50,27 @@ impl MissingAccounts {
     }
 }
 
-/// What came of it.
+/// Result of a statement.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Applied {
-    /// The accounts after.
+    /// Accounts after the statement.
     pub accounts: Accounts,
-    /// Notes for accounts that `IF EXISTS` and `IF NOT EXISTS` passed over.
+    /// Notes for accounts that `IF EXISTS` or `IF NOT EXISTS` skipped.
     pub notes: Vec<(ErrorCode, String)>,
-    /// What the statement ends with, when some accounts were changed and others could not be.
+    /// Error of the statement, if some accounts were changed and others could not be.
     pub failure: Option<Error>,
 }
 
-/// Longest user name, in characters.
+/// Maximum length of a user name, in characters.
 const USER_LENGTH_MAX: usize = 80;
-/// Longest host name, in characters.
+/// Maximum length of a host name, in characters.
 const HOST_LENGTH_MAX: usize = 60;
 
 /// Applies a statement.
 ///
 /// # Errors
-/// If nothing was changed: 1396 for accounts that are there or not there, 1133, 1141, 1235 for roles and privileges below databases, 1524, 1372.
+/// If nothing was changed: 1396 for existing or missing accounts, 1133, 1141, 1235 for roles and for privileges below
+/// databases, 1524, 1372.
 pub fn apply(statement: &AccountStatement, context: StatementContext<'_>) -> Result<Applied> {
     let mut next = context.accounts.clone();
     let mut notes = vec![];
@@ -149,7 +151,8 @@ pub fn apply(statement: &AccountStatement, context: StatementContext<'_>) -> Res
                 }
                 next = next.without(&user, &host);
             }
-            // Nobody could log in again; and a catalog without accounts has the initial ones.
+            // Keep the last accounts: without any, nobody could log in, and a catalog without accounts means the
+            // initial ones.
             if next.iter().next().is_none() {
                 next = context.accounts.clone();
                 failed = accounts
@@ -277,7 +280,7 @@ pub fn apply(statement: &AccountStatement, context: StatementContext<'_>) -> Res
         }
     }
     match failure {
-        // It is as if it had not been there. MariaDB logs REVOKE ALL all the same.
+        // Without any change it is as if the statement had not been executed. MariaDB nevertheless logs REVOKE ALL.
         Some(error) if next == *context.accounts && !matches!(statement, AccountStatement::RevokeAll(_)) => {
             Err(error)
         }
@@ -289,7 +292,7 @@ pub fn apply(statement: &AccountStatement, context: StatementContext<'_>) -> Res
     }
 }
 
-/// User and host of an account as a statement names it.
+/// Returns user and host of an account in a statement.
 pub fn resolve(name: &AccountName, context: StatementContext<'_>) -> Result<(String, String)> {
     match &name.user {
         UserName::Name(user) => {
@@ -375,7 +378,7 @@ fn set_options(account: &mut Account, options: &AccountOptions) -> Result<()> {
     Ok(())
 }
 
-/// The privileges that a GRANT or REVOKE names, and the database that it is for; none means everywhere.
+/// Returns the privileges in a GRANT or REVOKE, and its database; `None` for the global level.
 fn privileges_at(
     specs: &[PrivilegeSpec],
     level: &PrivilegeLevel,
@@ -479,7 +482,7 @@ mod tests {
     }
 
     #[test]
-    fn accounts_come_and_go() {
+    fn accounts_are_created_renamed_and_dropped() {
         let accounts = run(&initial(), create("sb", false)).unwrap().accounts;
         assert_eq!(
             accounts.get("sb", "%").unwrap().authentication,
@@ -511,7 +514,7 @@ mod tests {
     }
 
     #[test]
-    fn grants_add_up_and_are_taken_back() {
+    fn grants_accumulate_and_are_revoked() {
         let accounts = run(&initial(), create("sb", false)).unwrap().accounts;
         let accounts = run(&accounts, grant("sb", "SELECT", PrivilegeLevel::Database(None)))
             .unwrap()
@@ -543,7 +546,7 @@ mod tests {
     }
 
     #[test]
-    fn what_can_be_done_is_done() {
+    fn statements_do_as_much_as_possible() {
         let before = run(&InitialAccounts::WithoutPassword.accounts(), create("sb", false))
             .unwrap()
             .accounts;
@@ -598,7 +601,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_granted() {
+    fn privileges_that_cannot_be_granted() {
         let accounts = initial();
         let refused = |statement| run(&accounts, statement).unwrap_err().code().number();
         assert_eq!(refused(grant("nobody", "SELECT", PrivilegeLevel::Global)), 1133);

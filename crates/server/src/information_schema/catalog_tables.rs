@@ -1,4 +1,4 @@
-//! The tables that describe databases, tables, columns and indexes.
+//! Tables about databases, tables, columns and indexes.
 
 use std::sync::Arc;
 
@@ -26,7 +26,7 @@ fn for_each_table(sources: &dyn Sources, wanted: &WantedRows, mut take: impl FnM
     }
 }
 
-/// A table's size, where a column is read that tells of it: it takes a look at the table itself.
+/// Returns a table's size if a column with the size is read, because it needs access to the table.
 fn size(sources: &dyn Sources, wanted: &WantedRows, table: &TableDescription) -> TableSize {
     const COLUMNS: [&str; 5] = [
         "TABLE_ROWS",
@@ -64,7 +64,7 @@ pub(super) fn schemata(sources: &dyn Sources, wanted: &WantedRows) -> Vec<Row> {
     rows
 }
 
-/// A time in the session's zone.
+/// Returns a time in the session's zone.
 fn time(sources: &dyn Sources, seconds: i64) -> Value {
     u32::try_from(seconds).map_or(Value::Null, |seconds| {
         Value::DateTime(Timestamp::new(seconds, 0, 0).to_datetime(&sources.time_zone()))
@@ -113,7 +113,7 @@ pub(super) fn tables(sources: &dyn Sources, wanted: &WantedRows) -> Vec<Row> {
     rows
 }
 
-/// A table of this database, in its own list.
+/// Returns the row of a table of information_schema itself.
 fn own_table(name: &str) -> Row {
     let mut row = vec![
         text(CATALOG),
@@ -175,8 +175,9 @@ fn capitalized(word: String) -> String {
     })
 }
 
-/// `PRI`, `UNI`, `MUL` or nothing: the strongest index that begins with the column. Without a primary key the first unique one takes its place
-/// whose columns are never NULL and are there whole, as MariaDB has it (`TABLE_SHARE::init_from_binary_frm_image`).
+/// Returns `PRI`, `UNI`, `MUL` or nothing: the strongest index that begins with the column. Without a primary key, it
+/// is replaced by the first unique key whose columns are NOT NULL and not prefixes, as in MariaDB
+/// (`TABLE_SHARE::init_from_binary_frm_image`).
 pub(crate) fn column_key(table: &TableDescription, column: usize) -> &'static str {
     let is_whole = |index: &&IndexDefinition| {
         let mut parts = index.parts.iter();
@@ -210,7 +211,7 @@ pub(crate) fn column_key(table: &TableDescription, column: usize) -> &'static st
     }
 }
 
-/// The default as MariaDB writes it: a literal in quotes, a number or an expression bare; `NULL` is a word.
+/// Returns the default as MariaDB writes it: a literal in quotes, a number or an expression without; `NULL` as a word.
 pub(crate) fn column_default(column: &ColumnDefinition) -> Option<String> {
     match &column.default {
         ColumnDefault::None if column.nullable => Some("NULL".to_owned()),
@@ -234,7 +235,7 @@ fn current_timestamp(decimals: u8) -> String {
     }
 }
 
-/// `auto_increment`, `on update current_timestamp()`, `INVISIBLE`.
+/// Returns `auto_increment`, `on update current_timestamp()` and `INVISIBLE`, as applicable.
 pub(crate) fn column_extra(column: &ColumnDefinition) -> String {
     let mut extra = Vec::new();
     if column.auto_increment {
@@ -279,7 +280,7 @@ pub(super) fn columns(sources: &dyn Sources, wanted: &WantedRows) -> Vec<Row> {
     rows
 }
 
-/// The columns of the tables of `mysql` that are made on demand.
+/// Returns the columns of the virtual tables in `mysql`.
 fn columns_of_mysql(sources: &dyn Sources, wanted: &WantedRows) -> Vec<Row> {
     let mut rows = Vec::new();
     let is_wanted = wanted_databases(sources, wanted)
@@ -398,7 +399,7 @@ pub(super) fn key_column_usage(sources: &dyn Sources, wanted: &WantedRows) -> Ve
     rows
 }
 
-/// The index of the other table that a foreign key refers to comes from the whole of that table, which may not be there or not be seen.
+/// The unique index that a foreign key refers to belongs to the other table, which may be missing or hidden.
 pub(super) fn referential_constraints(sources: &dyn Sources, wanted: &WantedRows) -> Vec<Row> {
     let mut rows = Vec::new();
     for_each_table(sources, wanted, |table| {
@@ -423,7 +424,7 @@ pub(super) fn referential_constraints(sources: &dyn Sources, wanted: &WantedRows
     rows
 }
 
-/// Check constraints: name, level, expression; those of columns first.
+/// Returns the check constraints, those of columns first: name, level, expression.
 fn checks(table: &TableDescription) -> impl Iterator<Item = (&str, &'static str, &str)> {
     let columns = table
         .columns
@@ -484,7 +485,7 @@ pub(super) fn check_constraints(sources: &dyn Sources, wanted: &WantedRows) -> V
     rows
 }
 
-/// One row a table: it is not partitioned.
+/// Returns one row per table: tables are not partitioned.
 pub(super) fn partitions(sources: &dyn Sources, wanted: &WantedRows) -> Vec<Row> {
     let mut rows = Vec::new();
     for_each_table(sources, wanted, |table| {

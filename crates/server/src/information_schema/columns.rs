@@ -1,4 +1,4 @@
-//! The columns of every table, read from MariaDB's declarations in `columns.txt`:
+//! Columns of every table, from MariaDB's declarations in `columns.txt`:
 //! `TABLE: NAME type[?]; NAME type[?]; …`, where `?` means nullable.
 
 use std::sync::OnceLock;
@@ -10,7 +10,7 @@ use paceline_types::{BlobSize, Collation, DataType};
 
 static DECLARATIONS: &str = include_str!("columns.txt");
 
-/// Every table's name and columns, by name.
+/// Returns the names and columns of all tables, by name.
 pub(super) fn tables() -> impl Iterator<Item = (&'static str, &'static [VirtualColumn])> {
     static TABLES: OnceLock<Vec<(&'static str, Vec<VirtualColumn>)>> = OnceLock::new();
     TABLES
@@ -19,14 +19,14 @@ pub(super) fn tables() -> impl Iterator<Item = (&'static str, &'static [VirtualC
         .map(|(name, columns)| (*name, columns.as_slice()))
 }
 
-/// The columns of a table; `None` when there is no such table. Names compare without case.
+/// Returns the columns of a table, or `None` if it does not exist. Names are compared without case.
 pub fn columns(table: &str) -> Option<&'static [VirtualColumn]> {
     tables()
         .find(|(name, _)| name.eq_ignore_ascii_case(table))
         .map(|(_, columns)| columns)
 }
 
-/// Reads declarations in the form of `columns.txt`.
+/// Parses declarations in the format of `columns.txt`.
 pub(crate) fn declared(declarations: &'static str) -> Vec<(&'static str, Vec<VirtualColumn>)> {
     declarations.lines().map(table).collect()
 }
@@ -66,8 +66,8 @@ fn parse(text: &str) -> DataType {
             ..IntegerType::new(width, sign)
         })
     };
-    // As MariaDB describes it, and as programs write beside it: TABLE_SCHEMA COLLATE utf8_bin. What is sent follows the session's
-    // character set.
+    // MariaDB's collation of these columns; programs combine it explicitly: TABLE_SCHEMA COLLATE utf8_bin. Results are
+    // sent in the session's character set.
     let collation = Collation::Utf8mb3GeneralCi;
     match name {
         "varchar" => DataType::VarChar {

@@ -1,16 +1,17 @@
-//! `information_schema`: the tables that MariaDB 10.11 has and clients read, with its columns, filled from what this server knows.
+//! `information_schema`: those tables of MariaDB 10.11 that clients read, with MariaDB's columns and this server's
+//! data.
 //!
 //! ```text
 //!   columns.txt        every table's columns, as MariaDB declares them
 //!   catalog_tables     SCHEMATA, TABLES, COLUMNS, STATISTICS, … from the catalog
 //!   views              VIEWS, and views among TABLES and COLUMNS
-//!   shown_column       a row of COLUMNS
+//!   shown_column       rows of COLUMNS
 //!   transactions       INNODB_TRX, INNODB_LOCKS, INNODB_LOCK_WAITS
 //!   server_tables      ENGINES, COLLATIONS, PROCESSLIST, variables, privileges, …
 //! ```
-//! Tables about what does not exist here (routines, triggers, events, partitions of several parts) are there and
-//! empty, or say "not partitioned", as MariaDB does for a database without any.
-//! What a session may not see, it does not: a database without any privilege leaves no row.
+//! Tables about features that do not exist here (routines, triggers, events, multiple partitions) exist and are empty,
+//! or say "not partitioned", as in a MariaDB without such objects. A session sees only rows that it has access to: a
+//! database without any privilege has no rows.
 
 mod catalog_tables;
 mod columns;
@@ -31,147 +32,147 @@ pub(crate) use server_tables::has_engine;
 pub use transactions::OpenTransaction;
 pub(crate) use views::default_of_expression;
 
-/// The name of the database.
+/// Name of the database.
 pub const DATABASE: &str = "information_schema";
 
-/// Whether everybody has a privilege for what is in a database. Everybody may read what the server tells of itself in `information_schema`; rows that
-/// one may not see are left out there.
+/// Returns whether every account has a privilege in a database. Every account may read `information_schema`; rows that
+/// it may not see are omitted there.
 pub fn is_for_everybody(privilege: Privilege, database: &str) -> bool {
     privilege == Privilege::Select && database.eq_ignore_ascii_case(DATABASE)
 }
 
-/// The catalog of all tables, as the columns named `…_CATALOG` have it.
+/// Value of the columns named `…_CATALOG`.
 const CATALOG: &str = "def";
 
 /// A row of any of the tables, in the order of its columns.
 pub type Row = Vec<Value>;
 
-/// How large a table is, about.
+/// Approximate size of a table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TableSize {
-    /// Rows.
+    /// Number of rows.
     pub rows: u64,
-    /// Bytes of the rows.
+    /// Bytes of all rows.
     pub data_bytes: u64,
-    /// Bytes of the secondary indexes.
+    /// Bytes of all secondary indexes.
     pub index_bytes: u64,
 }
 
-/// A session, as PROCESSLIST shows it.
+/// A session in PROCESSLIST.
 #[derive(Clone, Debug, Default)]
 pub struct Process {
-    /// The connection id.
+    /// Id of the connection.
     pub id: u64,
-    /// The user's name.
+    /// Name of the user.
     pub user: String,
     /// `localhost`, or the address and port.
     pub host: String,
     /// The current database.
     pub database: Option<String>,
-    /// `Query`, `Sleep`, …
+    /// Command such as `Query` or `Sleep`.
     pub command: String,
-    /// How long it has been doing that, in milliseconds.
+    /// Time since the command began, in milliseconds.
     pub time_ms: u64,
-    /// What it is busy with.
+    /// Current activity.
     pub state: Option<String>,
-    /// The statement.
+    /// Text of the statement.
     pub info: Option<String>,
-    /// The number of its last statement.
+    /// Id of its last statement.
     pub query_id: u64,
 }
 
-/// A privilege that an account has, as the privilege tables show it.
+/// An account's privilege, as the privilege tables show it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GrantedPrivilege {
-    /// `'user'@'host'`.
+    /// The account: `'user'@'host'`.
     pub grantee: String,
-    /// The database; `None` for a global one.
+    /// The database; `None` for a global privilege.
     pub database: Option<String>,
-    /// `SELECT`, …; `USAGE` for an account without any.
+    /// Name such as `SELECT`; `USAGE` for an account without privileges.
     pub privilege: String,
-    /// Whether it may be given on.
+    /// Whether the account may grant it.
     pub grantable: bool,
 }
 
 /// A column of a view.
 #[derive(Clone, Debug)]
 pub struct ViewColumn {
-    /// Its name.
+    /// Name of the column.
     pub name: String,
-    /// Its type.
+    /// Type of the column.
     pub data_type: paceline_types::DataType,
-    /// Whether it may be NULL.
+    /// Whether the column is nullable.
     pub nullable: bool,
-    /// The default of the table's column that it is, as MariaDB writes it.
+    /// If it is a table's column: its default in MariaDB's notation.
     pub default: Option<String>,
-    /// That column's comment.
+    /// If it is a table's column: its comment.
     pub comment: String,
 }
 
-/// Which values of a variable.
+/// Scope of a variable's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scope {
-    /// The server's.
+    /// The server's value.
     Global,
-    /// The session's, with the server's where it has none of its own.
+    /// The session's value, or the server's if the variable has no session value.
     Session,
 }
 
-/// Where the rows come from. Everything is as the asking session may see it.
+/// Source of the rows. Everything is restricted to what the session may see.
 pub trait Sources {
-    /// The databases that the session may see, virtual ones apart, by name.
+    /// Returns the databases by name, without the virtual ones.
     fn databases(&self) -> Vec<DatabaseDefinition>;
-    /// The tables of a database with a name that passes, by name.
+    /// Returns the tables of a database whose names `admits` accepts, by name.
     fn tables(&self, database: &str, admits: &dyn Fn(&str) -> bool) -> Vec<std::sync::Arc<TableDescription>>;
-    /// The views of a database, by name.
+    /// Returns the views of a database, by name.
     fn views(&self, database: &str) -> Vec<std::sync::Arc<ViewDefinition>>;
-    /// Whether rows could be changed through a view.
+    /// Returns whether rows can be changed through a view.
     fn is_updatable(&self, view: &ViewDefinition) -> bool;
-    /// What columns a view has now.
+    /// Returns the current columns of a view.
     ///
     /// # Errors
-    /// 1356 for a view that cannot be read.
+    /// 1356 for an invalid view.
     fn view_columns(&self, view: &ViewDefinition) -> paceline_sql::Result<Vec<ViewColumn>>;
-    /// A table's size.
+    /// Returns a table's size.
     fn table_size(&self, table: &TableDescription) -> TableSize;
-    /// The next AUTO_INCREMENT value.
+    /// Returns the next AUTO_INCREMENT value.
     fn auto_increment(&self, table: &TableDescription) -> Option<u64>;
-    /// The sessions.
+    /// Returns the sessions.
     fn processes(&self) -> Vec<Process>;
-    /// `SHOW VARIABLES`: names in lower case, by name.
+    /// Returns the values of `SHOW VARIABLES`, by name in lower case.
     fn variables(&self, scope: Scope) -> Vec<(String, String)>;
-    /// The rows of SYSTEM_VARIABLES.
+    /// Returns the rows of SYSTEM_VARIABLES.
     fn system_variables(&self) -> Vec<Row>;
-    /// `SHOW STATUS`, by name.
+    /// Returns the values of `SHOW STATUS`, by name.
     fn status(&self, scope: Scope) -> Vec<(String, String)>;
-    /// What accounts may do.
+    /// Returns the privileges of the accounts.
     fn privileges(&self) -> Vec<GrantedPrivilege>;
-    /// The session's time zone.
+    /// Returns the session's time zone.
     fn time_zone(&self) -> TimeZone;
-    /// The names of the functions that SQL has, in lower case.
+    /// Returns the names of all SQL functions, in lower case.
     fn functions(&self) -> Vec<String>;
-    /// The transactions that are open, the session's own reading of this aside.
+    /// Returns the open transactions, except the session's own if it only reads this table.
     fn transactions(&self) -> Vec<OpenTransaction>;
-    /// Who waits for rows, and for whom.
+    /// Returns the waits for row locks.
     fn row_lock_waits(&self) -> Vec<paceline_txn::RowLockWait>;
-    /// All tables.
+    /// Returns the catalog of all tables.
     fn catalog(&self) -> std::sync::Arc<paceline_sql::catalog::Catalog>;
-    /// What the session's account may do with columns: `select,insert,update,references` or a part of it.
+    /// Returns the account's privileges on columns: `select,insert,update,references` or a part of it.
     fn column_privileges(&self, database: &str) -> String;
 }
 
-/// Whether only accounts with the PROCESS privilege may read a table.
+/// Returns whether a table needs the PROCESS privilege.
 pub fn needs_process(table: &str) -> bool {
     let prefix = table.get(.."INNODB_".len());
     prefix.is_some_and(|prefix| prefix.eq_ignore_ascii_case("INNODB_"))
 }
 
-/// The names of all tables, in upper case, by name.
+/// Returns the names of all tables in upper case, by name.
 pub fn table_names() -> impl Iterator<Item = &'static str> {
     columns::tables().map(|(name, _)| name)
 }
 
-/// The rows of a table that are wanted, at least; `None` when there is no such table. Names compare without case.
+/// Returns at least the wanted rows of a table, or `None` if it does not exist. Names are compared without case.
 pub fn rows(table: &str, sources: &dyn Sources, wanted: &WantedRows) -> Option<Vec<Row>> {
     let (name, _) = columns::tables().find(|(name, _)| name.eq_ignore_ascii_case(table))?;
     Some(match name {
@@ -216,18 +217,18 @@ pub fn rows(table: &str, sources: &dyn Sources, wanted: &WantedRows) -> Option<V
     })
 }
 
-/// The columns that name a row's database, and its table.
+/// Columns that contain the name of a row's database, and of its table.
 const DATABASE_COLUMNS: [&str; 3] = ["TABLE_SCHEMA", "SCHEMA_NAME", "CONSTRAINT_SCHEMA"];
 const TABLE_COLUMNS: [&str; 1] = ["TABLE_NAME"];
 
-/// The databases that the session may see of which rows are wanted.
+/// Returns the visible databases whose rows are wanted.
 fn wanted_databases(sources: &dyn Sources, wanted: &WantedRows) -> Vec<DatabaseDefinition> {
     let mut databases = sources.databases();
     databases.retain(|database| wanted.admits(&DATABASE_COLUMNS, &database.name));
     databases
 }
 
-/// What is told of tables, then what is told of views.
+/// Concatenates the rows of tables and of views.
 fn both(mut tables: Vec<Row>, views: Vec<Row>) -> Vec<Row> {
     tables.extend(views);
     tables

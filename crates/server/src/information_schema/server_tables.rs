@@ -1,4 +1,4 @@
-//! The tables that describe the server: engines, character sets, sessions, variables, privileges.
+//! Tables about the server: engines, character sets, sessions, variables, privileges.
 
 use paceline_types::{Charset, Collation, Decimal, Value};
 
@@ -32,7 +32,7 @@ pub(crate) const ENGINES: [[&str; 6]; 3] = [
     ],
 ];
 
-/// Whether there is an engine of that name, in any case.
+/// Returns whether an engine has this name, in any case.
 pub fn has_engine(name: &str) -> bool {
     ENGINES.iter().any(|engine| engine[0].eq_ignore_ascii_case(name))
 }
@@ -44,7 +44,8 @@ pub(super) fn engines() -> Vec<Row> {
         .collect()
 }
 
-/// All collations in MariaDB's order: those of a character set together, the sets by the number of their default.
+/// Returns all collations in MariaDB's order: grouped by character set, the sets in the order of their default
+/// collations' ids.
 fn all_collations() -> Vec<Collation> {
     let mut all = Collation::all().to_vec();
     all.sort_by_key(|collation| (collation.charset().default_collation().id(), collation.id()));
@@ -141,7 +142,7 @@ pub(super) fn processlist(sources: &dyn Sources) -> Vec<Row> {
     sources.processes().into_iter().map(row).collect()
 }
 
-/// Names in upper case, and values.
+/// Converts pairs to rows, with the names in upper case.
 pub(super) fn pairs(pairs: Vec<(String, String)>) -> Vec<Row> {
     pairs
         .into_iter()

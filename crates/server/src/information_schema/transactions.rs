@@ -1,4 +1,4 @@
-//! INNODB_TRX, INNODB_LOCKS and INNODB_LOCK_WAITS: which transactions are open, and who waits for whose rows.
+//! INNODB_TRX, INNODB_LOCKS and INNODB_LOCK_WAITS: open transactions and waits for row locks.
 
 use super::{Row, Sources, number, text, text_or_null};
 use paceline_sql::catalog::Catalog;
@@ -9,40 +9,40 @@ use paceline_types::temporal::Timestamp;
 use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-/// A transaction that has come to a table, or waits for a row.
+/// A transaction that has accessed a table, or waits for a row.
 #[derive(Clone, Debug)]
 pub struct OpenTransaction {
-    /// The number of its session among those of the lock tables.
+    /// Id of its session in the lock tables.
     pub session_id: u64,
-    /// The transaction's own number; unique while the server runs.
+    /// Id of the transaction; unique while the server is running.
     pub id: u64,
-    /// The connection.
+    /// Id of the connection.
     pub connection_id: u64,
-    /// Microseconds since 1970.
+    /// Start in microseconds since 1970.
     pub started_micros: i64,
-    /// Since when it has been waiting for a row: microseconds since 1970.
+    /// Start of its wait for a row, in microseconds since 1970.
     pub waits_since_micros: Option<i64>,
-    /// Locks and changed rows.
+    /// Number of locks and changed rows.
     pub weight: u64,
-    /// Row, key and range locks.
+    /// Number of row, key and range locks.
     pub locks: u64,
-    /// Rows changed.
+    /// Number of changed rows.
     pub rows_changed: u64,
-    /// The running statement.
+    /// Text of the running statement.
     pub query: Option<String>,
-    /// `REPEATABLE READ`, …
+    /// Isolation level such as `REPEATABLE READ`.
     pub isolation: &'static str,
     /// `unique_checks`.
     pub unique_checks: bool,
     /// `foreign_key_checks`.
     pub foreign_key_checks: bool,
-    /// Whether it may not write.
+    /// Whether the transaction is read only.
     pub read_only: bool,
-    /// Whether it is a single statement that has locked nothing.
+    /// Whether it is a single statement without locks.
     pub is_plain_read: bool,
 }
 
-/// The bytes of a lock in memory, about: its entry and its place among its owner's locks.
+/// Approximate memory of a lock in bytes: its entry and its place in the owner's list.
 const LOCK_BYTES: u64 = 160;
 
 fn lock_id(transaction: u64, key: &[u8]) -> String {
@@ -58,7 +58,7 @@ fn time(sources: &dyn Sources, micros: i64) -> Value {
     })
 }
 
-/// What a transaction is about to do that waits for a row, in InnoDB's words.
+/// Returns InnoDB's name of the operation of a transaction that waits for a row.
 fn operation(query: Option<&str>) -> &'static str {
     let first_word = query.and_then(|query| query.split_ascii_whitespace().next());
     match first_word.map(str::to_ascii_lowercase).as_deref() {
@@ -105,13 +105,13 @@ pub(super) fn transactions(sources: &dyn Sources) -> Vec<Row> {
     sources.transactions().into_iter().map(row).collect()
 }
 
-/// The number of the transaction that each session has, by the session's number.
+/// Returns the id of each session's transaction, by session id.
 fn transaction_ids(sources: &dyn Sources) -> HashMap<u64, u64> {
     let transactions = sources.transactions().into_iter();
     transactions.map(|one| (one.session_id, one.id)).collect()
 }
 
-/// The table and the index of a key: `` `test`.`t1` `` and PRIMARY.
+/// Returns the table and the index of a key: `` `test`.`t1` `` and PRIMARY.
 fn place(catalog: &Catalog, key: &[u8]) -> Option<(String, String)> {
     let id = IndexId::of_key(key)?.as_u32();
     let quoted = |name: &str| format!("`{}`", name.replace('`', "``"));
@@ -127,7 +127,7 @@ fn place(catalog: &Catalog, key: &[u8]) -> Option<(String, String)> {
     })
 }
 
-/// The locks that are waited for: each wanted one, and those that stand against it.
+/// Returns the locks in waits: each requested lock, and those that block it.
 pub(super) fn locks(sources: &dyn Sources) -> Vec<Row> {
     let ids = transaction_ids(sources);
     let catalog = sources.catalog();

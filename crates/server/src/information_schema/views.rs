@@ -1,4 +1,4 @@
-//! VIEWS, and what views are among TABLES and COLUMNS.
+//! VIEWS, and the rows of views in TABLES and COLUMNS.
 
 use std::sync::Arc;
 
@@ -44,7 +44,7 @@ pub(super) fn views(sources: &dyn Sources, wanted: &WantedRows) -> Vec<Row> {
     rows
 }
 
-/// Views in TABLES: their comment tells what they are, or why they cannot be read.
+/// Returns the rows of views in TABLES. The comment says that it is a view, or why it is invalid.
 pub(super) fn tables(sources: &dyn Sources, wanted: &WantedRows) -> Vec<Row> {
     let mut rows = Vec::new();
     for_each_view(sources, wanted, |view| {
@@ -68,7 +68,7 @@ pub(super) fn tables(sources: &dyn Sources, wanted: &WantedRows) -> Vec<Row> {
     rows
 }
 
-/// The default of a view's column that is no table's, as MariaDB tells it: NULL, or the zero of its type.
+/// Returns the default of a view's column that is not a table's column, as in MariaDB: NULL, or the zero of its type.
 pub(crate) fn default_of_expression(column: &ResultColumn) -> String {
     let fraction = |digits: u8| match digits {
         0 => String::new(),
@@ -89,12 +89,12 @@ pub(crate) fn default_of_expression(column: &ResultColumn) -> String {
     }
 }
 
-/// The columns of views that can be read.
+/// Returns the columns of valid views.
 pub(super) fn columns(sources: &dyn Sources, wanted: &WantedRows) -> Vec<Row> {
     let mut rows = Vec::new();
     for_each_view(sources, wanted, |view| {
         let privileges = sources.column_privileges(&view.database);
-        // One that cannot be read has none.
+        // An invalid view has no columns.
         let columns = sources.view_columns(view).unwrap_or_default().into_iter();
         rows.extend(columns.enumerate().map(|(offset, column)| {
             ShownColumn {

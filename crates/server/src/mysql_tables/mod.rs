@@ -1,7 +1,7 @@
-//! `mysql`: the tables that programs read there and that are made on demand here.
+//! `mysql`: the tables of this database that programs read, as virtual tables.
 //!
-//! Accounts are records of the catalog; `mysql.user`, `mysql.db` and `mysql.global_priv` show them. `mysql.gtid_slave_pos` shows what was
-//! replicated. The others are about what does not exist here, and empty.
+//! Accounts are catalog records; `mysql.user`, `mysql.db` and `mysql.global_priv` show them. `mysql.gtid_slave_pos`
+//! shows the replicated position. The other tables describe features that do not exist here, and are empty.
 
 use crate::accounts::{Account, Accounts, PrivilegeSet};
 use crate::information_schema::{Row, declared};
@@ -13,16 +13,16 @@ use std::sync::OnceLock;
 
 static DECLARATIONS: &str = include_str!("columns.txt");
 
-/// The name of the database.
+/// Name of the database.
 pub const DATABASE: &str = "mysql";
 
-/// The tables that are here, with their columns.
+/// Returns the tables with their columns.
 pub fn tables() -> &'static [(&'static str, Vec<VirtualColumn>)] {
     static TABLES: OnceLock<Vec<(&'static str, Vec<VirtualColumn>)>> = OnceLock::new();
     TABLES.get_or_init(|| declared(DECLARATIONS))
 }
 
-/// The columns of a table; `None` when there is no such table here.
+/// Returns the columns of a table, or `None` if it does not exist here.
 pub fn columns(table: &str) -> Option<&'static [VirtualColumn]> {
     tables()
         .iter()
@@ -30,7 +30,7 @@ pub fn columns(table: &str) -> Option<&'static [VirtualColumn]> {
         .map(|(_, columns)| columns.as_slice())
 }
 
-/// All rows of a table.
+/// Returns all rows of a table.
 pub fn rows(table: &str, accounts: &Accounts) -> Vec<Row> {
     let Some(columns) = columns(table) else {
         return vec![];
@@ -53,7 +53,8 @@ pub fn rows(table: &str, accounts: &Accounts) -> Vec<Row> {
     }
 }
 
-/// `domain_id, sub_id, server_id, seq_no`: a row for each domain. What MariaDB counts in `sub_id` is not counted here.
+/// Returns the rows `domain_id, sub_id, server_id, seq_no`, one per domain. MariaDB's counter `sub_id` is not
+/// maintained.
 pub fn gtid_slave_pos(position: &GtidPosition) -> Vec<Row> {
     position
         .iter()
@@ -73,13 +74,13 @@ fn text(value: impl Into<String>) -> Value {
     Value::Text(value.into())
 }
 
-/// `Host, User, Priv`.
+/// Returns the row `Host, User, Priv`.
 fn global_priv(account: &Account) -> Row {
     let description = String::from_utf8(account.to_record()).unwrap_or_default();
     vec![text(&account.host), text(&account.user), text(description)]
 }
 
-/// An account by the names of the columns.
+/// Returns an account's row for these columns.
 fn row(columns: &[VirtualColumn], account: &Account, set: PrivilegeSet, database: Option<&str>) -> Row {
     let method = account.authentication.primary();
     let text_kept = method.text();
@@ -110,7 +111,7 @@ fn row(columns: &[VirtualColumn], account: &Account, set: PrivilegeSet, database
     columns.iter().map(value).collect()
 }
 
-/// The privilege that a column `…_priv` is about.
+/// Returns the privilege of a column `…_priv`.
 fn privilege(column: &str) -> Option<Privilege> {
     let name = match column {
         "Grant" => "GRANT OPTION".to_owned(),

@@ -1,4 +1,4 @@
-//! A section of a file in my.cnf's format: `[paceline]` for a server, `[client]` for who connects to one.
+//! Reading a section of a file in my.cnf's format: `[paceline]` for a server, `[client]` for client programs.
 //!
 //! ```text
 //!   # a comment, also with ;
@@ -8,30 +8,31 @@
 //!   socket = "/run/paceline/paceline.sock"
 //! ```
 //!
-//! Other sections are passed over: the file may be shared with clients and with a MariaDB. A file that has only other sections is warned of, since then
-//! nothing of it is heeded. `!include` and `!includedir` are refused, so that nobody believes that they were read.
+//! Other sections are ignored: the file may be shared with clients and with a MariaDB server. A file with only other
+//! sections causes a warning, because nothing of it has an effect. `!include` and `!includedir` are errors, because
+//! ignoring them would be unexpected.
 
 use super::OptionError;
 use std::path::Path;
 
-/// An option as a file gives it: name and value, if it has one.
+/// An option in a file: its name, and its value if it has one.
 pub type FileOption = (String, Option<String>);
 
-/// What a file says.
+/// Contents of a file.
 #[derive(Debug, Default)]
 pub struct OptionFile {
-    /// The options of the sections that were asked for.
+    /// Options of the requested sections.
     pub options: Vec<FileOption>,
     wanted: String,
     has_wanted: bool,
-    /// The other sections.
+    /// Names of the other sections.
     others: Vec<String>,
-    /// Lines that are in them, or in no section.
+    /// Number of lines in other sections or outside of any section.
     lines_passed_over: usize,
 }
 
 impl OptionFile {
-    /// The warning that it has none of the sections that were asked for, so that nothing of it was read.
+    /// Returns a warning if the file has none of the requested sections, so that nothing was read from it.
     pub fn nothing_read(&self, path: &Path) -> Option<String> {
         let found = match self.others.as_slice() {
             [] => "it has no section".to_owned(),
@@ -106,7 +107,7 @@ fn parse(text: &str, sections: &[&str]) -> Result<OptionFile, (usize, String)> {
     Ok(file)
 }
 
-/// Takes quotes off, and my.cnf's escapes and trailing comments out.
+/// Removes quotes and trailing comments, and decodes my.cnf's escapes.
 fn unquoted(value: &str) -> String {
     let value = value.trim();
     for quote in ['"', '\''] {

@@ -1,7 +1,7 @@
-//! What the server is started with: the command line, and a file in my.cnf's format.
+//! Startup options: the command line, and a file in my.cnf's format.
 //!
-//! Every system variable that can be chosen at start-up is an option of the same name; `-` and `_` are the same. A switch may stand
-//! without a value, and as `--skip-NAME`. What is on the command line wins over the file.
+//! Every system variable that can be set at startup is an option of the same name; `-` and `_` are equivalent. A
+//! Boolean option can be used without a value, and as `--skip-NAME`. The command line has precedence over the file.
 
 mod file;
 
@@ -13,17 +13,17 @@ use paceline_types::{Charset, Collation};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-/// Why the options were refused, for people.
+/// Message about an invalid option.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct OptionError(pub String);
 
-/// What the command line asks for.
+/// Action requested by the command line.
 #[derive(Debug)]
 pub enum Request {
     /// Start a server.
     Start(Box<StartOptions>),
-    /// Print this.
+    /// Print this text.
     Help(String),
     /// Print the version.
     Version,
@@ -32,38 +32,38 @@ pub enum Request {
 /// Whether clients are offered TLS.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OfferTls {
-    /// With the certificate of `ssl_cert`, or with one that is made at every start.
+    /// Yes, with the certificate of `ssl_cert`, or with one that is created at every start.
     Yes,
-    /// `--skip-ssl`.
+    /// No: `--skip-ssl`.
     No,
 }
 
-/// How to start a server.
+/// Options of a server.
 #[derive(Debug)]
 pub struct StartOptions {
-    /// Where its data is.
+    /// Data directory.
     pub datadir: PathBuf,
-    /// The UNIX socket; relative to where the program was started.
+    /// Path of the UNIX socket, relative to the working directory at startup.
     pub socket: PathBuf,
-    /// The base name of the log's files.
+    /// Base name of the log's files.
     pub log_bin: String,
     /// Whether clients are offered TLS.
     pub tls: OfferTls,
-    /// The accounts of a new data directory.
+    /// Accounts of a new data directory.
     pub initial_accounts: InitialAccounts,
     /// All global variables.
     pub globals: Globals,
-    /// What `--connection.replicate_…` says.
+    /// Filters from `--connection.replicate_…`.
     pub filters: ReplicaFilters,
-    /// What was adjusted, to be logged.
+    /// Warnings about adjusted values, to be logged.
     pub warnings: Vec<String>,
 }
 
-/// The options in the section `[client]` of a file in my.cnf's format: what programs that connect to a server read. A file without that section is
-/// warned of on standard error.
+/// Reads the section `[client]` of a file in my.cnf's format, for programs that connect to a server. Writes a warning
+/// to standard error if the file does not have this section.
 ///
 /// # Errors
-/// A file that cannot be read.
+/// If the file cannot be read.
 pub fn client_section(path: &std::path::Path) -> Result<Vec<(String, Option<String>)>, OptionError> {
     let file = file::read(path, &["client"])?;
     if let Some(warning) = file.nothing_read(path) {
@@ -72,7 +72,7 @@ pub fn client_section(path: &std::path::Path) -> Result<Vec<(String, Option<Stri
     Ok(file.options)
 }
 
-/// Variables that tell something and cannot be chosen.
+/// Returns whether a variable is informational and cannot be set.
 fn is_told(variable: Variable) -> bool {
     use Variable::*;
     let name = variable.definition().name;
@@ -100,10 +100,10 @@ fn is_told(variable: Variable) -> bool {
         )
 }
 
-/// Reads the arguments after `paceline server`.
+/// Parses the arguments after `paceline server`.
 ///
 /// # Errors
-/// An unknown option, a value that a variable does not take, a file that cannot be read.
+/// An unknown option, an invalid value, a file that cannot be read.
 pub fn parse(arguments: &[String]) -> Result<Request, OptionError> {
     let mut given: Vec<(String, Option<String>)> = vec![];
     let mut config: Option<PathBuf> = None;
@@ -149,7 +149,8 @@ fn normalized(name: &str) -> String {
     name.replace('-', "_").to_ascii_lowercase()
 }
 
-/// `--ssl`, `--skip-ssl`: as in MariaDB an option that is no variable. `None` for other options.
+/// Parses `--ssl` and `--skip-ssl`, which are options without a variable, as in MariaDB. Returns `None` for other
+/// options.
 fn offer_tls(name: &str, value: Option<&str>) -> Result<Option<OfferTls>, OptionError> {
     Ok(Some(match (name, value) {
         ("ssl", None) => OfferTls::Yes,
@@ -164,7 +165,7 @@ fn offer_tls(name: &str, value: Option<&str>) -> Result<Option<OfferTls>, Option
     }))
 }
 
-/// Whether an option is nothing without a value: all but switches and `log_bin`. Nor are options that are not known.
+/// Returns whether an option needs a value: all except Boolean ones, `log_bin`, and unknown options.
 pub fn takes_value(name: &str) -> bool {
     match normalized(name).as_str() {
         "config" | "defaults_file" => true,
@@ -222,7 +223,7 @@ fn build(options: Vec<(String, Option<String>)>, mut warnings: Vec<String>) -> R
             }
             (Some(_), None) => return Err(OptionError(format!("option '--{name}' needs a value"))),
             (None, value) => {
-                // --skip-NAME and --disable-NAME switch off, --enable-NAME on.
+                // --skip-NAME and --disable-NAME switch off, --enable-NAME switches on.
                 let switch = |prefix: &str| {
                     let variable = wanted.strip_prefix(prefix).and_then(Variable::by_name)?;
                     (variable.definition().kind == Kind::Boolean && value.is_none()).then_some(variable)
@@ -232,7 +233,7 @@ fn build(options: Vec<(String, Option<String>)>, mut warnings: Vec<String>) -> R
                 } else if let Some(variable) = switch("enable_") {
                     (variable, "ON".to_owned())
                 } else if is_loose {
-                    // As in MariaDB: an option that need not be there.
+                    // As in MariaDB: an option that need not exist.
                     warnings.push(format!("unknown option '--{name}'"));
                     continue;
                 } else {
@@ -261,7 +262,7 @@ fn build(options: Vec<(String, Option<String>)>, mut warnings: Vec<String>) -> R
             warnings.push(format!("option '{}': {value} has no effect", definition.name));
         }
         if filter_kind(variable).is_some() && !globals.get(variable).as_str().is_empty() {
-            // Such an option may stand several times.
+            // Such an option may occur several times.
             let all = format!("{},{}", globals.get(variable).as_str(), setting.as_str());
             globals.set_text(variable, all);
             continue;
@@ -295,7 +296,7 @@ fn build(options: Vec<(String, Option<String>)>, mut warnings: Vec<String>) -> R
         globals.set(variable, setting);
     }
     match (chosen_charset, chosen_collation) {
-        // As in MariaDB, whichever stands first.
+        // As in MariaDB, in whichever order they are given.
         (Some(charset), Some(collation)) if collation.charset() != charset => {
             return Err(OptionError(format!(
                 "COLLATION '{}' is not valid for CHARACTER SET '{}'",
@@ -321,7 +322,8 @@ fn build(options: Vec<(String, Option<String>)>, mut warnings: Vec<String>) -> R
     Ok(Request::Start(Box::new(start)))
 }
 
-/// `--connection.replicate_do_db=a`: that connection's list, instead of the one for all of them. The option may stand several times.
+/// Parses `--connection.replicate_do_db=a`: this connection's list, instead of the one for all connections. The option
+/// may occur several times.
 fn connection_filters(
     options: &[(String, String)],
     globals: &Globals,
@@ -358,7 +360,7 @@ fn connection_filters(
 }
 
 impl StartOptions {
-    /// The TCP port; `None` with `skip_networking`.
+    /// Returns the TCP port, or `None` with `skip_networking`.
     pub fn port(&self) -> Option<u16> {
         match self.globals.is_on(Variable::SkipNetworking) {
             true => None,
@@ -366,7 +368,7 @@ impl StartOptions {
         }
     }
 
-    /// The address to listen on.
+    /// Returns the address to listen on.
     pub fn bind_address(&self) -> String {
         match self.globals.get(Variable::BindAddress).as_str() {
             "*" | "" => "::".to_owned(),
@@ -375,7 +377,7 @@ impl StartOptions {
     }
 }
 
-/// The text of `--help`.
+/// Returns the text of `--help`.
 fn help() -> String {
     let mut text = String::from(
         "Usage: paceline server [OPTIONS]\n\n\
@@ -410,7 +412,7 @@ fn help() -> String {
     text
 }
 
-/// The absolute form of a path, without asking whether it is there.
+/// Returns the absolute form of a path, which need not exist.
 pub fn absolute(path: &Path) -> PathBuf {
     std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
 }
@@ -430,7 +432,7 @@ mod tests {
     }
 
     #[test]
-    fn character_set_and_collation_of_the_server_follow_each_other() {
+    fn character_set_and_collation_of_the_server_are_consistent() {
         let chosen = |arguments: &[&str]| {
             let globals = start(arguments)?.globals;
             let text = |variable| globals.get(variable).as_str().to_owned();
@@ -515,7 +517,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_refused() {
+    fn invalid_options_are_errors() {
         assert_eq!(
             start(&["--nonsense=1"]).unwrap_err(),
             "unknown option '--nonsense'"
@@ -545,7 +547,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_accounts() {
+    fn options_choose_the_initial_accounts() {
         let chosen = |arguments: &[&str]| start(arguments).unwrap().initial_accounts;
         assert_eq!(chosen(&[]), InitialAccounts::by_socket());
         assert_eq!(
@@ -555,7 +557,7 @@ mod tests {
     }
 
     #[test]
-    fn tls_is_offered_unless_it_is_refused() {
+    fn tls_is_offered_unless_switched_off() {
         let offers = |arguments: &[&str]| start(arguments).unwrap().tls;
         assert_eq!(offers(&[]), OfferTls::Yes);
         assert_eq!(offers(&["--skip-ssl", "--ssl-cert=/c.pem"]), OfferTls::No);
@@ -564,7 +566,7 @@ mod tests {
     }
 
     #[test]
-    fn the_command_line_wins_over_the_file() {
+    fn the_command_line_has_precedence_over_the_file() {
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), "[paceline]\nport=1111\nserver-id = 7\n").unwrap();
         let config = format!("--config={}", file.path().display());
@@ -585,7 +587,7 @@ mod tests {
         );
     }
 
-    /// An option file of a MariaDB often has MIXED, its default.
+    /// An option file of a MariaDB often contains MIXED, its default.
     #[test]
     fn changes_are_logged_as_rows() {
         let options = start(&["--binlog-format=MIXED"]).unwrap();

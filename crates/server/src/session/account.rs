@@ -1,7 +1,8 @@
-//! Statements about accounts: who may execute them, and how they are committed.
+//! Statements about accounts: privilege checks and commit.
 //!
-//! An account is a record of the catalog, so that these statements are committed like DDL: one Query event, the changed records, and the
-//! list of accounts switched when they are published. One at a time: each starts from what the one before has left.
+//! An account is a catalog record, so these statements are committed like DDL: one Query event and the changed records.
+//! The list of accounts is replaced when they are published. They run one at a time: each starts from the result of the
+//! previous one.
 
 use super::Session;
 use super::errors::of_transaction;
@@ -20,11 +21,11 @@ use paceline_types::error_code::*;
 use std::time::Duration;
 use tokio::sync::MutexGuard;
 
-/// How often one who waits for others' changes looks whether he is still to wait.
+/// Interval at which a session that waits for other changes checks whether it should stop waiting.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 
 impl Session {
-    /// CREATE USER, GRANT and their like, as statements.
+    /// Executes CREATE USER, GRANT and related statements.
     pub async fn account_statement(
         &mut self,
         statement: &AccountStatement,
@@ -45,7 +46,7 @@ impl Session {
         Ok(())
     }
 
-    /// Applies a statement about accounts and commits it. Without a text it is logged as one of the server's own making.
+    /// Applies a statement about accounts and commits it. Without a text, a text is generated for the log.
     pub async fn change_accounts(&mut self, statement: &AccountStatement, text: Option<&[u8]>) -> Result<()> {
         self.server.accounts.must_count()?;
         self.may_change_accounts(statement)?;
@@ -73,7 +74,7 @@ impl Session {
             self.context.diagnostics.note(code, message);
         }
         let text = match (statement, text) {
-            // The log does not get a password that can be had otherwise.
+            // The log must not contain a plain text password if that can be avoided.
             (AccountStatement::SetPassword { account, password }, _) => {
                 let (user, host) = match account {
                     Some(name) => resolve(name, context)?,
@@ -102,7 +103,8 @@ impl Session {
         }
     }
 
-    /// Whoever changes accounts may wait long for a global read lock: KILL and `max_statement_time` end the wait for him.
+    /// Waits for the lock on account changes. Its holder may wait long for a global read lock; KILL and
+    /// `max_statement_time` end this wait.
     async fn wait_for_others_changes<'a>(&self, server: &'a Server) -> Result<MutexGuard<'a, ()>> {
         loop {
             match tokio::time::timeout(LOOK_EVERY, server.changing_accounts.lock()).await {
@@ -154,7 +156,7 @@ impl Session {
         Ok(())
     }
 
-    /// 1227, 1044 or 1045 if the account may not execute the statement.
+    /// Returns 1227, 1044 or 1045 if the account may not execute the statement.
     fn may_change_accounts(&self, statement: &AccountStatement) -> Result<()> {
         match statement {
             AccountStatement::SetPassword { account: None, .. } => Ok(()),
@@ -191,8 +193,8 @@ impl Session {
         }
     }
 
-    /// 1410 or 1044 for a GRANT that says more of an account than what it may do: that is a CREATE USER or ALTER USER in disguise. GRANT OPTION is enough
-    /// for one's own password.
+    /// Returns 1410 or 1044 for a GRANT that sets more than privileges, because that is a CREATE USER or ALTER USER in
+    /// disguise. GRANT OPTION is sufficient for the account's own password.
     fn may_specify(&self, statement: &AccountStatement, context: StatementContext<'_>) -> Result<()> {
         let AccountStatement::Grant {
             accounts, options, ..
@@ -219,7 +221,7 @@ impl Session {
         Ok(())
     }
 
-    /// One can give what one has, with GRANT OPTION.
+    /// Checks that the account has the privileges that it grants, and GRANT OPTION.
     fn may_grant(&self, level: &PrivilegeLevel, statement: &AccountStatement) -> Result<()> {
         let account = self.services.account();
         let (held, database) = match level {
@@ -261,7 +263,7 @@ impl Session {
     }
 }
 
-/// The records that differ. When none has been written yet (`all`), every account gets one.
+/// Returns the records that differ. With `all`, if no record has been written yet, every account gets one.
 pub fn changes(before: &Accounts, after: &Accounts, all: bool) -> Vec<CatalogChange> {
     let mut changes = vec![];
     for account in before.iter() {

@@ -1,4 +1,4 @@
-//! Statements that look after the server: KILL, FLUSH, LOCK TABLES, ANALYZE and its like, HELP.
+//! Administrative statements: KILL, FLUSH, LOCK TABLES, ANALYZE and related statements, HELP.
 
 use super::errors::of_transaction;
 use super::logged_statement::LoggedStatement;
@@ -25,7 +25,8 @@ use paceline_types::error_code::*;
 use std::time::Duration;
 
 impl Session {
-    /// 1223 for a write under one's own global read lock; 1099 and 1100 for tables that LOCK TABLES did not name.
+    /// Returns 1223 for a write under the session's own global read lock; 1099 and 1100 for tables that LOCK TABLES did
+    /// not name.
     pub fn check_table_locks(&self, plan: &Plan) -> Result<()> {
         let locks = &self.table_locks;
         if locks.is_globally_locked() && plan.writes_ordinary() {
@@ -34,7 +35,7 @@ impl Session {
         if !locks.has_tables() {
             return Ok(());
         }
-        // Tables that only foreign keys concern need not be named.
+        // Tables used only by foreign keys need not be named.
         let is_lockable =
             |table: &&TableUse| table.definition.is_some() && !table.is_temporary() && table.usage.is_named();
         for table in plan.tables().iter().filter(is_lockable) {
@@ -44,7 +45,7 @@ impl Session {
                     .iter()
                     .filter(|locked| locked.is(&table.database, &table.name))
             };
-            // Within a view names are the view's affair.
+            // Names inside a view do not count.
             let aliases = match (&table.access.through, &table.aliases[..]) {
                 (Some(_), _) => &[],
                 (None, []) => std::slice::from_ref(&table.name),
@@ -69,7 +70,7 @@ impl Session {
         Ok(())
     }
 
-    /// 1099 and 1100 for DDL under LOCK TABLES on a table that is not locked for writing.
+    /// Returns 1099 and 1100 for DDL under LOCK TABLES on a table that is not locked for writing.
     pub fn check_ddl_under_lock_tables(&self, object: &DdlObject) -> Result<()> {
         let (true, Some(table)) = (self.table_locks.has_tables(), &object.table) else {
             return Ok(());
@@ -87,7 +88,7 @@ impl Session {
         }
     }
 
-    /// A table's database and name, the current database where none was named.
+    /// Returns a table's database and name, with the current database if none is named.
     pub fn qualified(&self, table: &TableName) -> Result<(String, String)> {
         let database = match (&table.database, &self.context.database) {
             (Some(database), _) | (None, Some(database)) => database.clone(),
@@ -96,7 +97,7 @@ impl Session {
         Ok((database, table.name.clone()))
     }
 
-    /// LOCK TABLES.
+    /// Executes LOCK TABLES.
     pub async fn lock_tables_statement(&mut self, tables: &[LockTable], more: More) -> Result<()> {
         self.shared.counters.com_lock_tables.add(1);
         if self.table_locks.is_globally_locked() && tables.iter().any(|table| table.write) {
@@ -108,7 +109,7 @@ impl Session {
         for table in tables {
             let (database, name) = self.qualified(&table.table)?;
             if self.temporary.catalog().table(&database, &name).is_some() {
-                // It is nobody else's.
+                // A temporary table belongs to this session alone.
                 continue;
             }
             for privilege in [Privilege::LockTables, Privilege::Select] {
@@ -124,7 +125,7 @@ impl Session {
             if crate::server::virtual_database(&database).is_none() {
                 let catalog = self.server.catalog.load();
                 if let Some(view) = catalog.view(&database, &name) {
-                    // With it what it reads.
+                    // Also the tables that it reads.
                     for (database, name) in tables_behind(view, &catalog) {
                         wanted.push((database, name, table.write, None));
                     }
@@ -135,7 +136,7 @@ impl Session {
                 wanted.push((database, name, table.write, Some(alias)));
             }
         }
-        // In one order, so that two LOCK TABLES never wait for each other in a circle.
+        // In a fixed order, so that two LOCK TABLES never deadlock.
         wanted.sort();
         wanted.dedup();
         let timeout = self.context.settings.metadata_lock_wait_timeout;
@@ -182,7 +183,7 @@ impl Session {
         Ok(())
     }
 
-    /// UNLOCK TABLES.
+    /// Executes UNLOCK TABLES.
     pub async fn unlock_tables(&mut self, more: More) -> Result<()> {
         self.shared.counters.com_unlock_tables.add(1);
         if self.table_locks.has_tables() {
@@ -193,7 +194,7 @@ impl Session {
         Ok(())
     }
 
-    /// FLUSH.
+    /// Executes FLUSH.
     pub async fn flush_statement(
         &mut self,
         targets: &[FlushTarget],
@@ -258,7 +259,7 @@ impl Session {
                 FlushTarget::Other(_) => {}
             }
         }
-        // Like MariaDB's, replicas do not begin new logs with their primary.
+        // As in MariaDB, replicas do not begin new logs together with their primary.
         let is_local = |target: &FlushTarget| {
             !matches!(
                 target,
@@ -272,7 +273,7 @@ impl Session {
         };
         let is_logged = write_to_binlog == WriteToBinlog::Yes && !targets.iter().any(is_local);
         if is_logged && !self.table_locks.is_globally_locked() {
-            // Somebody's global read lock does not hold FLUSH up: then it is for this server alone.
+            // Another session's global read lock does not block FLUSH: then it is not replicated.
             match self.log_for_replicas(execution.text, Duration::ZERO).await {
                 Err(error) if error.code() == ER_LOCK_WAIT_TIMEOUT => {
                     tracing::info!("FLUSH under another session's global read lock is not logged");
@@ -284,7 +285,7 @@ impl Session {
         Ok(())
     }
 
-    /// Logs a statement that changes nothing in the tables, for replicas to carry it out.
+    /// Logs a statement without changes to tables, for execution on replicas.
     async fn log_for_replicas(&mut self, text: &[u8], lock_timeout: Duration) -> Result<()> {
         if !self.context.settings.log_bin {
             return Ok(());
@@ -311,7 +312,7 @@ impl Session {
         Ok(())
     }
 
-    /// KILL as a statement.
+    /// Executes KILL.
     pub fn kill_statement(&mut self, kill: &Kill, execution: Execution<'_>) -> Result<()> {
         let more = execution.more;
         self.shared.counters.com_kill.add(1);
@@ -367,10 +368,10 @@ impl Session {
         }
     }
 
-    /// Ends a connection, or its statement.
+    /// Kills a connection or its statement.
     ///
     /// # Errors
-    /// 1094 if there is none of that id, 1095 if it is another user's and one may not.
+    /// 1094 if the id does not exist; 1095 if it belongs to another user and the account may not kill it.
     pub fn kill(&mut self, id: u64, reason: InterruptReason) -> Result<()> {
         let short_id = u32::try_from(id).ok();
         let Some(session) = short_id.and_then(|id| self.server.sessions.get(id)) else {
@@ -379,7 +380,8 @@ impl Session {
             self.services
                 .require_any(&[Privilege::Super, Privilege::ConnectionAdmin])
                 .map_err(|_| Error::new(ER_KILL_DENIED_ERROR, &[&id]))?;
-            // As in MariaDB, that part stops, without an error. A receiver executes no statement that could be ended without it.
+            // As in MariaDB, this part stops without an error. A receiver executes no statement that could be killed
+            // alone.
             if part == Threads::Applier || reason == InterruptReason::Connection {
                 let server = self.server.clone();
                 tokio::spawn(async move { server.replicas().stop(&connection, part).await });
@@ -399,7 +401,7 @@ impl Session {
         Ok(())
     }
 
-    /// 1142 for a table that the account may not maintain so.
+    /// Returns 1142 for a table that the account may not maintain.
     fn may_maintain(&self, operation: TableMaintenance, table: &TableName) -> Result<()> {
         let (database, table) = self.qualified(table)?;
         if self.temporary.catalog().table(&database, &table).is_some() {
@@ -421,7 +423,8 @@ impl Session {
             .try_for_each(|privilege| self.services.check(&self.context, *privilege, target))
     }
 
-    /// FLUSH TABLES with names: there is nothing to flush, but as in MariaDB it waits until nobody uses the tables.
+    /// Executes FLUSH TABLES with names. There is nothing to flush, but as in MariaDB it waits until the tables are not
+    /// used.
     fn wait_for_users(&self, tables: &[TableName]) -> Result<()> {
         for table in tables {
             let (database, table) = self.qualified(table)?;
@@ -431,8 +434,8 @@ impl Session {
         Ok(())
     }
 
-    /// Locks a table as its maintenance does: others may read it meanwhile, and write it where it is only looked at. A temporary table is
-    /// nobody else's.
+    /// Locks a table for its maintenance. Others may read it meanwhile, and also write it if it is only inspected. A
+    /// temporary table needs no lock.
     fn lock_to_maintain(
         &self,
         operation: TableMaintenance,
@@ -453,8 +456,8 @@ impl Session {
         self.services.locks.lock_metadata(object, mode, timeout).map(Some)
     }
 
-    /// ANALYZE, OPTIMIZE, REPAIR TABLE: what they would do is not needed here; they say so as MariaDB does. CHECK TABLE reads the table:
-    /// [`super::check_table`].
+    /// Executes ANALYZE, OPTIMIZE and REPAIR TABLE. They have nothing to do here, and report so as in MariaDB. CHECK
+    /// TABLE reads the table: [`super::check_table`].
     pub async fn maintain(
         &mut self,
         operation: TableMaintenance,
@@ -577,14 +580,14 @@ impl Session {
         self.send(output, execution)
     }
 
-    /// Opens the logs of statements anew. What cannot be opened is told in the server's log.
+    /// Reopens the statement logs. Failures are reported in the error log.
     fn reopen_statement_logs(&self) {
         if let Err(error) = self.server.statement_logs.reopen(&self.server.globals) {
             tracing::error!("a log of statements cannot be opened: {error}");
         }
     }
 
-    /// HELP: there are no help tables.
+    /// Executes HELP: there are no help tables.
     pub fn help(&mut self, _topic: &str, execution: Execution<'_>) -> Result<()> {
         self.shared.counters.com_help.add(1);
         let mut output = Output::new();
@@ -596,7 +599,7 @@ impl Session {
     }
 }
 
-/// The tables that a view reads, itself or through other views.
+/// Returns the tables that a view reads, directly or through other views.
 fn tables_behind(view: &ViewDefinition, catalog: &Catalog) -> Vec<(String, String)> {
     let names = names_read(view.parsed(), catalog, None).into_iter();
     names

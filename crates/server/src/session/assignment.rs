@@ -1,4 +1,4 @@
-//! Assigning system variables: everything is checked first, for all the assignments of a SET, then carried out.
+//! Assignment of system variables: first all assignments of a SET are checked, then they are executed.
 
 use super::errors::of_transaction;
 use super::replication::of_replica;
@@ -19,37 +19,39 @@ use paceline_txn::{MetadataMode, MetadataObject};
 use paceline_types::Value;
 use paceline_types::error_code::*;
 
-/// One assignment that has passed its checks.
+/// An assignment that has been checked.
 #[derive(Debug, Clone)]
 pub struct Assignment {
-    /// What is assigned.
+    /// Variable to assign.
     pub variable: Variable,
-    /// SET GLOBAL.
+    /// Whether it is SET GLOBAL.
     pub global: bool,
-    /// `connection.variable`.
+    /// Connection name of `connection.variable`.
     connection: Option<String>,
     what: What,
 }
 
-/// What is to be done.
+/// Effect of an assignment.
 #[derive(Debug, Clone)]
 enum What {
-    /// The variable gets this value.
+    /// Sets the variable to this value.
     Set(Setting),
-    /// `gtid_slave_pos`.
+    /// Sets `gtid_slave_pos`.
     SlavePosition(GtidPosition),
-    /// `gtid_binlog_state`.
+    /// Sets `gtid_binlog_state`.
     BinlogState(BinlogState),
-    /// The session's `wait_for_gtid`, and its text.
+    /// Sets the session's `wait_for_gtid`, with its text.
     Await(GtidPosition, Setting),
 }
 
 impl SessionServices {
-    /// Checks an assignment of `name`, in lower case; `None` is DEFAULT. Warns where a value is cut to what the variable takes.
+    /// Checks an assignment of `name`, given in lower case; `None` is DEFAULT. Warns if a value is adjusted to the
+    /// variable's range.
     ///
     /// # Errors
-    /// 1193 for an unknown name, 1238 for one that is read only, 1228 and 1229 for the wrong scope, 1227 without the privilege, 1231 and 1232 for a value that it
-    /// does not take, those of an open transaction for what must not change in one.
+    /// 1193 for an unknown name; 1238 if it is read only; 1228 and 1229 for the wrong scope; 1227 without the
+    /// privilege; 1231 and 1232 for an invalid value; the errors for variables that must not change in an open
+    /// transaction.
     pub fn check_assignment(
         &self,
         session: &mut SessionContext,
@@ -96,7 +98,7 @@ impl SessionServices {
         let value = overflow.or(value);
         let setting = match &value {
             None if variable.has_no_default() => return Err(Error::new(ER_NO_DEFAULT, &[&name])),
-            // SET SESSION x = DEFAULT takes the global value, SET GLOBAL x = DEFAULT the built-in one.
+            // SET SESSION x = DEFAULT takes the global value, SET GLOBAL x = DEFAULT the built-in default.
             None if global || definition.scope == Scope::SessionOnly => definition.default_setting(),
             None => self.server.globals.get(variable),
             Some(value) => {
@@ -127,14 +129,14 @@ impl SessionServices {
             ));
         }
         if global && matches!(variable, Variable::SqlLogBin | Variable::TcpNodelay) {
-            // It can be read all the same.
+            // It can be read nevertheless.
             return Err(Error::new(ER_INCORRECT_GLOBAL_LOCAL_VAR, &[&name, &"SESSION"]));
         }
         self.check_transaction(variable, global)?;
         definition.warn_assigned(session, &setting, &self.server.globals);
         warn_without_effect(session, variable, &setting);
         let what = match variable {
-            // Both are here to be set to what they are: the text of a log does so, and clients that want rows.
+            // Both can be set to their fixed values, for the text of a log and for clients that request row format.
             Variable::BinlogFormat if definition.show(&setting).as_deref() != Some("ROW") => {
                 let format = definition.show(&setting).unwrap_or_default();
                 return Err(Error::unsupported(format_args!("binlog_format={format}")));
@@ -157,7 +159,7 @@ impl SessionServices {
         })
     }
 
-    /// What must not be assigned in an open transaction.
+    /// Checks variables that must not be assigned in an open transaction.
     fn check_transaction(&self, variable: Variable, global: bool) -> Result<()> {
         if !self.transaction.lock().open {
             return Ok(());
@@ -177,10 +179,11 @@ impl SessionServices {
         Err(Error::new(code, &[]))
     }
 
-    /// Carries out what was checked.
+    /// Executes a checked assignment.
     ///
     /// # Errors
-    /// Those of the effect: a replica that must be stopped first, a wait for commits that took too long, a log that is not empty.
+    /// The errors of its effect: a replica that must be stopped first, a timeout of the wait for commits, a log that is
+    /// not empty.
     pub fn assign(&self, session: &mut SessionContext, assignment: Assignment) -> Result<()> {
         let Assignment {
             variable,
@@ -202,7 +205,7 @@ impl SessionServices {
                 self.awaited.set((!wanted.is_empty()).then_some(wanted));
                 Ok(())
             }
-            // There is one skip counter of a connection, whatever scope it is set in.
+            // A connection has one skip counter, whatever scope it is set in.
             What::Set(setting) if global || variable == Variable::SqlSlaveSkipCounter => {
                 self.assign_global(session, variable, connection.as_deref(), setting)
             }
@@ -250,7 +253,7 @@ impl SessionServices {
             .as_ref()
             .is_some_and(|(other, _)| is_transaction_config(*other));
         if variable == Variable::ReadOnly && setting.as_bool() && !globals.is_on(Variable::ReadOnly) {
-            // Waits for the commits that are under way; none comes after it, as in MariaDB. A switch-over counts on it.
+            // Waits for running commits. No commit follows, as in MariaDB; a switchover relies on this.
             let timeout = session.settings.metadata_lock_wait_timeout;
             let lock = self
                 .locks
@@ -286,7 +289,7 @@ impl SessionServices {
             self.server.memory.set_limit(session_memory_max(globals));
         }
         if is_transaction_config(variable) || paired {
-            // What the log had no room for is not so; and the next variable's turn would try it again.
+            // Restore the old value if the log had no room. Otherwise the next assignment would try it again.
             self.server
                 .apply_transaction_config()
                 .inspect_err(|_| globals.set(variable, before))?;
@@ -298,7 +301,7 @@ impl SessionServices {
         match variable {
             Variable::LastInsertId | Variable::Identity => session.last_insert_id = setting.as_u64(),
             Variable::InsertId => session.statement.insert_id = Some(setting.as_u64()),
-            // `CONNECTION_ID()` and what the log says of later statements, as in MariaDB.
+            // Changes `CONNECTION_ID()` and the id in the log of later statements, as in MariaDB.
             Variable::PseudoThreadId => session.connection_id = setting.as_u64(),
             Variable::RandSeed1 => session.random.seed1 = setting.as_u64(),
             Variable::RandSeed2 => session.random.seed2 = setting.as_u64(),
@@ -322,7 +325,7 @@ impl SessionServices {
         }
     }
 
-    /// Global variables that are a connection's. Says whether it was one.
+    /// Assigns global variables that belong to a connection. Returns whether the variable is one of them.
     fn assign_replication(
         &self,
         variable: Variable,
@@ -338,7 +341,7 @@ impl SessionServices {
                     Ok(connection) if connection.applier_runs() => {
                         return Err(of_replica(must_stop(connection.name())));
                     }
-                    // With threads, domains are applied side by side: whose transaction came first would be left to chance.
+                    // With threads, domains are applied in parallel, so the order of transactions would be arbitrary.
                     Ok(connection)
                         if setting.as_u64() > 0
                             && connection.definition().use_gtid != UseGtid::No
@@ -355,12 +358,12 @@ impl SessionServices {
                         return Err(Error::new(ER_SLAVE_SKIP_NOT_IN_GTID, &[]));
                     }
                     Ok(connection) => connection.set_skip_events(setting.as_u64()),
-                    // The default connection is there before CHANGE MASTER in MariaDB, which sets its counter to zero.
+                    // In MariaDB the default connection exists before CHANGE MASTER, which sets its counter to zero.
                     Err(_) if name.is_empty() => self.server.globals.set(variable, setting.clone()),
                     Err(error) => return Err(of_replica(error)),
                 }
             }
-            // An applier takes these when it is started.
+            // An applier reads these when it starts.
             Variable::SlaveParallelThreads
             | Variable::SlaveDomainParallelThreads
             | Variable::SlaveParallelMode
@@ -391,7 +394,7 @@ impl SessionServices {
         Ok(true)
     }
 
-    /// Whether the session may assign the variable: the privileges that MariaDB asks for.
+    /// Checks the privileges that MariaDB requires for the variable.
     fn may_assign(&self, variable: Variable, global: bool) -> Result<()> {
         use Privilege::*;
         use Variable as V;
@@ -451,10 +454,11 @@ impl SessionServices {
     }
 }
 
-/// `log_output`'s bit of TABLE: the tables of logs are there and empty.
+/// Bit of TABLE in `log_output`. The log tables exist and are empty.
 const LOG_TO_TABLE: u64 = 1 << 2;
 
-/// Says that a value other than the default changes nothing: a note for sizes and strategies, a warning for what is not here.
+/// Reports that a value other than the default has no effect: a note for sizes and strategies, a warning for missing
+/// features.
 fn warn_without_effect(session: &mut SessionContext, variable: Variable, setting: &Setting) {
     let definition = variable.definition();
     if variable == Variable::SqlMode && setting.as_str().split(',').any(|mode| mode == "ORACLE") {

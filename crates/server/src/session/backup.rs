@@ -1,7 +1,8 @@
-//! BACKUP SERVER and BACKUP BINARY LOGS: streams the server's files to a client ([`crate::backup`]).
+//! BACKUP SERVER and BACKUP BINARY LOGS: stream the server's files to a client ([`crate::backup`]).
 //!
-//! Table files are hard links of the session's own, and the log is leased, for as long as the stream runs: both end with it, however it
-//! ends. Nothing else in the server waits for it. It reads one piece at a time, and the next one when the client has taken that.
+//! The table files are hard links of this session, and the log is leased, while the stream runs; both are released at
+//! its end, however it ends. Nothing else in the server waits for it. It reads one piece at a time, and the next one
+//! after the client has accepted it.
 
 use super::Session;
 use super::errors::of_transaction;
@@ -27,10 +28,11 @@ use std::fs::File;
 use std::io::Read;
 use std::time::Duration;
 
-/// How long the client of a backup may take to accept what is sent, if `net_write_timeout` is not longer: what it writes to may be slow.
+/// Minimum write timeout for the client of a backup, if `net_write_timeout` is shorter: the client's target may be
+/// slow.
 const PATIENCE: Duration = Duration::from_secs(600);
 
-/// What the process list says of it.
+/// States of a backup in the process list.
 mod stage {
     pub const TABLES: &str = "Sending table files";
     pub const LOG: &str = "Sending binary log";
@@ -45,13 +47,13 @@ fn unreadable(name: &str, error: &std::io::Error) -> Error {
 }
 
 impl Session {
-    /// Answers with the stream.
+    /// Sends the stream.
     ///
     /// # Errors
-    /// 1227 without the privileges RELOAD, REPLICATION SLAVE and SELECT on everything; 1236 for an increment that cannot be had; those of
-    /// reading. What was sent before is then no backup.
+    /// 1227 without the privileges RELOAD, REPLICATION SLAVE and SELECT on everything; 1236 if the increment is
+    /// unavailable; the errors of reading. After an error the data sent so far is not a backup.
     pub fn backup(&mut self, backup: &Backup, execution: Execution<'_>) -> Result<()> {
-        // It tells everything: the tables, the accounts, and what was changed.
+        // The stream reveals everything: tables, accounts, and all changes.
         for privilege in [Privilege::Reload, Privilege::ReplicationSlave, Privilege::Select] {
             self.services.require_any(&[privilege])?;
         }
@@ -106,7 +108,7 @@ impl Session {
         let server = self.server.clone();
         let transactions = &server.transactions;
         let holder = format!("the backup of connection {}", self.shared.id);
-        // Held before it is looked at, so that it is still there when it is read.
+        // Take the lease before looking at the log, so that the files still exist when they are read.
         let lease = transactions.lease(continuation.position, holder);
         let end = tokio::task::block_in_place(|| transactions.backup_end())
             .map_err(|error| of_transaction(&error))?;
@@ -145,7 +147,7 @@ impl Session {
         }
     }
 
-    /// Writes the columns and the first row.
+    /// Sends the columns and the first row.
     fn begin_stream(&mut self, row: &ServerRow, execution: Execution<'_>) -> Result<Stream<'_>> {
         let style = self.result_style(execution);
         let writer = ResultWriter::new(&mut self.connection, style, Streaming::Early, None);
@@ -214,7 +216,7 @@ impl Stream<'_> {
             let path = tables.path(held);
             let mut file = File::open(&path).map_err(|error| unreadable(&held.name, &error))?;
             let mut offset = 0;
-            // A file without content is a file, too.
+            // An empty file also needs a row.
             while offset < held.length || (held.length == 0 && offset == 0) {
                 let wanted = (held.length - offset).min(PIECE_BYTES_MAX as u64);
                 let mut piece = vec![0; wanted as usize];
@@ -266,7 +268,7 @@ impl Stream<'_> {
     }
 }
 
-/// What is collected of a file of the log.
+/// Collected part of a log file.
 struct LogPiece {
     ordinal: u32,
     name: String,

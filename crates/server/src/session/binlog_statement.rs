@@ -1,11 +1,13 @@
-//! `BINLOG '…'`: events of a binary log, as `mariadb-binlog` and `paceline binlog` print them.
+//! `BINLOG '…'`: events of a binary log in the text of `mariadb-binlog` and `paceline binlog`.
 //!
-//! The first of these statements brings a Format_description, which holds for the rest of the session; each of the others brings the table
-//! maps and rows of one statement, whose rows go the way of a replica's ([`paceline_apply::replicated`]) in the session's own transaction. So
-//! `paceline binlog … | mariadb` restores rows under the GTIDs that the text sets before each transaction.
+//! The first of these statements contains a Format_description, which applies to the rest of the session. Each of the
+//! others contains the table maps and rows of one statement. The rows are applied like a replica's
+//! ([`paceline_apply::replicated`]), in the session's own transaction. So `paceline binlog … | mariadb` restores rows
+//! with the GTIDs that the text sets before each transaction.
 //!
-//! As in MariaDB, the events' checksums are not looked at: `mariadb-binlog` changes events (`--flashback`, `--rewrite-db`) and leaves their
-//! checksums. Unlike MariaDB's, our log is not given the statement's text as an annotation: it would hold each row a second time, as Base64.
+//! As in MariaDB, the events' checksums are ignored: `mariadb-binlog` changes events (`--flashback`, `--rewrite-db`)
+//! without updating their checksums. Unlike in MariaDB, the statement's text is not logged as an annotation: it would
+//! contain each row a second time, as Base64.
 
 use super::errors::of_transaction;
 use super::{More, Session};
@@ -24,7 +26,7 @@ use paceline_types::base64::decode_base64_texts;
 use paceline_types::error_code::*;
 use std::sync::Arc;
 
-/// 1149: what MariaDB says of events that are none.
+/// Returns 1149, MariaDB's error for invalid events.
 fn malformed() -> Error {
     Error::new(ER_SYNTAX_ERROR, &[])
 }
@@ -34,11 +36,11 @@ fn of_failure(failure: Failure) -> Error {
 }
 
 impl Session {
-    /// BINLOG.
+    /// Executes BINLOG.
     ///
     /// # Errors
-    /// 1227, 1149, 1575, 1609, 1730 of the statement itself; 1146, 1032, 1062, 1677 and whatever else a replica could not apply, as the
-    /// error of that alone.
+    /// 1227, 1149, 1575, 1609, 1730 for the statement itself; 1146, 1032, 1062, 1677 and any other error that a replica
+    /// could have, as the error of this statement.
     pub async fn binlog_statement(&mut self, events: &BinlogEvents, more: More) -> Result<()> {
         self.services
             .require_any(&[Privilege::Super, Privilege::BinlogReplay])?;
@@ -46,7 +48,7 @@ impl Session {
         let applied = self.apply_events(&bytes);
         if let Some(transaction) = self.transaction.get_mut() {
             match &applied {
-                // The last event of a statement may have been filtered away when the text was made.
+                // The last event of a statement may have been filtered out when the text was generated.
                 Ok(()) => transaction
                     .end_statement()
                     .map_err(|error| of_transaction(&error))?,
@@ -59,7 +61,7 @@ impl Session {
         Ok(())
     }
 
-    /// The bytes of the events. Variables that held them are emptied: they are large.
+    /// Decodes the events. Variables that contained them are cleared, because they are large.
     fn decode_events(&mut self, events: &BinlogEvents) -> Result<Vec<u8>> {
         let decode = |text: &[u8]| match text.is_empty() {
             true => Err(malformed()),
@@ -152,7 +154,7 @@ impl Session {
         Ok(())
     }
 
-    /// Makes sure that the statement has a transaction, and may write.
+    /// Begins a transaction for the statement, and checks that it may write.
     fn enter_rows(&mut self) -> Result<()> {
         self.check_writable()?;
         if self.table_locks.is_globally_locked() {
@@ -166,7 +168,7 @@ impl Session {
             .map_err(|error| of_transaction(&error))
     }
 
-    /// Locks the table that a table map names, and compares the two.
+    /// Locks the table of a table map, and compares it with the map.
     fn mapped_table(&mut self, map: &TableMapEvent<'_>, options: &RowOptions) -> Result<Arc<MappedTable>> {
         let (database, name) = (
             String::from_utf8_lossy(map.database),
@@ -204,7 +206,7 @@ impl Session {
         }
         match table.has_current_keys(&self.server.catalog.load()) {
             true => Ok(Arc::new(table)),
-            // Another table came to refer to it while the lock on one was waited for.
+            // During the wait for a lock, another table got a foreign key to this one.
             false => Err(Error::new(ER_TABLE_DEF_CHANGED, &[])),
         }
     }

@@ -1,4 +1,5 @@
-//! CHECK TABLE: reads every row and every index entry of a table, and compares them. QUICK, FAST, MEDIUM, EXTENDED and CHANGED are the same here.
+//! CHECK TABLE: compares all rows with all index entries of a table. QUICK, FAST, MEDIUM, EXTENDED and CHANGED are
+//! equivalent here.
 
 use super::Session;
 use super::errors::of_transaction;
@@ -10,10 +11,10 @@ use paceline_storage::{CheckedIndex, Direction, IndexMismatch, TableCheck};
 use paceline_txn::{MetadataMode, MetadataObject};
 use paceline_types::error_code::*;
 
-/// How many entries are read between two looks whether the statement was killed.
+/// Number of entries read between two checks for KILL.
 const ENTRIES_BETWEEN_LOOKS: u64 = 1024;
 
-/// A line of the answer: `Msg_type` and `Msg_text`.
+/// A line of the result: `Msg_type` and `Msg_text`.
 pub type CheckLine = (&'static str, String);
 
 fn line(kind: &'static str, text: impl Into<String>) -> CheckLine {
@@ -24,7 +25,7 @@ impl Session {
     /// Checks a table.
     ///
     /// # Errors
-    /// Those of KILL and of waiting for the table. What is wrong with the table is told in lines.
+    /// The errors of KILL and of the wait for the table. Problems of the table are returned as lines.
     pub fn check_table(&mut self, definition: &TableDefinition) -> Result<Vec<CheckLine>> {
         if definition.engine == TableEngine::Memory && !definition.is_temporary() {
             return Ok(vec![line("note", NO_CHECK)]);
@@ -39,7 +40,7 @@ impl Session {
             .lock_metadata(object, MetadataMode::Read)
             .map_err(|error| of_transaction(&error))?;
         let catalog = self.temporary.over(self.server.catalog.load());
-        // It may have become another while this waited for it.
+        // The table may have changed during the wait.
         let Some(definition) = catalog.table(definition.database(), definition.name()).cloned() else {
             let missing = ER_NO_SUCH_TABLE.message(&[&definition.database(), &definition.name()]);
             return Ok(vec![line("Error", missing), line("status", "Operation failed")]);
@@ -59,7 +60,7 @@ impl Session {
                 let entry = match scan.next() {
                     Ok(Some(entry)) => entry,
                     Ok(None) => break,
-                    // A table file that cannot be read, or has a wrong checksum.
+                    // A table file is unreadable or has a wrong checksum.
                     Err(error) => {
                         lines.push(line("Error", error.to_string()));
                         break;
@@ -94,7 +95,7 @@ impl Session {
         Ok(lines)
     }
 
-    /// Checks a view: that it can be planned.
+    /// Checks that a view can be planned.
     pub fn check_kept_view(&mut self, view: &ViewDefinition) -> Vec<CheckLine> {
         let Err(error) = self.plan_of_table(&view.database, &view.name) else {
             return vec![line("status", "OK")];
@@ -120,10 +121,10 @@ impl Session {
     }
 }
 
-/// What MariaDB says where an engine has nothing to check.
+/// MariaDB's message if an engine has nothing to check.
 pub const NO_CHECK: &str = "The storage engine for the table doesn't support check";
 
-/// InnoDB's words.
+/// Returns InnoDB's message for a mismatch.
 fn told(definition: &TableDefinition, mismatch: &IndexMismatch) -> CheckLine {
     let name = match mismatch.index {
         CheckedIndex::Declared(index) => definition.indexes()[index].name.as_str(),

@@ -1,4 +1,4 @@
-//! CHECKSUM TABLE: the same numbers as from MariaDB, so that a replica can be compared with its primary, whichever is which.
+//! CHECKSUM TABLE: MariaDB's numbers, so that a replica can be compared with its primary if either is MariaDB.
 
 use super::Session;
 use super::errors::of_transaction;
@@ -16,14 +16,14 @@ use paceline_types::error_code::*;
 use paceline_types::row_checksum::RowChecksum;
 use paceline_types::sort_key::Nullability;
 
-/// How many rows are read between two looks whether the statement was killed.
+/// Number of rows read between two checks for KILL.
 const ROWS_BETWEEN_LOOKS: u32 = 1024;
 
 impl Session {
-    /// CHECKSUM TABLE. A table that is not there has NULL, and a warning.
+    /// Executes CHECKSUM TABLE. A missing table has NULL, and a warning.
     ///
     /// # Errors
-    /// 1142 without the SELECT privilege; those of reading the tables.
+    /// 1142 without the SELECT privilege; the errors of reading the tables.
     pub async fn checksum_tables(
         &mut self,
         tables: &[TableName],
@@ -60,7 +60,7 @@ impl Session {
         let object = MetadataObject::Table { database, table };
         match transaction.lock_metadata(object, MetadataMode::Read) {
             Ok(()) => {}
-            // Of this table there is none; those behind it are still summed up.
+            // This table has no checksum; the remaining tables are still computed.
             Err(paceline_txn::Error::LockWaitTimeout) => {
                 let diagnostics = &mut self.context.diagnostics;
                 diagnostics.push(
@@ -81,7 +81,7 @@ impl Session {
                     .push(Level::Error, ER_WRONG_OBJECT, message);
                 return Ok(None);
             }
-            // Of what is made on demand nothing is stored.
+            // Virtual tables store nothing.
             if virtual_columns(database, table).is_some() {
                 return Ok(Some(0));
             }
@@ -95,7 +95,7 @@ impl Session {
         if effort == ChecksumEffort::Kept {
             return Ok(None);
         }
-        // A table that was defined after the transaction's snapshot cannot be read by it.
+        // A transaction cannot read a table that was defined after its snapshot.
         if transaction
             .snapshot_version()
             .is_some_and(|snapshot| definition.version() > snapshot)

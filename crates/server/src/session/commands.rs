@@ -1,4 +1,4 @@
-//! The commands of the protocol, other than statements.
+//! Commands of the protocol other than statements.
 
 use super::{More, Phase, Session};
 use crate::registry::now_micros;
@@ -15,10 +15,10 @@ use paceline_wire::{WireError, WireResult};
 use std::fmt::Write;
 
 impl Session {
-    /// Answers the command that was read.
+    /// Executes the command that was read.
     ///
     /// # Errors
-    /// Those of the protocol, which end the connection. What goes wrong with a statement is told to the client.
+    /// Protocol errors, which end the connection. The error of a statement is sent to the client.
     pub async fn command(&mut self) -> WireResult<()> {
         let command = match Command::parse(self.connection.reader.payload()) {
             Ok(command) => command,
@@ -29,7 +29,7 @@ impl Session {
             }
         };
         match command {
-            // The two that everything depends on come first.
+            // The two most frequent commands first.
             Command::StatementExecute {
                 statement, cursor, ..
             } => {
@@ -167,7 +167,7 @@ impl Session {
         Ok(())
     }
 
-    /// 1835 for a command that is malformed, 1047 for one that is empty.
+    /// Returns 1835 for a malformed command, 1047 for an empty one.
     fn malformed(&self, error: &WireError) -> Error {
         tracing::debug!("connection {}: {error}", self.shared.id);
         match self.connection.reader.payload().is_empty() {
@@ -176,14 +176,14 @@ impl Session {
         }
     }
 
-    /// Shows in the process list what is done, and counts it.
+    /// Shows the command in the process list, and counts it.
     pub fn begin_command(&self, command: &'static str, text: &[u8]) {
         self.shared.counters.questions.add(1);
         self.shared.begin_command(command, text, now_micros());
         self.log_command(command, text);
     }
 
-    /// Writes a command to the general log, if there is one and the session does not keep out of it.
+    /// Writes a command to the general log, if the log is open and the session has not disabled it.
     pub fn log_command(&self, command: &str, argument: &[u8]) {
         let logs = &self.server.statement_logs;
         if logs.has_general() && !self.statement_log_settings.is_silent {
@@ -191,7 +191,7 @@ impl Session {
         }
     }
 
-    /// Writes OK, or the error.
+    /// Sends OK or the error.
     pub fn ok_or_error(&mut self, done: paceline_sql::Result<()>) {
         match done {
             Ok(()) => self.write_ok(0, 0, "", More::No),
@@ -199,12 +199,12 @@ impl Session {
         }
     }
 
-    /// Text in `character_set_client` as the server has it.
+    /// Decodes text in `character_set_client`.
     pub fn text_of_client<'a>(&self, bytes: &'a [u8]) -> std::borrow::Cow<'a, str> {
         self.context.settings.character_set_client.decode(bytes)
     }
 
-    /// A statement's text in UTF-8, which the parser reads.
+    /// Converts a statement's text to UTF-8 for the parser.
     fn statement_of_client(&self, text: &[u8]) -> Vec<u8> {
         match self.context.settings.character_set_client {
             Charset::Latin1 => self.text_of_client(text).into_owned().into_bytes(),
@@ -212,7 +212,7 @@ impl Session {
         }
     }
 
-    /// The line of COM_STATISTICS, as `mariadb-admin status` prints it.
+    /// Returns the line of COM_STATISTICS, which `mariadb-admin status` prints.
     fn statistics_line(&self) -> String {
         let totals = self.server.sessions.totals();
         let uptime = self.server.started.elapsed().as_secs().max(1);
@@ -230,7 +230,7 @@ impl Session {
         line
     }
 
-    /// COM_REFRESH: the flags of `mysql_refresh`.
+    /// Executes COM_REFRESH with the flags of `mysql_refresh`.
     async fn refresh(&mut self, flags: u8) -> paceline_sql::Result<()> {
         const GRANT: u8 = 1;
         const LOG: u8 = 2;
@@ -248,7 +248,7 @@ impl Session {
         Ok(())
     }
 
-    /// Begins to stop the server.
+    /// Requests the shutdown of the server.
     pub fn shut_down(&mut self) -> paceline_sql::Result<()> {
         self.services.require_any(&[Privilege::Shutdown])?;
         self.shared.counters.com_shutdown.add(1);
@@ -257,10 +257,10 @@ impl Session {
         Ok(())
     }
 
-    /// The current database changes.
+    /// Changes the current database.
     ///
     /// # Errors
-    /// 1049 if it is not there, 1044 if the account may not see it, 1046 for an empty name.
+    /// 1049 if it does not exist; 1044 if the account may not see it; 1046 for an empty name.
     pub fn use_database(&mut self, name: &str) -> paceline_sql::Result<()> {
         use paceline_wire::session_state::StateChange;
         if name.is_empty() {
@@ -292,7 +292,7 @@ impl Session {
         Ok(())
     }
 
-    /// A database's own name and its collation, if it is there.
+    /// Returns the spelling of a database's name and its collation, if it exists.
     pub fn find_database(&self, name: &str) -> Option<(String, Collation)> {
         if let Some(name) = crate::server::virtual_database(name) {
             return Some((name.to_owned(), Collation::Utf8mb3GeneralCi));
@@ -307,7 +307,7 @@ impl Session {
         }
     }
 
-    /// This database is the current one now, or none is.
+    /// Sets or clears the current database.
     pub fn set_database(&mut self, database: Option<(String, Collation)>) {
         let (name, collation) = match database {
             Some((name, collation)) => (Some(name), collation),
@@ -318,7 +318,7 @@ impl Session {
         self.context.database = name;
     }
 
-    /// `collation_database` follows the current database.
+    /// Sets `collation_database`, which follows the current database.
     pub fn set_database_collation(&mut self, collation: Collation) {
         use crate::variables::{Setting, apply_to_session};
         let setting = Setting::Text(collation.name().into());
@@ -332,7 +332,7 @@ impl Session {
         );
     }
 
-    /// COM_FIELD_LIST: the columns of a table, with their defaults.
+    /// Executes COM_FIELD_LIST: returns the columns of a table with their defaults.
     fn field_list(&mut self, table: &str, wildcard: &str) -> paceline_sql::Result<()> {
         use super::result::definition;
         use paceline_sql::execute::RowSink;

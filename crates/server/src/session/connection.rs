@@ -1,4 +1,4 @@
-//! A session's end of the wire: the socket with its buffers, and how results leave.
+//! A session's connection: the socket with its buffers, and the sending of results.
 
 use crate::variables::{SessionValues, Variable};
 use paceline_wire::socket::Socket;
@@ -9,10 +9,10 @@ use std::task::Poll;
 use std::time::Duration;
 use tokio::sync::Notify;
 
-/// What is collected of a result before it is sent, in bytes.
+/// Number of collected bytes of a result at which they are sent.
 pub const FLUSH_AT: usize = 128 * 1024;
 
-/// The head of the packet that asks for a file.
+/// First byte of the packet that requests a file.
 const LOCAL_INFILE: u8 = 0xFB;
 
 /// A connected client.
@@ -20,22 +20,23 @@ const LOCAL_INFILE: u8 = 0xFB;
 pub struct Connection {
     /// The socket.
     pub socket: Socket,
-    /// Cuts its packets out.
+    /// Reads packets from the socket.
     pub reader: PacketReader,
-    /// Collects the answer.
+    /// Buffer for the reply.
     pub writer: PacketWriter,
-    /// What both ends agreed on.
+    /// Capabilities that both sides support.
     pub capabilities: Capabilities,
     /// `net_write_timeout`.
     pub write_timeout: Duration,
-    /// What it was encrypted with, if it is encrypted.
+    /// Parameters of the encryption, if it is encrypted.
     pub tls: Option<ServerTls>,
-    /// KILL: what the client does not take at once is waited for no longer.
+    /// Notified by KILL, to end waits for the client to read.
     killed: Arc<Notify>,
 }
 
 impl Connection {
-    /// A connection that has not logged in. Packets are limited to `payload_max` bytes until it has. `killed` ends its waits for the client to read.
+    /// Creates a connection that has not logged in. Until then packets are limited to `payload_max` bytes. `killed`
+    /// ends waits for the client to read.
     pub fn new(socket: Socket, payload_max: usize, killed: Arc<Notify>) -> Self {
         Connection {
             socket,
@@ -48,15 +49,15 @@ impl Connection {
         }
     }
 
-    /// Takes over what it heeds of the session's variables.
+    /// Applies the session variables that affect the connection.
     pub fn heed(&mut self, values: &SessionValues) {
         self.write_timeout = Duration::from_secs(values.get(Variable::NetWriteTimeout).as_u64());
     }
 
-    /// The client has asked for TLS: what it sends from now on is encrypted.
+    /// Starts TLS at the client's request.
     ///
     /// # Errors
-    /// A handshake that fails. Nothing can be told the client any more then.
+    /// If the handshake fails. Then nothing can be sent to the client any more.
     pub async fn encrypt(&mut self, tls: ServerTls) -> WireResult<()> {
         let early = self.reader.take_buffered();
         self.socket = tls.accept(self.socket.take(), early).await?;
@@ -64,7 +65,7 @@ impl Connection {
         Ok(())
     }
 
-    /// The client has logged in and asked for compression: what comes from now on is compressed.
+    /// Starts compression after the login, if the client has requested it.
     pub fn compress(&mut self) {
         let early = self.reader.take_buffered();
         self.socket.compress(early);
@@ -73,21 +74,21 @@ impl Connection {
     /// Receives the next packet, as the reader's payload.
     ///
     /// # Errors
-    /// As [`PacketReader::advance`].
+    /// The errors of [`PacketReader::advance`].
     pub async fn receive(&mut self) -> WireResult<()> {
         self.reader.advance(&mut self.socket).await
     }
 
-    /// The same of what has arrived, without waiting: see [`PacketReader::advance_arrived`].
+    /// Receives the next packet if it has already arrived, without waiting: see [`PacketReader::advance_arrived`].
     pub fn receive_arrived(&mut self) -> Poll<WireResult<()>> {
         self.reader.advance_arrived(&mut self.socket)
     }
 
-    /// Sends what was collected.
+    /// Sends the collected bytes.
     ///
     /// # Errors
-    /// [`WireError::WriteTimeout`] if the client takes nothing of it for `net_write_timeout`, [`WireError::Closed`] if the session is killed
-    /// meanwhile. After an error nothing is sent any more, and every flush fails.
+    /// [`WireError::WriteTimeout`] if the client accepts nothing for `net_write_timeout`; [`WireError::Closed`] if the
+    /// session is killed meanwhile. After an error nothing more is sent, and every flush fails.
     pub async fn flush(&mut self) -> WireResult<()> {
         tokio::select! {
             biased;
@@ -96,19 +97,20 @@ impl Connection {
         }
     }
 
-    /// The same in the middle of a statement, which is synchronous: blocks this thread, and tells the runtime so.
+    /// Sends the collected bytes within a statement, which is synchronous: blocks this thread and announces that to the
+    /// runtime.
     pub fn flush_blocking(&mut self) -> WireResult<()> {
         tokio::task::block_in_place(|| tokio::runtime::Handle::current().block_on(self.flush()))
     }
 
-    /// Closes the sending side, unless something stands before that which the client does not take.
+    /// Closes the sending side, unless the client has not accepted earlier data.
     pub async fn finish(&mut self) {
         if !self.writer.is_torn() {
             let _ = tokio::time::timeout(self.write_timeout, self.socket.finish()).await;
         }
     }
 
-    /// Asks the client for a file (LOAD DATA LOCAL INFILE); [`Self::receive_piece`] gets it.
+    /// Requests a file from the client (LOAD DATA LOCAL INFILE); [`Self::receive_piece`] receives it.
     pub async fn request_file(&mut self, name: &[u8]) -> WireResult<()> {
         let out = self.writer.begin();
         out.push(LOCAL_INFILE);
@@ -119,14 +121,14 @@ impl Connection {
         Ok(())
     }
 
-    /// Receives a piece of the file as the reader's payload; an empty one is the last.
+    /// Receives a piece of the file as the reader's payload. The last piece is empty.
     pub async fn receive_piece(&mut self) -> WireResult<()> {
         self.reader.advance(&mut self.socket).await?;
         self.writer.set_sequence(self.reader.sequence());
         Ok(())
     }
 
-    /// Reads the answer to a packet of this server's in a dialogue (the handshake).
+    /// Reads the reply to a packet of this server during the handshake.
     pub async fn read_answer(&mut self) -> WireResult<&[u8]> {
         self.reader.set_sequence(self.writer.sequence());
         self.reader.advance(&mut self.socket).await?;

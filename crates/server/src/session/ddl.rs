@@ -1,9 +1,9 @@
-//! DDL: planned by `sql`, committed through the log by `txn`.
+//! DDL: planned by the crate `sql`, committed through the log by `txn`.
 //!
 //! ```text
-//!   implicit commit ─▶ exclusive metadata locks ─▶ plan (and build aside) ─▶ Query event with the build's id ─▶ published: catalog switched
+//!   implicit commit ─▶ exclusive metadata locks ─▶ plan (and build aside) ─▶ Query event with the build's id ─▶ published: catalog replaced
 //! ```
-//! What is about temporary tables is planned alike, and goes no further than the session: [`super::temporary`].
+//! DDL on temporary tables is planned in the same way, but stays within the session: [`super::temporary`].
 
 use super::Session;
 use super::errors::of_transaction;
@@ -40,7 +40,7 @@ impl Session {
         let ends_transaction = !matches!(ddl, DdlStatement::CreateTable(create) if create.temporary)
             && !matches!(ddl, DdlStatement::DropTables { temporary: true, .. });
         if ends_transaction && self.transaction.is_open() && self.is_read_only_transaction() {
-            // What it may do is for the transaction after the open one.
+            // The statement belongs to the next transaction, whose mode decides.
             self.commit().await?;
         }
         if self.is_read_only_transaction() {
@@ -73,7 +73,7 @@ impl Session {
                 true => Vec::new(),
                 false => self.lock_objects(&objects)?,
             };
-            // While they were waited for, another table may have come to refer to one of them.
+            // During the wait for the locks, another table may have got a foreign key to one of them.
             let now = self.objects_to_lock(ddl)?;
             if now.iter().all(|object| objects.contains(object)) {
                 break guards;
@@ -155,10 +155,10 @@ impl Session {
         Ok(())
     }
 
-    /// Commits what was prepared.
+    /// Commits a prepared statement.
     async fn commit_ddl(&mut self, prepared: PreparedDdl, text: &[u8]) -> Result<()> {
         let mut logged = LoggedStatement::of(self, text);
-        // A text of our own names only what the statement has changed.
+        // A generated text contains only what the statement has changed.
         if prepared.plan.logged == Logged::AsWritten {
             logged = logged.with_failure(prepared.plan.failure.as_ref());
         }
@@ -170,8 +170,8 @@ impl Session {
         Ok(())
     }
 
-    /// Commits the definition of a table that is yet to be filled, or its end. A primary's GTID belongs to all of its statement, which comes with the
-    /// rows; this is then a group of this server alone.
+    /// Commits the definition of a table that will be filled, or its removal. A primary's GTID belongs to the whole
+    /// statement, which ends with the rows; the definition is then a group of this server alone.
     async fn commit_unfilled(&mut self, prepared: PreparedDdl, text: &[u8]) -> Result<()> {
         let Some(gtid) = self.primarys_gtid() else {
             return self.commit_ddl(prepared, text).await;
@@ -188,19 +188,21 @@ impl Session {
         self.services.transaction.lock().replicated.clone()
     }
 
-    /// What a statement defines, what is related to that by foreign keys, and what it reads; sorted, and each once.
+    /// Returns the objects that a statement defines, those related to them by foreign keys, and those that it reads;
+    /// sorted, without duplicates.
     fn objects_to_lock(&self, ddl: &DdlStatement) -> Result<Vec<DdlObject>> {
         let (catalog, database) = (self.catalog(), self.context.database.as_deref());
         let mut objects = ddl_objects(ddl, &catalog, database)?;
         objects.extend(related_ddl_objects(ddl, &objects, &catalog, database));
         objects.extend(read_ddl_objects(ddl, &catalog, database));
         objects.sort();
-        // What is defined stands in front of the same that is read.
+        // A defined object precedes the same object that is read.
         objects.dedup_by(|later, first| (&later.database, &later.table) == (&first.database, &first.table));
         Ok(objects)
     }
 
-    /// Metadata locks, exclusive ones on what is defined, and what keeps FLUSH TABLES WITH READ LOCK away.
+    /// Takes the metadata locks: exclusive ones on defined objects, and the one that conflicts with FLUSH TABLES WITH
+    /// READ LOCK.
     fn lock_objects(&self, objects: &[DdlObject]) -> Result<Vec<MetadataGuard>> {
         let timeout = self.context.settings.metadata_lock_wait_timeout;
         let lock = |object: MetadataObject<'_>, mode: MetadataMode| {
@@ -236,7 +238,7 @@ impl Session {
         Ok(guards)
     }
 
-    /// Nobody else gives these names until the statement is published.
+    /// Locks the names of new foreign keys until the statement is published.
     fn lock_foreign_key_names(&self, ddl: &DdlStatement) -> Result<Vec<MetadataGuard>> {
         let timeout = self.context.settings.metadata_lock_wait_timeout;
         let names = foreign_key_names(ddl, &self.catalog(), self.context.database.as_deref());
@@ -251,13 +253,14 @@ impl Session {
         names.iter().map(lock).collect()
     }
 
-    /// `default_storage_engine`.
+    /// Returns the value of `default_storage_engine`.
     fn default_engine(&self) -> TableEngine {
         let values = self.services.values.lock();
         engine(values.get(Variable::DefaultStorageEngine).as_str()).unwrap_or(TableEngine::InnoDb)
     }
 
-    /// A view's query must be one that its maker may run; another's name may stand as definer only with the privilege for that.
+    /// Checks the privileges for a view: the account must be allowed to run its query. Another user as definer needs a
+    /// privilege of its own.
     fn check_view(&mut self, view: &CreateView) -> Result<()> {
         if let Some(definer) = &view.definer
             && let UserName::Name(user) = &definer.user
@@ -297,7 +300,7 @@ impl Session {
         self.check_privileges(&plan)
     }
 
-    /// The columns of CREATE TABLE … SELECT.
+    /// Returns the columns of CREATE TABLE … SELECT.
     fn plan_create_select(&self, ddl: &DdlStatement) -> Result<Option<Vec<SelectedColumn>>> {
         let DdlStatement::CreateTable(create) = ddl else {
             return Ok(None);
@@ -306,7 +309,7 @@ impl Session {
             return Ok(None);
         };
         let plan = self.plan(&Statement::Query(Box::new(select.query.clone())))?;
-        // What may not be read makes no table, and replaces none.
+        // Without the privileges to read, no table is created or replaced.
         self.check_privileges(&plan)?;
         let catalog = self.catalog();
         let columns = plan.columns().iter().map(|column| {
@@ -335,8 +338,9 @@ impl Session {
         Ok(Some(columns.collect()))
     }
 
-    /// The second half of CREATE TABLE … SELECT: the rows, as a transaction of their own; of a primary's statement with the definition in front, as that
-    /// was not logged for anybody else. How many there were.
+    /// Executes the second half of CREATE TABLE … SELECT: inserts the rows in a separate transaction. For a primary's
+    /// statement the definition precedes them, because it was not logged for replicas before. Returns the number of
+    /// rows.
     async fn fill_table(
         &mut self,
         table: TableName,
@@ -348,12 +352,12 @@ impl Session {
         if self.primarys_gtid().is_some() {
             self.log_definition(definition)?;
         }
-        // What a temporary table of the same name is, the rows are not for it.
+        // If a temporary table has the same name, the rows are not for it.
         self.temporary.begin_fill(&database, &name);
         let filled = self.insert_selected(table, create, execution).await;
         self.temporary.end_fill(&database, &name);
         let rows = filled?;
-        // CREATE TABLE commits, also under autocommit=0.
+        // CREATE TABLE commits, even with autocommit=0.
         self.commit().await?;
         Ok(rows)
     }
@@ -371,13 +375,13 @@ impl Session {
             .map_err(|error| of_transaction(&error))
     }
 
-    /// Drops the table of a CREATE TABLE … SELECT that has failed, under the locks of the statement. The log has its definition already, so it has to
-    /// have this, too.
+    /// Drops the table of a failed CREATE TABLE … SELECT under the locks of the statement. The definition is already in
+    /// the log, so the removal must be logged, too.
     async fn drop_unfilled(&mut self, table: &TableName) {
         self.roll_back();
-        // A KILL QUERY or a time limit was for the SELECT.
+        // A KILL QUERY or time limit was meant for the SELECT.
         self.shared.interrupt.clear_query();
-        // Who refers to it has done so before it was there.
+        // References from other tables existed before the table was created.
         let checks = std::mem::replace(&mut self.context.settings.foreign_key_checks, false);
         let dropped = self.drop_ordinary(table).await;
         self.context.settings.foreign_key_checks = checks;
@@ -401,7 +405,7 @@ impl Session {
             snapshot: &snapshot,
             default_engine: self.default_engine(),
             select_columns: None,
-            // One of the session may hide it.
+            // A temporary table of the session may hide it.
             temporary: None,
         };
         let prepared = tokio::task::block_in_place(|| prepare_ddl(input, &mut self.context, &ddl))?;
@@ -413,7 +417,7 @@ impl Session {
         self.commit_unfilled(prepared, text.as_bytes()).await
     }
 
-    /// Inserts what the query of CREATE TABLE … SELECT gives. How many rows there were.
+    /// Inserts the rows of the query of CREATE TABLE … SELECT. Returns their number.
     pub async fn insert_selected(
         &mut self,
         table: TableName,
@@ -449,7 +453,7 @@ impl Session {
         }
     }
 
-    /// The current database is none any more if it was dropped.
+    /// Clears the current database if it was dropped.
     fn leave_dropped_database(&mut self) {
         let Some(current) = &self.context.database else {
             return;
@@ -459,7 +463,7 @@ impl Session {
         }
     }
 
-    /// 1142 and 1044 for what the account may not define.
+    /// Returns 1142 and 1044 for objects that the account may not define.
     fn may_define(&self, ddl: &DdlStatement) -> Result<()> {
         let is_temporary = |table: &TableName| -> Result<bool> {
             let (database, name) = self.qualified(table)?;
@@ -509,7 +513,7 @@ impl Session {
                         if create.or_replace {
                             of_table(&create.name, &[Privilege::Drop])?;
                         }
-                        // Asked now: without it there is to be no table.
+                        // Checked now: without the privilege no table must be created.
                         if create.select().is_some() {
                             of_table(&create.name, &[Privilege::Insert])?;
                         }
@@ -523,7 +527,7 @@ impl Session {
                     _ => Ok(()),
                 }
             }
-            // Of a temporary table its session may do anything.
+            // A session may do anything with its temporary tables.
             DdlStatement::AlterTable(alter) if is_temporary(&alter.table)? => Ok(()),
             DdlStatement::AlterTable(alter) => {
                 let privilege = match alter.origin {
@@ -573,7 +577,8 @@ impl Session {
         }
     }
 
-    /// 1142 for a foreign key to a table with which the account may do nothing: REFERENCES or any privilege for rows is enough, as for MariaDB.
+    /// Returns 1142 for a foreign key to a table on which the account has no privilege: REFERENCES or any privilege on
+    /// rows is sufficient, as in MariaDB.
     fn may_refer(&self, ddl: &DdlStatement) -> Result<()> {
         let enough = PrivilegeSet::rows().with(Privilege::References);
         for (database, table) in referenced_tables(ddl, self.context.database.as_deref()) {
@@ -609,10 +614,11 @@ impl Session {
     }
 }
 
-/// Commits a prepared statement: the Query event, the changes, what was built; and switches the catalog in the log's order.
+/// Commits a prepared statement: the Query event, the changes and the built data. Replaces the catalog in the order of
+/// the log.
 ///
 /// # Errors
-/// Why it was not committed. What was built is deleted then.
+/// The reason why it was not committed. The built data is deleted then.
 async fn commit_prepared(
     session: &mut Session,
     prepared: PreparedDdl,
@@ -621,7 +627,7 @@ async fn commit_prepared(
     let server = &session.server;
     let storage = server.transactions.storage().clone();
     if !prepared.builds.is_empty() {
-        // What is activated must not wait for the tables' flush within the commit.
+        // The activation must not wait for a flush of the tables within the commit.
         tokio::task::block_in_place(|| storage.prepare_activate())
             .map_err(|error| of_transaction(&paceline_txn::Error::from(error)))?;
     }

@@ -1,8 +1,8 @@
-//! Files of this machine that statements name: LOAD DATA INFILE, SELECT … INTO OUTFILE.
+//! Files of this machine in statements: LOAD DATA INFILE, SELECT … INTO OUTFILE.
 //!
-//! Only accounts with FILE come here. `secure_file_priv` names the one directory that such files may be in; without it any file that the
-//! server's own user may read can be read, and new files be made wherever that user may: but never in the data directory, whose files are all rows and
-//! all accounts, and where a new file would be taken for one of the server's.
+//! Only accounts with FILE can use them. `secure_file_priv` restricts them to one directory. Without it any file that
+//! the server's user can read is accepted, and new files can be created wherever that user may, but never in the data
+//! directory: its files contain all rows and accounts, and a new file could be mistaken for one of the server's.
 
 use super::Session;
 use crate::variables::Variable;
@@ -12,23 +12,23 @@ use paceline_types::error_code::ER_OPTION_PREVENTS_STATEMENT;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// What failed, with the number and the words of MariaDB's system layer (`mysys/errors.c`).
+/// A failed file operation, with the number and text of MariaDB's system layer (`mysys/errors.c`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FileProblem {
-    /// A file could not be made.
+    /// A file could not be created.
     Create,
-    /// … be read.
+    /// A file could not be read.
     Read,
-    /// … be written.
+    /// A file could not be written.
     Write,
-    /// … be found.
+    /// A file could not be found.
     Stat,
-    /// … be opened.
+    /// A file could not be opened.
     Open,
 }
 
 impl FileProblem {
-    /// The error for a file and what the operating system said of it.
+    /// Returns the error for a file and the operating system's error.
     pub fn error(self, file: &Path, source: &io::Error) -> Error {
         let (number, words) = match self {
             FileProblem::Create => (1, "Can't create/write to file"),
@@ -56,7 +56,8 @@ impl FileProblem {
 }
 
 impl Session {
-    /// The path that a statement means: what is no absolute path is below the data directory, a bare name in the current database's.
+    /// Returns the path of a file in a statement. A relative path is below the data directory; a name without a
+    /// directory is in the current database's directory.
     ///
     /// # Errors
     /// 1290 for a file outside of `secure_file_priv`, and for one in the data directory.
@@ -71,9 +72,9 @@ impl Session {
         };
         let allowed = self.server.globals.get(Variable::SecureFilePriv);
         let allowed = allowed.as_str();
-        // MariaDB refuses a path that leads nowhere by this check, whatever is allowed.
+        // MariaDB also rejects a path that does not exist by this check, whatever is allowed.
         let allowed = Path::new(if allowed.is_empty() { "/" } else { allowed });
-        // An operator may have named a directory in there for such files.
+        // An administrator may have chosen a directory below the data directory for such files.
         let is_ours =
             is_below(&path, &directory) && (!is_below(allowed, &directory) || is_below(&directory, allowed));
         if is_below(&path, allowed) && !is_ours {
@@ -84,7 +85,7 @@ impl Session {
     }
 }
 
-/// Whether a file, which need not be there, is in a directory or below it, whatever links and `..` are on the way.
+/// Returns whether a path, which need not exist, is in or below a directory after resolving links and `..`.
 fn is_below(path: &Path, directory: &Path) -> bool {
     let Ok(directory) = directory.canonicalize() else {
         return false;
@@ -119,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn the_words_are_those_of_mariadb() {
+    fn messages_are_those_of_mariadb() {
         let error = FileProblem::Stat.error(Path::new("/x/y"), &io::Error::from_raw_os_error(2));
         assert_eq!(error.code().number(), 13);
         assert_eq!(

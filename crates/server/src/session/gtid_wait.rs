@@ -1,4 +1,4 @@
-//! Waiting for a GTID: `wait_for_gtid` before a snapshot, and `MASTER_GTID_WAIT()`.
+//! Waits for a GTID: `wait_for_gtid` before a snapshot, and `MASTER_GTID_WAIT()`.
 
 use super::errors::of_transaction;
 use crate::registry::SessionShared;
@@ -10,7 +10,8 @@ use parking_lot::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// The position that a session waits for before its next snapshot, if there is one. Most sessions have none, and find that out without a lock.
+/// Position that a session waits for before its next snapshot, if any. Most sessions have none, and detect that without
+/// a lock.
 #[derive(Debug, Default)]
 pub struct AwaitedGtid {
     position: Mutex<Option<GtidPosition>>,
@@ -18,7 +19,7 @@ pub struct AwaitedGtid {
 }
 
 impl AwaitedGtid {
-    /// What is waited for.
+    /// Returns the position.
     pub fn get(&self) -> Option<GtidPosition> {
         match self.is_set.load(Ordering::Relaxed) {
             true => self.position.lock().clone(),
@@ -26,17 +27,17 @@ impl AwaitedGtid {
         }
     }
 
-    /// From now on this is waited for.
+    /// Sets or clears the position.
     pub fn set(&self, position: Option<GtidPosition>) {
         self.is_set.store(position.is_some(), Ordering::Relaxed);
         *self.position.lock() = position;
     }
 }
 
-/// Waits until everything in a position is visible, at most so long.
+/// Waits at most `timeout` until everything in a position is visible.
 ///
 /// # Errors
-/// 1205 after that; those of KILL.
+/// 1205 after the timeout; the errors of KILL.
 pub fn wait_until_logged(
     transactions: &TransactionManager,
     shared: &SessionShared,
@@ -54,10 +55,11 @@ pub fn wait_until_logged(
     }
 }
 
-/// `MASTER_GTID_WAIT`: 0 when everything in the position is applied, -1 after the timeout (`None` or negative: none).
+/// Executes `MASTER_GTID_WAIT`: returns 0 when everything in the position is applied, -1 after the timeout (`None` or
+/// negative: no timeout).
 ///
 /// # Errors
-/// 1941 for a position that cannot be read; those of KILL.
+/// 1941 for an invalid position; the errors of KILL.
 pub fn wait_until_replicated(
     transactions: &TransactionManager,
     shared: &SessionShared,

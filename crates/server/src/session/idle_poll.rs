@@ -1,17 +1,17 @@
-//! How a session waits for its client's next command.
+//! Waiting for a client's next command.
 //!
-//! To put a thread to sleep and to wake it takes longer than most statements take, and a client that has the server for itself waits for that with every command. So
-//! its session looks for the next command for a moment before it sleeps: it asks the socket, lets other threads of the machine run, lets other tasks of the
-//! runtime run, and begins again.
+//! Putting a thread to sleep and waking it takes longer than most statements, and a client that is alone on the server
+//! waits for it with every command. Its session therefore polls for the next command for a moment before it sleeps: it
+//! checks the socket, yields to other threads of the machine and other tasks of the runtime, and repeats.
 //!
-//! | A session looks only | otherwise |
+//! | A session polls only | otherwise |
 //! |---|---|
-//! | while the server's last commands, [`ALONE`] of them, were all its own | it takes the time of those who have work; the clients of this machine are among them |
-//! | if the last command came as soon as that | it looks in vain |
+//! | while it sent the server's last [`ALONE`] commands | it takes processor time from sessions with work, and from clients on this machine |
+//! | if the last command arrived within such a time | it polls in vain |
 //! | for `paceline_idle_poll_usec` | |
-//! | at a socket in clear | what has arrived is no packet yet |
+//! | on an unencrypted socket | data that has arrived is not yet a packet |
 //!
-//! What came of it: `docs/decisions/0020-idle-poll.md`.
+//! Results: `docs/decisions/0020-idle-poll.md`.
 
 use super::connection::Connection;
 use paceline_wire::WireResult;
@@ -20,29 +20,29 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::task::Poll;
 use std::time::{Duration, Instant};
 
-/// Who has sent so many commands with none of others in between is alone.
+/// Number of consecutive commands after which a session counts as alone.
 const ALONE: u32 = 100;
 
-/// Whose command was the server's last.
+/// The session that sent the server's last command.
 #[derive(Debug, Default)]
 pub struct LastCommand {
-    /// The session's id; 0 before the first.
+    /// Id of the session; 0 before the first command.
     session: AtomicU32,
 }
 
-/// How one session waits.
+/// Polling state of a session.
 #[derive(Debug)]
 pub struct IdlePoll {
     last: Arc<LastCommand>,
     session: u32,
-    /// So many commands of its own came one after the other, with none of others.
+    /// Number of consecutive commands of this session, without any of other sessions.
     in_a_row: u32,
-    /// The last one came while one could have looked for it.
+    /// Whether polling would have found the last command.
     came_soon: bool,
 }
 
 impl IdlePoll {
-    /// For the session with that id.
+    /// Creates the state for the session with this id.
     pub fn new(last: Arc<LastCommand>, session: u32) -> Self {
         IdlePoll {
             last,
@@ -52,10 +52,11 @@ impl IdlePoll {
         }
     }
 
-    /// Receives the next packet, looking for it before the session sleeps, for as long as `longest` says; a session that is not alone does not ask.
+    /// Receives the next packet. A session that is alone polls before it sleeps, for at most the time that `longest`
+    /// returns; otherwise `longest` is not called.
     ///
     /// # Errors
-    /// As [`Connection::receive`].
+    /// The errors of [`Connection::receive`].
     pub async fn receive(
         &mut self,
         connection: &mut Connection,
@@ -74,7 +75,7 @@ impl IdlePoll {
         Ok(())
     }
 
-    /// Looks for a packet. Whether it has come.
+    /// Polls for a packet. Returns whether one has arrived.
     async fn look(&self, connection: &mut Connection, longest: Duration) -> WireResult<bool> {
         let began = Instant::now();
         while self.is_last() && began.elapsed() < longest {
@@ -141,7 +142,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn looks_for_what_came_soon_the_last_time() {
+    async fn polls_after_a_command_that_arrived_soon() {
         let last = Arc::new(LastCommand::default());
         let mut client = Client::new(&last, 1);
         for _ in 0..=ALONE {
@@ -150,7 +151,7 @@ mod tests {
         assert_eq!((client.poll.in_a_row, client.poll.came_soon), (ALONE, false));
         client.ping().await;
         assert!(client.poll.came_soon);
-        // It looks, and lets others run meanwhile: also the one who sends.
+        // It polls and yields to other tasks meanwhile, including the sender.
         client.connection.reader.set_sequence(0);
         let (found, sent) = tokio::join!(
             client.poll.look(&mut client.connection, LONGEST),
@@ -158,7 +159,7 @@ mod tests {
         );
         sent.unwrap();
         assert!(found.unwrap());
-        // Nothing comes for a while: it is looked for in vain, and waited for, and the next one is not looked for.
+        // Nothing arrives for a while: polling is in vain, the session waits, and does not poll for the next command.
         client.connection.reader.set_sequence(0);
         assert!(!client.poll.look(&mut client.connection, LONGEST).await.unwrap());
         let late = async {
@@ -174,7 +175,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn nobody_looks_where_there_are_two() {
+    async fn two_active_sessions_do_not_poll() {
         let last = Arc::new(LastCommand::default());
         let (mut one, mut two) = (Client::new(&last, 1), Client::new(&last, 2));
         for _ in 0..=2 * ALONE {
@@ -187,7 +188,7 @@ mod tests {
         }
         assert!(two.poll.came_soon);
         one.ping().await;
-        // Its command ends the other's look.
+        // Its command ends the other session's polling.
         let began = Instant::now();
         assert!(
             !two.poll

@@ -1,5 +1,6 @@
-//! `--init-file`: statements that the server runs before it lets clients in, with all privileges. As in MariaDB they end at the first that fails, which
-//! is logged, and the server starts all the same; a file that cannot be read stops it.
+//! `--init-file`: statements that the server executes with all privileges before it accepts clients. As in MariaDB
+//! execution ends at the first error, which is logged, and the server starts nevertheless. An unreadable file prevents
+//! the start.
 
 use super::query::{AskedBy, Execution};
 use super::replicated::own_session;
@@ -14,20 +15,20 @@ use paceline_types::error_code::ER_PARSE_ERROR;
 use std::path::Path;
 use std::sync::Arc;
 
-/// The user that `USER()` shows.
+/// User that `USER()` returns.
 const USER: &str = "boot";
 
-/// Runs the statements of a file.
+/// Executes the statements of a file.
 ///
 /// # Errors
-/// For people: the file cannot be read.
+/// A message if the file cannot be read.
 pub async fn run_init_file(server: &Arc<Server>, path: &Path) -> std::result::Result<(), String> {
     let text = std::fs::read(path).map_err(|error| format!("cannot read {}: {error}", path.display()))?;
     let interrupt = Interrupt::new();
     let locks = server.transactions.session(interrupt.clone());
     let (mut session, mut other_end) =
         own_session(server, USER, locks).map_err(|error| format!("cannot run the init file: {error}"))?;
-    // Rows that it selects are for nobody.
+    // Selected rows are discarded.
     let drained = tokio::spawn(async move { tokio::io::copy(&mut other_end, &mut tokio::io::sink()).await });
     session.context.user = Account {
         user: USER.to_owned(),
@@ -46,7 +47,7 @@ pub async fn run_init_file(server: &Arc<Server>, path: &Path) -> std::result::Re
 }
 
 impl Session {
-    /// Runs the statements of a text, to the first that fails.
+    /// Executes the statements of a text up to the first error.
     async fn run_text(&mut self, text: &[u8]) -> Result<()> {
         let mut rest = text;
         while !rest.trim_ascii().is_empty() {

@@ -1,18 +1,20 @@
-//! What a replica leaves out of its primary's definitions, if it is told to (`paceline_replicate_leave_out`).
+//! Definitions of a primary that a replica may omit (`paceline_replicate_leave_out`).
 //!
-//! This server has no triggers, routines, events or roles, and no privileges on single tables. What they do on a primary in row format is in its log as rows, so
-//! that a replica can do without them; a primary cannot. So the statements that define them stop a connection (1235), unless somebody has said that they may be
-//! left out: then only the position moves, and the log of errors says so.
+//! This server has no triggers, routines, events or roles, and no privileges on single tables. A primary with row
+//! format logs their effects as rows, so a replica does not need them, but a primary does. Statements that define them
+//! therefore stop a connection (1235), unless the variable allows omitting them: then only the position moves, and the
+//! error log reports it.
 //!
-//! A statement that a primary has logged as such brings no rows. Here it would do less than there if its tables have triggers, and which have is not known:
-//! with triggers left out it stops the connection. (One that calls a function cannot be executed: 1305.)
+//! A statement that the primary logged as text has no rows. Here it would do less than there if its tables have
+//! triggers, and it is unknown which tables do. If triggers are omitted, such a statement stops the connection. (One
+//! that calls a stored function cannot be executed: 1305.)
 
 use crate::variables::{Globals, Variable};
 use paceline_sql::Error;
 use paceline_sql::parse::{AccountStatement, DdlStatement, PrivilegeLevel, SetItem, Statement};
 use paceline_types::error_code::ER_NOT_SUPPORTED_YET;
 
-/// What can be left out, by the bits of the variable.
+/// Kind of definition that can be omitted, a bit of the variable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// `TRIGGER`.
@@ -21,14 +23,14 @@ pub enum Kind {
     Routines,
     /// `EVENT`.
     Events,
-    /// Roles, and who has them.
+    /// Roles and their members.
     Roles,
     /// GRANT and REVOKE on tables, columns and routines.
     Privileges,
 }
 
 impl Kind {
-    /// The variable's words, in the order of its bits.
+    /// Values of the variable, in the order of its bits.
     pub const WORDS: &[&str] = &[
         Self::Triggers.word(),
         Self::Routines.word(),
@@ -47,12 +49,12 @@ impl Kind {
         }
     }
 
-    /// What a statement defines, or drops; `None`: nothing that could be left out.
+    /// Returns the kind that a statement defines or drops, or `None` if it cannot be omitted.
     pub fn of(statement: &Statement) -> Option<Self> {
         let object = match statement {
             Statement::Unsupported(object) => object,
             Statement::Ddl(DdlStatement::DropOther { kind, .. }) => kind,
-            // SET DEFAULT ROLE: no other is logged.
+            // SET DEFAULT ROLE; no other such statement is logged.
             Statement::Set(items) if matches!(items[..], [SetItem::Role]) => return Some(Kind::Roles),
             Statement::Account(
                 AccountStatement::Grant { level, .. } | AccountStatement::Revoke { level, .. },
@@ -71,7 +73,7 @@ impl Kind {
         }
     }
 
-    /// Whether a statement of a primary is left out, as the variable is now.
+    /// Returns whether a primary's statement is omitted under the current value of the variable.
     pub fn is_left_out(statement: &Statement, globals: &Globals) -> bool {
         Self::of(statement).is_some_and(|kind| kind.is_chosen(globals))
     }
@@ -81,12 +83,12 @@ impl Kind {
     }
 }
 
-/// Whether a statement of a primary may have fired triggers there, and they are left out here.
+/// Returns whether a primary's statement may have fired triggers there that are omitted here.
 pub fn lacks_triggers(statement: &Statement, globals: &Globals) -> bool {
     fires_triggers(statement) && Kind::Triggers.is_chosen(globals)
 }
 
-/// Why such a statement stops the connection.
+/// Returns the error with which such a statement stops the connection.
 pub fn without_triggers() -> Error {
     let message = "A statement that was not logged as rows may have fired triggers on the primary, and here they are left out \
                    (paceline_replicate_leave_out): SET GLOBAL binlog_format=ROW there, which sessions that are connected do not take up";
@@ -107,7 +109,7 @@ mod tests {
     use paceline_sql::parse::{ParseOptions, parse_first};
 
     #[test]
-    fn what_statements_define() {
+    fn kinds_of_definitions_are_recognized() {
         let cases = [
             (
                 "CREATE DEFINER=`root`@`localhost` TRIGGER t BEFORE INSERT ON a FOR EACH ROW SET new.b = 1",
@@ -153,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn what_fires_triggers() {
+    fn statements_that_fire_triggers_are_recognized() {
         let changes = [
             "REPLACE t VALUES (1)",
             "UPDATE t, u SET t.a = u.a",

@@ -1,4 +1,4 @@
-//! LOAD DATA: where the file comes from, this machine, the client, or a primary's log.
+//! LOAD DATA: reading the file from this machine, the client, or a primary's log.
 //!
 //! ```text
 //!   client                         server
@@ -9,9 +9,10 @@
 //!     ◀── OK or error ──────
 //! ```
 //!
-//! A client that has been asked for its file sends it to the end. So after an error the rest is read and thrown away.
+//! A client that was asked for its file sends all of it. After an error the rest is read and discarded.
 //!
-//! A primary that logs statements logs the file in front of its LOAD DATA: what a replica reads are the blocks of that ([`super::replicated`]).
+//! A primary that logs statements logs the file before its LOAD DATA: a replica reads the blocks of that
+//! ([`super::replicated`]).
 
 use super::Session;
 use super::connection::Connection;
@@ -35,13 +36,13 @@ use std::io::Read;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// What is read of a file at once, in bytes.
+/// Number of bytes read from a file at once.
 const PIECE: usize = 128 * 1024;
-/// The characters of a LONGTEXT, as which variables are declared.
+/// Length of a LONGTEXT in characters, the declared type of the variables.
 const LONG_TEXT_CHARACTERS: u64 = u32::MAX as u64 / 4;
 
 impl Session {
-    /// LOAD DATA.
+    /// Executes LOAD DATA.
     pub async fn load_data(
         &mut self,
         statement: &Statement,
@@ -63,7 +64,7 @@ impl Session {
         self.load_from(origin, statement, load, execution).await
     }
 
-    /// LOAD DATA of a primary, which has logged the file in these blocks.
+    /// Executes LOAD DATA of a primary, which has logged the file in these blocks.
     pub async fn load_logged(
         &mut self,
         blocks: &[&[u8]],
@@ -92,7 +93,7 @@ impl Session {
         Err(Error::new(ER_TABLE_DEF_CHANGED, &[]))
     }
 
-    /// The variables that fields go to are strings to the expressions of SET.
+    /// Declares the variables that receive fields as strings, for the expressions of SET.
     fn declare_variables(&mut self, load: &LoadData) -> Result<()> {
         let collation = self.context.settings.collation_database;
         for column in &load.columns {
@@ -176,7 +177,7 @@ impl Session {
     }
 }
 
-/// Where the file comes from.
+/// Source of the file.
 #[derive(Clone, Copy)]
 enum Origin<'b> {
     Server,
@@ -184,7 +185,7 @@ enum Origin<'b> {
     Log(&'b [&'b [u8]]),
 }
 
-/// A file that stands in a primary's log: the blocks that are not read yet.
+/// A file in a primary's log: the blocks that have not been read yet.
 struct LoggedFile<'b> {
     rest: &'b [&'b [u8]],
 }
@@ -194,7 +195,7 @@ impl LoadInput for LoggedFile<'_> {
         while let Some((block, rest)) = self.rest.split_first() {
             self.rest = rest;
             buffer.extend_from_slice(block);
-            // To who reads, nothing is the end; to a log, it may be a block.
+            // For the reader an empty read is the end of the file, but a block in the log may be empty.
             if !block.is_empty() {
                 break;
             }
@@ -219,7 +220,7 @@ impl LoadInput for ServerFile {
     }
 }
 
-/// A file of the client.
+/// A file that the client sends.
 struct ClientFile<'c> {
     connection: &'c mut Connection,
     /// `net_read_timeout`.
@@ -227,17 +228,17 @@ struct ClientFile<'c> {
     state: Transfer,
 }
 
-/// Where the transfer of a file stands.
+/// State of the transfer of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Transfer {
     Running,
     Ended,
-    /// The connection is of no use any more.
+    /// The connection is not usable any more.
     Broken,
 }
 
 impl ClientFile<'_> {
-    /// The next piece; an empty one is the last.
+    /// Returns the next piece. The last one is empty.
     fn piece(&mut self) -> Result<&[u8]> {
         if self.state != Transfer::Running {
             return Ok(&[]);
@@ -262,7 +263,7 @@ impl ClientFile<'_> {
         Err(Error::new(code, &[]))
     }
 
-    /// Reads what the statement did not want.
+    /// Reads the part of the file that the statement did not need.
     fn drain(mut self) -> Transfer {
         while self.state == Transfer::Running {
             // An error has changed the state.

@@ -1,4 +1,4 @@
-//! Statements about the binary log: FLUSH, PURGE, RESET MASTER, SHOW.
+//! Statements on the binary log: FLUSH, PURGE, RESET MASTER, SHOW.
 
 use super::Session;
 use super::errors::of_transaction;
@@ -18,7 +18,7 @@ use paceline_types::error_code::*;
 use paceline_types::{DomainId, Value};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-/// How long RESET MASTER waits for the streams that it ends, and how often it looks.
+/// Maximum time that RESET MASTER waits for the streams that it ends, and the interval of its checks.
 const STREAM_END_MAX: Duration = Duration::from_secs(10);
 const LOOK_EVERY: Duration = Duration::from_millis(5);
 
@@ -27,13 +27,13 @@ fn of_log(error: paceline_binlog::Error) -> Error {
 }
 
 impl Session {
-    /// FLUSH BINARY LOGS.
+    /// Executes FLUSH BINARY LOGS.
     pub fn flush_binary_logs(&mut self) -> Result<()> {
         let transactions = &self.server.transactions;
         let expire_after = self.server.globals.number(Variable::BinlogExpireLogsSeconds);
         let done = tokio::task::block_in_place(|| {
             transactions.rotate()?;
-            // Purging makes a checkpoint first, so that old files are not needed by recovery any more.
+            // Purging first makes a checkpoint, after which recovery does not need old files.
             if expire_after > 0 {
                 let limit = SystemTime::now() - Duration::from_secs(expire_after);
                 let outcome = transactions.purge(&PurgeTarget::Before(limit))?;
@@ -46,7 +46,8 @@ impl Session {
         done.map_err(|error: paceline_txn::Error| of_transaction(&error))
     }
 
-    /// FLUSH BINARY LOGS DELETE_DOMAIN_ID=(…). MariaDB rotates for an empty list too, and does not where none of the domains is known.
+    /// Executes FLUSH BINARY LOGS DELETE_DOMAIN_ID=(…). As in MariaDB it rotates for an empty list, but not if none of
+    /// the domains is known.
     pub fn delete_domains(&mut self, domains: &[u32]) -> Result<()> {
         if domains.is_empty() {
             return self.flush_binary_logs();
@@ -68,7 +69,7 @@ impl Session {
         Ok(())
     }
 
-    /// PURGE BINARY LOGS.
+    /// Executes PURGE BINARY LOGS.
     pub fn purge(&mut self, purge: &Purge, more: super::More) -> Result<()> {
         self.shared.counters.com_purge.add(1);
         self.services
@@ -97,7 +98,7 @@ impl Session {
         Ok(())
     }
 
-    /// The instant that an expression means: `UNIX_TIMESTAMP(expr)`.
+    /// Returns the time of an expression: `UNIX_TIMESTAMP(expr)`.
     fn seconds_since_1970(&mut self, expr: &Expr) -> Result<u64> {
         let seconds = Expr::call("UNIX_TIMESTAMP", vec![expr.clone()]);
         match self.evaluate(&seconds)? {
@@ -110,7 +111,7 @@ impl Session {
         }
     }
 
-    /// RESET MASTER and its like.
+    /// Executes RESET MASTER and related statements.
     pub async fn reset_statement(&mut self, targets: &[ResetTarget], more: super::More) -> Result<()> {
         self.shared.counters.com_reset.add(1);
         self.services.require_any(&[Privilege::Reload])?;
@@ -140,7 +141,8 @@ impl Session {
         Ok(())
     }
 
-    /// Ends the streams to replicas, which would read on in files that are gone. Replicas connect again, and are told then what is left of the log.
+    /// Ends the streams to replicas, which would otherwise continue in removed files. The replicas reconnect and are
+    /// then told the state of the log.
     async fn end_streams(&self) -> Result<()> {
         let sessions = &self.server.sessions;
         let streams = || {
@@ -166,7 +168,7 @@ impl Session {
             .require_any(&[Privilege::Super, Privilege::BinlogMonitor])
     }
 
-    /// SHOW BINARY LOGS.
+    /// Executes SHOW BINARY LOGS.
     pub fn show_binary_logs(&mut self, execution: Execution<'_>) -> Result<()> {
         self.may_see_log()?;
         let mut output = Output::new();
@@ -177,7 +179,7 @@ impl Session {
         self.send(output, execution)
     }
 
-    /// SHOW MASTER STATUS.
+    /// Executes SHOW MASTER STATUS.
     pub fn show_master_status(&mut self, execution: Execution<'_>) -> Result<()> {
         self.may_see_log()?;
         let transactions = &self.server.transactions;
@@ -196,7 +198,7 @@ impl Session {
         self.send(output, execution)
     }
 
-    /// SHOW BINLOG EVENTS.
+    /// Executes SHOW BINLOG EVENTS.
     pub fn show_binlog_events(
         &mut self,
         file: Option<&str>,
@@ -265,7 +267,7 @@ impl Session {
     }
 }
 
-/// What SHOW BINLOG EVENTS says of an event.
+/// Returns the description of an event in SHOW BINLOG EVENTS.
 fn describe(event: &Event<'_>, flags: EventFlags) -> String {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     match event {
@@ -316,7 +318,7 @@ fn describe(event: &Event<'_>, flags: EventFlags) -> String {
             IntvarKind::InsertId => format!("INSERT_ID={}", intvar.value),
         },
         Event::Rand(rand) => format!("rand_seed1={},rand_seed2={}", rand.seed1, rand.seed2),
-        // Only statements have them, and this log has rows.
+        // Only statements have them, and this log contains rows.
         Event::UserVar(variable) => format!("@`{}`", text(variable.name)),
         _ => String::new(),
     }

@@ -1,4 +1,4 @@
-//! A statement that goes into the log as text: DDL, statements about accounts, savepoints.
+//! A statement that is logged as text: DDL, statements about accounts, savepoints.
 
 use super::Session;
 use crate::variables::Variable;
@@ -7,8 +7,9 @@ use paceline_sql::Error;
 use paceline_sql::ddl::session_flags;
 use paceline_sql::session::SessionContext;
 
-/// A statement as it goes into the log: its text, and everything of its session that gives it its meaning. Without `autocommit`: as MariaDB does, ON is
-/// logged whatever the session has; a MariaDB replica may stop with 1192 at what is behind a definition with OFF.
+/// A statement in the form for the log: its text, and all session settings that affect it. `autocommit` is not
+/// included: as in MariaDB, ON is logged whatever the session's value is. With OFF a MariaDB replica may stop with 1192
+/// at the statement after a definition.
 #[derive(Debug, Clone)]
 pub struct LoggedStatement {
     text: Vec<u8>,
@@ -16,25 +17,26 @@ pub struct LoggedStatement {
     connection_id: u32,
     flags: u32,
     sql_mode: u64,
-    /// `auto_increment_increment` and `auto_increment_offset`: an ALTER TABLE that adds the column numbers rows.
+    /// `auto_increment_increment` and `auto_increment_offset`: an ALTER TABLE that adds the column assigns numbers to
+    /// existing rows.
     auto_increment: (u16, u16),
     collations: (u16, u16, u16),
     collation_database: u16,
     time_zone: String,
-    /// The number of `lc_time_names`.
+    /// Number of `lc_time_names`.
     time_locale: u16,
     user: String,
     host: String,
-    /// When it began, in seconds since 1970.
+    /// Start of the statement in seconds since 1970.
     pub timestamp_seconds: u32,
-    /// The microseconds of it, where they have gone into rows.
+    /// Microseconds of the start, if rows contain them.
     fraction: Option<u32>,
-    /// What it ended with after it had changed something; 0 for nothing.
+    /// Error of the statement after it had changed something; 0 for none.
     error_code: u16,
 }
 
 impl LoggedStatement {
-    /// Of the session's statement with this text.
+    /// Creates it for the session's current statement with this text.
     pub fn of(session: &Session, text: &[u8]) -> Self {
         let time_zone = {
             let values = session.services.values.lock();
@@ -66,7 +68,7 @@ impl LoggedStatement {
                 u16::try_from(settings.auto_increment_increment).unwrap_or(u16::MAX),
                 u16::try_from(settings.auto_increment_offset).unwrap_or(u16::MAX),
             ),
-            // What the text is in: the parser has made UTF-8 of it.
+            // Character set of the text: the parser has converted it to UTF-8.
             collations: (
                 paceline_types::Charset::Utf8mb4.default_collation().id(),
                 settings.collation_connection.id(),
@@ -83,19 +85,20 @@ impl LoggedStatement {
         }
     }
 
-    /// The same of a statement that has filled rows: who carries it out again begins at the same microsecond.
+    /// Adds the microseconds of a statement that has filled rows, so that a re-execution has the same start time.
     pub fn with_fraction(mut self, context: &SessionContext) -> Self {
         self.fraction = Some(context.statement.start_micros.rem_euclid(1_000_000) as u32);
         self
     }
 
-    /// The same of a statement that has done a part and failed: a replica, and a replay, do that part and come to the same end.
+    /// Adds the error of a statement that was executed in part: a replica or a replay executes the same part and gets
+    /// the same error.
     pub fn with_failure(mut self, failure: Option<&Error>) -> Self {
         self.error_code = failure.map_or(0, |failure| failure.code().number());
         self
     }
 
-    /// The event, with the id of what the statement has built.
+    /// Returns the event, with the id of the built data.
     pub fn query_event(&self, build: Option<u64>) -> QueryEvent<'_> {
         let mut event = QueryEvent::new(&self.database, &self.text);
         event.connection_id = self.connection_id;

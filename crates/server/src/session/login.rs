@@ -1,4 +1,4 @@
-//! How a client proves who it is: when it connects, and when it changes the user.
+//! Authentication of a client, when it connects and when it changes the user.
 
 use super::login_collation::login_collation;
 use super::{Phase, Session};
@@ -16,16 +16,16 @@ use paceline_wire::tls::proof::proof;
 use paceline_wire::{Capabilities, WireResult};
 use std::sync::atomic::Ordering;
 
-/// The longest packet of a client that has not logged in, in bytes.
+/// Maximum length of a packet before the login, in bytes.
 pub const LOGIN_PACKET_MAX: usize = 1 << 20;
 
-/// What a client has answered while it logs in.
+/// Authentication data of a client during its login.
 struct Attempt {
     scramble: Scramble,
     answer: Vec<u8>,
-    /// The answer is one for `mysql_native_password`.
+    /// Whether the answer is for `mysql_native_password`.
     is_native: bool,
-    /// The refusal says whether a password was used: a user of the socket has none.
+    /// Whether the error mentions the use of a password: a user of the UNIX socket has none.
     mentions_password: bool,
 }
 
@@ -53,10 +53,10 @@ impl Attempt {
 }
 
 impl Session {
-    /// Greets the client and lets it log in. Afterwards the session takes commands, or is closing.
+    /// Greets the client and authenticates it. Afterwards the session accepts commands or is closing.
     ///
     /// # Errors
-    /// Those of the protocol.
+    /// Protocol errors.
     pub async fn login(&mut self) -> WireResult<()> {
         if self.refuse_if_blocked().await? || self.refuse_if_full().await? {
             return Ok(());
@@ -86,7 +86,7 @@ impl Session {
         if let Some(tls) = tls.filter(|_| is_tls_request(answer)) {
             self.server.tls.begin_handshake();
             self.connection.encrypt(tls).await.inspect_err(|error| {
-                // A certificate that is not believed, suites that do not meet: the client is told little.
+                // An untrusted certificate, or no common cipher suite. The client gets little information.
                 tracing::warn!("connection {}: {error}", self.shared.id);
             })?;
             self.server.tls.end_handshake();
@@ -106,7 +106,8 @@ impl Session {
         Ok(())
     }
 
-    /// 1040, unless there is room; one connection more is for those with SUPER or CONNECTION ADMIN, which shows after they logged in.
+    /// Refuses with 1040 if all connections are in use. One additional connection is for accounts with SUPER or
+    /// CONNECTION ADMIN, which is checked after the login.
     async fn refuse_if_full(&mut self) -> WireResult<bool> {
         let limit = self.server.globals.number(Variable::MaxConnections) as usize;
         let count = self.server.sessions.count();
@@ -126,7 +127,7 @@ impl Session {
         Ok(true)
     }
 
-    /// 1129 for a host whose connections have failed `max_connect_errors` times.
+    /// Refuses with 1129 if the host has reached `max_connect_errors`.
     async fn refuse_if_blocked(&mut self) -> WireResult<bool> {
         let errors_max = self.server.globals.number(Variable::MaxConnectErrors);
         if !self
@@ -141,7 +142,8 @@ impl Session {
         Ok(true)
     }
 
-    /// An error instead of the greeting: nothing is known of the client, so it gets no SQLSTATE, as from MariaDB.
+    /// Sends an error instead of the greeting. As from MariaDB it has no SQLSTATE, because the client's capabilities
+    /// are unknown.
     async fn refuse_before_greeting(&mut self, code: ErrorCode, message: String) -> WireResult<()> {
         write_early_error(&mut self.connection.writer, code.number(), &message);
         self.connection.flush().await?;
@@ -149,12 +151,12 @@ impl Session {
         Ok(())
     }
 
-    /// COM_CHANGE_USER: everything of the session begins anew.
+    /// Executes COM_CHANGE_USER: the whole session is reset.
     pub async fn change_user(&mut self) -> WireResult<()> {
         let payload = &self.connection.reader.payload()[1..];
         let login = Login::decode_change_user(payload, self.connection.capabilities)?;
         self.reset();
-        // A scramble of its own: the one of the greeting has been used.
+        // Use a new scramble, because that of the greeting was already used.
         let scramble = Scramble::random();
         let login = Login {
             plugin: Some(String::new()),
@@ -174,7 +176,7 @@ impl Session {
             .load()
             .matching(&login.user, &self.client)
             .cloned();
-        // A client of an unknown account is asked as one of an account with a password would be.
+        // A client with an unknown user gets the same questions as one whose account has a password.
         let methods = match &found {
             Some(account) => account.authentication.methods(),
             None => &[Method::NoPassword(String::new())],
@@ -220,7 +222,8 @@ impl Session {
         self.answer_login(outcome, &proof).await
     }
 
-    /// Whether the client proves itself by this method. What it has sent before for the same method is not asked for again.
+    /// Tries to authenticate the client by this method. Data that it has already sent for the same method is not
+    /// requested again.
     async fn try_method(
         &mut self,
         method: &Method,
@@ -249,7 +252,7 @@ impl Session {
         Ok(password.is_some_and(|password| password.verify(&attempt.scramble, &attempt.answer)))
     }
 
-    /// Tells the client how its login has ended.
+    /// Sends the result of the login to the client.
     async fn answer_login(&mut self, outcome: paceline_sql::Result<()>, proof: &str) -> WireResult<()> {
         match outcome {
             Ok(()) => {
@@ -269,7 +272,7 @@ impl Session {
         self.connection.flush().await
     }
 
-    /// `REQUIRE …` of the account, and `require_secure_transport`: encrypted, or a socket of this machine.
+    /// Checks `REQUIRE …` of the account, and `require_secure_transport`: encrypted, or a local socket.
     fn is_secure_enough(&self, account: &Account) -> bool {
         let tls = self.shared.tls.get();
         let is_network = self.connection.socket.peer_address().is_some();
@@ -278,8 +281,8 @@ impl Session {
         !prohibited && account.require.is_met_by(tls)
     }
 
-    /// What shows a client that whoever has this certificate knows its password. Clients in clear, and those that know the
-    /// certificate's authority, pass over it.
+    /// Returns the proof for the client that the owner of this certificate knows the client's password. Unencrypted
+    /// clients, and those that know the certificate's authority, ignore it.
     fn proof(&self, account: &Account, scramble: &Scramble) -> String {
         match (&self.connection.tls, account.authentication.password()) {
             (Some(tls), Some(NativePassword::Hash(kept))) => proof(&kept, scramble, tls.certificate()),
@@ -287,7 +290,7 @@ impl Session {
         }
     }
 
-    /// The client is who it says: sets the session up for its account.
+    /// Sets the session up for the account of an authenticated client.
     fn enter(&mut self, login: &Login, account: Account) -> paceline_sql::Result<()> {
         use paceline_sql::session::{Account as AccountName, Privilege};
         let globals = &self.server.globals;
@@ -323,7 +326,7 @@ impl Session {
         }
     }
 
-    /// 1226 and 1203: too many connections of one user.
+    /// Returns 1226 and 1203 for too many connections of one user.
     fn check_user_connections(&self, login: &Login, account: &Account) -> paceline_sql::Result<()> {
         let global = self.server.globals.get(Variable::MaxUserConnections).as_u64();
         let limit = if account.user_connections_max > 0 {
@@ -350,7 +353,7 @@ impl Session {
         })
     }
 
-    /// Session variables at their global values, with the character set and the timeouts that the client has asked for.
+    /// Sets session variables to their global values, and the character set and timeouts that the client requested.
     fn set_up_values(&mut self) {
         let mut values = crate::variables::SessionValues::new(&self.server.globals);
         apply_all_to_session(&mut self.context, &mut values);
@@ -395,7 +398,8 @@ impl Session {
         *self.services.values.lock() = values;
     }
 
-    /// COM_RESET_CONNECTION and COM_CHANGE_USER: the transaction is rolled back, and everything that was set is forgotten.
+    /// Resets the session for COM_RESET_CONNECTION and COM_CHANGE_USER: the transaction is rolled back, and all session
+    /// state is cleared.
     pub fn reset(&mut self) {
         use paceline_sql::session::{ServerFunctions, SessionContext};
         self.roll_back();
@@ -420,7 +424,8 @@ impl Session {
         self.shared.update(|activity| activity.database = None);
     }
 
-    /// COM_RESET_CONNECTION: the session begins anew, with the same user and database, and the character set of its login.
+    /// Executes COM_RESET_CONNECTION: the session is reset, with the same user and database and the character set of
+    /// the login.
     pub fn reset_connection(&mut self) {
         let database = self.context.database.clone();
         self.reset();

@@ -1,15 +1,15 @@
-//! The collation that a client asks for when it logs in: by a number, which may be one of MariaDB's that are not here.
+//! Collation requested by a client at login: a number, possibly that of a MariaDB collation that does not exist here.
 //!
-//! The text that follows is in that collation's character set. A collation that is not here gives way to another of the same character set; a character
-//! set that is not here is refused, because its text would be read as if it were another's. A number that MariaDB does not know either means the
-//! server's default, as there.
+//! The client's text is in that collation's character set. A missing collation is replaced by another one of the same
+//! character set. A missing character set is refused, because the text would be misread. A number that MariaDB does not
+//! know means the server's default, as in MariaDB.
 
 use paceline_sql::{Error, Result};
 use paceline_types::error_code::{ER_UNKNOWN_CHARACTER_SET, ER_WRONG_VALUE_FOR_VAR};
 use paceline_types::{Charset, Collation};
 use std::ops::RangeInclusive;
 
-/// The numbers of MariaDB 10.11's collations, by character set.
+/// Ids of MariaDB 10.11's collations, by character set.
 #[rustfmt::skip]
 const NUMBERS: &[(&str, &[RangeInclusive<u16>])] = &[
     ("armscii8", &[32..=32, 64..=64]),
@@ -54,9 +54,9 @@ const NUMBERS: &[(&str, &[RangeInclusive<u16>])] = &[
     ("utf8mb4", &[45..=46, 224..=247, 608..=610]),
 ];
 
-/// The number of a collation's variant without padding is that of the collation and this.
+/// Difference between the ids of a collation with and without padding.
 const NOPAD: u16 = 1024;
-/// The numbers of the collations of Unicode 14: 256 for each character set.
+/// Ids of the Unicode 14 collations: 256 for each character set.
 const UNICODE_14: &[(&str, RangeInclusive<u16>)] = &[
     ("utf8mb3", 2048..=2303),
     ("utf8mb4", 2304..=2559),
@@ -64,10 +64,10 @@ const UNICODE_14: &[(&str, RangeInclusive<u16>)] = &[
     ("utf16", 2816..=3071),
     ("utf32", 3072..=3327),
 ];
-/// Character sets that no client can speak: their statements would have zeros in them.
+/// Character sets that clients cannot use, because statements would contain zero bytes.
 const WITH_ZEROS: [&str; 4] = ["ucs2", "utf16", "utf16le", "utf32"];
 
-/// The character set of a number.
+/// Returns the character set of a collation id.
 fn character_set(number: u16) -> Option<&'static str> {
     if let Some((name, _)) = UNICODE_14.iter().find(|(_, numbers)| numbers.contains(&number)) {
         return Some(name);
@@ -78,10 +78,10 @@ fn character_set(number: u16) -> Option<&'static str> {
     NUMBERS.iter().find(has).map(|(name, _)| *name)
 }
 
-/// The collation for a client that asks for this number; `None` is the server's default.
+/// Returns the collation for a client that requests this id; `None` means the server's default.
 ///
 /// # Errors
-/// 1115 for a character set that is not here, 1231 for one that no client can have.
+/// 1115 if the character set is not supported; 1231 if no client may use it.
 pub fn login_collation(number: u16) -> Result<Option<Collation>> {
     if let Some(collation) = Collation::from_id(number) {
         return Ok(Some(collation));
@@ -106,9 +106,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_collation_or_its_character_set_or_a_refusal() {
+    fn missing_collations_are_replaced_or_refused() {
         assert_eq!(login_collation(45).unwrap(), Some(Collation::Utf8mb4GeneralCi));
-        // None of MariaDB's: MySQL 8's default, and nothing.
+        // Unknown to MariaDB: MySQL 8's default, and 0.
         assert_eq!(login_collation(255).unwrap(), None);
         assert_eq!(login_collation(0).unwrap(), None);
         // latin1_danish_ci, utf8mb4_vietnamese_ci, utf8mb4_uca1400_ai_ci, latin1_swedish_nopad_ci.

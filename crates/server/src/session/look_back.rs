@@ -1,8 +1,10 @@
-//! `START TRANSACTION WITH CONSISTENT SNAPSHOT AT GTID '…'`: the state at a GTID position, on any server that has come to it.
+//! `START TRANSACTION WITH CONSISTENT SNAPSHOT AT GTID '…'`: the state at a GTID position, on any server that has
+//! reached it.
 //!
-//! Several servers, or several sessions that dump in parallel, read exactly the same state so. A position that is not reached yet is waited
-//! for (`wait_for_gtid_timeout`); one that is passed is found by taking back what was logged since ([`paceline_apply::look_back`]).
-//! The transaction is READ ONLY at REPEATABLE READ, whatever the session is set to.
+//! This way several servers, or several sessions of a parallel dump, read exactly the same state. If the position is
+//! not reached yet, the statement waits (`wait_for_gtid_timeout`); a position in the past is reconstructed by undoing
+//! the transactions logged since ([`paceline_apply::look_back`]). The transaction is READ ONLY at REPEATABLE READ,
+//! whatever the session's settings are.
 
 use super::Session;
 use super::services::of_gtid_list;
@@ -15,15 +17,16 @@ use paceline_txn::{AccessMode, IsolationLevel, Lifetime, Transaction, Transactio
 use paceline_types::LogPosition;
 use paceline_types::error_code::*;
 
-/// How much log is taken back at most, in bytes: it is in memory for a moment, and its rows for as long as the transaction lasts.
+/// Maximum length of the log to undo, in bytes: it is in memory for a moment, and its rows during the whole
+/// transaction.
 const BYTES_MAX: u64 = 256 << 20;
 
 impl Session {
     /// Begins the transaction.
     ///
     /// # Errors
-    /// 1941 for what is no list of GTIDs, 1205 if the position is not reached in time, 1945 if it is not in the log, 1236 if what was logged since
-    /// is not there any more or too much, 1221 for READ WRITE.
+    /// 1941 for an invalid GTID list; 1205 if the position is not reached in time; 1945 if it is not in the log; 1236
+    /// if the log since then is not available any more or too long; 1221 for READ WRITE.
     pub fn begin_at(&mut self, position: &str, access: Option<parse::AccessMode>) -> Result<Transaction> {
         if access == Some(parse::AccessMode::ReadWrite) {
             return Err(Error::new(ER_WRONG_USAGE, &[&"AT GTID", &"READ WRITE"]));

@@ -3,14 +3,15 @@
 //! ```text
 //!   Phase::Login ──▶ Phase::Authentication ──▶ Phase::Commands ──▶ Phase::Closing
 //!                                                 │      ▲
-//!                                  read a command │      │ answer it
+//!                                  read a command │      │ execute it
 //!                                                 ▼      │
 //!               statement: parse ─▶ plan ─▶ locks ─▶ execute ─▶ commit ─▶ reply
 //! ```
 //!
-//! A session is one task of the runtime. Statements run in it synchronously: no other task can run in their midst on the same session, so
-//! nothing in here is shared but what [`crate::registry::SessionShared`] shows to others. Only reading a command, writing an answer and the
-//! wait for a commit suspend the task; what has to block (a lock, a full socket) tells the runtime so.
+//! A session is one task of the runtime. Its statements run synchronously: no other task can run in between on the same
+//! session, so nothing here is shared except [`crate::registry::SessionShared`]. Only reading a command, sending a
+//! reply and waiting for a commit suspend the task. Operations that block (a lock, a full socket) announce it to the
+//! runtime.
 
 pub mod account;
 pub mod admin;
@@ -75,67 +76,68 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-/// Where a session stands.
+/// Phase of a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Phase {
-    /// It has not said who it is.
+    /// The user is not known yet.
     Login,
-    /// It has not proved who it is.
+    /// The user is known but not authenticated.
     Authentication,
-    /// It takes commands.
+    /// The session accepts commands.
     Commands,
-    /// It ends after what is written has been sent.
+    /// The session ends after the buffer has been sent.
     Closing,
 }
 
 /// One client's session.
 pub struct Session {
-    /// The server.
+    /// The server that it belongs to.
     pub server: Arc<Server>,
-    /// What others see of it.
+    /// The part that other sessions can access.
     pub shared: Arc<SessionShared>,
-    /// What execution asks for.
+    /// Services for the execution of statements.
     pub services: Arc<SessionServices>,
-    /// What execution reads.
+    /// Context for the execution of statements.
     pub context: SessionContext,
-    /// What it lets into the logs of statements.
+    /// Settings for the statement logs.
     pub statement_log_settings: StatementLogSettings,
-    /// Its end of the wire.
+    /// Connection to the client.
     pub connection: Connection,
-    /// Its transaction.
+    /// Current transaction.
     pub transaction: transaction::TransactionSlot,
-    /// Its temporary tables.
+    /// Temporary tables.
     pub temporary: TemporaryTables,
-    /// Those that it has under other values of `pseudo_thread_id` and `server_id`.
+    /// Temporary tables under other values of `pseudo_thread_id` and `server_id`.
     pub other_temporary: HashMap<temporary::TemporaryOwner, TemporaryTables>,
-    /// Its prepared statements.
+    /// Prepared statements.
     pub prepared: prepared::PreparedStatements,
-    /// LOCK TABLES, FLUSH TABLES WITH READ LOCK.
+    /// Locks of LOCK TABLES and FLUSH TABLES WITH READ LOCK.
     pub table_locks: table_locks::TableLocks,
-    /// Several statements in one query are allowed.
+    /// Whether one query may contain several statements.
     pub multi_statements: bool,
-    /// Encoded changes of the session's state for the next OK packet.
+    /// Encoded changes of the session's state, for the next OK packet.
     pub state_changes: Vec<u8>,
-    /// Where it stands.
+    /// Current phase.
     pub phase: Phase,
-    /// The format of the events in its BINLOG statements, once one has told it.
+    /// Format of the events in BINLOG statements, after one of them has set it.
     pub binlog_format: Option<FormatDescription>,
-    /// The collation that the last login asked for; none: the server's.
+    /// Collation requested at the last login; `None`: the server's default.
     pub login_collation: Option<Collation>,
-    /// What it connected from.
+    /// Origin of the connection.
     pub client: crate::accounts::ClientHost,
-    /// Its place in the registry, unless it is the server's own. It is dropped last: whoever no longer sees the session finds nothing of it.
+    /// Entry in the registry, unless it is an internal session. It is dropped last: when the entry is gone, nothing of
+    /// the session exists any more.
     pub registered: Option<Registered>,
 }
 
-/// Removes a session from the registry when dropped.
+/// Entry in the registry. Dropping it removes the session.
 pub struct Registered {
     server: Arc<Server>,
     shared: Arc<SessionShared>,
 }
 
 impl Registered {
-    /// Puts it there.
+    /// Adds a session to the registry.
     pub fn new(server: &Arc<Server>, shared: &Arc<SessionShared>) -> Registered {
         server.sessions.add(shared.clone());
         Registered {
@@ -159,7 +161,7 @@ impl Drop for Session {
 }
 
 impl Session {
-    /// Runs a session to its end.
+    /// Runs the session to its end.
     pub async fn run(mut self) {
         let limit = std::time::Duration::from_secs(
             self.server
@@ -194,14 +196,14 @@ impl Session {
         self.connection.finish().await;
     }
 
-    /// The connection ends without a login: it counts against the client's host where none was begun.
+    /// Counts a connection that ends before a login was begun as an error of the client's host.
     fn count_host_error(&self) {
         if self.phase == Phase::Login {
             self.server.host_errors.add(self.client.address);
         }
     }
 
-    /// Gives back what it has of the server's: before the client hears the end, or where a panic ends it.
+    /// Releases the server's resources: before the client is told the end, or when a panic ends the session.
     fn release(&mut self) {
         self.transaction.abandon();
         self.drop_temporary_tables();
@@ -210,7 +212,7 @@ impl Session {
         paceline_sql::session::ServerFunctions::release_all_locks(&*self.services, &self.context);
     }
 
-    /// Takes commands until the connection ends.
+    /// Executes commands until the connection ends.
     async fn serve(&mut self) -> WireResult<()> {
         let mut idle_poll = IdlePoll::new(self.server.last_command.clone(), self.shared.id);
         while self.phase == Phase::Commands {
@@ -222,7 +224,7 @@ impl Session {
                 if reason > InterruptReason::Query {
                     return Err(WireError::Closed);
                 }
-                // A KILL QUERY that came while it slept has met nothing.
+                // A KILL QUERY during its sleep had no statement to stop.
                 self.shared.interrupt.clear_query();
             }
             self.connection
@@ -230,7 +232,7 @@ impl Session {
                 .set_sequence(self.connection.reader.sequence());
             self.command().await?;
             if self.shared.interrupt.raised() == Some(InterruptReason::Connection) {
-                // Whatever the statement has come to, the one who is killed does not hear it.
+                // Whatever the result of the statement is, a killed client does not get it.
                 return Err(WireError::Closed);
             }
             let sent = self.connection.writer.pending() as u64;
@@ -242,7 +244,7 @@ impl Session {
         Ok(())
     }
 
-    /// Tells the client why the connection ends, where it can be told.
+    /// Tells the client why the connection ends, if possible.
     async fn say_goodbye(&mut self, error: WireError) {
         let code = match (&error, self.shared.interrupt.raised()) {
             (WireError::Closed, Some(InterruptReason::Shutdown)) => Some(ER_SERVER_SHUTDOWN),
@@ -271,7 +273,7 @@ impl Session {
         }
     }
 
-    /// The flags that every OK and EOF carries.
+    /// Returns the status flags of every OK and EOF packet.
     pub fn status(&self) -> Status {
         let mut status = Status::default();
         let settings = &self.context.settings;
@@ -299,7 +301,7 @@ impl Session {
         status
     }
 
-    /// Writes an OK packet. `more` says that another result follows.
+    /// Writes an OK packet. `more` tells whether another result follows.
     pub fn write_ok(&mut self, affected_rows: u64, last_insert_id: u64, info: &str, more: More) {
         self.context.row_count = i64::try_from(affected_rows).unwrap_or(i64::MAX);
         let ok = OkPacket {
@@ -318,14 +320,14 @@ impl Session {
         self.state_changes.clear();
     }
 
-    /// Writes an ERR packet, and puts the error into the diagnostics.
+    /// Writes an ERR packet, and adds the error to the diagnostics.
     pub fn write_sql_error(&mut self, error: &paceline_sql::Error) {
         use paceline_sql::session::Level;
         self.context
             .diagnostics
             .push(Level::Error, error.code(), error.message());
         self.context.row_count = -1;
-        // A message ends with its first NUL for many clients; MariaDB writes it so.
+        // For many clients a message ends at its first NUL. MariaDB escapes it so.
         let message = error.message().replace('\0', "\\0000");
         write_error(
             &mut self.connection.writer,
@@ -335,7 +337,7 @@ impl Session {
         );
     }
 
-    /// Writes the packet that ends a result set's rows.
+    /// Writes the packet that ends the rows of a result set.
     pub fn write_end_of_rows(&mut self, more: More) {
         self.context.row_count = -1;
         let ok = OkPacket {
@@ -352,7 +354,7 @@ impl Session {
         self.state_changes.clear();
     }
 
-    /// The session goes to sleep between two commands.
+    /// Records that the session sleeps between two commands.
     pub fn rest(&self) {
         let idle = match self.transaction.is_open() {
             true => self.idle_transaction_timeout(),
@@ -361,7 +363,7 @@ impl Session {
         self.shared.end_command(now_micros(), idle);
     }
 
-    /// How long the session may sleep in its open transaction, as MariaDB chooses among the three limits.
+    /// Returns how long the session may sleep in its open transaction, chosen among three limits as in MariaDB.
     fn idle_transaction_timeout(&self) -> Option<Duration> {
         let timeouts = &self.context.settings.idle_transaction;
         let own = match self.transaction.has_writes() {
@@ -375,14 +377,14 @@ impl Session {
 /// Whether another result follows in the answer to the same command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum More {
-    /// This is the last.
+    /// This is the last result.
     No,
     /// Another one follows.
     Yes,
 }
 
 impl More {
-    /// The flags with `MORE_RESULTS`, if there are more.
+    /// Adds the flag `MORE_RESULTS`, if another result follows.
     pub fn mark(self, status: Status) -> Status {
         match self {
             More::No => status,

@@ -1,4 +1,4 @@
-//! SELECT … INTO OUTFILE and INTO DUMPFILE: the rows go to a new file on this machine.
+//! SELECT … INTO OUTFILE and INTO DUMPFILE: writes the rows to a new file on this machine.
 
 use super::Session;
 use super::files::FileProblem;
@@ -17,7 +17,7 @@ use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 impl Session {
-    /// A query whose rows go to a file.
+    /// Executes a query and writes its rows to a file.
     pub async fn select_into_file(
         &mut self,
         statement: &Statement,
@@ -104,7 +104,7 @@ impl Session {
             .mode(0o644)
             .open(&path);
         let file = file.map_err(|error| FileProblem::Create.error(&path, &error))?;
-        // It is for whoever is to read it, whatever the server's umask is.
+        // The file is world-readable, whatever the server's umask is.
         let _ = file.set_permissions(Permissions::from_mode(0o644));
         Ok(FileSink {
             file: BufWriter::new(file),
@@ -136,7 +136,7 @@ struct FileSink {
 enum Style {
     /// INTO OUTFILE.
     Lines(LineStyle),
-    /// INTO DUMPFILE: one row, its values as they are.
+    /// INTO DUMPFILE: one row, with unchanged values.
     Dump,
 }
 
@@ -146,7 +146,7 @@ impl FileSink {
         done.map_err(|error| FileProblem::Write.error(&self.path, &error))
     }
 
-    /// The statement failed: there is no file then.
+    /// Removes the file after an error.
     fn remove(self) {
         if let Err(error) = std::fs::remove_file(&self.path) {
             tracing::warn!("{} could not be removed: {error}", self.path.display());
@@ -167,7 +167,7 @@ impl RowSink for FileSink {
             Style::Dump => {
                 for (value, data_type) in row.iter().zip(&self.types) {
                     match value {
-                        // What MariaDB writes for it.
+                        // MariaDB writes this for NULL.
                         Value::Null => self.line.push(0),
                         value => {
                             let value = value.as_ref();
@@ -183,31 +183,31 @@ impl RowSink for FileSink {
     }
 }
 
-/// How INTO OUTFILE writes a row.
+/// Format of a row of INTO OUTFILE.
 ///
-/// What has to be escaped, and when the separator escapes itself, is decided as in `select_export` (`sql/sql_class.cc`), so that LOAD
+/// Escaping, and the case of a separator that escapes itself, follow `select_export` (`sql/sql_class.cc`), so that LOAD
 /// DATA with the same options reads the same values.
 struct LineStyle {
     format: RowFormat,
-    /// `LINES TERMINATED BY`, or else what ends fields.
+    /// `LINES TERMINATED BY`, or else the terminator of fields.
     line_end: Vec<u8>,
-    /// Strings only are enclosed.
+    /// Only strings are enclosed.
     optionally: bool,
-    /// What numbers are converted to, where it is not UTF-8.
+    /// Character set to which numbers are converted, if it is not UTF-8.
     charset: Option<Charset>,
-    /// The separator means something behind an escape: it is escaped by itself.
+    /// The separator has a meaning after an escape, so it is escaped by itself.
     separator_is_escape_letter: bool,
-    /// The separator can stand in a number.
+    /// The separator can occur in a number.
     separator_is_numeric: bool,
-    /// What ends fields cannot be escaped: it would mean something else, or numbers are full of it.
+    /// The terminator of fields cannot be escaped: that would have another meaning, or numbers contain it.
     field_end_is_ambiguous: bool,
-    /// Reading the file back may go wrong (1475).
+    /// Reading the file back may give other values (1475).
     is_ambiguous: bool,
 }
 
-/// Letters with a meaning behind an escape.
+/// Letters with a meaning after an escape.
 const ESCAPE_LETTERS: &[u8] = b"ntrb0ZN";
-/// What numbers are made of.
+/// Characters of numbers.
 const NUMERIC: &[u8] = b".0123456789e+-";
 
 impl LineStyle {
@@ -292,7 +292,7 @@ impl LineStyle {
         for &byte in text {
             let is = |other: Option<u8>| other == Some(byte);
             let needs_escape = byte == escape || is(quote.or(field_end)) || is(line_end) || byte == 0;
-            // Doubling is for what encloses a field, not for what ends it.
+            // Doubling applies to the enclosing character, not to the terminator.
             let may_escape = quote.is_some() || !self.field_end_is_ambiguous || !is(field_end);
             if needs_escape && may_escape {
                 line.push(if is(separator) && self.separator_is_escape_letter {
@@ -308,7 +308,7 @@ impl LineStyle {
     }
 }
 
-/// Whether values of the type are strings to MariaDB (`STRING_RESULT`).
+/// Returns whether values of the type are strings in MariaDB (`STRING_RESULT`).
 fn is_string(data_type: &DataType) -> bool {
     !matches!(
         data_type,

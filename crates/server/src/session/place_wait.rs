@@ -1,4 +1,4 @@
-//! `MASTER_POS_WAIT()`: waiting for a place in a primary's log.
+//! `MASTER_POS_WAIT()`: waits for a position in a primary's log.
 
 use super::services::interrupted;
 use crate::registry::SessionShared;
@@ -8,28 +8,29 @@ use paceline_sql::Result;
 use std::cmp::Ordering;
 use std::time::{Duration, Instant};
 
-/// How often the connection's place is looked at.
+/// Interval at which the connection's position is checked.
 const LOOK_EVERY: Duration = Duration::from_millis(5);
 
-/// A file of a log: what all its files' names begin with, and the number.
+/// Splits the name of a log file into base name and number.
 fn parts(file: &str) -> Option<(&str, u64)> {
     let (directory_and_base, number) = file.rsplit_once('.')?;
     let base = directory_and_base.rsplit('/').next()?;
     Some((base, number.parse().ok()?))
 }
 
-/// Where a place is, seen from another one; `None` for places in different logs.
+/// Compares two source positions; `None` if they are in different logs.
 fn compare(place: &SourcePosition, wanted: &SourcePosition) -> Option<Ordering> {
     let ((base, number), (wanted_base, wanted_number)) = (parts(&place.file)?, parts(&wanted.file)?);
     let order = (number, place.offset).cmp(&(wanted_number, wanted.offset));
     (base == wanted_base).then_some(order)
 }
 
-/// Waits until the connection has applied everything up to a place: how often its own place has moved meanwhile; -1 after the timeout (`None`: none). `None` if
-/// its applier does not run or ends, or the place is in no log that it knows.
+/// Waits until the connection has applied everything up to a position. Returns the number of moves of its own position
+/// meanwhile, or -1 after the timeout (`None`: no timeout). Returns `None` if its applier is not running or ends, or if
+/// the position is in an unknown log.
 ///
 /// # Errors
-/// Those of KILL.
+/// The errors of KILL.
 pub fn wait_until_applied(
     connection: &Connection,
     shared: &SessionShared,
@@ -49,7 +50,7 @@ pub fn wait_until_applied(
         }
         let status = connection.status();
         let place = status.applier.position.or(status.recorded);
-        // Nothing is known of a connection that has received nothing yet.
+        // The position of a connection that has received nothing is unknown.
         if let Some(place) = place.as_ref().filter(|place| !place.file.is_empty()) {
             match compare(place, wanted) {
                 None => break Ok(None),
@@ -91,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn places_are_compared_by_number_and_offset() {
+    fn positions_are_compared_by_number_and_offset() {
         let than = |one: &str, offset, other: &str, other_offset| {
             compare(&place(one, offset), &place(other, other_offset))
         };

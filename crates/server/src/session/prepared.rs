@@ -1,10 +1,10 @@
 //! Prepared statements, of the protocol (COM_STMT_…) and of SQL (PREPARE, EXECUTE).
 //!
-//! A statement keeps its syntax tree and its plan. The plan serves every execution as long as its tables stay what they were; then it is
-//! made again, and the client is told where that changed the columns.
+//! A statement keeps its syntax tree and its plan. The plan is used for every execution until one of its tables
+//! changes. Then the statement is planned again, and the client is told if the columns have changed.
 //!
-//! It belongs to the database that was current when it was prepared: that is the current one again while it is planned and executed, for its
-//! names, for DATABASE() and in the log.
+//! A statement belongs to the database that was current when it was prepared. This database becomes the current one
+//! again for planning and execution: for names, for DATABASE(), and in the log.
 
 use super::plans::Run;
 use super::query::{AskedBy, ClientStatement, Execution};
@@ -35,11 +35,12 @@ fn writes_file(query: &QueryStatement) -> bool {
     )
 }
 
-/// A plan that is expected to read so many rows costs much more to execute than to make.
+/// Number of expected rows from which execution is much more expensive than planning.
 const WORTH_PLANNING_ROWS: f64 = 1_000.0;
 
-/// Whether a prepared statement's plan is to be made again for the parameters of this execution: it depends on them, and was made before any were known, is
-/// dear, or has turned out to be. What reads few rows is executed as it is.
+/// Returns whether a prepared statement should be planned again for the parameters of this execution: the plan depends
+/// on parameters, and it was made without values, or is expensive, or has proved to be. A plan that reads few rows is
+/// executed as it is.
 fn is_to_be_planned_again(plan: &Plan, rows_read: u64) -> bool {
     let expected = plan.expected_rows();
     match plan.values() {
@@ -56,28 +57,28 @@ struct Prepared {
     text: Vec<u8>,
     statement: Arc<Statement>,
     parameters: usize,
-    /// The database that was current when it was prepared.
+    /// Current database when it was prepared.
     database: Option<String>,
-    /// Its plan; `None` for statements that are not planned.
+    /// The plan; `None` for statements that are not planned.
     plan: Option<Arc<Plan>>,
-    /// How many rows the last execution read.
+    /// Number of rows read by the last execution.
     rows_read: u64,
-    /// The columns that the client was told.
+    /// Columns that the client has been told.
     columns: Option<KnownColumns>,
-    /// Types of the last execution's parameters.
+    /// Parameter types of the last execution.
     types: Vec<ParameterType>,
-    /// What COM_STMT_SEND_LONG_DATA brought, by parameter; too much of it is an error of the execution.
+    /// Data of COM_STMT_SEND_LONG_DATA, by parameter. Data beyond the limit is an error of the execution.
     long_data: Vec<Option<Vec<u8>>>,
-    /// Why there is no more of it.
+    /// Error that stopped the collection of long data.
     long_data_error: Option<Error>,
-    /// Rows of an open cursor that were not fetched yet.
+    /// Rows of an open cursor that have not been fetched.
     cursor: Option<Cursor>,
-    /// What it takes, with its long data.
+    /// Memory of the statement and its long data.
     memory: MemoryCharge,
     _counted: CountedStatement,
 }
 
-/// A place under `max_prepared_stmt_count`. It goes with its statement, also with one that is taken out to run and panics.
+/// Counts a statement for `max_prepared_stmt_count`. It is dropped with the statement, also if a running one panics.
 struct CountedStatement(Arc<Server>);
 
 impl CountedStatement {
@@ -93,14 +94,14 @@ impl Drop for CountedStatement {
     }
 }
 
-/// An open cursor: its rows were read when it was opened, those past a limit into a temporary file.
+/// An open cursor. Its rows were read when it was opened; beyond a limit they are in a temporary file.
 struct Cursor {
     columns: Vec<ResultColumn>,
     rows: StoredRows,
     _memory: MemoryCharge,
 }
 
-/// The sink of a cursor that is being opened.
+/// Sink for the rows of a cursor.
 #[derive(Default)]
 struct CursorSink {
     columns: Vec<ResultColumn>,
@@ -123,13 +124,13 @@ struct TextPrepared {
     text: Vec<u8>,
     statement: Arc<Statement>,
     parameters: usize,
-    /// The database that was current then.
+    /// Current database when it was prepared.
     database: Option<String>,
-    /// What it takes.
+    /// Memory of the statement.
     _memory: MemoryCharge,
 }
 
-/// A statement that is being prepared.
+/// A parsed statement that is being prepared.
 struct Preparing {
     statement: Arc<Statement>,
     text: Vec<u8>,
@@ -137,23 +138,23 @@ struct Preparing {
     memory: MemoryCharge,
 }
 
-/// What a prepared statement takes beside its text and what was made of it, in bytes.
+/// Memory of a prepared statement besides its text and tree, in bytes.
 const PREPARED_BYTES: usize = 1024;
 
-/// What was the current database before a prepared statement's own.
+/// Database that was current before that of a prepared statement.
 struct LeftDatabase(Option<String>);
 
 /// A session's prepared statements.
 #[derive(Default)]
 pub struct PreparedStatements {
-    /// Boxed: one is taken out while it runs.
+    /// Boxed, because a running statement is taken out of the map.
     by_id: BTreeMap<u32, Box<Prepared>>,
     by_name: HashMap<String, TextPrepared>,
     last_id: u32,
 }
 
 impl PreparedStatements {
-    /// Forgets all.
+    /// Removes all statements.
     pub fn clear(&mut self) {
         self.by_id.clear();
         self.by_name.clear();
@@ -163,12 +164,12 @@ impl PreparedStatements {
         if id == LAST_PREPARED { self.last_id } else { id }
     }
 
-    /// Forgets one, if there is one of that id.
+    /// Removes a statement, if it exists.
     pub fn close(&mut self, id: u32) {
         self.by_id.remove(&self.id(id));
     }
 
-    /// Forgets one's long data and cursor. False if there is none of that id.
+    /// Clears a statement's long data and cursor. Returns false if it does not exist.
     pub fn reset(&mut self, id: u32) -> bool {
         let id = self.id(id);
         let Some(prepared) = self.by_id.get_mut(&id) else {
@@ -179,8 +180,8 @@ impl PreparedStatements {
         true
     }
 
-    /// Appends a piece of a long parameter, up to `limit` bytes in all. Unknown statements and parameters are passed over: the command has
-    /// no answer.
+    /// Appends a piece of a long parameter, up to `limit` bytes in total. Unknown statements and parameters are
+    /// ignored, because the command has no reply.
     pub fn append_long_data(&mut self, id: u32, parameter: u16, data: &[u8], limit: usize) {
         let id = self.id(id);
         let Some(prepared) = self.by_id.get_mut(&id) else {
@@ -216,7 +217,7 @@ impl Prepared {
 }
 
 impl Session {
-    /// COM_STMT_PREPARE.
+    /// Executes COM_STMT_PREPARE.
     pub fn prepare(&mut self, text: Vec<u8>) {
         self.shared.counters.com_stmt_prepare.add(1);
         self.begin_statement(None);
@@ -290,10 +291,10 @@ impl Session {
         }
     }
 
-    /// One statement, not several, of a kind that can be prepared.
+    /// Parses a text that must be a single statement of a kind that can be prepared.
     fn parse_to_prepare(&self, text: Vec<u8>) -> Result<Preparing> {
         let ClientStatement { parsed, mut memory } = self.parse(&text)?;
-        // It stays, however short it is.
+        // It is kept, so it counts even if it is small.
         memory.set(parsed.memory_bytes + PREPARED_BYTES)?;
         if let Some(next) = parsed.next {
             return Err(super::query::syntax_error_near(&String::from_utf8_lossy(
@@ -336,25 +337,25 @@ impl Session {
         if !plan.tables().is_empty() {
             self.context.diagnostics.forget_earlier();
         }
-        // The columns are told before anything is executed.
+        // The columns are sent before anything is executed.
         self.check_privileges(&plan)?;
         Ok(match statement {
-            // Its rows do not go to the client.
+            // Its rows are not sent to the client.
             Statement::Query(query) if writes_file(query) => None,
             _ => Some(Arc::new(plan)),
         })
     }
 
-    /// 1243.
+    /// Sends error 1243.
     pub fn unknown_statement(&mut self, id: u32, command: &str) {
         let error = Error::new(ER_UNKNOWN_STMT_HANDLER, &[&0, &id.to_string(), &command]);
         self.write_sql_error(&error);
     }
 
-    /// COM_STMT_EXECUTE. The parameters are in the payload that was read last.
+    /// Executes COM_STMT_EXECUTE. The parameters are in the last payload that was read.
     pub async fn execute_prepared(&mut self, id: u32, cursor: u8) {
         let id = self.prepared.id(id);
-        // The statement is taken out while it runs: nothing else of the session can reach it then.
+        // The statement is taken out while it is running, so nothing else in the session can access it.
         let Some(mut prepared) = self.prepared.by_id.remove(&id) else {
             self.begin_command("Execute", b"");
             self.begin_statement(None);
@@ -379,8 +380,8 @@ impl Session {
         self.prepared.by_id.insert(id, prepared);
     }
 
-    /// Makes the database of a prepared statement the current one. Where it is that anyway, there is nothing to return to: a USE that is executed
-    /// lasts then, as in MariaDB.
+    /// Makes a prepared statement's database the current one. Returns `None` if it already is: then there is nothing to
+    /// restore, and a USE in the statement stays in effect, as in MariaDB.
     fn enter_database(&mut self, database: Option<&str>) -> Option<LeftDatabase> {
         if self.context.database.as_deref() == database {
             return None;
@@ -396,7 +397,8 @@ impl Session {
         }
     }
 
-    /// As USE, but asks for no privilege, and where there is no such database any more, none is current, with a note.
+    /// Changes the database like USE, but without a privilege check. If it does not exist any more, no database is
+    /// current, with a note.
     fn force_database(&mut self, name: Option<&str>) {
         let found = name.and_then(|name| self.find_database(name));
         if let (Some(name), None) = (name, &found) {
@@ -414,7 +416,7 @@ impl Session {
             return Err(error.clone());
         }
         let malformed = || Error::new(ER_WRONG_ARGUMENTS, &[&"mysqld_stmt_execute"]);
-        // Behind command, statement, cursor type and iterations.
+        // After command, statement, cursor type and iterations.
         let payload = self.connection.reader.payload().get(10..).unwrap_or_default();
         let parameters =
             Parameters::parse(payload, prepared.parameters, &mut prepared.types).map_err(|_| malformed())?;
@@ -483,13 +485,13 @@ impl Session {
                 self.plan_for(&statement, parameters)
             })?);
             prepared.plan = Some(plan.clone());
-            // What the client remembers is not to be relied on any more: it is told the columns with each execution.
+            // The client's cached columns are not valid any more: send the columns with each execution.
             prepared.columns = None;
         }
         Err(Error::new(ER_NEED_REPREPARE, &[]))
     }
 
-    /// Answers an execution that opened a cursor: the columns, and no rows yet.
+    /// Sends the reply of an execution that has opened a cursor: the columns, without rows.
     fn open_cursor(&mut self, collected: CursorSink) -> Result<Cursor> {
         use paceline_wire::column::{Metadata, write_column_count};
         let rows = collected.rows.finish()?;
@@ -502,7 +504,7 @@ impl Session {
         let writer = &mut self.connection.writer;
         write_column_count(writer, collected.columns.len(), Metadata::Follows, capabilities);
         EncodedColumns::new(&collected.columns, charset, capabilities).write(writer);
-        // An EOF packet with the flag even for clients that know no EOF otherwise: it says that a cursor is open.
+        // An EOF packet with the flag, also for clients that do not use EOF otherwise: it announces an open cursor.
         let ok = paceline_wire::response::Ok {
             status,
             warnings,
@@ -516,7 +518,7 @@ impl Session {
         })
     }
 
-    /// COM_STMT_FETCH.
+    /// Executes COM_STMT_FETCH.
     pub fn fetch(&mut self, id: u32, count: u32) {
         use super::result::{ResultStyle, ResultWriter, Streaming};
         let id = self.prepared.id(id);
@@ -575,11 +577,11 @@ impl Session {
         }
     }
 
-    /// PREPARE name FROM text.
+    /// Executes PREPARE name FROM text.
     pub fn prepare_text(&mut self, name: &str, source: &Expr, more: More) -> Result<()> {
         self.shared.counters.com_prepare_sql.add(1);
         let key = name.to_lowercase();
-        // A failed PREPARE has dropped the statement of that name all the same.
+        // Even a failed PREPARE drops the statement with this name.
         self.prepared.by_name.remove(&key);
         let text = self.statement_text(source)?;
         let Preparing {
@@ -603,7 +605,7 @@ impl Session {
         Ok(())
     }
 
-    /// The text that PREPARE and EXECUTE IMMEDIATE name.
+    /// Returns the statement text of PREPARE and EXECUTE IMMEDIATE.
     fn statement_text(&mut self, source: &Expr) -> Result<Vec<u8>> {
         match self.evaluate(source)? {
             Value::Null => Ok(b"NULL".to_vec()),
@@ -619,7 +621,7 @@ impl Session {
         }
     }
 
-    /// EXECUTE name USING ….
+    /// Executes EXECUTE name USING ….
     pub async fn execute_text(&mut self, name: &str, using: &[Expr], execution: Execution<'_>) -> Result<()> {
         self.shared.counters.com_execute_sql.add(1);
         let unknown = || Error::new(ER_UNKNOWN_STMT_HANDLER, &[&name.len(), &name, &"EXECUTE"]);
@@ -641,7 +643,7 @@ impl Session {
         done
     }
 
-    /// EXECUTE IMMEDIATE text USING ….
+    /// Executes EXECUTE IMMEDIATE text USING ….
     pub async fn execute_immediate(
         &mut self,
         source: &Expr,
@@ -656,7 +658,7 @@ impl Session {
             .await
     }
 
-    /// The parameters of USING, which have to be `count`.
+    /// Returns the parameters of USING. Their number must be `count`.
     fn values_of(&mut self, using: &[Expr], count: usize) -> Result<Vec<Value>> {
         if using.len() != count {
             return Err(Error::new(ER_WRONG_ARGUMENTS, &[&"EXECUTE"]));
@@ -679,7 +681,7 @@ impl Session {
         self.statement(statement, execution).await
     }
 
-    /// DEALLOCATE PREPARE.
+    /// Executes DEALLOCATE PREPARE.
     pub fn deallocate(&mut self, name: &str, more: More) -> Result<()> {
         self.shared.counters.com_dealloc_sql.add(1);
         if self.prepared.by_name.remove(&name.to_lowercase()).is_none() {
@@ -692,12 +694,12 @@ impl Session {
         Ok(())
     }
 
-    /// The value of an expression without tables.
+    /// Evaluates an expression without tables.
     pub fn evaluate(&mut self, expr: &Expr) -> Result<Value> {
         self.evaluate_typed(expr, &[]).map(|(value, _)| value)
     }
 
-    /// The value of an expression without tables, and its type.
+    /// Evaluates an expression without tables. Also returns its type.
     pub fn evaluate_typed(&mut self, expr: &Expr, parameters: &[Value]) -> Result<(Value, ExprType)> {
         let mut scope = EmptyScope::with_parameters(&self.context, parameters);
         let bound = paceline_sql::expr::bind_expr(expr, &mut scope)?;

@@ -1,27 +1,27 @@
-//! What a session may do, and when a change of its account reaches it. As in MariaDB:
+//! Privileges of a session, and the time when a change of its account becomes effective. As in MariaDB:
 //!
-//! | privileges | are those |
+//! | privileges | are as of |
 //! |---|---|
-//! | global | of the login |
-//! | on the current database | of the last USE |
-//! | on any other database | of now; none once the account is gone |
+//! | global | the login |
+//! | on the current database | the last USE |
+//! | on any other database | now; none if the account was dropped |
 //!
-//! So a statement that worked a moment ago works again, and asking for a database again asks again whether one may. To take something away at once,
-//! end the sessions (KILL USER).
+//! A statement that has just worked therefore works again, and USE of a database checks the privileges again. To revoke
+//! something immediately, end the sessions (KILL USER).
 
 use crate::accounts::{Account, PrivilegeSet, SharedAccounts};
 use arc_swap::{ArcSwap, ArcSwapOption};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// What one session may do.
+/// Privileges of one session.
 #[derive(Debug)]
 pub struct SessionPrivileges {
-    /// The account as it was at the login, but with what it may do in databases now.
+    /// The account as of the login, except for the current privileges on databases.
     account: ArcSwap<Account>,
-    /// The generation of the list of accounts that this was taken from.
+    /// Generation of the list of accounts from which they were taken.
     generation: AtomicU64,
-    /// What USE found.
+    /// Privileges as of the last USE.
     current: ArcSwapOption<CurrentDatabase>,
 }
 
@@ -42,14 +42,14 @@ impl Default for SessionPrivileges {
 }
 
 impl SessionPrivileges {
-    /// The session logged in to this account.
+    /// Sets the account that the session has logged in to.
     pub fn log_in(&self, account: Account, accounts: &SharedAccounts) {
         self.generation.store(accounts.generation(), Ordering::Relaxed);
         self.account.store(Arc::new(account));
         self.current.store(None);
     }
 
-    /// The account, with the global privileges of the login and those on databases of now.
+    /// Returns the account, with the global privileges as of the login and the current ones on databases.
     pub fn account(&self, accounts: &SharedAccounts) -> Arc<Account> {
         let generation = accounts.generation();
         let had = self.account.load_full();
@@ -67,7 +67,7 @@ impl SessionPrivileges {
         account
     }
 
-    /// USE: remembers what the account may do there.
+    /// Stores the privileges in a database, for USE.
     pub fn enter(&self, database: &str, accounts: &SharedAccounts) {
         self.current.store(Some(Arc::new(CurrentDatabase {
             name: database.to_owned(),
@@ -75,7 +75,8 @@ impl SessionPrivileges {
         })));
     }
 
-    /// What the session may do in a database. `current` is the session's, which a prepared statement changes while it runs.
+    /// Returns the session's privileges in a database. `current` is the session's current database, which a running
+    /// prepared statement may change.
     pub fn within(&self, database: &str, current: Option<&str>, accounts: &SharedAccounts) -> PrivilegeSet {
         if current == Some(database)
             && let Some(entered) = &*self.current.load()
@@ -111,7 +112,8 @@ mod tests {
         };
         assert!(may("a") && may("b") && !may("c"));
         accounts.replace(vec![]);
-        // The account is gone: what USE found stays until the next, and so do global privileges until the end.
+        // The account was dropped: the privileges from USE last until the next USE, the global ones until the session
+        // ends.
         assert!(may("a") && !may("b"));
         assert!(session.account(&accounts).global.has(Privilege::Process));
         session.enter("a", &accounts);

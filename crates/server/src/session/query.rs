@@ -1,4 +1,4 @@
-//! Statements as text: COM_QUERY, and what each kind of statement leads to.
+//! Statements as text: COM_QUERY, and the dispatch by the kind of statement.
 
 use super::result::RowFormat;
 use super::turn::on_text;
@@ -15,51 +15,51 @@ use paceline_wire::authentication::NativePassword;
 use std::borrow::Cow;
 use std::time::{Duration, Instant};
 
-/// A statement that is executed: how it came, and what its reply looks like.
+/// Execution of a statement: its origin, and the form of its reply.
 #[derive(Clone, Copy)]
 pub struct Execution<'a> {
-    /// Its text.
+    /// Text of the statement.
     pub text: &'a [u8],
-    /// The values of `?`.
+    /// Values of the `?` parameters.
     pub parameters: &'a [Value],
-    /// How rows are written.
+    /// Encoding of rows.
     pub format: RowFormat,
     /// Whether another result follows.
     pub more: More,
-    /// Whose query it is, where it is one.
+    /// Origin of the query.
     pub asked_by: AskedBy,
 }
 
-/// Who asks: `sql_select_limit` is for the client's own SELECTs.
+/// Origin of a query: `sql_select_limit` applies only to a client's own SELECTs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AskedBy {
     /// The client.
     Client,
-    /// The server, for a SHOW or a SET.
+    /// The server, for a SHOW or SET.
     Server,
 }
 
-/// A parsed statement with what it takes of the session's memory.
+/// A parsed statement with its memory account.
 pub struct ClientStatement {
     /// The statement.
     pub parsed: ParsedStatement,
-    /// What its tree takes, if that is much.
+    /// Memory of its syntax tree, if it is large.
     pub memory: MemoryCharge,
 }
 
-/// Trees that take less, in bytes, are not counted: there is one for each statement that runs.
+/// Size in bytes below which a tree is not counted: a session has only one at a time.
 const LARGE_TREE_BYTES: usize = 256 << 10;
 
 impl Session {
-    /// COM_QUERY: executes one statement, or several where the client has asked for it. The text is UTF-8.
+    /// Executes COM_QUERY: one statement, or several if the client has enabled that. The text is UTF-8.
     ///
     /// # Errors
-    /// Those of the protocol. What goes wrong with a statement is told to the client, and ends the text's execution.
+    /// Protocol errors. The error of a statement is sent to the client and ends the execution of the text.
     pub async fn query(&mut self, text: Vec<u8>) -> WireResult<()> {
         let mut offset = 0;
         loop {
             let parsed = self.parse(&text[offset..]);
-            // Whoever sees it from here on sees no password in it.
+            // From here on the text contains no passwords.
             let (statement_text, next) = match &parsed {
                 Ok(parsed) => {
                     let parsed = &parsed.parsed;
@@ -103,7 +103,7 @@ impl Session {
     /// Parses the first statement of a client's text.
     ///
     /// # Errors
-    /// As [`parse::parse_first`].
+    /// The errors of [`parse::parse_first`].
     pub fn parse(&self, text: &[u8]) -> Result<ClientStatement> {
         let options = ParseOptions {
             sql_mode: self.context.settings.sql_mode,
@@ -118,7 +118,7 @@ impl Session {
         Ok(ClientStatement { parsed, memory })
     }
 
-    /// A statement begins: its time, its diagnostics, its time limit.
+    /// Begins a statement: sets its time, diagnostics and time limit.
     pub fn begin_statement(&mut self, statement: Option<&Statement>) {
         let keep = match statement {
             Some(Statement::Show(
@@ -135,7 +135,7 @@ impl Session {
         self.statement_log_settings.started = Instant::now();
     }
 
-    /// A statement ended: an error is told, and its transaction dealt with.
+    /// Ends a statement: sends its error, if any, and completes its transaction.
     pub fn end_statement(&mut self, done: &Result<()>) {
         if let Err(error) = done {
             self.abort_statement();
@@ -148,7 +148,7 @@ impl Session {
         }
     }
 
-    /// Counts a statement that took longer than `long_query_time`, and writes it to the log of slow queries.
+    /// Counts a statement that took longer than `long_query_time`, and writes it to the slow query log.
     #[cold]
     fn log_slow_statement(&self, duration: Duration) {
         self.shared.counters.slow_queries.add(1);
@@ -175,10 +175,10 @@ impl Session {
         });
     }
 
-    /// Executes a statement of any kind and writes its reply.
+    /// Executes a statement of any kind and sends its reply.
     ///
     /// # Errors
-    /// What is to be told to the client.
+    /// The error to send to the client.
     pub async fn statement(&mut self, statement: &Statement, execution: Execution<'_>) -> Result<()> {
         let more = execution.more;
         if uses_table(statement) {
@@ -205,7 +205,7 @@ impl Session {
             | Statement::Delete(_)
             | Statement::Do(_)
             | Statement::Explain(_) => self.plan_and_run(statement, execution).await,
-            // As in MariaDB, a comment is a statement that does nothing; nothing at all is none.
+            // As in MariaDB a comment is a statement without effect; an empty text is an error.
             Statement::Empty
                 if execution
                     .text
@@ -295,8 +295,8 @@ impl Session {
     }
 }
 
-/// Whether a statement uses a table by its syntax, so that nothing is left of earlier diagnostics. Of queries and changes of rows the
-/// plan tells as well, which knows of tables in subqueries.
+/// Returns whether a statement uses a table according to its syntax, so that earlier diagnostics are cleared. For
+/// queries and changes of rows the plan decides too, because it includes the tables of subqueries.
 fn uses_table(statement: &Statement) -> bool {
     use parse::definition::DdlStatement as Ddl;
     match statement {
@@ -315,7 +315,7 @@ fn uses_table(statement: &Statement) -> bool {
             ddl,
             Ddl::CreateDatabase { .. } | Ddl::AlterDatabase { .. } | Ddl::DropDatabase { .. }
         ),
-        // Those that MariaDB answers from a table of information_schema, or that name one.
+        // Statements that MariaDB answers from a table of information_schema, or that name a table.
         Statement::Show(show) => !matches!(
             show,
             Show::Warnings(_)
@@ -345,18 +345,18 @@ fn reads_from(body: &QueryBody) -> bool {
     match body {
         QueryBody::Select(select) => !select.from.is_empty(),
         QueryBody::Query(query) => reads_from(&query.body),
-        // Along the left side, where a chain of them is as deep as it is long.
+        // Recurse along the left side, because a chain of set operations is as deep as it is long.
         QueryBody::SetOperation { left, right, .. } => reads_from(right) || reads_from(left),
         QueryBody::Values(_) => false,
     }
 }
 
-/// What is stored of a password, and shown in its place.
+/// Returns the hash of a password, which is stored and shown instead of it.
 pub fn stored_hash(password: &str) -> String {
     NativePassword::of(password).to_string()
 }
 
-/// 1064 near a text.
+/// Returns error 1064 near a text.
 pub fn syntax_error_near(text: &str) -> Error {
     let near: String = text.chars().take(80).collect();
     Error::with_message(

@@ -1,4 +1,4 @@
-//! Replicas of this server: COM_REGISTER_SLAVE, COM_BINLOG_DUMP, SHOW SLAVE HOSTS. A session hands its connection over to
+//! Replicas of this server: COM_REGISTER_SLAVE, COM_BINLOG_DUMP, SHOW SLAVE HOSTS. The session passes its connection to
 //! [`paceline_replication::primary`].
 
 use super::query::Execution;
@@ -22,7 +22,7 @@ impl Session {
         ServerId(self.server.globals.number(Variable::ServerId) as u32)
     }
 
-    /// COM_REGISTER_SLAVE.
+    /// Executes COM_REGISTER_SLAVE.
     pub fn register_replica(&mut self) {
         let done = self.try_register();
         self.ok_or_error(done);
@@ -42,7 +42,7 @@ impl Session {
         Ok(())
     }
 
-    /// COM_BINLOG_DUMP. The connection ends with it, as in MariaDB.
+    /// Executes COM_BINLOG_DUMP. The connection ends after it, as in MariaDB.
     pub async fn binlog_dump(&mut self) -> WireResult<()> {
         self.begin_command(STREAM_COMMAND, b"");
         self.phase = Phase::Closing;
@@ -120,7 +120,7 @@ impl Session {
         Ok(request)
     }
 
-    /// SHOW SLAVE HOSTS.
+    /// Executes SHOW SLAVE HOSTS.
     pub fn show_replica_hosts(&mut self, execution: Execution<'_>) -> Result<()> {
         self.services
             .require_any(&[Privilege::Super, Privilege::ReplicationMasterAdmin])?;
@@ -142,7 +142,7 @@ impl Session {
     }
 }
 
-/// What the client is told: the number and the bare text.
+/// Returns the client's error: the number and the text.
 fn of_refusal(refusal: &Refusal) -> Error {
     Error::with_message(refusal.code(), refusal.to_string())
 }

@@ -1,15 +1,17 @@
-//! The session in which a replica runs what its primary logged as statements: DDL, and transactions in statement format.
+//! Sessions in which a replica executes its primary's statements: DDL, and transactions in statement format.
 //!
-//! It is a session as any other, but that nobody is connected (what it would answer is thrown away), and that it waits for no rows of a session that has not
-//! begun to commit. Each statement finds the settings of the session that ran it on the primary, so that it gives the same result here, and what it changes is
-//! logged as rows, under the primary's GTID.
+//! Such a session is like any other, except that it has no client (its replies are discarded), and that it does not
+//! wait for row locks of sessions that have not begun to commit. Each statement gets the settings of the session that
+//! ran it on the primary, so that it has the same result here. Its changes are logged as rows, with the primary's GTID.
 //!
-//! The temporary tables of those sessions are kept between their statements ([`crate::replicated_tables`]). A transaction that changes nothing else is
-//! logged here as an empty group under its GTID; what is read from them goes into our log as rows, so that our replicas need none. A transaction that
-//! fails here comes again: the temporary tables that it has made go, and those that it has dropped are there again, with their rows.
+//! The temporary tables of the primary's sessions are kept between their statements ([`crate::replicated_tables`]). A
+//! transaction that changes nothing else is logged here as an empty group with its GTID. Data read from them is logged
+//! as rows, so our replicas do not need them. A transaction that fails here is received again: the temporary tables
+//! that it created are dropped, and those that it dropped are restored with their rows.
 //!
-//! LOAD DATA comes with its file. As MariaDB does, its text is changed to name another file, and says of duplicates what the event says, as LOCAL has
-//! meant IGNORE; what it reads is the file that was logged, whatever that name is. Our log's annotation is the primary's text.
+//! LOAD DATA is received together with its file. As in MariaDB, its text is changed to name another file and to contain
+//! the treatment of duplicates from the event, because LOCAL implied IGNORE. It reads the logged file, whatever the
+//! name is. The annotation in our log is the primary's text.
 
 use super::connection::Connection;
 use super::errors::of_transaction;
@@ -45,10 +47,10 @@ use std::sync::atomic::Ordering;
 use tokio::net::UnixStream;
 use tokio::runtime::Handle;
 
-/// The user that the process list shows.
+/// User in the process list.
 const USER: &str = "system user";
 
-/// Makes such sessions, one for each domain of a connection.
+/// Creates such sessions, one for each domain of a connection.
 pub struct ReplicatedSessions {
     server: Arc<Server>,
     connection: Arc<str>,
@@ -56,7 +58,7 @@ pub struct ReplicatedSessions {
 }
 
 impl ReplicatedSessions {
-    /// For a connection's applier. To be called in the runtime that this server's sessions run in.
+    /// Creates the factory for a connection's applier. Must be called in the runtime of this server's sessions.
     pub fn new(server: Arc<Server>, connection: Arc<str>) -> Self {
         ReplicatedSessions {
             server,
@@ -86,27 +88,27 @@ impl StatementRunners for ReplicatedSessions {
     }
 }
 
-/// A session, and the other end of its socket, at which nobody listens.
+/// A session and the other end of its socket, which is not read.
 struct Open {
     session: Session,
     _other_end: UnixStream,
 }
 
-/// See the module's head.
+/// Session of one domain; see the module comment.
 struct ReplicatedSession {
     server: Arc<Server>,
     connection: Arc<str>,
     runtime: Handle,
-    /// STOP SLAVE.
+    /// Raised by STOP SLAVE.
     interrupt: Interrupt,
-    /// Made with the first statement.
+    /// Created with the first statement.
     open: Option<Open>,
-    /// What the running transaction is to be committed under.
+    /// GTID for the commit of the running transaction.
     gtid: Option<GtidChoice>,
-    /// And for whom.
+    /// Whether the running transaction is replicated further.
     replication: Replication,
     timestamp_seconds: u32,
-    /// The sessions whose temporary tables the running transaction sees, and may have defined.
+    /// Primary sessions whose temporary tables the running transaction uses and may have changed.
     defining: Vec<PrimarySession>,
 }
 
@@ -135,7 +137,7 @@ impl ReplicatedSession {
 }
 
 fn open(server: &Arc<Server>, interrupt: Interrupt) -> std::io::Result<Open> {
-    // What was committed on the primary goes before what sessions have not committed here.
+    // Committed transactions of the primary have precedence over uncommitted local ones.
     let locks = server.transactions.applier_session(interrupt);
     let (session, other_end) = own_session(server, USER, locks)?;
     Ok(Open {
@@ -144,7 +146,7 @@ fn open(server: &Arc<Server>, interrupt: Interrupt) -> std::io::Result<Open> {
     })
 }
 
-/// A session of the server's own, which may do everything, and the other end of its socket.
+/// Creates an internal session with all privileges. Also returns the other end of its socket.
 pub fn own_session(
     server: &Arc<Server>,
     user: &str,
@@ -196,14 +198,14 @@ pub fn own_session(
     };
     let mut values = crate::variables::SessionValues::new(&server.globals);
     apply_all_to_session(&mut session.context, &mut values);
-    // What the primary could execute is not refused here.
+    // A statement that the primary could execute is not refused because of memory.
     session.context.memory.set_limit(u64::MAX);
     *session.services.values.lock() = values;
     Ok((session, far))
 }
 
 impl Session {
-    /// Takes the settings that a statement had on its primary.
+    /// Applies the settings that a statement had on its primary.
     fn take_settings(&mut self, statement: &ReplicatedStatement<'_>) {
         let before = self.context.settings.clone();
         self.context.statement.insert_id = None;
@@ -238,7 +240,8 @@ impl Session {
             .set(Variable::TimeZone, Setting::Text(time_zone.into()));
     }
 
-    /// As on the primary, a file of a statement that names no character set has that of the current database.
+    /// Sets the character set of the current database, which is used for a file if the statement names none, as on the
+    /// primary.
     fn take_database_collation(&mut self, statement: &ReplicatedStatement<'_>) {
         let is_told = |variable: &StatusVar<'_>| matches!(variable, StatusVar::CharsetDatabase(_));
         if statement.query.status_vars.iter().any(is_told) {
@@ -252,7 +255,7 @@ impl Session {
         };
     }
 
-    /// A statement's text in the parser's character set.
+    /// Converts a statement's text to the parser's character set.
     fn text_of_primary<'s>(&self, sql: &'s [u8]) -> Cow<'s, [u8]> {
         match self.context.settings.character_set_client {
             Charset::Latin1 => Charset::Latin1.decode(sql).into_owned().into_bytes().into(),
@@ -260,7 +263,7 @@ impl Session {
         }
     }
 
-    /// Takes what a statement reads that is not in its text.
+    /// Sets values that the statement reads and that are not in its text.
     fn take_values(&mut self, statement: &ReplicatedStatement<'_>) -> Result<()> {
         for (kind, value) in statement.intvars {
             match kind {
@@ -278,7 +281,8 @@ impl Session {
         Ok(())
     }
 
-    /// Whether the table whose definition a statement is was made already, and its rows are to come: a crash has come between it and them.
+    /// Returns whether the table that the statement defines was already created and still needs its rows, because of a
+    /// crash between the two.
     fn was_made(&mut self, statement: &ReplicatedStatement<'_>) -> Result<bool> {
         self.take_settings(statement);
         let options = ParseOptions {
@@ -287,7 +291,7 @@ impl Session {
         };
         let parsed = parse::parse_first(&statement.query.sql, &options)?;
         match &parsed.statement {
-            // What replaces a table can do so again.
+            // A statement that replaces a table can be repeated.
             Statement::Ddl(DdlStatement::CreateTable(create)) if !create.or_replace => {
                 self.is_there_and_empty(create)
             }
@@ -310,7 +314,7 @@ impl Session {
         Ok(is_empty)
     }
 
-    /// For whom what follows is logged.
+    /// Sets whether the following changes are logged for replicas.
     fn take_replication(&mut self, replication: Replication) {
         self.context.settings.log_bin = replication != Replication::LocalOnly;
         self.services.values.lock().set(
@@ -319,8 +323,9 @@ impl Session {
         );
     }
 
-    /// `slave_ddl_exec_mode=IDEMPOTENT`: as in MariaDB, what a primary has made may be here already, and what it has dropped need not be. CREATE TABLE replaces
-    /// the table that is here, CREATE DATABASE keeps the database. Changes the statement, and returns the text to be logged, if the statement's own would fail.
+    /// Adapts a statement for `slave_ddl_exec_mode=IDEMPOTENT`: as in MariaDB, objects that the primary created may
+    /// already exist here, and those that it dropped may be missing. CREATE TABLE replaces an existing table; CREATE
+    /// DATABASE keeps an existing database. Returns another text for the log, if the original one would fail.
     fn tolerate_other_state(
         &self,
         statement: &mut Statement,
@@ -352,7 +357,7 @@ impl Session {
                     return None;
                 }
                 *if_exists = true;
-                // MariaDB logs DROP TABLE of tables some of which are missing as one that succeeds.
+                // MariaDB logs a DROP TABLE in which some tables are missing as successful.
                 let text = format!(
                     "DROP TABLE IF EXISTS {} /* generated by server */",
                     names.join(",")
@@ -412,12 +417,13 @@ impl Session {
         if let Some(create) = table_to_fill(&mut parsed.statement)
             && self.is_there_and_empty(create)?
         {
-            // A crash has come between the table and its rows: where it was there before, the primary has logged nothing.
+            // A crash occurred between the table and its rows. If the table had existed before, the primary would not
+            // have logged the statement.
             create.or_replace = true;
             create.if_not_exists = false;
         }
         let tolerant = self.tolerate_other_state(&mut parsed.statement, &sql, statement.query.error_code);
-        // A primary may have logged a password in clear; we do not.
+        // A primary may have logged a password in plain text; this server does not.
         let text = match (with_file, tolerant) {
             (_, Some(text)) => Cow::Owned(text),
             (Some(_), None) => Cow::Borrowed(&*sql),
@@ -436,7 +442,7 @@ impl Session {
             asked_by: AskedBy::Client,
         };
         let done = match (&parsed.statement, statement.file) {
-            // What is only for the primary itself.
+            // A statement that only concerns the primary.
             (Statement::Empty, _) => Ok(()),
             (parsed, _) if left_out::Kind::is_left_out(parsed, &self.server.globals) => {
                 tracing::warn!("left out: {}", String::from_utf8_lossy(text));
@@ -459,7 +465,7 @@ impl Session {
     }
 }
 
-/// The text of a CREATE TABLE as CREATE OR REPLACE TABLE; `None` where it does not begin with CREATE.
+/// Returns the text of a CREATE TABLE as CREATE OR REPLACE TABLE, or `None` if it does not begin with CREATE.
 fn with_or_replace(text: &[u8]) -> Option<Vec<u8>> {
     const CREATE: &[u8] = b"create";
     let start = text.iter().position(|byte| !byte.is_ascii_whitespace())?;
@@ -469,7 +475,7 @@ fn with_or_replace(text: &[u8]) -> Option<Vec<u8>> {
         .then(|| [&text[..end], b" OR REPLACE", &text[end..]].concat())
 }
 
-/// The table that a CREATE TABLE … SELECT makes for everybody.
+/// Returns the ordinary (not temporary) table that a CREATE TABLE … SELECT creates.
 fn table_to_fill(statement: &mut Statement) -> Option<&mut CreateTable> {
     match statement {
         Statement::SetStatement { statement, .. } => table_to_fill(statement),
@@ -482,12 +488,12 @@ fn table_to_fill(statement: &mut Statement) -> Option<&mut CreateTable> {
     }
 }
 
-/// Whether SET STATEMENT says how the primary was to log it, which is done.
+/// Returns whether an item of SET STATEMENT sets the primary's log format, which has already been applied.
 fn is_log_format(item: &SetItem) -> bool {
     matches!(item, SetItem::Variable { name, .. } if name.eq_ignore_ascii_case("binlog_format"))
 }
 
-/// A user variable's value and type.
+/// Returns a user variable's value and type.
 fn user_variable(event: &UserVarEvent<'_>) -> UserVariable {
     let number = |bytes: &[u8]| {
         bytes
@@ -603,7 +609,7 @@ impl StatementRunner for ReplicatedSession {
             if session.was_made(statement)? {
                 return Ok(());
             }
-            // It has a number of its own: the primary's belongs to the rows.
+            // It has its own GTID, because the primary's belongs to the rows.
             session.services.transaction.lock().replicated = None;
             session.run_replicated(statement, Replication::LocalOnly).await
         });
@@ -640,7 +646,7 @@ impl StatementRunner for ReplicatedSession {
             if logged.is_some_and(|logged| Some(logged.domain_id) == domain_id) {
                 return Ok(());
             }
-            // Nothing was changed: the position moves all the same.
+            // Without any change the position moves nevertheless.
             let committing =
                 session
                     .server

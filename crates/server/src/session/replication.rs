@@ -1,4 +1,4 @@
-//! Statements of a replica: CHANGE MASTER, START, STOP and RESET SLAVE.
+//! Replication statements: CHANGE MASTER, START, STOP and RESET SLAVE.
 
 use super::{More, Session};
 use crate::variables::Variable;
@@ -16,27 +16,27 @@ use paceline_sql::{Error, Result};
 use paceline_types::ServerId;
 use paceline_types::error_code::*;
 
-/// The longest `MASTER_DELAY`, in seconds.
+/// Maximum of `MASTER_DELAY` in seconds.
 const DELAY_SECONDS_MAX: u64 = 2_147_483_647;
-/// The longest name of a connection, in characters.
+/// Maximum length of a connection's name in characters.
 const CONNECTION_NAME_MAX: usize = 64;
 
-/// The error that a client gets for one of a connection's.
+/// Converts a connection's error to one for the client.
 pub fn of_replica(error: ReplicaError) -> Error {
     Error::with_message(error.code, error.message)
 }
 
-/// What CHANGE MASTER has to say beside its result.
+/// Warnings, notes and a position that result from CHANGE MASTER.
 #[derive(Default)]
 struct Remarks {
     warnings: Vec<(ErrorCode, String)>,
     notes: Vec<(ErrorCode, String)>,
-    /// `MASTER_GTID_POS='…'`: the position that is set before anything else.
+    /// `MASTER_GTID_POS='…'`: position that is set before anything else.
     position: Option<GtidPosition>,
 }
 
 impl Session {
-    /// Executes one of the statements.
+    /// Executes a replication statement.
     pub async fn replication_statement(
         &mut self,
         statement: &ReplicationStatement,
@@ -69,7 +69,7 @@ impl Session {
                 let name = self.connection_name(connection.as_deref())?;
                 let server = self.server.clone();
                 let stopped = match server.replicas().stop(&name, threads_of(*threads)).await {
-                    // The default connection is always there, if only by its name.
+                    // The default connection always exists, at least by name.
                     Err(_) if name.is_empty() => Changed::No,
                     stopped => stopped.map_err(of_replica)?,
                 };
@@ -95,11 +95,11 @@ impl Session {
         Ok(())
     }
 
-    /// RESET SLAVE.
+    /// Executes RESET SLAVE.
     pub async fn reset_slave(&mut self, connection: Option<&str>, forget: Forget) -> Result<()> {
         let name = self.connection_name(connection)?;
         let server = self.server.clone();
-        // The default connection need not be there.
+        // The default connection need not exist.
         if name.is_empty() && server.replicas().get("").is_err() {
             return Ok(());
         }
@@ -112,7 +112,7 @@ impl Session {
         Ok(())
     }
 
-    /// The connection that a statement means: the one it names, or `default_master_connection`.
+    /// Returns the connection of a statement: the named one, or `default_master_connection`.
     pub(super) fn connection_name(&self, named: Option<&str>) -> Result<String> {
         let name = match named {
             Some(name) => name.to_owned(),
@@ -258,7 +258,7 @@ fn threads_of(threads: ReplicationThreads) -> Threads {
     }
 }
 
-/// Puts CHANGE MASTER's settings into a definition. The parser has seen to it that each has a value of its kind.
+/// Copies CHANGE MASTER's settings to a definition. The parser has checked the kinds of their values.
 fn apply_settings(
     definition: &mut Definition,
     settings: &[(String, ReplicationValue)],
@@ -416,14 +416,14 @@ fn apply_settings(
     })
 }
 
-/// The longest MASTER_HOST.
+/// Maximum length of MASTER_HOST in characters.
 const HOST_CHARACTERS_MAX: usize = 255;
-/// The longest MASTER_USER.
+/// Maximum length of MASTER_USER in characters.
 const USER_CHARACTERS_MAX: usize = 128;
-/// The longest MASTER_PASSWORD.
+/// Maximum length of MASTER_PASSWORD in bytes.
 const PASSWORD_BYTES_MAX: usize = 96;
 
-/// 1470 for a text of more than `max` units.
+/// Returns 1470 if the length of a text is above `max`.
 fn check_length(text: &str, length: usize, name: &str, max: usize) -> std::result::Result<(), ReplicaError> {
     if length > max {
         return Err(ReplicaError::new(ER_WRONG_STRING_LENGTH, &[&text, &name, &max]));
@@ -431,7 +431,7 @@ fn check_length(text: &str, length: usize, name: &str, max: usize) -> std::resul
     Ok(())
 }
 
-/// The note that a statement changes `Using_Gtid` without having named it.
+/// Returns the note that a statement changes `Using_Gtid` implicitly.
 fn use_gtid_changes(statement: &str, before: UseGtid, after: UseGtid) -> (ErrorCode, String) {
     let code = WARN_OPTION_CHANGING;
     let message = code.message(&[&statement, &"Using_Gtid", &before.name(), &after.name()]);
@@ -462,7 +462,7 @@ fn heartbeat(
     Ok((seconds * 1000.0).round() as u64)
 }
 
-/// START SLAVE UNTIL's condition.
+/// Returns the condition of START SLAVE UNTIL.
 fn until_of(
     settings: &[(String, ReplicationValue)],
     threads: ReplicationThreads,
@@ -508,7 +508,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_means_no_gtids_unless_said() {
+    fn a_file_disables_gtids_unless_they_are_requested() {
         let place = |settings: &[(&str, ReplicationValue)]| {
             let settings: Vec<(String, ReplicationValue)> = settings
                 .iter()

@@ -1,4 +1,4 @@
-//! Result sets: from the rows that execution gives to packets.
+//! Result sets: conversion of rows to packets.
 
 use super::connection::{Connection, FLUSH_AT};
 use paceline_sql::execute::RowSink;
@@ -15,41 +15,42 @@ use paceline_wire::{Capabilities, PacketWriter};
 use std::borrow::Cow;
 use std::sync::Arc;
 
-/// How values are written.
+/// Encoding of values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RowFormat {
-    /// As text: `COM_QUERY`.
+    /// Text: `COM_QUERY`.
     Text,
-    /// In the binary protocol: `COM_STMT_EXECUTE`.
+    /// Binary protocol: `COM_STMT_EXECUTE`.
     Binary,
 }
 
-/// What a result is sent in.
+/// Format of a result.
 #[derive(Debug, Clone)]
 pub struct ResultStyle {
     /// Text or binary.
     pub format: RowFormat,
-    /// TIMESTAMP values are shown in this zone.
+    /// Time zone for TIMESTAMP values.
     pub time_zone: TimeZone,
-    /// `character_set_results`; `None` sends what there is.
+    /// `character_set_results`; `None`: no conversion.
     pub charset: Option<Charset>,
-    /// The status flags of EOF packets.
+    /// Status flags of EOF packets.
     pub status: Status,
 }
 
-/// Whether rows may leave before the statement is over.
+/// Whether rows may be sent before the end of the statement.
 #[derive(Debug)]
 pub enum Streaming {
-    /// As soon as there are [`FLUSH_AT`] bytes.
+    /// Yes, whenever [`FLUSH_AT`] bytes have been collected.
     Early,
-    /// No: they may show what is not published yet, and wait with the reply (invariant 6). They count against the session's memory.
+    /// No: they may contain unpublished data and wait with the reply (invariant 6). They count as memory of the
+    /// session.
     AfterSettling(MemoryCharge),
 }
 
-/// The columns of a prepared statement, encoded once: as the client was told them.
+/// Encoded columns of a prepared statement, as the client was told them.
 #[derive(Debug)]
 pub struct KnownColumns {
-    /// Keeps the columns where they are: they are recognised by their place.
+    /// Keeps the columns at their address, by which they are recognised.
     plan: Arc<Plan>,
     charset: Option<Charset>,
     encoded: EncodedColumns,
@@ -57,7 +58,7 @@ pub struct KnownColumns {
 }
 
 impl KnownColumns {
-    /// Those of a plan that gives rows.
+    /// Encodes the columns of a plan with a result.
     pub fn new(plan: Arc<Plan>, charset: Option<Charset>, capabilities: Capabilities) -> Self {
         let encoded = EncodedColumns::new(plan.columns(), charset, capabilities);
         let field_types = plan.columns().iter().map(|column| column.field_type).collect();
@@ -69,37 +70,37 @@ impl KnownColumns {
         }
     }
 
-    /// The encoded columns.
+    /// Returns the encoded columns.
     pub fn encoded(&self) -> &EncodedColumns {
         &self.encoded
     }
 
-    /// Whether columns are described just so.
+    /// Returns whether this is the description of these columns.
     pub fn describes(&self, columns: &[ResultColumn]) -> bool {
         self.plan.columns() == columns
     }
 
-    /// Whether these are the very columns, and nothing has changed that their description depends on.
+    /// Returns whether these are the same columns, with the same character set.
     fn are(&self, columns: &[ResultColumn], charset: Option<Charset>) -> bool {
         std::ptr::eq(self.plan.columns(), columns) && self.charset == charset
     }
 }
 
-/// The sink that writes a result set to a connection.
+/// Sink that writes a result set to a connection.
 pub struct ResultWriter<'a> {
     connection: &'a mut Connection,
     style: ResultStyle,
     streaming: Streaming,
-    /// Columns that the client has been told already, when the statement was prepared.
+    /// Columns that the client was told when the statement was prepared.
     known: Option<&'a KnownColumns>,
     field_types: Cow<'a, [FieldType]>,
     columns: Vec<ResultColumn>,
-    /// The column definitions wait for the first row, which says what a bare parameter is.
+    /// The column definitions are deferred until the first row, which determines the type of a bare parameter.
     deferred: bool,
 }
 
 impl<'a> ResultWriter<'a> {
-    /// A sink; `known` are the columns that the client remembers from the prepare.
+    /// Creates a sink. `known` are the columns that the client has cached since the prepare.
     pub fn new(
         connection: &'a mut Connection,
         style: ResultStyle,
@@ -118,7 +119,7 @@ impl<'a> ResultWriter<'a> {
         }
     }
 
-    /// A sink for rows whose columns the client knows already: those of a cursor.
+    /// Creates a sink for rows whose columns the client already knows: those of a cursor.
     pub fn rows_only(
         connection: &'a mut Connection,
         style: ResultStyle,
@@ -146,14 +147,14 @@ impl<'a> ResultWriter<'a> {
 }
 
 impl ResultWriter<'_> {
-    /// Writes the columns, if they wait for a row that does not come.
+    /// Writes the columns if they were deferred and there was no row.
     pub fn finish(mut self) {
         if self.deferred {
             self.write_columns();
         }
     }
 
-    /// The first row is there: a column that is nothing but a parameter has its value's type.
+    /// Determines the columns with the first row: a column that is a bare parameter has its value's type.
     fn settle_columns<'v>(&mut self, row: impl Iterator<Item = ValueRef<'v>>) {
         self.deferred = false;
         for (column, value) in self.columns.iter_mut().zip(row) {
@@ -194,12 +195,12 @@ impl ResultWriter<'_> {
     }
 }
 
-/// Whether a column's type is known from its values only: `SELECT ?`.
+/// Returns whether a column's type is only known from its values: `SELECT ?`.
 fn is_untyped(column: &ResultColumn) -> bool {
     column.data_type == DataType::VarBinary { length: 0 } && column.field_type != FieldType::Null
 }
 
-/// The type that a parameter's value gives its column.
+/// Returns the column type for a parameter's value.
 fn type_of(value: &ValueRef<'_>) -> Option<DataType> {
     Some(match value {
         ValueRef::Text(text) => DataType::VarChar {
@@ -315,7 +316,7 @@ impl RowSink for ResultWriter<'_> {
     }
 }
 
-/// The character set that text has to be written in, if it is not a part of UTF-8.
+/// Returns the character set for encoding text, if it is not a subset of UTF-8.
 fn needs_encoding(charset: Option<Charset>) -> Option<Charset> {
     match charset {
         None | Some(Charset::Utf8mb4 | Charset::Binary) => None,
@@ -323,7 +324,7 @@ fn needs_encoding(charset: Option<Charset>) -> Option<Charset> {
     }
 }
 
-/// A text value in another character set: its bytes.
+/// Encodes a text value in another character set.
 fn in_charset(value: ValueRef<'_>, charset: Charset) -> Value {
     let text = match &value {
         ValueRef::Text(text) => text.to_string(),
@@ -352,15 +353,15 @@ fn append_text(
     }
 }
 
-/// Column definitions, framed for the place that they have in every result: behind the packet with their count.
+/// Column definitions, framed for their place in every result: after the packet with the number of columns.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct EncodedColumns {
-    /// Packets with payloads only: length (4 bytes, little endian) and payload of each.
+    /// Packets without headers: length (4 bytes, little endian) and payload of each.
     pub bytes: Vec<u8>,
 }
 
 impl EncodedColumns {
-    /// Encodes.
+    /// Encodes column definitions.
     pub fn new(columns: &[ResultColumn], charset: Option<Charset>, capabilities: Capabilities) -> Self {
         let mut bytes = Vec::with_capacity(columns.len() * 64);
         for column in columns {
@@ -384,12 +385,12 @@ impl EncodedColumns {
     }
 }
 
-/// A result's column as the protocol describes it: text in the character set of the results.
+/// Returns the protocol's description of a column, with text in the character set of the results.
 pub fn definition(column: &ResultColumn, charset: Option<Charset>) -> ColumnDefinition<'_> {
     let own = column.collation;
     let is_text = own.charset() != Charset::Binary;
     let collation = match charset {
-        // What the client has asked for, and not the collation that the column sorts by.
+        // The collation of the requested character set, not the one by which the column sorts.
         Some(charset) if is_text && charset != Charset::Binary => charset.default_collation(),
         _ => own,
     };
@@ -408,7 +409,7 @@ pub fn definition(column: &ResultColumn, charset: Option<Charset>) -> ColumnDefi
     }
 }
 
-/// ENUM and SET are sent as strings.
+/// Returns the type on the wire: ENUM and SET are sent as strings.
 fn wire_type(field_type: FieldType) -> u8 {
     match field_type {
         FieldType::Enum | FieldType::Set => FieldType::String.code(),
@@ -417,7 +418,7 @@ fn wire_type(field_type: FieldType) -> u8 {
     }
 }
 
-/// A sink that keeps the rows: for SHOW statements that are answered by a query.
+/// Sink that keeps the rows, for SHOW statements that a query answers.
 #[derive(Debug, Default)]
 pub struct RowCollector {
     /// The columns.

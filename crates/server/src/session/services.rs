@@ -1,4 +1,4 @@
-//! What execution asks of the server around it, answered for one session.
+//! Services of the server for the execution of one session's statements.
 
 use super::gtid_wait::{self, AwaitedGtid};
 use super::place_wait;
@@ -27,41 +27,41 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The services of one session.
+/// Services of one session.
 pub struct SessionServices {
-    /// The server.
+    /// The server that the session belongs to.
     pub server: Arc<Server>,
-    /// What others see of the session.
+    /// The part of the session that others can access.
     pub shared: Arc<SessionShared>,
-    /// Its locks.
+    /// The session in the lock manager.
     pub locks: paceline_txn::Session,
-    /// Its values of system variables.
+    /// Session values of the system variables.
     pub values: Mutex<SessionValues>,
-    /// What variables tell of its transactions.
+    /// State of its transactions that variables show.
     pub transaction: Mutex<TransactionView>,
     privileges: SessionPrivileges,
-    /// `wait_for_gtid`, until it is there.
+    /// `wait_for_gtid`, until it is reached.
     pub(super) awaited: AwaitedGtid,
-    /// The locks of `GET_LOCK`.
+    /// Locks of `GET_LOCK`.
     user_locks: UserLocks,
-    /// The running statement's, on a worker of the runtime.
+    /// Time slice of the running statement on a worker of the runtime.
     pub turn: Turn,
-    /// The temporary table that a SHOW statement is about, while it runs: what information_schema then tells of.
+    /// Temporary table of the running SHOW statement, which information_schema includes meanwhile.
     pub shown_temporary: Mutex<Option<Arc<TableDefinition>>>,
 }
 
-/// What variables tell of a session's transactions.
+/// State of a session's transactions that variables show.
 #[derive(Debug, Clone, Default)]
 pub struct TransactionView {
     /// `@@in_transaction`.
     pub open: bool,
     /// `@@last_gtid`.
     pub last_gtid: Option<Gtid>,
-    /// The place of the snapshot of START TRANSACTION WITH CONSISTENT SNAPSHOT.
+    /// Position of the snapshot of START TRANSACTION WITH CONSISTENT SNAPSHOT.
     pub snapshot: Option<Version>,
-    /// `@@gtid_seq_no`: for the next transaction.
+    /// `@@gtid_seq_no` for the next transaction.
     pub gtid_seq_no: u64,
-    /// The GTID of the primary's transaction that is being replicated.
+    /// GTID of the primary's transaction that is being replicated.
     pub replicated: Option<GtidChoice>,
 }
 
@@ -74,7 +74,7 @@ impl fmt::Debug for SessionServices {
 }
 
 impl SessionServices {
-    /// Those of a session that is about to log in.
+    /// Creates the services of a session that is about to log in.
     pub fn new(server: Arc<Server>, shared: Arc<SessionShared>, locks: paceline_txn::Session) -> Self {
         let values = SessionValues::new(&server.globals);
         SessionServices {
@@ -91,38 +91,38 @@ impl SessionServices {
         }
     }
 
-    /// The session logged in to this account.
+    /// Sets the account that the session has logged in to.
     pub fn set_account(&self, account: Account) {
         self.privileges.log_in(account, &self.server.accounts);
     }
 
-    /// The session's account, with the privileges that the session has: see [`super::privileges`].
+    /// Returns the account with the session's privileges: see [`super::privileges`].
     pub fn account(&self) -> Arc<Account> {
         self.privileges.account(&self.server.accounts)
     }
 
-    /// USE: what the account may do in the database now counts until the next.
+    /// Stores the privileges in a database for USE. They apply until the next USE.
     pub fn enter_database(&self, database: &str) {
         self.privileges.enter(database, &self.server.accounts);
     }
 
-    /// What the session may do in a database.
+    /// Returns the session's privileges in a database.
     pub fn privileges_in(&self, session: &SessionContext, database: &str) -> PrivilegeSet {
         let current = session.database.as_deref();
         self.privileges.within(database, current, &self.server.accounts)
     }
 
-    /// Starts `max_statement_time`; zero is no limit.
+    /// Starts `max_statement_time`; zero means no limit.
     pub fn set_deadline(&self, limit: Duration) {
         self.shared
             .interrupt
             .set_deadline((!limit.is_zero()).then_some(limit));
     }
 
-    /// `wait_for_gtid`: waits until what the session wants to see is published. What is there stays there, so that it is looked for once.
+    /// Waits until the position of `wait_for_gtid` is published. It is then cleared, so it is only checked once.
     ///
     /// # Errors
-    /// 1205 after `wait_for_gtid_timeout`; those of KILL.
+    /// 1205 after `wait_for_gtid_timeout`; the errors of KILL.
     pub fn await_gtid(&self) -> Result<()> {
         let Some(wanted) = self.awaited.get() else {
             return Ok(());
@@ -132,17 +132,17 @@ impl SessionServices {
         Ok(())
     }
 
-    /// Waits until everything in a position is visible, at most `wait_for_gtid_timeout`.
+    /// Waits at most `wait_for_gtid_timeout` until everything in a position is visible.
     ///
     /// # Errors
-    /// 1205 after that; those of KILL.
+    /// 1205 after the timeout; the errors of KILL.
     pub fn wait_until_logged(&self, wanted: &GtidPosition) -> Result<()> {
         let seconds = self.values.lock().get(Variable::WaitForGtidTimeout).as_f64();
         let timeout = Duration::from_secs_f64(seconds);
         gtid_wait::wait_until_logged(&self.server.transactions, &self.shared, wanted, timeout)
     }
 
-    /// 1227 if the account has none of these privileges.
+    /// Returns 1227 if the account has none of these privileges.
     pub fn require_any(&self, privileges: &[Privilege]) -> Result<()> {
         let account = self.account();
         if privileges.iter().any(|privilege| account.global.has(*privilege)) {
@@ -155,13 +155,13 @@ impl SessionServices {
         Err(Error::new(ER_SPECIFIC_ACCESS_DENIED_ERROR, &[&names.join(", ")]))
     }
 
-    /// Reads a variable as `SHOW` prints it.
+    /// Returns a variable's value as `SHOW` prints it.
     pub fn show(&self, session: &SessionContext, variable: Variable, scope: Scope) -> Option<String> {
         let definition = variable.definition();
         definition.show(&self.setting(session, variable, scope))
     }
 
-    /// The value of a variable: the session's where `scope` is not [`Scope::Global`] and there is one.
+    /// Returns a variable's value: the session's value unless `scope` is [`Scope::Global`] or it has none.
     pub fn setting(&self, session: &SessionContext, variable: Variable, scope: Scope) -> Setting {
         if let Some(setting) = self.computed(session, variable, scope) {
             return setting;
@@ -172,7 +172,7 @@ impl SessionServices {
         }
     }
 
-    /// Variables whose value is not stored.
+    /// Returns the value of a variable that is not stored.
     fn computed(&self, session: &SessionContext, variable: Variable, scope: Scope) -> Option<Setting> {
         let number = Setting::Unsigned;
         let text = |value: String| Setting::Text(value.into());
@@ -217,7 +217,7 @@ impl SessionServices {
         })
     }
 
-    /// `default_master_connection`.
+    /// Returns the value of `default_master_connection`.
     pub fn default_connection(&self) -> String {
         self.values
             .lock()
@@ -231,7 +231,7 @@ pub(super) fn unknown(name: &str) -> Error {
     Error::new(ER_UNKNOWN_SYSTEM_VARIABLE, &[&name])
 }
 
-/// The connection and the variable of `connection.variable`.
+/// Splits `connection.variable`.
 pub(super) fn split_connection(name: &str) -> (Option<&str>, &str) {
     match name.rsplit_once('.') {
         Some((connection, variable)) => (Some(connection), variable),
@@ -239,7 +239,7 @@ pub(super) fn split_connection(name: &str) -> (Option<&str>, &str) {
     }
 }
 
-/// 1272 for a variable that connections have no values of their own of.
+/// Returns 1272 for a variable without values of connections.
 pub(super) fn must_be_of_connections(variable: Variable) -> Result<FilterKind> {
     filter_kind(variable).ok_or_else(|| Error::new(ER_VARIABLE_IS_NOT_STRUCT, &[&variable.definition().name]))
 }
@@ -379,7 +379,7 @@ impl ServerFunctions for SessionServices {
             .map_or_else(|| self.default_connection(), str::to_owned);
         let Ok(connection) = self.server.replicas().get(&name) else {
             return Ok(match name.is_empty() {
-                // The default connection is always there, if only by its name.
+                // The default connection always exists, at least by name.
                 true => PlaceWaited::InVain,
                 false => PlaceWaited::NoConnection(name),
             });
@@ -397,7 +397,7 @@ impl ServerFunctions for SessionServices {
     }
 }
 
-/// The error of a session that was told to stop.
+/// Returns the error of an interrupted session.
 pub fn interrupted(reason: InterruptReason) -> Error {
     Error::new(
         match reason {
@@ -410,7 +410,7 @@ pub fn interrupted(reason: InterruptReason) -> Error {
     )
 }
 
-/// A list of GTIDs that cannot be read.
+/// Returns the error for an invalid GTID list.
 pub fn of_gtid_list(error: paceline_binlog::Error) -> Error {
     Error::with_message(ErrorCode::from_number(error.code()), error.to_string())
 }

@@ -1,4 +1,4 @@
-//! SET.
+//! Execution of SET.
 
 use super::assignment::Assignment;
 use super::query::{AskedBy, Execution};
@@ -16,11 +16,11 @@ use paceline_types::error_code::*;
 use paceline_types::{Charset, Collation, Value};
 use paceline_wire::session_state::StateChange;
 
-/// One item of a SET that has passed its checks.
+/// A checked item of a SET.
 enum Checked {
     Variable(Assignment),
     UserVariable(String, UserVariable),
-    /// SET NAMES, SET CHARACTER SET: of client and results, and of the connection.
+    /// SET NAMES and SET CHARACTER SET: character set of client and results, and collation of the connection.
     Client {
         charset: Charset,
         connection: Collation,
@@ -33,7 +33,8 @@ enum Checked {
     Password(AccountStatement),
 }
 
-/// What SET STATEMENT cannot set, as in MariaDB: a transaction or the connection would outlive it.
+/// Variables that SET STATEMENT cannot set, as in MariaDB, because their effect on the transaction or the connection
+/// would outlive the statement.
 const NOT_FOR_STATEMENT: [Variable; 12] = [
     Variable::Autocommit,
     Variable::CharacterSetClient,
@@ -50,7 +51,7 @@ const NOT_FOR_STATEMENT: [Variable; 12] = [
 ];
 
 impl Session {
-    /// 1971 for what SET STATEMENT cannot set.
+    /// Returns 1971 for variables that SET STATEMENT cannot set.
     pub fn check_set_statement(&self, items: &[SetItem]) -> Result<()> {
         for item in items {
             if let SetItem::Variable { name, base: None, .. } = item
@@ -63,7 +64,8 @@ impl Session {
         Ok(())
     }
 
-    /// Checks all assignments, evaluating their values as variables are before any of them, then carries them out in order: one that is refused changes nothing.
+    /// Checks all assignments, with values evaluated before any of them, then executes them in order. If one fails its
+    /// check, nothing is changed.
     pub async fn set(&mut self, items: &[SetItem], parameters: &[Value]) -> Result<()> {
         let before = self.temporary_owner();
         let done = self.set_each(items, parameters).await;
@@ -123,7 +125,7 @@ impl Session {
             }
             SetItem::CharacterSet(charset) => Checked::Client {
                 charset: self.client_charset(charset.as_deref())?,
-                // As SET NAMES, but the connection has the database's.
+                // Like SET NAMES, but the connection gets the collation of the database.
                 connection: self.context.settings.collation_database,
             },
             SetItem::Transaction {
@@ -170,7 +172,7 @@ impl Session {
         let services = self.services.clone();
         services.assign(&mut self.context, assignment)?;
         if self.context.settings.autocommit && !was_autocommit {
-            // autocommit=1 commits what is open.
+            // autocommit=1 commits the open transaction.
             self.commit().await?;
         }
         if !global {
@@ -179,7 +181,7 @@ impl Session {
         Ok(())
     }
 
-    /// The value of an expression, which may hold subqueries: then it is executed as `SELECT expr`.
+    /// Evaluates an expression. One with subqueries is executed as `SELECT expr`.
     async fn evaluate_any(&mut self, expr: &Expr, parameters: &[Value]) -> Result<(Value, ExprType)> {
         if !has_subquery(expr) {
             return self.evaluate_typed(expr, parameters);
@@ -220,7 +222,7 @@ impl Session {
         Err(Error::new(ER_TABLE_DEF_CHANGED, &[]))
     }
 
-    /// Tells the client that a variable has changed, if it wants to know.
+    /// Tells the client that a variable has changed, if it tracks the variable.
     fn track(&mut self, variable: Variable) {
         if self.services.tracks(variable) {
             let value = self
@@ -245,7 +247,7 @@ impl Session {
         self.track(variable);
     }
 
-    /// The character set of SET NAMES and SET CHARACTER SET; `None` is DEFAULT.
+    /// Returns the character set of SET NAMES and SET CHARACTER SET; `None` is DEFAULT.
     fn client_charset(&self, name: Option<&str>) -> Result<Charset> {
         match name {
             None => Ok(self.context.settings.collation_server.charset()),
@@ -298,7 +300,7 @@ impl Session {
     }
 }
 
-/// A collation by its name, which must be one of this character set.
+/// Looks up a collation by name. It must belong to this character set.
 fn collation_of(charset: Charset, name: &str) -> Result<Collation> {
     let collation = Collation::from_name(name).ok_or_else(|| Error::new(ER_UNKNOWN_COLLATION, &[&name]))?;
     if collation.charset() != charset {

@@ -1,7 +1,7 @@
-//! SHOW.
+//! Execution of SHOW.
 //!
-//! Most of it is a query of `information_schema`, as in MariaDB: the statement becomes the text of a SELECT that names the columns as SHOW does,
-//! and LIKE or WHERE is put around it. The rest is written by hand.
+//! As in MariaDB, most of these statements are queries of `information_schema`: the statement becomes the text of a
+//! SELECT that names the columns as SHOW does, and LIKE or WHERE is applied to it. The others are implemented directly.
 
 use super::Session;
 use super::plans::Run;
@@ -17,10 +17,10 @@ use paceline_sql::{Error, Result};
 use paceline_types::Value;
 use paceline_types::error_code::*;
 
-/// A query behind a SHOW: what is selected, and where LIKE looks.
+/// Query of a SHOW: the SELECT, and the column for LIKE.
 struct ShowQuery {
     select: String,
-    /// The column that LIKE filters.
+    /// Column to which LIKE applies.
     like: String,
 }
 
@@ -31,12 +31,13 @@ fn query(select: impl Into<String>, like: &str) -> ShowQuery {
     }
 }
 
-/// A column of names that differ by case alone.
+/// Compares a column with case.
 fn exact(column: &str) -> String {
     format!("{column} COLLATE utf8mb3_bin")
 }
 
-/// A filter's pattern as a condition on the column itself: what does not pass it need not be made. The filter is still applied, by its own rules, to what is shown.
+/// Converts a filter's pattern to a condition on the underlying column, so that rows that do not match need not be
+/// built. The filter itself is still applied to the result.
 fn and_like(column: &str, filter: &ShowFilter) -> String {
     match filter {
         ShowFilter::Like(pattern) => format!(" AND {column} LIKE {}", text_literal(pattern)),
@@ -111,7 +112,7 @@ impl Session {
                     ),
                     false => ("", ""),
                 };
-                // SHOW has the bare text of a default where information_schema quotes it.
+                // SHOW prints a default without the quotes that information_schema has.
                 let select = format!(
                     "SELECT COLUMN_NAME AS `Field`, COLUMN_TYPE AS `Type`, {collation}IS_NULLABLE AS `Null`, COLUMN_KEY AS `Key`, \
                      IF(COLUMN_DEFAULT = 'NULL', NULL, IF(COLUMN_DEFAULT LIKE '''%', REPLACE(SUBSTRING(COLUMN_DEFAULT, 2, \
@@ -291,7 +292,7 @@ impl Session {
                 }
                 let mut output = Output::new();
                 output.text("Type", 10).text("Name", 512).text("Status", 65_535);
-                // Its mutexes and its log have nothing to tell.
+                // Its mutexes and its log have no data.
                 let is_innodb = ["InnoDB", "ALL"]
                     .iter()
                     .any(|name| engine.eq_ignore_ascii_case(name));
@@ -316,8 +317,8 @@ impl Session {
         }
     }
 
-    /// Runs the query behind a SHOW, with its filter put around it.
-    /// A query about one table, which may be temporary: information_schema knows nothing of those else.
+    /// Runs the query of a SHOW on one table. The table may be temporary, and information_schema includes it only
+    /// meanwhile.
     async fn show_of_table(
         &mut self,
         (database, name): (&str, &str),
@@ -331,6 +332,7 @@ impl Session {
         shown
     }
 
+    /// Runs the query of a SHOW with its filter.
     async fn show_query(
         &mut self,
         show: ShowQuery,
@@ -382,7 +384,7 @@ impl Session {
             VariableScope::Session | VariableScope::Default => "SESSION",
         };
         let name = match what {
-            // Variables are shown in lower case, status in its own.
+            // Names of variables are shown in lower case, those of status values in their own spelling.
             "VARIABLES" => "LOWER(VARIABLE_NAME)",
             _ => {
                 "IF(VARIABLE_NAME LIKE 'WSREP%', LOWER(VARIABLE_NAME), \
@@ -396,7 +398,7 @@ impl Session {
             .await
     }
 
-    /// The database that SHOW is about: the one that it names, or the current one.
+    /// Returns the database of a SHOW: the named one, or the current one.
     fn shown_database(&self, named: Option<&str>) -> Result<String> {
         let database = match (named, &self.context.database) {
             (Some(name), _) => name.to_owned(),
@@ -419,7 +421,7 @@ impl Session {
         }
     }
 
-    /// A table that is there, and that the account may know of.
+    /// Checks that a table exists and is visible to the account. Returns its database and name.
     fn shown_table(&self, table: &TableName) -> Result<(String, String)> {
         let (database, name) = self.qualified(table)?;
         if let Some(virtual_name) = crate::server::virtual_database(&database)
@@ -584,7 +586,7 @@ impl Session {
         self.send(output, execution)
     }
 
-    /// Plans reading all of a table or view; 1356 for a view that cannot be read.
+    /// Plans a query for all rows of a table or view; 1356 for an invalid view.
     pub(super) fn plan_of_table(&self, database: &str, name: &str) -> Result<paceline_sql::plan::Plan> {
         self.plan_text(&select_all(database, name))
     }
@@ -617,7 +619,7 @@ impl Session {
         self.send(output, execution)
     }
 
-    /// SHOW CREATE of what cannot be there.
+    /// Returns the error of SHOW CREATE for kinds of objects that do not exist here.
     fn no_such_object(&self, kind: &str, name: &TableName) -> Result<()> {
         let database = name
             .database
@@ -636,7 +638,7 @@ impl Session {
     }
 }
 
-/// SHOW CREATE TABLE of a table that is made on demand.
+/// Returns SHOW CREATE TABLE of a virtual table.
 fn virtual_create_table(database: &str, name: &str) -> String {
     let columns = crate::server::virtual_columns(database, name).unwrap_or_default();
     let lines: Vec<String> = columns
@@ -646,8 +648,8 @@ fn virtual_create_table(database: &str, name: &str) -> String {
             format!("  {} {}{null}", identifier(&column.name), column.ty.data_type)
         })
         .collect();
-    // `mariadb-dump` passes over the temporary tables of information_schema; the others it makes again, where they are missing: they
-    // must be in an engine that takes their LONGTEXT.
+    // `mariadb-dump` ignores the temporary tables of information_schema. It creates the others again if they are
+    // missing, so their engine must accept LONGTEXT.
     let (kind, engine) = match database.eq_ignore_ascii_case("information_schema") {
         true => ("TEMPORARY TABLE", "MEMORY"),
         false => ("TABLE", "InnoDB"),

@@ -1,4 +1,4 @@
-//! What SHOW tells of connections to primaries.
+//! SHOW statements on connections to primaries.
 
 use super::Session;
 use super::query::Execution;
@@ -16,7 +16,7 @@ use paceline_types::Value;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 impl Session {
-    /// SHOW SLAVE STATUS and SHOW ALL SLAVES STATUS.
+    /// Executes SHOW SLAVE STATUS and SHOW ALL SLAVES STATUS.
     pub fn show_slave_status(
         &mut self,
         connection: Option<&str>,
@@ -41,7 +41,7 @@ impl Session {
         status_columns(&mut output, all);
         for connection in shown {
             let status = connection.status();
-            // A connection without a primary is as good as none.
+            // A connection without a primary is not shown.
             if status.definition.host.is_empty() {
                 continue;
             }
@@ -51,7 +51,7 @@ impl Session {
         self.send(output, execution)
     }
 
-    /// SHOW RELAYLOG EVENTS: there is no relay log.
+    /// Executes SHOW RELAYLOG EVENTS: there is no relay log.
     pub fn show_relaylog_events(&mut self, connection: Option<&str>, execution: Execution<'_>) -> Result<()> {
         self.services
             .require_any(&[Privilege::Super, Privilege::SlaveMonitor])?;
@@ -71,7 +71,7 @@ impl Session {
     }
 }
 
-/// The columns of SHOW SLAVE STATUS, in MariaDB's order.
+/// Adds the columns of SHOW SLAVE STATUS, in MariaDB's order.
 fn status_columns(output: &mut Output, all: bool) {
     if all {
         output.text("Connection_name", 64).text("Slave_SQL_State", 60);
@@ -210,7 +210,7 @@ fn status_row(status: &ConnectionStatus, server: &crate::server::Server, all: bo
         Value::UInt(u64::from(definition.connect_retry_seconds)),
         text(&*read.file),
         Value::UInt(read.offset),
-        // There is no relay log: what was read and not applied is in memory.
+        // There is no relay log: events that were read and not applied are in memory.
         text(""),
         Value::UInt(0),
         text(&*applied.file),
@@ -276,7 +276,7 @@ fn status_row(status: &ConnectionStatus, server: &crate::server::Server, all: bo
                 "{:.3}",
                 definition.heartbeat_period(options.net_timeout).as_secs_f64()
             )),
-            // As in MariaDB it is `gtid_current_pos`: what was written here counts too.
+            // As in MariaDB it is `gtid_current_pos`, which includes local transactions.
             text(
                 server
                     .transactions

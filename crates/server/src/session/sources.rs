@@ -1,4 +1,4 @@
-//! Where the rows of `information_schema` come from, as one session may see them.
+//! Source of the rows of `information_schema`, restricted to what one session may see.
 
 use super::services::SessionServices;
 use crate::accounts::PrivilegeSet;
@@ -24,11 +24,11 @@ use paceline_types::temporal::TimeZone;
 use paceline_types::{Collation, Value, Version};
 use std::sync::Arc;
 
-/// The sources for one session.
+/// Source for one session.
 pub struct SessionSources<'a> {
-    /// Its services.
+    /// Services of the session.
     pub services: &'a SessionServices,
-    /// What execution reads of it.
+    /// Context of the session.
     pub session: &'a SessionContext,
 }
 
@@ -73,7 +73,7 @@ impl SessionSources<'_> {
         self.services.account().global.has(Privilege::Process)
     }
 
-    /// The receivers and appliers of connections to primaries.
+    /// Returns the receivers and appliers of connections to primaries.
     fn replication_processes(&self) -> Vec<Process> {
         let mut processes = vec![];
         for connection in self.services.server.replicas().all() {
@@ -99,7 +99,7 @@ impl SessionSources<'_> {
 }
 
 impl SessionSources<'_> {
-    /// Plans reading all of a view.
+    /// Plans a query for all rows of a view.
     fn plan_view(&self, view: &ViewDefinition, catalog: &Arc<Catalog>) -> Result<Plan> {
         let text = select_all(&view.database, &view.name);
         let statement = parse_first(text.as_bytes(), &ParseOptions::default())?.statement;
@@ -114,7 +114,7 @@ impl SessionSources<'_> {
         )
     }
 
-    /// The temporary table that a SHOW statement is about.
+    /// Returns the temporary table of the running SHOW statement.
     fn shown_temporary(&self) -> Option<Arc<TableDefinition>> {
         self.services.shown_temporary.lock().clone()
     }
@@ -152,7 +152,7 @@ impl Sources for SessionSources<'_> {
             return vec![Arc::new(shown.description().clone())];
         }
         let catalog = self.services.server.catalog.load();
-        // The tables of `mysql` that are part of the program can be read by their names, and are not listed: a dump of all databases that had
+        // The built-in tables of `mysql` can be read by name but are not listed: a dump of all databases that contained
         // them could not be loaded.
         let is_own =
             |table: &TableDefinition| table.database() == SYSTEM_DATABASE && table.version() == Version::ZERO;

@@ -1,4 +1,4 @@
-//! What a session holds beyond its transaction: LOCK TABLES, and FLUSH TABLES WITH READ LOCK.
+//! Locks that a session holds beyond its transaction: LOCK TABLES, and FLUSH TABLES WITH READ LOCK.
 
 use paceline_txn::{GlobalReadLock, MetadataGuard};
 
@@ -6,47 +6,47 @@ use paceline_txn::{GlobalReadLock, MetadataGuard};
 #[derive(Default)]
 pub struct TableLocks {
     pub(super) tables: Vec<LockedTable>,
-    /// LOCK TABLES holds, if only for temporary tables, which need no lock.
+    /// LOCK TABLES is in effect, possibly only for temporary tables, which need no lock.
     pub(super) holds: bool,
     pub(super) global: Option<GlobalReadLock>,
 }
 
-/// A table that LOCK TABLES has locked.
+/// A table locked by LOCK TABLES.
 pub(super) struct LockedTable {
     pub(super) database: String,
     pub(super) name: String,
     pub(super) write: bool,
-    /// The name under which it was locked; `None` if it is behind a view.
+    /// Alias in LOCK TABLES; `None` if it is a table of a view.
     pub(super) alias: Option<String>,
-    /// One entry of a table has it for all of the same kind.
+    /// A table's entries of the same kind share one guard.
     pub(super) _guard: Option<MetadataGuard>,
 }
 
 impl LockedTable {
-    /// Whether it is this table.
+    /// Returns whether it is this table.
     pub(super) fn is(&self, database: &str, name: &str) -> bool {
         self.database == database && self.name == name
     }
 
-    /// Whether a statement may call it so.
+    /// Returns whether a statement may use this alias for the table.
     pub(super) fn goes_by(&self, alias: &str) -> bool {
         self.alias.as_deref().is_none_or(|locked| locked == alias)
     }
 }
 
 impl TableLocks {
-    /// Gives back what LOCK TABLES has locked; the global read lock stays.
+    /// Releases the locks of LOCK TABLES. The global read lock stays.
     pub fn release_tables(&mut self) {
         self.tables.clear();
         self.holds = false;
     }
 
-    /// True while LOCK TABLES holds.
+    /// Returns whether LOCK TABLES is in effect.
     pub fn has_tables(&self) -> bool {
         self.holds
     }
 
-    /// True while FLUSH TABLES WITH READ LOCK holds.
+    /// Returns whether FLUSH TABLES WITH READ LOCK is in effect.
     pub fn is_globally_locked(&self) -> bool {
         self.global.is_some()
     }

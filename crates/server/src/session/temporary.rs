@@ -1,15 +1,16 @@
-//! The session's temporary tables: what its statements see, and how they come and go.
+//! A session's temporary tables: their visibility, creation and removal.
 //!
 //! ```text
-//!   shared catalog ─▶ TemporaryTables::over ─▶ what names mean in this session
-//!   CREATE, ALTER, DROP … ─▶ prepared as any definition ─▶ applied to the session: no lock, no log, no GTID
-//!   their rows ─▶ the transaction's own write set for them ─▶ visible to the session's next transaction
+//!   shared catalog ─▶ TemporaryTables::over ─▶ the session's catalog
+//!   CREATE, ALTER, DROP … ─▶ prepared like any DDL ─▶ applied to the session: no lock, no log, no GTID
+//!   their rows ─▶ a separate write set of the transaction ─▶ visible to the session's next transaction
 //! ```
 //!
-//! As in MariaDB, CREATE and DROP TEMPORARY TABLE commit nothing and are not undone by a rollback; other definitions commit first, also of temporary
-//! tables. What is only about temporary tables needs no privilege but CREATE TEMPORARY TABLES, and is done on a read-only server and under FLUSH
-//! TABLES WITH READ LOCK. The log never hears of them: a replica is sent the rows that were read from them, and whole definitions
-//! where one was LIKE one of them.
+//! As in MariaDB, CREATE and DROP TEMPORARY TABLE do not commit and are not undone by a rollback; other DDL commits
+//! first, also on temporary tables. Statements on temporary tables alone need only the privilege CREATE TEMPORARY
+//! TABLES, and are executed on a read-only server and under FLUSH TABLES WITH READ LOCK. They are never logged: a
+//! replica gets the rows that were read from temporary tables, and a complete definition instead of one LIKE a
+//! temporary table.
 
 use super::Session;
 use super::query::Execution;
@@ -22,12 +23,12 @@ use paceline_storage::{TemporaryIndex, TemporaryWrites};
 use paceline_types::error_code::*;
 use std::sync::Arc;
 
-/// `server_id` and `pseudo_thread_id`: as in MariaDB they say whose temporary tables a session sees, so that the text of a log finds those of each session
-/// that it comes from.
+/// Values of `server_id` and `pseudo_thread_id`. As in MariaDB they select the temporary tables of a session, so that
+/// the text of a log finds those of each original session.
 pub type TemporaryOwner = (u64, u64);
 
 impl Session {
-    /// Whose temporary tables the variables mean now.
+    /// Returns the owner selected by the variables' current values.
     pub fn temporary_owner(&self) -> TemporaryOwner {
         let values = self.services.values.lock();
         (
@@ -36,7 +37,7 @@ impl Session {
         )
     }
 
-    /// The variables were set: the temporary tables in view are no longer those of `before`.
+    /// Switches the temporary tables after the variables were set. `before` is the owner whose tables are active.
     pub fn choose_temporary_tables(&mut self, before: TemporaryOwner) {
         let now = self.temporary_owner();
         if now == before {
@@ -50,13 +51,13 @@ impl Session {
         }
     }
 
-    /// The catalog as the session's statements see it.
+    /// Returns the catalog as the session's statements see it.
     #[inline]
     pub fn catalog(&self) -> Arc<Catalog> {
         self.temporary.over(self.server.catalog.load())
     }
 
-    /// Does to the session's temporary tables what a prepared statement asks for: `rows` are those that were built anew.
+    /// Applies a prepared statement to the session's temporary tables. `rows` are those of a rebuilt table.
     pub fn apply_temporary(&mut self, plan: TemporaryPlan, rows: Option<TemporaryWrites>) -> Result<()> {
         if plan.is_empty() {
             return Ok(());
@@ -77,7 +78,7 @@ impl Session {
         Ok(())
     }
 
-    /// The numbers are free, unless the transaction may have written to them: then when it ends.
+    /// Releases the index numbers. If the transaction may have written to them, they are released at its end.
     fn release_indexes(&mut self, dropped: Vec<TemporaryIndex>) {
         if let Some(transaction) = self.transaction.get_mut()
             && !dropped.is_empty()
@@ -86,7 +87,7 @@ impl Session {
         }
     }
 
-    /// All temporary tables go: the session ends or begins anew. Its transaction has ended.
+    /// Drops all temporary tables when the session ends or is reset. Its transaction has ended.
     pub fn drop_temporary_tables(&mut self) {
         for tables in self.other_temporary.values().chain([&self.temporary]) {
             for table in tables.catalog().tables() {
@@ -97,7 +98,7 @@ impl Session {
         self.other_temporary.clear();
     }
 
-    /// Whether the statement's transaction is, or would be, READ ONLY.
+    /// Returns whether the statement's transaction is, or would be, READ ONLY.
     pub fn is_read_only_transaction(&self) -> bool {
         match self.transaction.is_active() {
             true => self.transaction.is_read_only(),
@@ -105,7 +106,8 @@ impl Session {
         }
     }
 
-    /// 1137 for CREATE OR REPLACE TEMPORARY TABLE … SELECT from the table itself; 1235 for CREATE TABLE … SELECT from a temporary table of the same name.
+    /// Returns 1137 for CREATE OR REPLACE TEMPORARY TABLE … SELECT from the table itself; 1235 for CREATE TABLE …
+    /// SELECT from a temporary table of the same name.
     pub fn check_select_source(&self, create: &CreateTable) -> Result<()> {
         let Some(select) = create.select() else {
             return Ok(());
@@ -128,8 +130,8 @@ impl Session {
         }
     }
 
-    /// The second half of CREATE TEMPORARY TABLE … SELECT: the rows. They stay whatever becomes of the transaction; the table does not stay without
-    /// them. How many there were.
+    /// Executes the second half of CREATE TEMPORARY TABLE … SELECT: inserts the rows. They stay even if the transaction
+    /// is rolled back; without them the table is dropped. Returns their number.
     pub async fn fill_temporary_table(
         &mut self,
         table: TableName,
@@ -148,7 +150,7 @@ impl Session {
             .await;
         match filled {
             Ok(rows) => {
-                // A transaction of the statement alone is committed already.
+                // A single-statement transaction is already committed.
                 if let (Some(transaction), Some(mark)) = (self.transaction.get_mut(), mark) {
                     transaction.keep_temporary_since(mark);
                 }

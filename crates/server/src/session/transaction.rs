@@ -1,4 +1,4 @@
-//! A session's transaction: when it begins, when it ends, and what SET TRANSACTION says of it.
+//! A session's transaction: begin, end, and SET TRANSACTION.
 //!
 //! ```text
 //!              BEGIN, autocommit=0 and a statement
@@ -24,51 +24,51 @@ use paceline_types::error_code::*;
 use paceline_types::{DomainId, SequenceNumber, ServerId};
 use paceline_wire::session_state::StateChange;
 
-/// A session's transaction.
+/// Current transaction of a session.
 #[derive(Default)]
 pub struct TransactionSlot {
     state: State,
-    /// SET TRANSACTION for the next one: isolation and access.
+    /// SET TRANSACTION for the next transaction: isolation and access.
     next_isolation: Option<SqlIsolation>,
     next_access: Option<AccessMode>,
 }
 
-/// Boxed: a transaction is made for each statement in memory that was used a moment ago, not in the session's own, which is long out of the caches where many
-/// sessions take turns.
+/// Boxed: each statement's transaction then reuses recently used memory. A place in the session would not be in the
+/// caches any more when many sessions take turns.
 #[derive(Default)]
 enum State {
     #[default]
     None,
-    /// Of one statement.
+    /// Transaction of one statement.
     Single(Box<Transaction>),
-    /// Until COMMIT or ROLLBACK.
+    /// Transaction until COMMIT or ROLLBACK.
     Open(Box<Transaction>),
-    /// As `Open`, after an error that has undone all of it: 1213. The next statement begins another.
+    /// Like `Open`, after an error that has undone the whole transaction: 1213. The next statement begins another one.
     Undone,
 }
 
 impl TransactionSlot {
-    /// Whether a transaction is open beyond the statement.
+    /// Returns whether a transaction is open beyond the statement.
     pub fn is_open(&self) -> bool {
         matches!(self.state, State::Open(_))
     }
 
-    /// Whether there is one, also of the running statement only.
+    /// Returns whether there is a transaction, including that of a single statement.
     pub fn is_active(&self) -> bool {
         matches!(self.state, State::Open(_) | State::Single(_))
     }
 
-    /// Whether the open one has changed rows.
+    /// Returns whether the open transaction has changed rows.
     pub fn has_writes(&self) -> bool {
         matches!(&self.state, State::Open(transaction) if transaction.has_writes())
     }
 
-    /// Whether the open one is READ ONLY.
+    /// Returns whether the open transaction is READ ONLY.
     pub fn is_read_only(&self) -> bool {
         matches!(&self.state, State::Open(transaction) if transaction.options().access == AccessMode::ReadOnly)
     }
 
-    /// The running one.
+    /// Returns the current transaction.
     pub fn get_mut(&mut self) -> Option<&mut Transaction> {
         match &mut self.state {
             State::Open(transaction) | State::Single(transaction) => Some(transaction),
@@ -76,7 +76,7 @@ impl TransactionSlot {
         }
     }
 
-    /// The running one, for who has entered it.
+    /// Returns the current transaction. The caller has entered it.
     ///
     /// # Errors
     /// 1105 if there is none.
@@ -84,7 +84,7 @@ impl TransactionSlot {
         self.get_mut().ok_or_else(|| Error::new(ER_UNKNOWN_ERROR, &[]))
     }
 
-    /// Takes it out.
+    /// Removes and returns the current transaction.
     fn take(&mut self) -> Option<Box<Transaction>> {
         match std::mem::take(&mut self.state) {
             State::Open(transaction) | State::Single(transaction) => Some(transaction),
@@ -92,14 +92,14 @@ impl TransactionSlot {
         }
     }
 
-    /// Rolls it back without telling anybody: the session ends.
+    /// Rolls back without a notification, because the session ends.
     pub fn abandon(&mut self) {
         if let Some(transaction) = self.take() {
             transaction.rollback();
         }
     }
 
-    /// SET TRANSACTION without SESSION or GLOBAL.
+    /// Sets the options of SET TRANSACTION without SESSION or GLOBAL.
     pub fn set_next(&mut self, isolation: Option<SqlIsolation>, access: Option<AccessMode>) {
         self.next_isolation = isolation.or(self.next_isolation);
         self.next_access = access.or(self.next_access);
@@ -115,7 +115,7 @@ fn isolation(level: SqlIsolation) -> IsolationLevel {
     }
 }
 
-/// The GTID that the session's next transaction asks for.
+/// Returns the GTID choice for the session's next transaction.
 pub fn gtid_choice(services: &SessionServices) -> GtidChoice {
     if let Some(gtid) = services.transaction.lock().replicated.clone() {
         return gtid;
@@ -135,7 +135,7 @@ pub fn gtid_choice(services: &SessionServices) -> GtidChoice {
     )
 }
 
-/// `sql_log_bin` and `skip_replication`.
+/// Returns the replication mode from `sql_log_bin` and `skip_replication`.
 pub fn replication(context: &SessionContext, services: &SessionServices) -> Replication {
     let is_marked = || services.values.lock().get(Variable::SkipReplication).as_bool();
     match context.settings.log_bin {
@@ -146,7 +146,7 @@ pub fn replication(context: &SessionContext, services: &SessionServices) -> Repl
 }
 
 impl Session {
-    /// What a transaction that begins now begins with.
+    /// Returns the options of a transaction that begins now.
     pub fn transaction_options(
         &mut self,
         lifetime: Lifetime,
@@ -179,7 +179,7 @@ impl Session {
         }
     }
 
-    /// Makes sure that a statement has a transaction.
+    /// Begins a transaction for a statement, if there is none.
     pub fn enter_transaction(&mut self) {
         self.begin_if_none(match self.context.settings.autocommit {
             true => Lifetime::SingleStatement,
@@ -200,8 +200,8 @@ impl Session {
         }
     }
 
-    /// The same for a statement that touches no table: it is a transaction of its own under `autocommit=0` too, and what SET TRANSACTION has said of the
-    /// next one is not said of it.
+    /// Begins a transaction for a statement without tables. It is a single-statement transaction even with
+    /// `autocommit=0`, and does not use up the options of SET TRANSACTION.
     pub fn enter_tableless(&mut self) {
         let (isolation, access) = (self.transaction.next_isolation, self.transaction.next_access);
         self.begin_if_none(Lifetime::SingleStatement);
@@ -221,13 +221,13 @@ impl Session {
         }
     }
 
-    /// A transaction lasts until COMMIT or ROLLBACK.
+    /// Keeps a transaction open until COMMIT or ROLLBACK.
     fn open_transaction(&mut self, transaction: Transaction) {
         self.transaction.state = State::Open(Box::new(transaction));
         self.services.transaction.lock().open = true;
     }
 
-    /// `skip_parallel_replication`: replicas shall not try the transaction beside others.
+    /// Marks a transaction for `skip_parallel_replication`: replicas must not apply it in parallel.
     fn mark_serial(&self, transaction: &mut Transaction) {
         if self
             .services
@@ -240,7 +240,8 @@ impl Session {
         }
     }
 
-    /// A statement ended well: commits it if it stands alone, else waits until what it read under lock is published.
+    /// Ends a successful statement: commits a single-statement transaction, else waits until the data read under lock
+    /// is published.
     pub async fn leave_statement(&mut self) -> Result<()> {
         match &self.transaction.state {
             State::Single(_) => self.commit().await,
@@ -255,8 +256,8 @@ impl Session {
         }
     }
 
-    /// A statement failed: what it wrote is taken back already. Ends its transaction if it stands alone, or if the error has undone all of
-    /// it.
+    /// Ends a failed statement, whose changes are already undone. Rolls the transaction back if it is a single
+    /// statement, or if the error has undone all of it.
     pub fn abort_statement(&mut self) {
         match &mut self.transaction.state {
             State::Single(_) => self.roll_back(),
@@ -268,7 +269,8 @@ impl Session {
         }
     }
 
-    /// Puts the transaction into the commit queue, if there is one. Its memory is free for the next one's when this returns, while the commit is waited for.
+    /// Adds the transaction to the commit queue, if there is one. When this returns, its memory can be reused while the
+    /// commit is waited for.
     fn enqueue_commit(&mut self) -> Option<CommitFuture> {
         let transaction = self.transaction.take()?;
         Some(transaction.commit_where(|| self.check_writable().is_ok()))
@@ -290,13 +292,13 @@ impl Session {
         }
     }
 
-    /// Notes what was committed.
+    /// Records a commit.
     pub fn committed(&mut self, outcome: CommitOutcome) {
         let Some(gtid) = outcome.gtid else { return };
         {
             let mut view = self.services.transaction.lock();
             view.last_gtid = Some(gtid);
-            // gtid_seq_no holds for one transaction.
+            // gtid_seq_no applies to one transaction.
             view.gtid_seq_no = 0;
         }
         if self.services.tracks(Variable::LastGtid) {
@@ -308,7 +310,7 @@ impl Session {
         }
     }
 
-    /// Rolls the transaction back, if there is one.
+    /// Rolls back the transaction, if there is one.
     pub fn roll_back(&mut self) {
         if let Some(transaction) = self.transaction.take() {
             transaction.rollback();
@@ -323,7 +325,7 @@ impl Session {
         self.shared.transaction.clear();
     }
 
-    /// BEGIN, COMMIT, ROLLBACK, savepoints.
+    /// Executes BEGIN, COMMIT, ROLLBACK and savepoint statements.
     pub async fn transaction_statement(
         &mut self,
         statement: &TransactionStatement,
@@ -382,11 +384,11 @@ impl Session {
             }
             TransactionStatement::Savepoint(name) => {
                 counters.com_savepoint.add(1);
-                // Outside a transaction a savepoint has nothing to stand in; MariaDB takes it and forgets it.
+                // Without a transaction a savepoint has no effect: MariaDB accepts and forgets it.
                 if !self.context.settings.autocommit {
                     self.enter_transaction();
                 }
-                // As MariaDB logs it: where the transaction has rows already, by a name of its own making.
+                // Logged in MariaDB's form, if the transaction already has rows.
                 let text = format!("SAVEPOINT `{}`", name.replace('`', "``"));
                 let logged = LoggedStatement::of(self, text.as_bytes());
                 if let Some(transaction) = self.transaction.get_mut() {
@@ -413,14 +415,14 @@ impl Session {
         Ok(())
     }
 
-    /// What the open transaction was begun with, for AND CHAIN.
+    /// Returns the options of the open transaction, for AND CHAIN.
     fn chained_options(&mut self) -> Option<TransactionOptions> {
         self.transaction
             .get_mut()
             .map(|transaction| transaction.options().clone())
     }
 
-    /// AND CHAIN, RELEASE, and `completion_type`.
+    /// Handles AND CHAIN, RELEASE and `completion_type`.
     fn complete(&mut self, completion: Completion, chained: Option<TransactionOptions>) {
         let default = self.services.values.lock().get(Variable::CompletionType).as_u64();
         if completion.release.unwrap_or(default == 2) {
@@ -441,12 +443,12 @@ impl Session {
 }
 
 impl SessionServices {
-    /// See [`gtid_choice`].
+    /// Returns the GTID choice for the next transaction: see [`gtid_choice`].
     pub fn gtid_choice(&self) -> GtidChoice {
         gtid_choice(self)
     }
 
-    /// Whether the client wants to be told when this variable changes (`session_track_system_variables`).
+    /// Returns whether the client tracks this variable (`session_track_system_variables`).
     pub fn tracks(&self, variable: Variable) -> bool {
         self.values.lock().tracks(variable)
     }

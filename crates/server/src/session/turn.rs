@@ -1,31 +1,33 @@
-//! A statement's turn on a worker of the runtime.
+//! Time slices of statements on a worker of the runtime.
 //!
-//! Sessions are tasks, and statements run in them from beginning to end: most take less than a change of threads does. One that computes for long would keep its
-//! worker, and with it what waits in that worker's queue, other sessions and new connections; as many such statements as there are workers would stop the server. So a
-//! statement that has run for a while gives its worker away: another thread goes on with the worker's other tasks, and this one with the statement alone. A long text is parsed and planned so from the start.
+//! Sessions are tasks, and a statement runs in its task from beginning to end: most statements take less time than a
+//! thread switch. A statement that computes for long would keep its worker, and with it the tasks in that worker's
+//! queue: other sessions and new connections. With as many such statements as workers the server would stop. A
+//! statement that has run for a while therefore gives its worker away: another thread continues with the worker's other
+//! tasks, and this thread with the statement alone. A long text is parsed and planned in this way from the start.
 //!
 //! ```text
-//!   0 ────── 5 ms ─────────── 50 ms ───────── 500 ms ─────── …      since its first look, which comes after some rows: a short statement never looks
-//!            gives the worker away, and again, in case that the worker came back before another thread had it
+//!   0 ────── 5 ms ─────────── 50 ms ───────── 500 ms ─────── …      since its first check, which follows some rows; a short statement never checks
+//!            gives the worker away, and again, in case that the worker returned before another thread took it
 //! ```
 
 use parking_lot::Mutex;
 use std::time::{Duration, Instant};
 use tokio::runtime::{Handle, RuntimeFlavor};
 
-/// What other tasks may have to wait for.
+/// Time for which other tasks may have to wait.
 const TURN: Duration = Duration::from_millis(5);
 
-/// By how much longer it is until the worker is given away once more.
+/// Factor by which the time until the next handover grows.
 const LONGER: u32 = 10;
 
-/// How long another thread may take to begin.
+/// Time that another thread may need to start.
 const HANDOVER: Duration = Duration::from_millis(1);
 
-/// Parsing and planning a text of so many bytes takes some milliseconds.
+/// Number of bytes from which parsing and planning a text takes some milliseconds.
 const LONG_TEXT_BYTES: usize = 16 << 10;
 
-/// Does work that takes the longer the longer a statement's text is. For a long text it gives the worker away first.
+/// Runs `work`, whose time depends on the length of a statement's text. For a long text it gives the worker away first.
 pub fn on_text<T>(text_bytes: usize, work: impl FnOnce() -> T) -> T {
     match text_bytes >= LONG_TEXT_BYTES && is_on_worker() {
         true => tokio::task::block_in_place(work),
@@ -33,7 +35,7 @@ pub fn on_text<T>(text_bytes: usize, work: impl FnOnce() -> T) -> T {
     }
 }
 
-/// When the running statement gives its worker away; nothing before its first look.
+/// Time slice of the running statement; `None` before its first check.
 #[derive(Default)]
 pub struct Turn(Mutex<Option<Running>>);
 
@@ -43,19 +45,19 @@ struct Running {
 }
 
 impl Turn {
-    /// A statement begins.
+    /// Resets the slice at the start of a statement.
     pub fn begin(&self) {
         *self.0.lock() = None;
     }
 
-    /// Called now and then while it runs.
+    /// Gives the worker away if the slice is over. Called from time to time while the statement runs.
     pub fn look(&self) {
         if self.is_over() && is_on_worker() {
             tokio::task::block_in_place(|| std::thread::sleep(HANDOVER));
         }
     }
 
-    /// Whether other tasks have waited long enough; the next time it takes longer.
+    /// Returns whether the slice is over. The next slice is longer.
     fn is_over(&self) -> bool {
         let mut running = self.0.lock();
         let running = running.get_or_insert_with(|| Running {
@@ -90,7 +92,7 @@ mod tests {
             std::thread::sleep(TURN * LONGER);
             assert!(turn.is_over());
         }
-        // Outside of a runtime nobody waits for a worker.
+        // Outside of a runtime there are no workers.
         turn.begin();
         turn.look();
         std::thread::sleep(TURN);

@@ -1,4 +1,4 @@
-//! The locks of `GET_LOCK`.
+//! Locks of `GET_LOCK`.
 
 use super::errors::of_transaction;
 use crate::registry::SessionShared;
@@ -11,7 +11,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The session that holds a lock, by its connection id.
+/// Returns the connection id of the session that holds a lock.
 pub fn holder(server: &Server, name: &str) -> Option<u64> {
     server
         .user_locks
@@ -20,12 +20,12 @@ pub fn holder(server: &Server, name: &str) -> Option<u64> {
         .map(|id| u64::from(*id))
 }
 
-/// What a lock takes beside the copies of its name, in bytes: entries here, in the server's list and in the lock table.
+/// Memory of a lock in bytes besides the copies of its name: entries here, in the server's list and in the lock table.
 const LOCK_BYTES: usize = 256;
-/// Copies of a name.
+/// Number of copies of a name.
 const NAMES: usize = 3;
 
-/// Those that one session holds. Names do not tell upper from lower case.
+/// Locks held by one session. Names are not case-sensitive.
 #[derive(Default)]
 pub struct UserLocks {
     held: Mutex<Held>,
@@ -33,9 +33,9 @@ pub struct UserLocks {
 
 #[derive(Default)]
 struct Held {
-    /// How often, and the lock.
+    /// For each name, the lock and how often it is held.
     locks: HashMap<String, (u32, MetadataGuard)>,
-    /// What they count against the session's memory; `None` before the first one.
+    /// Memory charged to the session for the locks; `None` before the first one.
     charge: Option<MemoryCharge>,
 }
 
@@ -53,11 +53,11 @@ fn bytes_of(key: &str) -> usize {
 }
 
 impl UserLocks {
-    /// `GET_LOCK` of the session that has these `locks`: waits at most `timeout_seconds`; without end if that is negative. What the session holds it
-    /// holds once more.
+    /// Executes `GET_LOCK` for the session with these `locks`: waits at most `timeout_seconds`, or without limit if
+    /// that is negative. A lock that the session already holds is counted once more.
     ///
     /// # Errors
-    /// 1213 if the wait would never end; 1290, 1041 if the session has no memory for one more.
+    /// 1213 for a deadlock; 1290 and 1041 if the session has no memory for another lock.
     pub fn lock(
         &self,
         server: &Server,
@@ -97,7 +97,7 @@ impl UserLocks {
         }
     }
 
-    /// `RELEASE_LOCK`: whether the session held it; `None` if nobody does.
+    /// Executes `RELEASE_LOCK`: returns whether the session held the lock, or `None` if no session does.
     pub fn release(&self, server: &Server, name: &str) -> Option<bool> {
         let key = name.to_lowercase();
         let mut held = self.held.lock();
@@ -112,7 +112,7 @@ impl UserLocks {
         server.user_locks.lock().contains_key(&key).then_some(false)
     }
 
-    /// `RELEASE_ALL_LOCKS`: how many there were.
+    /// Executes `RELEASE_ALL_LOCKS`: returns the number of locks.
     pub fn release_all(&self, server: &Server) -> u64 {
         let held = std::mem::take(&mut *self.held.lock());
         let mut names = server.user_locks.lock();

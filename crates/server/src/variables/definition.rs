@@ -1,109 +1,109 @@
-//! What a system variable is: where it lives, whether it can be set, and which values it takes.
+//! Definition of a system variable: scope, access, and valid values.
 
 use super::table::Variable;
 use super::value::Setting;
 
-/// Where a variable has values.
+/// Scope of a variable's values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scope {
-    /// One value for the server.
+    /// One value for the whole server.
     Global,
-    /// One for each session, and a global one that new sessions start with.
+    /// One value per session, and a global one for new sessions.
     Both,
-    /// One for each session only.
+    /// One value per session, no global one.
     SessionOnly,
 }
 
-/// Whether a variable can be set while the server runs.
+/// Whether a variable can be set while the server is running.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {
-    /// By `SET`.
+    /// It can be set by `SET`.
     Dynamic,
-    /// Only at start-up, or not at all.
+    /// It can only be set at startup, or not at all.
     Fixed,
 }
 
-/// The values that a variable takes.
+/// Kind of a variable's values.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Kind {
-    /// ON and OFF.
+    /// ON or OFF.
     Boolean,
-    /// Signed integers.
+    /// Signed integer.
     Integer {
-        /// The least.
+        /// Minimum value.
         min: i64,
-        /// The greatest.
+        /// Maximum value.
         max: i64,
     },
-    /// Unsigned integers.
+    /// Unsigned integer.
     Unsigned {
-        /// The least.
+        /// Minimum value.
         min: u64,
-        /// The greatest.
+        /// Maximum value.
         max: u64,
-        /// Values are cut to multiples of this.
+        /// Values are rounded down to multiples of this.
         block: u64,
     },
-    /// Numbers with a fraction, shown with six digits of it.
+    /// Number with a fraction, shown with six decimals.
     Double {
-        /// The least.
+        /// Minimum value.
         min: f64,
-        /// The greatest.
+        /// Maximum value.
         max: f64,
     },
     /// One of these words, or its index.
     Enum(&'static [&'static str]),
-    /// Some of these words with commas between, or a bit mask.
+    /// Some of these words separated by commas, or a bit mask.
     Set(&'static [&'static str]),
     /// Each of these with `=on` or `=off`.
     Flags(&'static [&'static str]),
-    /// A string; NULL where the default is NULL.
+    /// String, or NULL if the default is NULL.
     Text,
-    /// A character set's name, or a collation's number.
+    /// Character set's name, or a collation's id.
     Charset,
-    /// A collation's name or number.
+    /// Collation's name or id.
     Collation,
-    /// The locale of messages; only `en_US` is there.
+    /// Locale of messages; only `en_US` is supported.
     Locale,
-    /// A locale's name or number.
+    /// Locale's name or number.
     TimeLocale,
-    /// `sql_mode`.
+    /// Value of `sql_mode`.
     SqlMode,
-    /// `time_zone`.
+    /// Value of `time_zone`.
     TimeZone,
 }
 
-/// Whether assigning a variable changes what the server does.
+/// Whether a variable affects the server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Effect {
-    /// As in MariaDB, or as docs/variables.md says.
+    /// As in MariaDB, or as described in docs/variables.md.
     Full,
-    /// None: it sizes or steers something that works without it. Assigning it raises a note.
+    /// None: it tunes something that works without it. Assigning it causes a note.
     Tuning,
-    /// None: it belongs to something that is not here. Assigning it raises a warning.
+    /// None: its feature does not exist here. Assigning it causes a warning.
     Absent,
 }
 
-/// A row of the table of variables.
+/// Entry in the table of variables.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Definition {
-    /// Which.
+    /// The variable.
     pub variable: Variable,
-    /// Its name.
+    /// Name in lower case.
     pub name: &'static str,
-    /// Where it has values.
+    /// Scope of its values.
     pub scope: Scope,
-    /// Whether it can be set.
+    /// Whether it can be set while the server is running.
     pub access: Access,
-    /// Which values it takes.
+    /// Valid values.
     pub kind: Kind,
-    /// Its default as text; `None` is NULL.
+    /// Default as text; `None` is NULL.
     pub default: Option<&'static str>,
-    /// Whether assigning it changes anything.
+    /// Whether it affects the server.
     pub effect: Effect,
 }
 
-/// Makes a row.
+/// Creates an entry with full effect.
 pub const fn variable(
     variable: Variable,
     name: &'static str,
@@ -124,17 +124,17 @@ pub const fn variable(
 }
 
 impl Definition {
-    /// The same row with another effect.
+    /// Returns the entry with another effect.
     pub const fn with(self, effect: Effect) -> Definition {
         Definition { effect, ..self }
     }
 
-    /// Whether a value other than the default has been chosen for a variable that has no effect.
+    /// Returns whether a variable without effect has another value than its default.
     pub fn is_without_effect(&self, setting: &Setting) -> bool {
         self.effect != Effect::Full && *setting != self.default_setting()
     }
 
-    /// What information_schema.SYSTEM_VARIABLES calls its type.
+    /// Returns the type's name in information_schema.SYSTEM_VARIABLES.
     pub fn type_name(&self) -> &'static str {
         match self.kind {
             Kind::Boolean => "BOOLEAN",

@@ -1,7 +1,7 @@
-//! What `information_schema.SYSTEM_VARIABLES` says of MariaDB's variables beyond what assigning them needs.
+//! Additional data on MariaDB's variables for `information_schema.SYSTEM_VARIABLES`.
 //!
-//! `descriptions.txt` has a line for each: its name, its type, the multiple that values are cut to, whether its option takes an argument,
-//! and whether it has a default. `-` is NULL.
+//! `descriptions.txt` has one line per variable: name, type, block size, whether its option takes an argument, and
+//! whether it has a default. `-` is NULL.
 
 use super::definition::{Definition, Kind};
 use std::collections::HashMap;
@@ -9,14 +9,14 @@ use std::sync::OnceLock;
 
 static LINES: &str = include_str!("descriptions.txt");
 
-/// The columns of SYSTEM_VARIABLES that are MariaDB's own.
+/// Columns of SYSTEM_VARIABLES with MariaDB's own values.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Description {
-    /// `VARIABLE_TYPE`
+    /// Value of `VARIABLE_TYPE`.
     pub type_name: String,
-    /// `NUMERIC_BLOCK_SIZE`
+    /// Value of `NUMERIC_BLOCK_SIZE`.
     pub block: Option<String>,
-    /// `COMMAND_LINE_ARGUMENT`
+    /// Value of `COMMAND_LINE_ARGUMENT`.
     pub argument: Option<String>,
     /// Whether `DEFAULT_VALUE` is not NULL.
     pub has_default: bool,
@@ -44,7 +44,8 @@ fn descriptions() -> &'static HashMap<&'static str, Description> {
 }
 
 impl Definition {
-    /// The variable as SYSTEM_VARIABLES describes it; one that MariaDB does not have, by its kind.
+    /// Returns the description in SYSTEM_VARIABLES. That of a variable which MariaDB does not have is derived from its
+    /// kind.
     pub fn description(&self) -> Description {
         if let Some(known) = descriptions().get(self.name) {
             return known.clone();

@@ -1,4 +1,4 @@
-//! What assigning a system variable changes beside its value.
+//! Effects of system variables beyond their stored values.
 
 use super::store::{Globals, SessionValues};
 use super::table::Variable;
@@ -10,7 +10,7 @@ use paceline_txn::{Config, GtidStrictMode, LeaderMode, LockRelease, ROW_LOCK_BYT
 use paceline_types::{Charset, Collation, Locale, TimeZone};
 use std::time::Duration;
 
-/// Puts a session variable's value into the settings that execution reads.
+/// Copies a session variable's value to the settings that execution reads.
 pub fn apply_to_session(
     session: &mut SessionContext,
     values: &mut SessionValues,
@@ -122,7 +122,7 @@ pub fn apply_to_session(
     }
 }
 
-/// Puts all of a new session's values into its settings.
+/// Copies all values of a new session to its settings.
 pub fn apply_all_to_session(session: &mut SessionContext, values: &mut SessionValues) {
     use Variable::*;
     for variable in [
@@ -172,7 +172,7 @@ pub fn apply_all_to_session(session: &mut SessionContext, values: &mut SessionVa
     }
 }
 
-/// The isolation level that `tx_isolation` means.
+/// Returns the isolation level for a value of `tx_isolation`.
 pub fn isolation(setting: &Setting) -> IsolationLevel {
     match setting.as_u64() {
         0 => IsolationLevel::ReadUncommitted,
@@ -182,7 +182,7 @@ pub fn isolation(setting: &Setting) -> IsolationLevel {
     }
 }
 
-/// The value of `tx_isolation` for a level.
+/// Returns the value of `tx_isolation` for a level.
 pub fn isolation_setting(level: IsolationLevel) -> Setting {
     Setting::Unsigned(match level {
         IsolationLevel::ReadUncommitted => 0,
@@ -192,7 +192,7 @@ pub fn isolation_setting(level: IsolationLevel) -> Setting {
     })
 }
 
-/// What the global variables ask of the commit pipeline, on top of `config`.
+/// Returns `config` with the values of the global variables for the commit pipeline.
 pub fn transaction_config(globals: &Globals, config: Config) -> Config {
     use Variable::*;
     Config {
@@ -207,7 +207,7 @@ pub fn transaction_config(globals: &Globals, config: Config) -> Config {
             false => LockRelease::AfterPublish,
         },
         sync_binlog: match globals.number(SyncBinlog) {
-            // A replica is only ever asked to acknowledge what is durable here.
+            // A replica only acknowledges what is durable here.
             0 if !globals.is_on(RplSemiSyncMasterEnabled) => self::SyncBinlog::Background,
             _ => self::SyncBinlog::EveryGroup,
         },
@@ -235,7 +235,7 @@ pub fn transaction_config(globals: &Globals, config: Config) -> Config {
     }
 }
 
-/// What the global variables ask of semi-synchronous replication.
+/// Returns the settings of semi-synchronous replication from the global variables.
 pub fn semi_sync_settings(globals: &Globals) -> SemiSyncSettings {
     SemiSyncSettings {
         mode: match globals.is_on(Variable::RplSemiSyncMasterEnabled) {
@@ -255,7 +255,7 @@ pub fn semi_sync_settings(globals: &Globals) -> SemiSyncSettings {
     }
 }
 
-/// What all sessions may collect together, in bytes.
+/// Returns the memory limit of all sessions together, in bytes.
 pub fn session_memory_max(globals: &Globals) -> u64 {
     match globals.number(Variable::PacelineSessionMemoryMax) {
         0 => memory::machine_bytes() / 4,
@@ -263,7 +263,7 @@ pub fn session_memory_max(globals: &Globals) -> u64 {
     }
 }
 
-/// Whether [`transaction_config`] or [`semi_sync_settings`] reads a variable.
+/// Returns whether [`transaction_config`] or [`semi_sync_settings`] reads a variable.
 pub fn is_transaction_config(variable: Variable) -> bool {
     use Variable::*;
     matches!(
@@ -289,7 +289,7 @@ pub fn is_transaction_config(variable: Variable) -> bool {
     )
 }
 
-/// Seconds that a session may sleep; 0 is no limit.
+/// Returns the time that a session may sleep; 0 seconds means no limit.
 fn idle(setting: &Setting) -> Option<Duration> {
     Some(setting.as_u64())
         .filter(|seconds| *seconds > 0)

@@ -1,4 +1,4 @@
-//! System variables: by name, with a global value, a value for each session, or both.
+//! System variables, with a global value, a value for each session, or both.
 //!
 //! ```text
 //!   options, my.cnf ──▶ Globals ──copied when a session begins──▶ SessionValues
@@ -6,9 +6,9 @@
 //!                 SET GLOBAL ─▶ effects on the server          SET ─▶ effects on the session's typed settings
 //! ```
 //!
-//! What execution reads for every statement is not looked up here by name: each `SET` puts a typed copy into
-//! [`paceline_sql::session::Settings`]. Values that are computed (`@@last_gtid`, `@@gtid_binlog_pos`) have a row in the table and no
-//! value in these stores; [`crate::session::services`] knows them.
+//! Values that every statement needs are not looked up here by name: each `SET` stores a typed copy in
+//! [`paceline_sql::session::Settings`]. Computed variables (`@@last_gtid`, `@@gtid_binlog_pos`) have an entry in the
+//! table but no stored value; [`crate::session::services`] computes them.
 
 mod definition;
 mod description;
@@ -30,7 +30,7 @@ pub use value::{Fit, Setting, overflowed};
 use paceline_sql::expr::{Coercibility, ExprType};
 use paceline_types::{Collation, DataType};
 
-/// The type of a text variable, and of text columns in the server's own result sets.
+/// Returns the type of a text variable, and of text columns in the server's own result sets.
 pub fn text_type() -> ExprType {
     ExprType {
         coercibility: Coercibility::SystemConstant,

@@ -1,4 +1,4 @@
-//! Rules of single variables: which values of its kind a variable refuses, and what is said when it is assigned.
+//! Rules of single variables: additional restrictions of their values, and warnings on assignment.
 
 use super::definition::Definition;
 use super::store::Globals;
@@ -8,7 +8,7 @@ use paceline_sql::Error;
 use paceline_sql::session::SessionContext;
 use paceline_types::error_code::*;
 
-/// The storage engines that CREATE TABLE takes, in the letters in which MariaDB shows them.
+/// Storage engines that CREATE TABLE accepts, with MariaDB's spelling.
 const ENGINES: [(&str, &str); 5] = [
     ("InnoDB", "InnoDB"),
     ("MEMORY", "MEMORY"),
@@ -17,7 +17,7 @@ const ENGINES: [(&str, &str); 5] = [
     ("Aria", "Aria"),
 ];
 
-/// Variables that MariaDB 10.11 calls deprecated whenever they are assigned, and what to use instead.
+/// Variables that are deprecated in MariaDB 10.11, with their replacements.
 const DEPRECATED: [(Variable, Option<&str>); 11] = [
     (Variable::BigTables, None),
     (Variable::InnodbChangeBuffering, None),
@@ -33,7 +33,7 @@ const DEPRECATED: [(Variable, Option<&str>); 11] = [
 ];
 
 impl Variable {
-    /// Whether DEFAULT cannot be assigned.
+    /// Returns whether DEFAULT cannot be assigned.
     pub fn has_no_default(self) -> bool {
         matches!(
             self,
@@ -48,10 +48,10 @@ impl Variable {
 }
 
 impl Definition {
-    /// Checks a setting that is of the variable's kind; the setting that is stored.
+    /// Checks a setting of the variable's kind. Returns the setting to store.
     ///
     /// # Errors
-    /// 1231 and those of the variable's own, as in MariaDB.
+    /// 1231, and errors of single variables, as in MariaDB.
     pub fn admit(&self, setting: Setting, globals: &Globals, is_global: bool) -> Result<Setting, Error> {
         let refused = || Err(self.wrong_value(&self.show(&setting).unwrap_or_else(|| "NULL".to_owned())));
         match self.variable {
@@ -65,7 +65,7 @@ impl Definition {
                 }
                 Ok(setting)
             }
-            // There are no tables of stop words, no counters and no rules of full-text search that these could name.
+            // There are no tables of stop words and no counters that these could name.
             Variable::InnodbFtAuxTable
             | Variable::InnodbFtServerStopwordTable
             | Variable::InnodbFtUserStopwordTable
@@ -85,7 +85,7 @@ impl Definition {
             }
             Variable::FtBooleanSyntax if setting != self.default_setting() => refused(),
             Variable::GeneralLogFile | Variable::SlowQueryLogFile | Variable::LogSlowQueryFile
-                // A name such as a file of the data directory has must not be chosen: the log would be written into it.
+                // The name of a file in the data directory must not be chosen: the log would be written into it.
                 if !setting.as_str().ends_with(".log") =>
             {
                 refused()
@@ -96,7 +96,7 @@ impl Definition {
                 Some("ORIGINAL") => Ok(self.default_setting()),
                 _ => Ok(setting),
             },
-            // What the server was not built with in Debian either.
+            // Algorithms that Debian's build does not have either.
             Variable::InnodbCompressionAlgorithm
                 if !matches!(self.show(&setting).as_deref(), Some("none" | "zlib")) =>
             {
@@ -123,7 +123,7 @@ impl Definition {
         }
     }
 
-    /// Warns of a variable that MariaDB calls deprecated.
+    /// Warns that a variable is deprecated in MariaDB.
     pub fn warn_deprecated(&self, session: &mut SessionContext) {
         let Some((_, instead)) = DEPRECATED.iter().find(|(known, _)| *known == self.variable) else {
             return;
@@ -136,7 +136,7 @@ impl Definition {
         session.diagnostics.warn(ER_WARN_DEPRECATED_SYNTAX, message);
     }
 
-    /// Says what MariaDB says of a value that it accepts.
+    /// Adds MariaDB's warnings about a valid value.
     pub fn warn_assigned(&self, session: &mut SessionContext, setting: &Setting, globals: &Globals) {
         let below = match self.variable {
             Variable::MaxAllowedPacket => setting.as_u64() < globals.number(Variable::NetBufferLength),
@@ -149,7 +149,7 @@ impl Definition {
         }
     }
 
-    /// Whether one of these flags is on.
+    /// Returns whether one of these flags is on.
     fn has_flag(&self, setting: &Setting, flags: &[&str]) -> bool {
         let shown = self.show(setting).unwrap_or_default();
         shown
@@ -159,7 +159,7 @@ impl Definition {
     }
 }
 
-/// The name of a storage engine as it is shown; 1286 for one that MariaDB does not know.
+/// Returns a storage engine's name in MariaDB's spelling; 1286 for an unknown one.
 fn engine(setting: Setting) -> Result<Setting, Error> {
     let name = setting.as_str();
     match ENGINES.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)) {

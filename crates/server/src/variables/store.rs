@@ -1,4 +1,4 @@
-//! Where values of system variables are kept.
+//! Storage of system variables' values.
 
 use super::definition::Scope;
 use super::table::{TABLE, Variable};
@@ -26,12 +26,12 @@ impl Default for Globals {
 }
 
 impl Globals {
-    /// The value now.
+    /// Returns the current value.
     pub fn get(&self, variable: Variable) -> Setting {
         self.values.load()[variable as usize].clone()
     }
 
-    /// Lets the collation follow a character set that was set, and the character set a collation.
+    /// Adjusts the collation after a character set was set, or the character set after a collation was set.
     pub fn pair_charset(&self, variable: Variable) {
         let (charset, collation) = match variable {
             Variable::CharacterSetServer | Variable::CollationServer => {
@@ -55,22 +55,22 @@ impl Globals {
         }
     }
 
-    /// The value of a number, as `u64`.
+    /// Returns the value of a numeric variable.
     pub fn number(&self, variable: Variable) -> u64 {
         self.values.load()[variable as usize].as_u64()
     }
 
-    /// The value of a switch.
+    /// Returns the value of a Boolean variable.
     pub fn is_on(&self, variable: Variable) -> bool {
         self.values.load()[variable as usize].as_bool()
     }
 
-    /// All values now.
+    /// Returns all current values.
     pub fn snapshot(&self) -> Arc<Vec<Setting>> {
         self.values.load_full()
     }
 
-    /// Assigns.
+    /// Assigns a value.
     pub fn set(&self, variable: Variable, setting: Setting) {
         let _writing = self.writing.lock();
         let mut values = Vec::clone(&self.values.load());
@@ -78,13 +78,13 @@ impl Globals {
         self.values.store(Arc::new(values));
     }
 
-    /// Assigns text.
+    /// Assigns a text value.
     pub fn set_text(&self, variable: Variable, text: impl Into<Arc<str>>) {
         self.set(variable, Setting::Text(text.into()));
     }
 }
 
-/// A session's values: the global ones when it began, and what it has set since.
+/// A session's values: the global ones at its start, and the values set since.
 #[derive(Debug, Clone)]
 pub struct SessionValues {
     inherited: Arc<Vec<Setting>>,
@@ -92,11 +92,11 @@ pub struct SessionValues {
     tracked: Tracked,
 }
 
-/// `session_track_system_variables`, taken apart: it is looked at after every commit.
+/// Parsed value of `session_track_system_variables`, which is needed after every commit.
 #[derive(Debug, Clone)]
 enum Tracked {
     All,
-    /// In no order; names of variables that are not there are passed over.
+    /// In no particular order. Unknown names are ignored.
     These(Vec<Variable>),
 }
 
@@ -114,7 +114,7 @@ impl Tracked {
 }
 
 impl SessionValues {
-    /// Those of a session that begins now.
+    /// Creates the values of a new session.
     pub fn new(globals: &Globals) -> Self {
         let inherited = globals.snapshot();
         let tracked = Tracked::parse(inherited[Variable::SessionTrackSystemVariables as usize].as_str());
@@ -125,7 +125,7 @@ impl SessionValues {
         }
     }
 
-    /// Whether the client wants to be told when this variable changes.
+    /// Returns whether the client tracks this variable.
     pub fn tracks(&self, variable: Variable) -> bool {
         match &self.tracked {
             Tracked::All => true,
@@ -133,7 +133,7 @@ impl SessionValues {
         }
     }
 
-    /// The session's value.
+    /// Returns the session's value.
     pub fn get(&self, variable: Variable) -> &Setting {
         debug_assert_ne!(variable.definition().scope, Scope::Global);
         match self.own.iter().find(|(own, _)| *own == variable) {
@@ -142,7 +142,7 @@ impl SessionValues {
         }
     }
 
-    /// Assigns.
+    /// Assigns a value.
     pub fn set(&mut self, variable: Variable, setting: Setting) {
         if variable == Variable::SessionTrackSystemVariables {
             self.tracked = Tracked::parse(setting.as_str());
@@ -159,7 +159,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_session_keeps_what_it_began_with() {
+    fn a_session_keeps_its_initial_values() {
         let globals = Globals::default();
         let mut session = SessionValues::new(&globals);
         globals.set(Variable::WaitTimeout, Setting::Unsigned(5));

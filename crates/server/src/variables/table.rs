@@ -1,12 +1,12 @@
-//! The system variables: name, scope, whether it can be set, type with its range, default.
+//! Table of the system variables: name, scope, access, kind with its range, default.
 //!
-//! Names, scopes, ranges and defaults are those of MariaDB 10.11's `information_schema.SYSTEM_VARIABLES`, all of them. A row that ends
-//! with `Tuning` or `Absent` has no effect here ([`Effect`]); assigning such a variable another value than its default says so. Those
-//! that start with `paceline_` are ours.
+//! It contains all variables of MariaDB 10.11's `information_schema.SYSTEM_VARIABLES`, with their names, scopes, ranges
+//! and defaults. An entry that ends with `Tuning` or `Absent` has no effect here ([`Effect`]); assigning such a
+//! variable another value than its default reports that. Names that start with `paceline_` are our own.
 
 use super::definition::{Access::*, Definition, Effect, Kind::*, Scope::*, variable};
 
-/// Makes [`Variable`] and [`TABLE`] of one list, which must be in the order of the names.
+/// Defines [`Variable`] and [`TABLE`] from one list, which must be in the order of the names.
 macro_rules! system_variables {
     ($($variant:ident $name:literal $scope:ident $access:ident $kind:expr => $default:expr $(, $effect:ident)?;)*) => {
         /// A system variable.
@@ -17,7 +17,7 @@ macro_rules! system_variables {
             $($variant,)*
         }
 
-        /// All variables, in the order of their names, which is that of [`Variable`].
+        /// All variables, in the order of their names, which is also that of [`Variable`].
         pub static TABLE: &[Definition] = &[
             $(variable(Variable::$variant, $name, $scope, $access, $kind, $default)$(.with(Effect::$effect))?,)*
         ];
@@ -732,12 +732,13 @@ mod list {
 pub use list::{TABLE, Variable};
 
 impl Variable {
-    /// Its row in [`TABLE`].
+    /// Returns its entry in [`TABLE`].
     pub fn definition(self) -> &'static Definition {
         &TABLE[self as usize]
     }
 
-    /// The variable that an option sets: `--transaction-isolation` is the option's name of `tx_isolation`, which as a variable MariaDB has from 11.1 on.
+    /// Looks up the variable of an option. `--transaction-isolation` sets `tx_isolation`; MariaDB has a variable of
+    /// that name since 11.1.
     pub fn by_option(name: &str) -> Option<Variable> {
         match name {
             "default_time_zone" => Some(Variable::TimeZone),
@@ -747,7 +748,7 @@ impl Variable {
         }
     }
 
-    /// The variable of that name; in lower case, with underscores.
+    /// Looks up a variable by its name, in lower case with underscores.
     pub fn by_name(name: &str) -> Option<Variable> {
         TABLE
             .binary_search_by(|row| row.name.cmp(name))

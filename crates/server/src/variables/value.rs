@@ -1,4 +1,4 @@
-//! Values of system variables: what `SET` makes of what it is given, and how they are shown.
+//! Values of system variables: conversion by `SET`, and display.
 
 use super::definition::{Definition, Kind};
 use super::table::Variable;
@@ -14,11 +14,11 @@ use std::sync::Arc;
 pub enum Setting {
     /// NULL.
     Null,
-    /// ON or OFF.
+    /// Value ON or OFF.
     Boolean(bool),
     /// A signed integer.
     Integer(i64),
-    /// An unsigned integer; of an ENUM the index, of a SET and of flags the bits.
+    /// An unsigned integer; the index of an ENUM; the bits of a SET or of flags.
     Unsigned(u64),
     /// A number with a fraction.
     Double(f64),
@@ -27,7 +27,7 @@ pub enum Setting {
 }
 
 impl Setting {
-    /// Of ON or OFF.
+    /// Returns the value of a Boolean.
     pub fn as_bool(&self) -> bool {
         match self {
             Setting::Boolean(value) => *value,
@@ -36,7 +36,7 @@ impl Setting {
         }
     }
 
-    /// Of a number, or of an ENUM's index; 0 of everything else.
+    /// Returns the value of a number, or the index of an ENUM; 0 for any other value.
     pub fn as_u64(&self) -> u64 {
         match self {
             Setting::Unsigned(value) => *value,
@@ -47,7 +47,7 @@ impl Setting {
         }
     }
 
-    /// Of a number with a fraction.
+    /// Returns the value of a number with a fraction.
     pub fn as_f64(&self) -> f64 {
         match self {
             Setting::Double(value) => *value,
@@ -55,7 +55,7 @@ impl Setting {
         }
     }
 
-    /// Of text; empty of everything else.
+    /// Returns the text; empty for any other value.
     pub fn as_str(&self) -> &str {
         match self {
             Setting::Text(text) => text,
@@ -64,17 +64,17 @@ impl Setting {
     }
 }
 
-/// Whether a number was cut to a variable's range, which is a warning or, in strict mode, an error.
+/// Whether a number was adjusted to a variable's range, which is a warning or, in strict mode, an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fit {
-    /// It was taken as it is.
+    /// It was not changed.
     Exact,
-    /// It was cut.
+    /// It was adjusted.
     Cut,
 }
 
 impl Definition {
-    /// The default.
+    /// Returns the default.
     pub fn default_setting(&self) -> Setting {
         match self.default {
             None => Setting::Null,
@@ -86,10 +86,11 @@ impl Definition {
         }
     }
 
-    /// Reads a value as an option on the command line or in a file gives it: everything is text, and numbers may end in K, M, G, T.
+    /// Parses an option's value from the command line or a file: everything is text, and numbers may end in K, M, G or
+    /// T.
     ///
     /// # Errors
-    /// 1231 and 1232 as [`assign`](Definition::assign).
+    /// 1231 and 1232, as for [`assign`](Definition::assign).
     pub fn parse(&self, text: &str) -> Result<(Setting, Fit), Error> {
         let number = |text: &str| -> Option<(i128, bool)> {
             let (digits, factor) = match text.as_bytes().last()?.to_ascii_uppercase() {
@@ -118,10 +119,10 @@ impl Definition {
         }
     }
 
-    /// Takes a value from `SET`.
+    /// Converts a value from `SET`.
     ///
     /// # Errors
-    /// 1232 for a value of the wrong type, 1231 for one that the variable does not take.
+    /// 1232 for a value of the wrong type; 1231 for an invalid value.
     pub fn assign(&self, value: &Value) -> Result<(Setting, Fit), Error> {
         if matches!(value, Value::Null) {
             return match self.default {
@@ -238,7 +239,7 @@ impl Definition {
         }
     }
 
-    /// Whether NULL is taken for the empty text.
+    /// Returns whether NULL is treated as the empty text.
     fn takes_null_as_empty(&self) -> bool {
         matches!(
             self.variable,
@@ -255,7 +256,7 @@ impl Definition {
         )
     }
 
-    /// Cuts a number to the range.
+    /// Adjusts a number to the range.
     fn cut(&self, number: i128) -> (Setting, Fit) {
         let (setting, cut) = match self.kind {
             Kind::Integer { min, max } => {
@@ -328,7 +329,8 @@ impl Definition {
         Ok(bits)
     }
 
-    /// `name=on,name=off,name=default,default`, from the defaults on. MariaDB starts at the value before; clients set all or one.
+    /// Parses `name=on,name=off,name=default,default`, starting from the defaults. MariaDB starts from the previous
+    /// value; clients set all flags or one.
     fn flags(&self, words: &[&str], value: &Value) -> Result<u64, Error> {
         if let Some(bits) = integer(value) {
             return match u64::try_from(bits) {
@@ -368,7 +370,7 @@ impl Definition {
         Ok(bits)
     }
 
-    /// The value as `SHOW VARIABLES` prints it; `None` is NULL, which it prints as nothing.
+    /// Returns the value as `SHOW VARIABLES` prints it. `None` is NULL, which it prints as the empty text.
     pub fn show(&self, setting: &Setting) -> Option<String> {
         Some(match (setting, self.kind) {
             (Setting::Null, _) => return None,
@@ -399,7 +401,7 @@ impl Definition {
         })
     }
 
-    /// The value as `@@name` gives it.
+    /// Returns the value of `@@name`.
     pub fn value(&self, setting: &Setting) -> Value {
         match (setting, self.kind) {
             (Setting::Null, _) => Value::Null,
@@ -411,7 +413,7 @@ impl Definition {
         }
     }
 
-    /// The type of `@@name`.
+    /// Returns the type of `@@name`.
     pub fn value_type(&self) -> ExprType {
         match self.kind {
             Kind::Boolean => ExprType::int(1),
@@ -428,12 +430,12 @@ impl Definition {
         }
     }
 
-    /// 1231.
+    /// Returns error 1231.
     pub fn wrong_value(&self, value: &str) -> Error {
         Error::new(ER_WRONG_VALUE_FOR_VAR, &[&self.name, &value])
     }
 
-    /// 1232.
+    /// Returns error 1232.
     pub fn wrong_type(&self) -> Error {
         Error::new(ER_WRONG_TYPE_FOR_VAR, &[&self.name])
     }
@@ -460,7 +462,7 @@ fn described(value: &Value) -> String {
     }
 }
 
-/// The integer that a value is, if it is one.
+/// Returns the integer value, if the value is an integer.
 fn integer(value: &Value) -> Option<i128> {
     match value {
         Value::Int(number) => Some(i128::from(*number)),
@@ -470,7 +472,7 @@ fn integer(value: &Value) -> Option<i128> {
     }
 }
 
-/// A number without a fraction that is too large for an integer: the nearest one that is.
+/// Converts a decimal without fraction to the nearest BIGINT. Integer literals out of range are such decimals.
 pub fn overflowed(value: &Value) -> Option<Value> {
     let Value::Decimal(number) = value else {
         return None;
@@ -525,7 +527,7 @@ mod tests {
         Value::Text(text.into())
     }
 
-    /// What MariaDB 10.11 answers to the same assignments.
+    /// MariaDB 10.11's results of the same assignments.
     #[test]
     fn assignments() {
         use Variable::*;
@@ -567,9 +569,9 @@ mod tests {
         );
     }
 
-    /// What is logged in that domain is sent to nobody, and is in no GTID state.
+    /// Transactions in this domain are not sent to replicas and are in no GTID state.
     #[test]
-    fn no_session_writes_in_the_domain_that_is_not_replicated() {
+    fn no_session_can_choose_the_local_domain() {
         let local = u64::from(paceline_binlog::LOCAL_DOMAIN.0);
         let last = (local - 1).to_string();
         assert_eq!(

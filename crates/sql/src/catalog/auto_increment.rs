@@ -1,8 +1,9 @@
 //! AUTO_INCREMENT counters.
 //!
-//! A counter lives in memory and is found again in the tables: it goes on behind the highest value that the column holds, or held in a row that is gone
-//! ([`TableSchema::with_numbers`](paceline_storage::TableSchema::with_numbers)). Values of transactions that were rolled back are not given out again while
-//! the server runs, but may be after a restart.
+//! A counter is in memory and is initialized from the table: it continues after the highest value in the column,
+//! including values of deleted rows ([`TableSchema::with_numbers`](paceline_storage::TableSchema::with_numbers)).
+//! Values of transactions that were rolled back are not assigned again while the server is running, but may be after a
+//! restart.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -11,15 +12,16 @@ use paceline_types::Value;
 use crate::error::Result;
 use crate::session::SqlMode;
 
-/// The counter of a table. Shared by the definitions that the table has in its life, until it is emptied, told where to go on, or counts in another column.
+/// Counter of a table. All definitions of the table share it, until the table is emptied, its counter is set, or
+/// another column is AUTO_INCREMENT.
 #[derive(Debug, Default)]
 pub struct AutoIncrement {
-    /// The next value to give out; 0 while it is not known.
+    /// Next value; 0 while it is unknown.
     next: AtomicU64,
 }
 
 impl AutoIncrement {
-    /// The next value, if it is known.
+    /// Returns the next value, if it is known.
     pub fn known(&self) -> Option<u64> {
         match self.next.load(Ordering::Acquire) {
             0 => None,
@@ -27,17 +29,17 @@ impl AutoIncrement {
         }
     }
 
-    /// The next value. `highest` finds the highest value in the data (0 for none) if it is not known yet; `start` is what the
-    /// definition asks for at least.
+    /// Returns the next value. If it is unknown, `highest` determines the highest value in the data (0 for none).
+    /// `start` is the minimum by the definition.
     ///
     /// # Errors
-    /// Those of `highest`.
+    /// The errors of `highest`.
     pub fn next(&self, start: u64, highest: impl FnOnce() -> Result<u64>) -> Result<u64> {
         if let Some(next) = self.known() {
             return Ok(next);
         }
         let found = highest()?.saturating_add(1).max(start).max(1);
-        // Somebody may have found it, or given out values, at the same time.
+        // Another session may have initialized the counter or reserved values at the same time.
         match self
             .next
             .compare_exchange(0, found, Ordering::AcqRel, Ordering::Acquire)
@@ -47,9 +49,9 @@ impl AutoIncrement {
         }
     }
 
-    /// Takes `count` values that are `increment` apart and have the remainder of `offset` (`auto_increment_increment`,
-    /// `auto_increment_offset`); [`Self::next`] must have been called. Returns the first; `None` if the last is above `max`, the
-    /// column's highest value.
+    /// Reserves `count` values with distance `increment` and the remainder of `offset` (`auto_increment_increment`,
+    /// `auto_increment_offset`). [`Self::next`] must have been called. Returns the first value, or `None` if the last
+    /// one is above `max`, the column's highest value.
     pub fn reserve(&self, count: u64, increment: u64, offset: u64, max: u64) -> Option<u64> {
         debug_assert!(count > 0 && increment > 0, "there is something to reserve");
         let mut next = self.next.load(Ordering::Acquire);
@@ -61,7 +63,7 @@ impl AutoIncrement {
             if last > max {
                 return None;
             }
-            // Above the last value that 64 bits hold there is none: the next call fails.
+            // If no 64-bit value follows, the next call fails.
             match self.next.compare_exchange_weak(
                 next,
                 last.saturating_add(1),
@@ -74,11 +76,11 @@ impl AutoIncrement {
         }
     }
 
-    /// Notes a value that a row was given by someone else: a statement that named it, or the log. Costs a load where it is below what
-    /// is known.
+    /// Records an explicit value of a row, from a statement or the log. The cost is one load if the value is below the
+    /// counter.
     pub fn observe(&self, value: u64) {
         let mut next = self.next.load(Ordering::Acquire);
-        // What is not known yet will be found in the data.
+        // An unknown counter will be initialized from the data.
         while next != 0 && value >= next {
             match self.next.compare_exchange_weak(
                 next,
@@ -93,12 +95,13 @@ impl AutoIncrement {
     }
 }
 
-/// A value as a counter sees it: none for what is below zero, or no number.
+/// Returns a value for the counter, or `None` if it is negative or not a number.
 pub(crate) fn counted(value: &Value) -> Option<u64> {
     value.as_ref().counted()
 }
 
-/// Whether a row that was given this value gets the next one instead: for NULL, and for 0 unless `sql_mode` says otherwise.
+/// Returns whether a row with this value gets the next number instead: for NULL, and for 0 unless `sql_mode` forbids
+/// it.
 pub(crate) fn is_numbered(value: &Value, sql_mode: SqlMode) -> bool {
     let is_zero = match value {
         Value::Null => return true,
@@ -109,13 +112,14 @@ pub(crate) fn is_numbered(value: &Value, sql_mode: SqlMode) -> bool {
     is_zero && !sql_mode.contains(SqlMode::NO_AUTO_VALUE_ON_ZERO)
 }
 
-/// The value behind another one, with `auto_increment_increment` and `auto_increment_offset`; the last of 64 bits where there is none.
+/// Returns the value after another one, for `auto_increment_increment` and `auto_increment_offset`; the highest 64-bit
+/// value if there is none.
 pub fn following(value: u64, increment: u64, offset: u64) -> u64 {
     aligned(value.saturating_add(1), increment, offset).unwrap_or(u64::MAX)
 }
 
-/// The first value from `from` on that is `offset` and a multiple of `increment`. As MariaDB, an offset above the increment counts for
-/// nothing.
+/// Returns the first value from `from` on that is `offset` plus a multiple of `increment`. As in MariaDB an offset
+/// above the increment is ignored.
 pub(crate) fn aligned(from: u64, increment: u64, offset: u64) -> Option<u64> {
     let offset = if offset > increment { 0 } else { offset };
     if increment == 1 {
@@ -131,7 +135,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_starts_behind_the_data() {
+    fn it_starts_after_the_data() {
         let counter = AutoIncrement::default();
         assert_eq!(counter.known(), None);
         assert_eq!(counter.next(1, || Ok(41)).unwrap(), 42);
@@ -153,7 +157,7 @@ mod tests {
         assert_eq!(counter.reserve(2, 10, 3, u64::MAX), Some(3));
         assert_eq!(counter.reserve(1, 10, 3, u64::MAX), Some(23));
         assert_eq!(counter.reserve(1, 10, 20, u64::MAX), Some(30));
-        // Also behind a value that does not.
+        // Also after a value that does not fit.
         assert_eq!(following(5, 10, 1), 11);
         assert_eq!(following(7, 10, 5), 15);
         assert_eq!(following(15, 10, 5), 25);

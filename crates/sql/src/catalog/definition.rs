@@ -1,4 +1,4 @@
-//! What a database, a table, a column and an index are.
+//! Descriptions of databases, tables, columns and indexes.
 
 use paceline_types::{Collation, DataType};
 use serde::{Deserialize, Serialize};
@@ -6,26 +6,26 @@ use serde::{Deserialize, Serialize};
 /// A database.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DatabaseDefinition {
-    /// Its name, as created: names of databases and tables are case sensitive.
+    /// Name with its original spelling: names of databases and tables are case-sensitive.
     pub name: String,
-    /// The collation of tables that name none.
+    /// Default collation of its tables.
     pub collation: Collation,
-    /// Its comment.
+    /// Comment of the definition.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub comment: String,
 }
 
-/// The engine of a table.
+/// Engine of a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum TableEngine {
-    /// The transactional engine on disk: RocksDB. Shown and logged as MariaDB's `InnoDB`.
+    /// Transactional engine on disk: RocksDB. Its name in output and in the log is MariaDB's `InnoDB`.
     InnoDb,
-    /// The transactional engine in memory, empty after a restart.
+    /// Transactional engine in memory, empty after a restart.
     Memory,
 }
 
 impl TableEngine {
-    /// The name that is shown and logged.
+    /// Returns the name in output and in the log.
     pub const fn name(self) -> &'static str {
         match self {
             TableEngine::InnoDb => "InnoDB",
@@ -34,29 +34,29 @@ impl TableEngine {
     }
 }
 
-/// A table as its record in the catalog holds it.
+/// A table in the form of its catalog record.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TableDescription {
-    /// Its database.
+    /// Database of the table.
     pub database: String,
-    /// Its name.
+    /// Name of the table.
     pub name: String,
-    /// Its number, which it keeps as long as it lives, under whatever name and however often it is rebuilt. It is taken from those
-    /// of indexes.
+    /// Id of the table. It does not change when the table is renamed or rebuilt. It is one of the index numbers.
     pub id: u32,
-    /// Whether it is one session's, and in no record: see [`TemporaryTables`](super::TemporaryTables).
+    /// Whether it is a temporary table of a session, without a record: see [`TemporaryTables`](super::TemporaryTables).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub temporary: bool,
-    /// Its engine, as it is shown.
+    /// Engine in the definition.
     pub engine: TableEngine,
-    /// The collation of columns that name none.
+    /// Default collation of its columns.
     pub collation: Collation,
-    /// Its columns, in order.
+    /// Columns, in order.
     pub columns: Vec<ColumnDefinition>,
-    /// Its indexes in MariaDB's order: the primary key, unique ones without nullable columns, other unique ones, the rest.
+    /// Indexes in MariaDB's order: the primary key, unique indexes without nullable columns, other unique indexes, all
+    /// others.
     pub indexes: Vec<IndexDefinition>,
-    /// The numbers of the hidden indexes: rows by their hidden id, and ids by the hash of the row. In use only while the table has
-    /// no key to live under.
+    /// Numbers of the hidden indexes: rows by their row id, and row ids by the hash of the row. They are used only
+    /// while the table has no key that can be the clustered index.
     pub hidden: [u32; 2],
     /// Check constraints.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -64,48 +64,48 @@ pub struct TableDescription {
     /// Foreign keys, by name.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub foreign_keys: Vec<ForeignKey>,
-    /// The first AUTO_INCREMENT value that the statement asked for; 1 if it asked for none.
+    /// First AUTO_INCREMENT value in the definition; 1 by default.
     pub auto_increment_start: u64,
-    /// Its comment.
+    /// Comment of the definition.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub comment: String,
-    /// `ROW_FORMAT`, in capitals.
+    /// `ROW_FORMAT`, in upper case.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub row_format: Option<String>,
-    /// Options that are shown only: name in capitals, and value as shown.
+    /// Options that are only displayed: name in upper case, and value.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub options: Vec<(String, String)>,
-    /// When it was made: seconds since 1970. The time of the statement, so that it is the same at replay.
+    /// Time of creation in seconds since 1970. It is the statement's time, so a replay has the same value.
     pub created_seconds: i64,
 }
 
 /// A column.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ColumnDefinition {
-    /// Its name as created; names of columns compare without case.
+    /// Name with its original spelling: names of columns are compared without case.
     pub name: String,
-    /// Its type.
+    /// Type of the column.
     pub data_type: DataType,
-    /// Whether it may be NULL.
+    /// Whether the column is nullable.
     pub nullable: bool,
-    /// Its default.
+    /// Default value.
     pub default: ColumnDefault,
-    /// `ON UPDATE CURRENT_TIMESTAMP(n)`: its n.
+    /// `ON UPDATE CURRENT_TIMESTAMP(n)`: the n.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub on_update: Option<u8>,
     /// `AUTO_INCREMENT`.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub auto_increment: bool,
-    /// `INVISIBLE`: not in `*`, and not in an INSERT without columns.
+    /// `INVISIBLE`: not included in `*`, nor in an INSERT without columns.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub invisible: bool,
-    /// `COMPRESSED`: shown only, and keeps the column out of keys, as in MariaDB.
+    /// `COMPRESSED`: only displayed. As in MariaDB, the column cannot be part of a key.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub compressed: bool,
-    /// Its comment.
+    /// Comment of the definition.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub comment: String,
-    /// The check constraint written with the column: an expression.
+    /// Expression of the check constraint in the column's definition.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub check: Option<String>,
     /// `GENERATED ALWAYS AS`.
@@ -113,29 +113,29 @@ pub struct ColumnDefinition {
     pub generated: Option<GeneratedColumn>,
 }
 
-/// How a column's values are made from the others of its row.
+/// Expression from which a column's values are computed.
 ///
-/// They are kept with the row in either form, as they are in the log: a VIRTUAL column differs in name only. So its expression must depend
-/// on nothing but the row.
+/// The values are stored with the row and logged in either form: a VIRTUAL column only differs in name. The expression
+/// must therefore depend on nothing but the row.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GeneratedColumn {
-    /// The expression in MariaDB's normal form.
+    /// Expression in MariaDB's normal form.
     pub expression: String,
-    /// What it is called.
+    /// Kind of storage in the definition.
     pub storage: GeneratedStorage,
 }
 
-/// What a generated column is called.
+/// Kind of storage of a generated column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum GeneratedStorage {
     /// `VIRTUAL`.
     Virtual,
-    /// `STORED`, `PERSISTENT`.
+    /// `STORED` or `PERSISTENT`.
     Stored,
 }
 
 impl GeneratedStorage {
-    /// The word.
+    /// Returns the SQL keyword.
     pub const fn name(self) -> &'static str {
         match self {
             GeneratedStorage::Virtual => "VIRTUAL",
@@ -144,64 +144,64 @@ impl GeneratedStorage {
     }
 }
 
-/// What a column is when an INSERT does not name it.
+/// Default of a column, for an INSERT that does not name it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ColumnDefault {
-    /// There is none: 1364 in strict mode, otherwise the type's zero.
+    /// No default: 1364 in strict mode, otherwise the type's zero.
     None,
     /// NULL.
     Null,
-    /// A literal, already of the column's type, in the form of [`paceline_types::text`]; for BIT a number, for binary
-    /// strings the bytes as Latin-1.
+    /// Literal, already converted to the column's type, in the form of [`paceline_types::text`]; a number for BIT, and
+    /// the bytes as Latin-1 for binary strings.
     Literal(String),
-    /// `CURRENT_TIMESTAMP(n)`: its n.
+    /// `CURRENT_TIMESTAMP(n)`: the n.
     CurrentTimestamp(u8),
-    /// An expression: its text in MariaDB's normal form.
+    /// Text of an expression in MariaDB's normal form.
     Expression(String),
 }
 
 /// An index.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IndexDefinition {
-    /// Its number, [`paceline_storage::IndexId`]; bit 31 set means the memory engine.
+    /// Index number, [`paceline_storage::IndexId`]; bit 31 means the memory engine.
     pub id: u32,
-    /// Its name; `PRIMARY` for the primary key. Names of indexes compare without case.
+    /// Name; `PRIMARY` for the primary key. Names of indexes are compared without case.
     pub name: String,
-    /// What kind.
+    /// Kind of the index.
     pub kind: IndexKind,
-    /// Its columns.
+    /// Columns of the index.
     pub parts: Vec<IndexPart>,
-    /// `USING BTREE` or `USING HASH`, where it was written.
+    /// Algorithm of `USING BTREE` or `USING HASH`, if it was specified.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub algorithm: Option<String>,
-    /// Its comment.
+    /// Comment of the definition.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub comment: String,
-    /// A unique index on more than a key holds (TEXT without a prefix, long VARCHARs): its keys are hashes of the values, of no use to
-    /// queries.
+    /// Whether it is a unique index whose values exceed the maximum length of a key (TEXT without a prefix, long
+    /// VARCHARs). Its keys are hashes of the values, which queries cannot use.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub hashed: bool,
-    /// `IGNORED`: kept, but not used by queries.
+    /// `IGNORED`: maintained, but not used by queries.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub ignored: bool,
-    /// Made for a foreign key alone: it goes when another index serves as well.
+    /// Whether it was created for a foreign key alone. It is dropped when another index can replace it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub generated: bool,
 }
 
-/// What kind of index.
+/// Kind of an index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum IndexKind {
     /// The primary key.
     Primary,
-    /// Unique.
+    /// Unique index.
     Unique,
-    /// Neither.
+    /// Index that is not unique.
     Plain,
 }
 
 impl IndexKind {
-    /// Whether values are unique (of a unique index: those without NULL).
+    /// Returns whether values are unique (in a unique index: those without NULL).
     pub const fn is_unique(self) -> bool {
         matches!(self, IndexKind::Primary | IndexKind::Unique)
     }
@@ -210,12 +210,12 @@ impl IndexKind {
 /// A column of an index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IndexPart {
-    /// The column's offset in the table.
+    /// Index of the column in the table.
     pub column: usize,
-    /// The prefix, if not the whole column: characters, or bytes of a binary string.
+    /// Length of the prefix if not the whole column is indexed: in characters, or bytes of a binary string.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prefix_length: Option<u32>,
-    /// `DESC`: shown, and stored ascending (indexes are read in both directions).
+    /// `DESC`: only displayed. The order is ascending; indexes are read in both directions.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub descending: bool,
 }
@@ -223,49 +223,49 @@ pub struct IndexPart {
 /// A check constraint of a table.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CheckConstraint {
-    /// Its name.
+    /// Name of the constraint.
     pub name: String,
-    /// The expression in MariaDB's normal form.
+    /// Expression in MariaDB's normal form.
     pub expression: String,
 }
 
-/// A foreign key. Columns are named, not numbered: those of the other table may not be there yet.
+/// A foreign key. Columns are identified by name, because the other table may not exist yet.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ForeignKey {
-    /// Its name, of which its database has only one.
+    /// Name, unique in its database.
     pub name: String,
-    /// The columns of the table that has it.
+    /// Columns of the referencing table.
     pub columns: Vec<String>,
-    /// The database of the table that it refers to.
+    /// Database of the referenced table.
     pub referenced_database: String,
-    /// The table that it refers to.
+    /// Referenced table.
     pub referenced_table: String,
-    /// The columns there, as many.
+    /// Referenced columns, in the same number.
     pub referenced_columns: Vec<String>,
-    /// What becomes of the rows when the row that they refer to goes.
+    /// Action on the referencing rows when the referenced row is deleted.
     #[serde(default, skip_serializing_if = "ReferentialAction::is_restrict")]
     pub on_delete: ReferentialAction,
-    /// What becomes of them when its key changes.
+    /// Action on the referencing rows when the referenced key changes.
     #[serde(default, skip_serializing_if = "ReferentialAction::is_restrict")]
     pub on_update: ReferentialAction,
 }
 
-/// What becomes of rows that refer to a row that goes, or whose key changes.
+/// Action on referencing rows when the referenced row is deleted or its key changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 pub enum ReferentialAction {
-    /// `RESTRICT`: the change is refused. `SET DEFAULT` is the same, as in InnoDB.
+    /// `RESTRICT`: the change is rejected. `SET DEFAULT` means the same, as in InnoDB.
     #[default]
     Restrict,
-    /// `NO ACTION`: the same by another name.
+    /// `NO ACTION`: the same under another name.
     NoAction,
-    /// `CASCADE`: they go too, or change too.
+    /// `CASCADE`: the rows are deleted or changed too.
     Cascade,
-    /// `SET NULL`: they refer to nothing any more.
+    /// `SET NULL`: the referencing columns become NULL.
     SetNull,
 }
 
 impl ReferentialAction {
-    /// As it is written.
+    /// Returns the SQL keywords.
     pub const fn name(self) -> &'static str {
         match self {
             ReferentialAction::Restrict => "RESTRICT",
@@ -275,7 +275,7 @@ impl ReferentialAction {
         }
     }
 
-    /// Whether rows are changed.
+    /// Returns whether the action changes rows.
     pub const fn is_action(self) -> bool {
         matches!(self, ReferentialAction::Cascade | ReferentialAction::SetNull)
     }

@@ -1,17 +1,17 @@
-//! The values of a key as error 1062 shows them.
+//! Key values in the text of error 1062.
 //!
-//! As in MariaDB (`key_unpack`, `err_conv` in `sql/`): bytes that are no printable ASCII are escaped in binary strings and BIT, the zeros that pad
-//! BINARY are left out, and of more than 64 bytes the beginning is shown, with three dots.
+//! As in MariaDB (`key_unpack`, `err_conv` in `sql/`): in binary strings and BIT, bytes other than printable ASCII are
+//! escaped; the padding of BINARY is omitted; of more than 64 bytes, the beginning and three dots are shown.
 
 use paceline_types::{DataType, TimeZone, ValueRef, text};
 
 use super::TableDescription;
 use crate::catalog::IndexPart;
 
-/// What is shown of an entry, in bytes, three dots included.
+/// Maximum length of the shown text in bytes, including three dots.
 const SHOWN_BYTES_MAX: usize = 64;
 
-/// The text of the entry that a row has in an index. `value` gives the row's columns by number.
+/// Returns the text of a row's entry in an index. `value` returns the row's columns by index.
 pub fn duplicate_entry<'v>(
     table: &TableDescription,
     index: usize,

@@ -1,4 +1,4 @@
-//! The catalog that everyone sees now.
+//! Handle on the current catalog.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -15,15 +15,15 @@ use crate::error::Result;
 #[derive(Debug)]
 pub struct CatalogHandle {
     current: ArcSwap<Catalog>,
-    /// Numbers of indexes that are taken: those of the catalog and those of statements that are not published yet.
+    /// Next free index number, after those of the catalog and of unpublished statements.
     next_id: AtomicU32,
-    /// Planning, which takes numbers, is done by one at a time.
+    /// Only one statement at a time plans and takes numbers.
     planning: Mutex<()>,
     publishing: Mutex<()>,
 }
 
 impl CatalogHandle {
-    /// A handle on a catalog that was loaded.
+    /// Creates a handle on a loaded catalog.
     pub fn new(catalog: Catalog) -> Self {
         let next_id = AtomicU32::new(catalog.next_id());
         Self {
@@ -34,17 +34,17 @@ impl CatalogHandle {
         }
     }
 
-    /// The catalog now.
+    /// Returns the current catalog.
     #[inline]
     pub fn load(&self) -> Arc<Catalog> {
         self.current.load_full()
     }
 
-    /// Switches to the catalog after these changes. Called in the log's order, when the transaction that made them is in the engines and
-    /// before anyone sees it.
+    /// Replaces the catalog by the one after these changes. Called in the order of the log, when the changes are in the
+    /// engines and before they are visible.
     ///
     /// # Errors
-    /// If a table's description contradicts itself, which a planned one never does.
+    /// If a table's description is inconsistent, which is impossible for a planned one.
     pub fn publish(&self, changes: &[CatalogChange], version: Version) -> Result<()> {
         let _one_at_a_time = self.publishing.lock();
         let next = self.current.load().changed(changes, version)?;
@@ -53,7 +53,7 @@ impl CatalogHandle {
         Ok(())
     }
 
-    /// Keeps others from planning until the numbers that a plan needs are taken.
+    /// Blocks other planning until the numbers for a plan are taken.
     pub(crate) fn plan(&self) -> Planning<'_> {
         Planning {
             _guard: self.planning.lock(),
@@ -62,19 +62,19 @@ impl CatalogHandle {
     }
 }
 
-/// The right to take numbers of indexes.
+/// Guard for taking index numbers.
 pub(crate) struct Planning<'a> {
     _guard: MutexGuard<'a, ()>,
     next_id: &'a AtomicU32,
 }
 
 impl Planning<'_> {
-    /// The first free number.
+    /// Returns the first free number.
     pub(crate) fn next_id(&self) -> u32 {
         self.next_id.load(Ordering::Acquire)
     }
 
-    /// Takes numbers up to `next`.
+    /// Takes the numbers below `next`.
     pub(crate) fn take_until(self, next: u32) {
         self.next_id.fetch_max(next, Ordering::AcqRel);
     }

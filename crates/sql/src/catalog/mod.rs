@@ -1,4 +1,4 @@
-//! Databases and tables: what there is, and what it looks like.
+//! Databases and tables: their definitions.
 //!
 //! ```text
 //!   records in the engine        in memory
@@ -7,14 +7,17 @@
 //!        └── same batch as the data ────┴── CatalogChange, in the log's order       AUTO_INCREMENT counter (shared)
 //! ```
 //!
-//! * A [`Catalog`] never changes; whoever planned with one keeps it. A DDL statement makes [`CatalogChange`]s: they are written as records
-//!   in the transaction's own batch, and applied to the handle when that is published, in the log's order.
-//! * A record's version, which the engine puts in front of every value, is the table's *definition version*: the place in the log where it
-//!   got its present shape. Snapshots older than that cannot read it (1412), and row events older than that are not for it.
-//! * Names of databases and tables are case sensitive, as MariaDB's on Linux; names of columns and indexes are not.
-//! * A session's temporary tables lie over its catalog ([`TemporaryTables`]); nothing of them is in a record or in the log.
-//! * `mysql` holds what MariaDB keeps there; its tables are part of the program ([`system`]). `information_schema` and
-//!   `performance_schema` are made by the server on demand, see [`crate::session::VirtualTables`].
+//! * A [`Catalog`] is immutable; a plan keeps the catalog that it was made with. A DDL statement produces
+//!   [`CatalogChange`]s. They are written as records in the transaction's own batch, and applied to the handle when the
+//!   transaction is published, in the order of the log.
+//! * The version of a record, which the engine stores before every value, is the table's *definition version*: the
+//!   position in the log where it got its current definition. Older snapshots cannot read the table (1412), and older
+//!   row events do not fit it.
+//! * As in MariaDB on Linux, names of databases and tables are case-sensitive; names of columns and indexes are not.
+//! * A session's temporary tables are layered over its catalog ([`TemporaryTables`]). They have no records and are not
+//!   logged.
+//! * `mysql` contains MariaDB's system tables, which are built in ([`system`]). The server computes
+//!   `information_schema` and `performance_schema` on demand, see [`crate::session::VirtualTables`].
 
 mod auto_increment;
 mod definition;
@@ -45,8 +48,8 @@ pub use temporary::{TemporaryPlan, TemporaryTables};
 pub use temporary_catalog::{FILLED_DATABASE, TemporaryCatalog};
 pub use view::{ViewAlgorithm, ViewCheck, ViewDefinition, ViewDescription, ViewSecurity};
 
-/// Databases that the server makes on demand.
+/// Databases whose tables the server computes on demand.
 pub const VIRTUAL_DATABASES: [&str; 2] = ["information_schema", "performance_schema"];
 
-/// The database of system tables.
+/// Database of the system tables.
 pub const SYSTEM_DATABASE: &str = "mysql";

@@ -1,29 +1,29 @@
-//! The tables of MariaDB's SEQUENCE engine: `seq_1_to_10`, `seq_10_to_1_step_3`. They are in every database that has no table of that name, hold
-//! their numbers in one column `seq`, and are stored nowhere.
+//! Tables of MariaDB's SEQUENCE engine: `seq_1_to_10`, `seq_10_to_1_step_3`. They exist in every database that has no
+//! other table of that name, and contain their numbers in one column `seq`. They are not stored.
 
 use crate::expr::ExprType;
 use crate::session::VirtualColumn;
 use paceline_types::DataType;
 use paceline_types::data_type::{IntegerType, IntegerWidth, Sign};
 
-/// The numbers of such a table.
+/// Numbers of such a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NumberSeries {
     first: u64,
     step: u64,
-    /// Of a series that falls the steps are taken away.
+    /// Whether the series is descending.
     falls: bool,
     count: u64,
 }
 
-/// A number as the name has it: digits only.
+/// Parses a number in a table's name: digits only.
 fn number(text: &str) -> Option<u64> {
     let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     is_number.then(|| text.parse().ok())?
 }
 
 impl NumberSeries {
-    /// The one that a name means.
+    /// Returns the series with this name.
     pub fn of_name(name: &str) -> Option<Self> {
         let (from, to) = name.strip_prefix("seq_")?.split_once("_to_")?;
         let (to, step) = to.split_once("_step_").unwrap_or((to, "1"));
@@ -40,12 +40,12 @@ impl NumberSeries {
         })
     }
 
-    /// How many numbers there are.
+    /// Returns how many numbers there are.
     pub fn count(&self) -> u64 {
         self.count
     }
 
-    /// The numbers.
+    /// Returns the numbers in order.
     pub fn numbers(self) -> impl Iterator<Item = u64> {
         (0..self.count).map(move |place| match self.falls {
             false => self.first + place * self.step,
@@ -53,7 +53,7 @@ impl NumberSeries {
         })
     }
 
-    /// The columns of every such table.
+    /// Returns the columns of every such table.
     pub fn columns() -> Vec<VirtualColumn> {
         let seq = DataType::Integer(IntegerType {
             display_width: 20,
@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_says_the_numbers() {
+    fn a_name_determines_the_numbers() {
         assert_eq!(numbers("seq_1_to_3"), Some(vec![1, 2, 3]));
         assert_eq!(numbers("seq_10_to_2_step_3"), Some(vec![10, 7, 4]));
         assert_eq!(numbers("seq_1_to_3_step_5"), Some(vec![1]));

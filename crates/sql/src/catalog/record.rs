@@ -1,4 +1,4 @@
-//! The catalog's records: what is in the engine under [`IndexId::CATALOG`].
+//! Catalog records: contents of the engine under [`IndexId::CATALOG`].
 //!
 //! ```text
 //!   key     IndexId(4) ‖ kind(1) ‖ name ‖ 0x00 ‖ name …
@@ -7,12 +7,12 @@
 //!   kind 'D'  a database   name                   DatabaseDefinition
 //!   kind 'T'  a table      database ‖ 0 ‖ table   TableDescription
 //!   kind 'V'  a view       database ‖ 0 ‖ view    ViewDescription
-//!   kind 'A'  an account   user ‖ 0 ‖ host        what the server keeps of it (the shape of mysql.global_priv)
-//!   kind 'N'  the next number of an index, so that none is given out twice
+//!   kind 'A'  an account   user ‖ 0 ‖ host        data of the server in the form of mysql.global_priv
+//!   kind 'N'  the next index number; ensures that no number is used twice
 //! ```
 //!
-//! JSON, because these are few, are read once at start, grow by fields with defaults, and can be read by whoever has to repair
-//! something. Unknown kinds and formats are refused: a newer server wrote them.
+//! The format is JSON because there are few records, they are read once at startup, new fields have defaults, and
+//! people can read them for repairs. Unknown kinds and formats are rejected, because a newer server wrote them.
 
 use paceline_storage::{IndexId, WriteSet};
 
@@ -31,59 +31,61 @@ const NEXT_ID: u8 = b'N';
 /// One change of the catalog.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CatalogChange {
-    /// A database appears or changes.
+    /// A database is created or changed.
     PutDatabase(DatabaseDefinition),
-    /// A database goes; its tables are dropped by changes of their own before.
+    /// A database is dropped. Separate changes drop its tables before.
     DropDatabase(String),
-    /// A table appears or changes.
+    /// A table is created or changed.
     PutTable(Box<TableDescription>),
-    /// A table goes.
+    /// A table is dropped.
     DropTable {
-        /// Its database.
+        /// Database of the table.
         database: String,
-        /// Its name.
+        /// Name of the table.
         name: String,
     },
-    /// A view appears or changes.
+    /// A view is created or changed.
     PutView(Box<ViewDescription>),
-    /// A view goes.
+    /// A view is dropped.
     DropView {
-        /// Its database.
+        /// Database of the view.
         database: String,
-        /// Its name.
+        /// Name of the view.
         name: String,
     },
-    /// A session's temporary table goes. It has no record, nor has a [`CatalogChange::PutTable`] of a temporary one.
+    /// A session's temporary table is dropped. It has no record, and neither has a [`CatalogChange::PutTable`] of a
+    /// temporary table.
     DropTemporary {
-        /// Its database.
+        /// Database of the table.
         database: String,
-        /// Its name.
+        /// Name of the table.
         name: String,
     },
-    /// A table's AUTO_INCREMENT counter is found again in its data: it was emptied, told where to go on, or counts in another column.
+    /// A table's AUTO_INCREMENT counter must be initialized from its data again: the table was emptied, the counter was
+    /// set, or another column is AUTO_INCREMENT.
     ForgetAutoIncrement {
-        /// Its database.
+        /// Database of the table.
         database: String,
-        /// Its name.
+        /// Name of the table.
         name: String,
     },
-    /// An account appears or changes.
+    /// An account is created or changed.
     PutAccount {
         /// The user's name.
         user: String,
         /// The host pattern.
         host: String,
-        /// What the server keeps of it.
+        /// The server's data of the account.
         record: Vec<u8>,
     },
-    /// An account goes.
+    /// An account is dropped.
     DropAccount {
         /// The user's name.
         user: String,
         /// The host pattern.
         host: String,
     },
-    /// Numbers of indexes below this one are taken.
+    /// Index numbers below this one are taken.
     NextId(u32),
 }
 
@@ -137,10 +139,10 @@ fn key(kind: u8, names: &[&str]) -> Vec<u8> {
     key
 }
 
-/// Reads a record; `payload` is the value without its version.
+/// Decodes a record. `payload` is the value without its version.
 ///
 /// # Errors
-/// For a record that this version does not know, or that is not whole.
+/// If this version does not know the record, or it is incomplete.
 pub(super) fn read_record(key: &[u8], payload: &[u8]) -> Result<CatalogChange> {
     let malformed = || {
         let name = String::from_utf8_lossy(key.get(IndexId::LENGTH..).unwrap_or_default()).replace('\0', ".");
@@ -182,7 +184,7 @@ mod tests {
     use paceline_types::Collation;
 
     #[test]
-    fn a_record_returns() {
+    fn records_round_trip() {
         let database = DatabaseDefinition {
             name: "shop".into(),
             collation: Collation::Utf8mb4GeneralCi,

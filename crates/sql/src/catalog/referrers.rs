@@ -1,8 +1,8 @@
-//! Which tables refer to which by foreign keys.
+//! Index of the referencing tables, from foreign keys.
 //!
-//! A foreign key is kept with the table that has it. What a delete wants to know is the other direction, and for a table that may not be there yet: so the
-//! catalog keeps, for each name that is referred to, the tables whose keys do. It follows each change of a table, is never written, and is made anew
-//! when the catalog is read.
+//! A foreign key is stored with the referencing table. A DELETE needs the opposite direction, also for a table that
+//! does not exist yet. The catalog therefore has an index from each referenced name to the referencing tables. It is
+//! updated with every change of a table, is never stored, and is rebuilt when the catalog is read.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -12,10 +12,10 @@ use super::table::TableDefinition;
 /// Database and name of a table.
 type FullName = (Box<str>, Box<str>);
 
-/// The tables that refer to one, by database and name.
+/// Tables that refer to a table, by database and name.
 pub type TableReferrers = BTreeSet<FullName>;
 
-/// For each name that is referred to: by which tables.
+/// Referencing tables of each referenced name.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Referrers {
     tables: BTreeMap<Box<str>, BTreeMap<Box<str>, Arc<TableReferrers>>>,
@@ -30,8 +30,9 @@ impl Referrers {
         self.tables.get(database)?.get(name)
     }
 
-    /// A table has another definition than before, is new, or is gone. What refers to a table changes only if its definitions do, so whoever
-    /// holds what [`Referrers::of`] gave sees by it whether he has to look again.
+    /// Records that a table was created, changed or dropped. The set of a referenced table is only replaced if one of
+    /// its referencing definitions changes, so a caller that keeps a set from [`Referrers::of`] can compare it to
+    /// detect changes.
     pub(super) fn change(
         this: &mut Arc<Self>,
         before: Option<&TableDefinition>,

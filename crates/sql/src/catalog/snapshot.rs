@@ -25,51 +25,51 @@ pub struct Database {
 }
 
 impl Database {
-    /// What is known of it.
+    /// Returns its definition.
     pub fn definition(&self) -> &DatabaseDefinition {
         &self.definition
     }
 
-    /// Its name.
+    /// Returns its name.
     pub fn name(&self) -> &str {
         &self.definition.name
     }
 
-    /// Its tables by name.
+    /// Returns its tables by name.
     pub fn tables(&self) -> impl Iterator<Item = &Arc<TableDefinition>> {
         self.tables.values()
     }
 
-    /// Its views by name.
+    /// Returns its views by name.
     pub fn views(&self) -> impl Iterator<Item = &Arc<ViewDefinition>> {
         self.views.values()
     }
 
-    /// A table of it.
+    /// Returns a table by name.
     pub fn table(&self, name: &str) -> Option<&Arc<TableDefinition>> {
         self.tables.get(name)
     }
 }
 
-/// User and host.
+/// User and host of an account.
 type AccountKey = (Box<str>, Box<str>);
 
-/// All databases, tables and accounts at one moment. Immutable; cheap to copy.
+/// All databases, tables and accounts at one moment. Immutable, and cheap to clone.
 #[derive(Debug, Clone, Default)]
 pub struct Catalog {
     databases: BTreeMap<Box<str>, Arc<Database>>,
     accounts: Arc<BTreeMap<AccountKey, Arc<[u8]>>>,
-    /// Counts accounts' changes.
+    /// Number of changes of accounts.
     accounts_version: u64,
     next_id: u32,
     version: Version,
-    /// A session's temporary tables; none in what all share.
+    /// Temporary tables of a session; empty in the shared catalog.
     temporary: Arc<TemporaryCatalog>,
     referrers: Arc<Referrers>,
 }
 
 impl Catalog {
-    /// The catalog of a new data directory: nothing but the system's own tables.
+    /// Creates the catalog of a new data directory, with only the system tables.
     pub fn new() -> Self {
         let mut catalog = Catalog {
             next_id: IndexId::FIRST_USER,
@@ -82,7 +82,7 @@ impl Catalog {
     /// Reads the catalog.
     ///
     /// # Errors
-    /// If it cannot be read, or holds what this version does not know.
+    /// If it is unreadable, or contains data that this version does not know.
     pub fn load(snapshot: &StorageSnapshot) -> Result<Self> {
         let mut catalog = Catalog::new();
         let mut records = snapshot.scan(IndexId::CATALOG.range(), Direction::Forward);
@@ -113,17 +113,17 @@ impl Catalog {
         self.databases.insert(SYSTEM_DATABASE.into(), Arc::new(database));
     }
 
-    /// The databases by name, those aside that are made on demand.
+    /// Returns the databases by name, without the virtual ones.
     pub fn databases(&self) -> impl Iterator<Item = &Arc<Database>> {
         self.databases.values()
     }
 
-    /// A database.
+    /// Returns a database.
     pub fn database(&self, name: &str) -> Option<&Arc<Database>> {
         self.databases.get(name)
     }
 
-    /// A table: what a statement means by the name.
+    /// Returns the table that a statement means by this name.
     #[inline]
     pub fn table(&self, database: &str, name: &str) -> Option<&Arc<TableDefinition>> {
         if !self.temporary.is_empty()
@@ -134,13 +134,13 @@ impl Catalog {
         self.ordinary_table(database, name)
     }
 
-    /// A table that is not temporary.
+    /// Returns a table that is not temporary.
     #[inline]
     pub fn ordinary_table(&self, database: &str, name: &str) -> Option<&Arc<TableDefinition>> {
         self.databases.get(database)?.tables.get(name)
     }
 
-    /// A view, if no temporary table hides it.
+    /// Returns a view, if no temporary table hides it.
     #[inline]
     pub fn view(&self, database: &str, name: &str) -> Option<&Arc<ViewDefinition>> {
         if self.temporary.table(database, name).is_some() {
@@ -149,17 +149,17 @@ impl Catalog {
         self.ordinary_view(database, name)
     }
 
-    /// A view, whether a temporary table hides it or not.
+    /// Returns a view, even if a temporary table hides it.
     pub fn ordinary_view(&self, database: &str, name: &str) -> Option<&Arc<ViewDefinition>> {
         self.databases.get(database)?.views.get(name)
     }
 
-    /// A temporary table.
+    /// Returns a temporary table.
     pub fn temporary_table(&self, database: &str, name: &str) -> Option<&Arc<TableDefinition>> {
         self.temporary.table(database, name)
     }
 
-    /// Whether that very temporary table is there, under its name or to be filled.
+    /// Returns whether exactly this temporary table exists, under its name or while it is being filled.
     pub fn has_temporary(&self, definition: &Arc<TableDefinition>) -> bool {
         [definition.database(), FILLED_DATABASE].iter().any(|database| {
             self.temporary
@@ -168,12 +168,12 @@ impl Catalog {
         })
     }
 
-    /// The temporary tables over it.
+    /// Returns the temporary tables over it.
     pub(super) fn temporary(&self) -> &Arc<TemporaryCatalog> {
         &self.temporary
     }
 
-    /// This catalog with a session's temporary tables over it.
+    /// Returns this catalog with a session's temporary tables over it.
     pub(super) fn with_temporary(&self, temporary: Arc<TemporaryCatalog>) -> Catalog {
         Catalog {
             temporary,
@@ -181,20 +181,21 @@ impl Catalog {
         }
     }
 
-    /// All tables, temporary ones aside.
+    /// Returns all tables except temporary ones.
     pub fn tables(&self) -> impl Iterator<Item = &Arc<TableDefinition>> {
         self.databases
             .values()
             .flat_map(|database| database.tables.values())
     }
 
-    /// The tables with foreign keys that refer to that one, whether it is there or not; `None`: there are none. As long as it is the same there are no others.
+    /// Returns the tables whose foreign keys refer to a table, which need not exist; `None` if there are none. While
+    /// the same set is returned, nothing has changed.
     #[inline]
     pub fn referrers(&self, database: &str, name: &str) -> Option<&Arc<TableReferrers>> {
         self.referrers.of(database, name)
     }
 
-    /// Those tables themselves, each once.
+    /// Returns the definitions of these tables, without duplicates.
     pub fn referring_tables(
         &self,
         database: &str,
@@ -207,7 +208,7 @@ impl Catalog {
         names.filter_map(|(database, name)| self.ordinary_table(database, name))
     }
 
-    /// The foreign keys that refer to a table, with the tables that have them, by database and name of the key.
+    /// Returns the foreign keys that refer to a table, with their tables, by database and name of the key.
     pub fn referring_keys(&self, database: &str, name: &str) -> Vec<(Arc<TableDefinition>, ForeignKey)> {
         let refers = |key: &&ForeignKey| key.referenced_database == database && key.referenced_table == name;
         let mut keys: Vec<_> = self
@@ -221,32 +222,32 @@ impl Catalog {
         keys
     }
 
-    /// The accounts: user, host pattern, and what the server keeps of each.
+    /// Returns the accounts: user, host pattern, and the server's data.
     pub fn accounts(&self) -> impl Iterator<Item = (&str, &str, &Arc<[u8]>)> {
         self.accounts
             .iter()
             .map(|((user, host), record)| (&**user, &**host, record))
     }
 
-    /// Grows with each change of an account.
+    /// Returns a number that grows with each change of an account.
     pub fn accounts_version(&self) -> u64 {
         self.accounts_version
     }
 
-    /// The log's position that the catalog was last changed at.
+    /// Returns the log position of the last change.
     pub fn version(&self) -> Version {
         self.version
     }
 
-    /// The first number of an index that has not been given out.
+    /// Returns the first free index number.
     pub fn next_id(&self) -> u32 {
         self.next_id
     }
 
-    /// The catalog after these changes, which stand at `version` in the log.
+    /// Returns the catalog after these changes, whose position in the log is `version`.
     ///
     /// # Errors
-    /// If a table's description contradicts itself, which a planned one never does.
+    /// If a table's description is inconsistent, which is impossible for a planned one.
     pub fn changed(&self, changes: &[CatalogChange], version: Version) -> Result<Catalog> {
         let mut next = self.clone();
         for change in changes {
@@ -325,7 +326,7 @@ impl Catalog {
                 }
             }
             CatalogChange::ForgetAutoIncrement { database, name } => {
-                // Another counter: a plan that fails leaves the one that the table has.
+                // A new counter object: a plan that fails must not affect the existing counter.
                 if let Some(table) = self.table(database, name) {
                     let (description, version) = (table.description().clone(), table.version());
                     let table = Arc::new(TableDefinition::new(description, version, Arc::default())?);
@@ -358,7 +359,7 @@ impl Catalog {
         self.databases.get_mut(name).map(Arc::make_mut)
     }
 
-    /// The counter of the table with that number, under whatever name it is known now.
+    /// Returns the counter of the table with this id, under whatever name.
     fn counter_of(&self, id: u32) -> Arc<AutoIncrement> {
         let known = self.tables().find(|table| table.id == id);
         known

@@ -1,7 +1,7 @@
-//! The database `mysql`: the tables that programs look for there. They are part of the program and have no records.
+//! The database `mysql`: tables that programs expect there. They are built in and have no records.
 //!
-//! Accounts are records of the catalog and not rows; `mysql.user`, `mysql.db` and `mysql.global_priv` are made from them by the server,
-//! as `mysql.gtid_slave_pos` is made from the log. What stands here are tables that may be written to.
+//! Accounts are catalog records, not rows; the server computes `mysql.user`, `mysql.db` and `mysql.global_priv` from
+//! them, and `mysql.gtid_slave_pos` from the log. This module defines the tables that can be written.
 
 use paceline_types::{BlobSize, Collation, DataType};
 
@@ -11,12 +11,12 @@ use super::definition::{
     TableDescription, TableEngine,
 };
 
-/// The first number of their indexes; all are below [`paceline_storage::IndexId::FIRST_USER`].
+/// First index number of these tables. All are below [`paceline_storage::IndexId::FIRST_USER`].
 const FIRST_ID: u32 = 16;
-/// Numbers for each table.
+/// Number of index numbers for each table.
 const IDS_PER_TABLE: u32 = 8;
 
-/// The database.
+/// Returns the database.
 pub(super) fn database() -> DatabaseDefinition {
     DatabaseDefinition {
         name: SYSTEM_DATABASE.into(),
@@ -25,7 +25,7 @@ pub(super) fn database() -> DatabaseDefinition {
     }
 }
 
-/// Its tables.
+/// Returns its tables.
 pub(super) fn tables() -> Vec<TableDescription> {
     vec![
         table(
@@ -73,7 +73,7 @@ pub(super) fn tables() -> Vec<TableDescription> {
     ]
 }
 
-/// Whether a table of [`SYSTEM_DATABASE`] is one of these.
+/// Returns whether a table of [`SYSTEM_DATABASE`] is one of these.
 pub fn is_system_table(name: &str) -> bool {
     tables().iter().any(|table| table.name == name)
 }
@@ -97,7 +97,7 @@ fn integer() -> DataType {
     DataType::Integer(IntegerType::new(IntegerWidth::Int, Sign::Signed))
 }
 
-/// A table whose first column is its primary key.
+/// Creates a table whose first column is its primary key.
 fn table(
     number: u32,
     name: &str,

@@ -1,4 +1,4 @@
-//! A table as the rest of the server uses it: its description, and what follows from that.
+//! Table definitions as the rest of the server uses them: the description and data derived from it.
 
 use std::fmt;
 use std::ops::Deref;
@@ -22,7 +22,7 @@ use super::definition::{
 };
 use crate::error::Result;
 
-/// A table. Immutable, made once for each of its definitions; dereferences to its [`TableDescription`].
+/// Definition of a table. Immutable, created once for each description; dereferences to its [`TableDescription`].
 pub struct TableDefinition {
     description: TableDescription,
     version: Version,
@@ -30,15 +30,15 @@ pub struct TableDefinition {
     default_values: Box<[Option<Value>]>,
     auto_increment_column: Option<usize>,
     auto_increment: Arc<AutoIncrement>,
-    /// Table maps, by how much they tell.
+    /// Table maps, by their amount of metadata.
     logged: [OnceLock<LoggedTable>; 3],
 }
 
 impl TableDefinition {
-    /// Makes a table of its description. `version` is the place in the log where it got that.
+    /// Creates a definition. `version` is the log position of the description.
     ///
     /// # Errors
-    /// If the description contradicts itself, which a planned one never does.
+    /// If the description is inconsistent, which is impossible for a planned one.
     pub fn new(
         description: TableDescription,
         version: Version,
@@ -61,67 +61,67 @@ impl TableDefinition {
         })
     }
 
-    /// What its record holds.
+    /// Returns the description in the catalog record.
     pub fn description(&self) -> &TableDescription {
         &self.description
     }
 
-    /// Its database.
+    /// Returns the name of its database.
     pub fn database(&self) -> &str {
         &self.description.database
     }
 
-    /// Its name.
+    /// Returns its name.
     pub fn name(&self) -> &str {
         &self.description.name
     }
 
-    /// Whether it is one session's.
+    /// Returns whether it is a temporary table of a session.
     pub fn is_temporary(&self) -> bool {
         self.description.temporary
     }
 
-    /// Its columns, in order.
+    /// Returns its columns, in order.
     pub fn columns(&self) -> &[ColumnDefinition] {
         &self.description.columns
     }
 
-    /// Its indexes; the same as those of [`Self::schema`], by position.
+    /// Returns its indexes, which have the same positions in [`Self::schema`].
     pub fn indexes(&self) -> &[IndexDefinition] {
         &self.description.indexes
     }
 
-    /// Its check constraints, those of columns aside.
+    /// Returns its check constraints, without those of columns.
     pub fn checks(&self) -> &[CheckConstraint] {
         &self.description.checks
     }
 
-    /// Where in the log it got its present definition.
+    /// Returns the log position of its current definition.
     pub fn version(&self) -> Version {
         self.version
     }
 
-    /// What the engines know of it.
+    /// Returns the schema for the engines.
     pub fn schema(&self) -> &Arc<TableSchema> {
         &self.schema
     }
 
-    /// The value of a column's literal default; `None` where the default is none, or no literal.
+    /// Returns the value of a column's literal default; `None` for no default or another kind.
     pub fn default_value(&self, column: usize) -> Option<&Value> {
         self.default_values[column].as_ref()
     }
 
-    /// The column with AUTO_INCREMENT.
+    /// Returns the column with AUTO_INCREMENT.
     pub fn auto_increment_column(&self) -> Option<usize> {
         self.auto_increment_column
     }
 
-    /// The counter of that column.
+    /// Returns the counter of that column.
     pub fn auto_increment(&self) -> &Arc<AutoIncrement> {
         &self.auto_increment
     }
 
-    /// The highest value that the AUTO_INCREMENT column has in a snapshot, or had in a row that is gone; 0 for none.
+    /// Returns the highest value of the AUTO_INCREMENT column in a snapshot or in a deleted row; 0 for none.
     ///
     /// # Errors
     /// If the table cannot be read.
@@ -135,7 +135,8 @@ impl TableDefinition {
         Ok(self.auto_increment_present(snapshot)?.max(gone.unwrap_or(0)))
     }
 
-    /// The highest value of the AUTO_INCREMENT column in a snapshot; 0 for none, and where its index does not tell.
+    /// Returns the highest value of the AUTO_INCREMENT column in a snapshot; 0 for none, and if its index does not
+    /// contain the values.
     fn auto_increment_present(&self, snapshot: &StorageSnapshot) -> Result<u64> {
         let Some(column) = self.auto_increment_column else {
             return Ok(0);
@@ -161,26 +162,26 @@ impl TableDefinition {
         Ok(counted(&image.column(column)?.into_owned()).unwrap_or(0))
     }
 
-    /// The offset of the column of that name, in any case.
+    /// Returns the index of the column with this name, in any case.
     pub fn column(&self, name: &str) -> Option<usize> {
         self.columns()
             .iter()
             .position(|column| same_name(&column.name, name))
     }
 
-    /// The position of the index of that name, in any case.
+    /// Returns the position of the index with this name, in any case.
     pub fn index(&self, name: &str) -> Option<usize> {
         self.indexes()
             .iter()
             .position(|index| same_name(&index.name, name))
     }
 
-    /// The number of the table that its table maps carry.
+    /// Returns the table id in its table maps.
     pub fn table_id(&self) -> TableId {
         TableId(u64::from(self.description.id & 0x7FFF_FFFF))
     }
 
-    /// The table map that precedes its rows in the log.
+    /// Returns the table map that precedes its rows in the log.
     pub fn logged(&self, metadata: RowMetadata) -> &LoggedTable {
         let place = match metadata {
             RowMetadata::NoLog => 0,
@@ -203,7 +204,7 @@ impl TableDefinition {
             optional_metadata: &[],
         }
         .encode_body(&mut head);
-        // The count of columns and the length of their metadata: one byte each, both zero here.
+        // Number of columns and length of their metadata: one byte each, both zero here.
         head.truncate(head.len() - 2);
         let columns: Vec<MappedColumn<'_>> = self
             .columns()
@@ -214,7 +215,7 @@ impl TableDefinition {
                 nullable: column.nullable,
             })
             .collect();
-        // As in MariaDB, a table without a primary key has its first unique key without NULL and prefixes for one.
+        // As in MariaDB, a table without a primary key is identified by its first unique key without NULL and prefixes.
         let identifies = |index: &&IndexDefinition| match index.kind {
             IndexKind::Primary => true,
             IndexKind::Unique => index
@@ -258,15 +259,15 @@ impl fmt::Debug for TableDefinition {
     }
 }
 
-/// Whether two names of columns or indexes are the same.
+/// Returns whether two names of columns or indexes are the same.
 pub(crate) fn same_name(a: &str, b: &str) -> bool {
     a.eq_ignore_ascii_case(b) || (!(a.is_ascii() && b.is_ascii()) && a.to_lowercase() == b.to_lowercase())
 }
 
-/// What the engines need to know of a table.
+/// Returns the schema for the engines.
 ///
 /// # Errors
-/// If the description contradicts itself.
+/// If the description is inconsistent.
 pub(crate) fn schema_of(description: &TableDescription) -> Result<TableSchema> {
     let columns = description.columns.iter().map(column_schema).collect();
     let indexes = description.indexes.iter().map(index_schema).collect();
@@ -282,7 +283,8 @@ pub(crate) fn schema_of(description: &TableDescription) -> Result<TableSchema> {
     })
 }
 
-/// Where the highest AUTO_INCREMENT value of rows that are gone is kept, on disk: under the table's own number, which no index has.
+/// Returns the index under which the highest AUTO_INCREMENT value of deleted rows is stored on disk: the table's own
+/// id, which no index has.
 pub(crate) fn kept_number(description: &TableDescription) -> IndexId {
     IndexId::in_engine(description.id & IndexId::NUMBER_MAX, EngineKind::RocksDb)
 }
@@ -319,7 +321,7 @@ fn index_schema(index: &IndexDefinition) -> IndexSchema {
     }
 }
 
-/// A literal default as a value of its column.
+/// Returns a literal default as a value of its column.
 fn default_value(column: &ColumnDefinition) -> Option<Value> {
     match &column.default {
         ColumnDefault::None | ColumnDefault::CurrentTimestamp(_) | ColumnDefault::Expression(_) => None,
@@ -328,7 +330,7 @@ fn default_value(column: &ColumnDefinition) -> Option<Value> {
     }
 }
 
-/// The value that a stored literal stands for. It was checked when it was stored.
+/// Returns the value of a stored literal, which was checked when it was stored.
 pub(crate) fn literal_value(column: &ColumnDefinition, text: &str) -> Value {
     let data_type = &column.data_type;
     let value = if data_type.is_binary_string() {

@@ -1,16 +1,18 @@
-//! Temporary tables: a session's own, over the catalog that all share.
+//! Temporary tables of a session, layered over the shared catalog.
 //!
 //! ```text
 //!   Catalog (shared, in the log) ──┐
-//!   TemporaryCatalog ──────────────┴─ over() ─▶ Catalog that the session plans with: a temporary table hides one of its name
+//!   TemporaryCatalog ──────────────┴─ over() ─▶ Catalog for the session's plans: a temporary table hides another of its name
 //!        ▲
-//!        └── TemporaryPlan of a definition statement: changes, and the indexes that it has made
+//!        └── TemporaryPlan of a DDL statement: changes, and the indexes that it has created
 //! ```
 //!
-//! * They are in no record and in no log: what defines them is applied to the session at once, is not undone by a rollback, and goes with the session.
-//! * A plan made with one is current as long as the session has that very definition ([`crate::plan::Plan::is_current`]): a statement that was
-//!   prepared before such a table came or went is planned anew.
-//! * Their rows live in a [`TemporarySpace`], under indexes whose numbers are given back when the table goes.
+//! * They have no records and are not logged: their DDL takes effect in the session immediately, is not undone by a
+//!   rollback, and they are dropped at the end of the session.
+//! * A plan with a temporary table is current while the session has exactly this definition
+//!   ([`crate::plan::Plan::is_current`]): a prepared statement is planned again when such a table is created or
+//!   dropped.
+//! * Their rows are in a [`TemporarySpace`], under index numbers that are released when the table is dropped.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -24,47 +26,47 @@ use super::snapshot::Catalog;
 use super::temporary_catalog::{FILLED_DATABASE, TemporaryCatalog};
 use crate::error::Result;
 
-/// What a definition statement does to a session's temporary tables.
+/// Effect of a DDL statement on a session's temporary tables.
 #[derive(Debug, Default)]
 pub struct TemporaryPlan {
-    /// Changes of tables.
+    /// Changes of table definitions.
     pub changes: Vec<CatalogChange>,
-    /// The indexes that it has made.
+    /// Indexes created by the statement.
     pub indexes: Vec<TemporaryIndex>,
-    /// Indexes whose keys all go; those that no table has any more go themselves.
+    /// Indexes whose entries are all deleted. Those that no table uses any more are dropped.
     pub emptied: Vec<IndexId>,
 }
 
 impl TemporaryPlan {
-    /// Whether nothing would change.
+    /// Returns whether nothing would change.
     pub fn is_empty(&self) -> bool {
         self.changes.is_empty()
     }
 }
 
-/// What it takes to undo definitions.
+/// Data for undoing definitions.
 #[derive(Debug)]
 struct DefinitionUndo {
-    /// What there was.
+    /// Definitions before.
     catalog: Arc<TemporaryCatalog>,
-    /// The indexes of what was dropped since, with their rows.
+    /// Indexes dropped since, with their rows.
     dropped: Vec<TemporaryIndex>,
 }
 
-/// A session's temporary tables. Dropping them deletes their rows.
+/// Temporary tables of a session. Dropping this deletes their rows.
 #[derive(Debug)]
 pub struct TemporaryTables {
     space: Arc<TemporarySpace>,
     catalog: Arc<TemporaryCatalog>,
     indexes: HashMap<IndexId, TemporaryIndex>,
-    /// If the definitions since some moment may be undone.
+    /// Set while definitions can be undone.
     undo: Option<Box<DefinitionUndo>>,
-    /// The shared catalog that was asked for last, and what it is with these tables over it.
+    /// The last shared catalog, and the combination of it with these tables.
     over: Mutex<Option<(Arc<Catalog>, Arc<Catalog>)>>,
 }
 
 impl TemporaryTables {
-    /// None yet.
+    /// Creates an empty set.
     pub fn new(space: Arc<TemporarySpace>) -> Self {
         TemporaryTables {
             space,
@@ -75,17 +77,17 @@ impl TemporaryTables {
         }
     }
 
-    /// Where their rows are.
+    /// Returns the storage of their rows.
     pub fn space(&self) -> &Arc<TemporarySpace> {
         &self.space
     }
 
-    /// What there is.
+    /// Returns their definitions.
     pub fn catalog(&self) -> &Arc<TemporaryCatalog> {
         &self.catalog
     }
 
-    /// A catalog with these tables over it.
+    /// Returns a catalog with these tables over it.
     #[inline]
     pub fn over(&self, catalog: Arc<Catalog>) -> Arc<Catalog> {
         if self.catalog.is_empty() {
@@ -102,11 +104,11 @@ impl TemporaryTables {
         whole
     }
 
-    /// Does what was planned over `catalog`. What is returned are the indexes of dropped tables: their numbers are free when it is dropped, which must
-    /// not be before a transaction ends that may have written to them.
+    /// Applies a plan made for `catalog`. Returns the indexes of dropped tables. Dropping these releases their numbers,
+    /// which must not happen before the end of a transaction that may have written to them.
     ///
     /// # Errors
-    /// If a table's description contradicts itself, which a planned one never does.
+    /// If a table's description is inconsistent, which is impossible for a planned one.
     pub fn apply(&mut self, plan: TemporaryPlan, catalog: Arc<Catalog>) -> Result<Vec<TemporaryIndex>> {
         let changed = self
             .over(catalog)
@@ -124,7 +126,8 @@ impl TemporaryTables {
         Ok(dropped)
     }
 
-    /// From now on definitions can be undone, if it is not so already: what is dropped keeps its rows until then. Not the emptying of a table (TRUNCATE).
+    /// Makes further definitions undoable, if they are not already: dropped tables keep their rows until then. TRUNCATE
+    /// cannot be undone.
     pub fn begin_undoable(&mut self) {
         let catalog = &self.catalog;
         self.undo.get_or_insert_with(|| {
@@ -135,23 +138,23 @@ impl TemporaryTables {
         });
     }
 
-    /// What was defined since [`begin_undoable`](Self::begin_undoable) stays. The transaction that it was in has ended.
+    /// Keeps the definitions since [`begin_undoable`](Self::begin_undoable). Their transaction has ended.
     pub fn keep_definitions(&mut self) {
         self.undo = None;
     }
 
-    /// There are the tables again that there were. Their rows are not touched: the transaction that has changed them is rolled back.
+    /// Restores the previous definitions. Their rows are not touched: the transaction that changed them is rolled back.
     pub fn undo_definitions(&mut self) {
         let Some(undo) = self.undo.take() else { return };
         self.catalog = undo.catalog;
         let dropped = undo.dropped.into_iter().map(|index| (index.id(), index));
         self.indexes.extend(dropped);
         *self.over.get_mut() = None;
-        // What was made since goes with its rows.
+        // Tables created since are dropped with their rows.
         self.take_unused();
     }
 
-    /// Whether nothing is lost with it: there are no tables, and none would come back.
+    /// Returns whether it can be discarded: there are no tables, and undoing would restore none.
     pub fn is_nothing(&self) -> bool {
         let comes_back = self.undo.as_ref().is_some_and(|undo| !undo.catalog.is_empty());
         self.catalog.is_empty() && !comes_back
@@ -173,17 +176,17 @@ impl TemporaryTables {
         }
     }
 
-    /// Puts a new table where nothing but the statement that fills it finds it.
+    /// Hides a new table from all but the statement that fills it.
     pub fn begin_fill(&mut self, database: &str, name: &str) {
         self.move_table((database, name), (FILLED_DATABASE, name));
     }
 
-    /// The table is filled: it gets its name.
+    /// Gives a filled table its name.
     pub fn end_fill(&mut self, database: &str, name: &str) {
         self.move_table((FILLED_DATABASE, name), (database, name));
     }
 
-    /// Drops a table that could not be filled. As [`apply`](Self::apply) for what is returned.
+    /// Drops a table that could not be filled. Returns its indexes as [`apply`](Self::apply) does.
     pub fn abandon_fill(&mut self, name: &str) -> Vec<TemporaryIndex> {
         Arc::make_mut(&mut self.catalog).remove(FILLED_DATABASE, name);
         *self.over.get_mut() = None;
@@ -199,7 +202,7 @@ impl TemporaryTables {
     }
 }
 
-/// The numbers that a table has taken.
+/// Returns the index numbers that a table uses.
 fn numbers(table: &TableDescription) -> impl Iterator<Item = u32> + use<'_> {
     let indexes = table.indexes.iter().map(|index| index.id);
     [table.id].into_iter().chain(table.hidden).chain(indexes)

@@ -1,33 +1,33 @@
-//! The definitions of a session's temporary tables.
+//! Definitions of a session's temporary tables.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::table::TableDefinition;
 
-/// The database that a table is in while CREATE TEMPORARY TABLE … SELECT fills it: the query still means what its name meant before. No statement
-/// can name it, as it would be cut at the zero byte.
+/// Database of a table while CREATE TEMPORARY TABLE … SELECT fills it: in the query its name still has the previous
+/// meaning. No statement can refer to it, because names cannot contain a zero byte.
 pub const FILLED_DATABASE: &str = "\0filled";
 
-/// Temporary tables by database and name. Their databases need not exist.
+/// Temporary tables by database and name. The databases need not exist.
 #[derive(Debug, Clone, Default)]
 pub struct TemporaryCatalog {
     databases: BTreeMap<Box<str>, BTreeMap<Box<str>, Arc<TableDefinition>>>,
 }
 
 impl TemporaryCatalog {
-    /// Whether there are none.
+    /// Returns whether there are no tables.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.databases.is_empty()
     }
 
-    /// All of them.
+    /// Returns all tables.
     pub fn tables(&self) -> impl Iterator<Item = &Arc<TableDefinition>> {
         self.databases.values().flat_map(BTreeMap::values)
     }
 
-    /// One of them.
+    /// Returns a table.
     pub fn table(&self, database: &str, name: &str) -> Option<&Arc<TableDefinition>> {
         self.databases.get(database)?.get(name)
     }

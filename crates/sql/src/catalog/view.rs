@@ -1,8 +1,8 @@
-//! Views: a query under a name.
+//! Views: stored queries with a name.
 //!
-//! A view is kept as the text of its query with every name resolved: `*` is expanded, columns and tables are qualified, aliases are written out. That
-//! text is what MariaDB keeps and shows, so it is byte for byte the same; it is parsed once, when the catalog gets the view, and bound to the tables
-//! that are there whenever the view is used.
+//! A view is stored as the text of its query with all names resolved: `*` is expanded, columns and tables are
+//! qualified, aliases are explicit. MariaDB stores and shows the same text, byte for byte. It is parsed once, when the
+//! catalog gets the view, and bound to the existing tables at each use.
 
 use std::ops::Deref;
 
@@ -14,12 +14,12 @@ use crate::parse::ast;
 use crate::parse::ast::visit::{for_each_expr, has_subquery};
 use crate::parse::{ParseOptions, Statement, is_aggregate, parse_first};
 
-/// A view as its record in the catalog holds it.
+/// A view in the form of its catalog record.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ViewDescription {
-    /// Its database.
+    /// Database of the view.
     pub database: String,
-    /// Its name.
+    /// Name of the view.
     pub name: String,
     /// `ALGORITHM`.
     pub algorithm: ViewAlgorithm,
@@ -29,35 +29,35 @@ pub struct ViewDescription {
     pub security: ViewSecurity,
     /// `WITH CHECK OPTION`.
     pub check: ViewCheck,
-    /// The resolved query's text.
+    /// Text of the resolved query.
     pub query: String,
-    /// That text as `information_schema.VIEWS` shows it, where it differs: without the character sets of strings.
+    /// The text in `information_schema.VIEWS`, if it is different: without the character sets of strings.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shown_query: Option<String>,
-    /// The names of its columns.
+    /// Names of its columns.
     pub columns: Vec<String>,
-    /// `character_set_client` of the session that made it.
+    /// `character_set_client` of the session that created it.
     pub character_set_client: String,
-    /// `collation_connection` of the session that made it.
+    /// `collation_connection` of the session that created it.
     pub collation_connection: String,
-    /// When it was made: seconds since 1970.
+    /// Time of creation in seconds since 1970.
     pub created_seconds: i64,
 }
 
 /// `ALGORITHM` of a view.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub enum ViewAlgorithm {
-    /// `UNDEFINED`: as `MERGE` where that can be.
+    /// `UNDEFINED`: like `MERGE` if possible.
     #[default]
     Undefined,
-    /// `MERGE`: its tables become those of the query that names it.
+    /// `MERGE`: its tables are merged into the query that uses it.
     Merge,
-    /// `TEMPTABLE`: its rows are made first.
+    /// `TEMPTABLE`: its rows are computed first.
     TempTable,
 }
 
 impl ViewAlgorithm {
-    /// The word.
+    /// Returns the SQL keyword.
     pub const fn name(self) -> &'static str {
         match self {
             ViewAlgorithm::Undefined => "UNDEFINED",
@@ -67,18 +67,18 @@ impl ViewAlgorithm {
     }
 }
 
-/// With whose privileges a view reads its tables.
+/// Account whose privileges a view uses for its tables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub enum ViewSecurity {
-    /// With its definer's.
+    /// The definer's account.
     #[default]
     Definer,
-    /// With those of whoever names it.
+    /// The account of the session that uses the view.
     Invoker,
 }
 
 impl ViewSecurity {
-    /// The word.
+    /// Returns the SQL keyword.
     pub const fn name(self) -> &'static str {
         match self {
             ViewSecurity::Definer => "DEFINER",
@@ -87,20 +87,20 @@ impl ViewSecurity {
     }
 }
 
-/// What rows may be written through a view.
+/// Restriction of rows written through a view.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub enum ViewCheck {
-    /// Any.
+    /// None.
     #[default]
     None,
-    /// Those that it would show.
+    /// Only rows that the view would show.
     Local,
-    /// Those that it and the views below it would show.
+    /// Only rows that the view and the views below it would show.
     Cascaded,
 }
 
 impl ViewCheck {
-    /// The word.
+    /// Returns the SQL keyword.
     pub const fn name(self) -> &'static str {
         match self {
             ViewCheck::None => "NONE",
@@ -110,7 +110,7 @@ impl ViewCheck {
     }
 }
 
-/// A view as the rest of the server uses it. Immutable; dereferences to its [`ViewDescription`].
+/// Definition of a view as the rest of the server uses it. Immutable; dereferences to its [`ViewDescription`].
 #[derive(Debug)]
 pub struct ViewDefinition {
     description: ViewDescription,
@@ -121,10 +121,10 @@ pub struct ViewDefinition {
 }
 
 impl ViewDefinition {
-    /// Makes a view of its description. `version` is the place in the log where it got that.
+    /// Creates a definition. `version` is the log position of the description.
     ///
     /// # Errors
-    /// 1064 if its text is no query, which a planned one never is.
+    /// 1064 if the text is not a query, which is impossible for a planned one.
     pub fn new(description: ViewDescription, version: Version) -> Result<Self> {
         let query = parse_query(&description.query)?;
         Ok(ViewDefinition {
@@ -136,32 +136,33 @@ impl ViewDefinition {
         })
     }
 
-    /// What its record holds.
+    /// Returns the description in the catalog record.
     pub fn description(&self) -> &ViewDescription {
         &self.description
     }
 
-    /// Where in the log it got its present definition.
+    /// Returns the log position of its current definition.
     pub fn version(&self) -> Version {
         self.version
     }
 
-    /// Its query, resolved.
+    /// Returns the resolved query.
     pub fn parsed(&self) -> &ast::Query {
         &self.query
     }
 
-    /// Whether its tables can take its place in the query that names it: it is of rows, and has no query within its select list.
+    /// Returns whether the view can be replaced by its tables in a query: each of its rows is one row of its tables,
+    /// and its select list contains no query.
     pub fn is_mergeable(&self) -> bool {
         self.is_mergeable
     }
 
-    /// Whether each of its rows comes of one row of each of its tables; it may be ordered.
+    /// Returns whether each of its rows comes from one row of each of its tables. It may have an ORDER BY.
     pub fn is_of_rows(&self) -> bool {
         self.is_of_rows
     }
 
-    /// The text that `information_schema.VIEWS` shows.
+    /// Returns the text for `information_schema.VIEWS`.
     pub fn shown_query(&self) -> &str {
         self.description
             .shown_query
@@ -215,7 +216,7 @@ fn is_of_one_row(item: &ast::SelectItem) -> bool {
         is_plain &= match node {
             ast::Expr::Call(call) => {
                 let is_several = is_aggregate(&call.name) || call.is_named("GROUP_CONCAT");
-                // Two uses of a column must find one value.
+                // Two uses of a column must have the same value.
                 call.over.is_none() && !is_several && !call.is_named("RAND")
             }
             _ => true,

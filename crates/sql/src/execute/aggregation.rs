@@ -1,11 +1,12 @@
 //! GROUP BY and aggregates.
 //!
-//! A group keeps the slots of its first row that are read later, and an accumulator for each aggregate. When it is complete both go
-//! back into the block's row, which then looks like any other row to HAVING, the select list and ORDER BY.
+//! A group stores those slots of its first row that are read later, and an accumulator for each aggregate. When the
+//! group is complete, both are copied to the block's row, which HAVING, the select list and ORDER BY then treat like
+//! any other row.
 //!
-//! WITH ROLLUP keeps, besides the groups, one for each shorter list of keys; it sorts behind its members.
+//! WITH ROLLUP adds a group for each shorter prefix of the keys. Such a group sorts after its members.
 //!
-//! Where the session may have no more memory, two things go on in files, by way of a sort:
+//! When the session's memory is used up, two operations continue in files, by sorting:
 //!
 //! ```text
 //!   rows of new groups   ─▶ sorted by the group's key ─▶ grouped in that order, between the groups that are in memory
@@ -27,15 +28,15 @@ use crate::error::{Error, Result};
 use crate::expr::{Accumulator, Aggregate, CountedKeys, as_computed};
 use crate::plan::tree::{Aggregation, GroupStrategy, JoinStep, SelectPlan};
 
-/// What a group has gathered.
+/// Collected data of a group.
 struct Group {
-    /// The kept slots of its first row.
+    /// Stored slots of its first row.
     kept: Vec<Value>,
     accumulators: Vec<Accumulator>,
-    /// How many group keys it has: fewer for a line of WITH ROLLUP.
+    /// Number of its group keys: fewer for a row of WITH ROLLUP.
     keys: usize,
     memory: Reservation,
-    /// The keys that an aggregate's COUNT(DISTINCT …) had no memory for.
+    /// Sorters for the keys of each COUNT(DISTINCT …) that did not fit in memory.
     counted: Vec<(usize, Sorter)>,
 }
 
@@ -66,7 +67,7 @@ impl Group {
         Ok(())
     }
 
-    /// COUNT(DISTINCT …) goes on in a file; `uncharged` bytes of its keys are not charged.
+    /// Continues a COUNT(DISTINCT …) in a file. `uncharged` bytes of its keys are not charged yet.
     #[cold]
     fn count_in_file(
         &mut self,
@@ -91,11 +92,11 @@ impl Group {
         });
         let sorter = &mut self.counted[place].1;
         push_keys(sorter, keys)?;
-        // The memory is for the keys that come.
+        // Free the memory for the following keys.
         sorter.spill()
     }
 
-    /// Puts the group into the row.
+    /// Copies the group to the row.
     fn finish(mut self, exec: &mut Exec<'_, '_>, aggregation: &Aggregation, row: &mut [Value]) -> Result<()> {
         for (slot, value) in aggregation.kept.iter().zip(self.kept) {
             row[*slot] = value;
@@ -129,7 +130,7 @@ fn push_keys(sorter: &mut Sorter, keys: CountedKeys) -> Result<()> {
         .try_for_each(|key| sorter.push(&key, Vec::new()))
 }
 
-/// How many different keys there are.
+/// Returns the number of different keys.
 fn different_keys(exec: &mut Exec<'_, '_>, sorter: Sorter) -> Result<i64> {
     let mut count = 0;
     let mut last: Option<Vec<u8>> = None;
@@ -152,7 +153,7 @@ fn different_keys(exec: &mut Exec<'_, '_>, sorter: Sorter) -> Result<i64> {
     Ok(count)
 }
 
-/// Groups the rows that the block's joins make, and gives the groups to `emit`. Without `runnable` there are no rows.
+/// Groups the rows of the block's joins, and passes the groups to `emit`. Without `runnable` there are no rows.
 pub(crate) fn aggregate(
     exec: &mut Exec<'_, '_>,
     plan: &SelectPlan,
@@ -176,7 +177,7 @@ pub(crate) fn aggregate(
                 })?;
             }
             let group = group.unwrap_or_else(|| {
-                // No rows: every column is NULL.
+                // No rows: all columns are NULL.
                 for table in &plan.tables {
                     row[table.slots.clone()].fill(Value::Null);
                 }
@@ -217,7 +218,7 @@ fn ordered(
 ) -> Result<()> {
     let mut current: Option<(Vec<u8>, Group)> = None;
     let mut key = Vec::new();
-    // The joins go on working on their row while a finished group is shown in another.
+    // The joins continue with their row while a finished group is emitted in another one.
     let mut shown = row.to_vec();
     let flow = join(exec, plan, &plan.steps, row, &mut |exec, row| {
         group_key(exec, aggregation, row, &mut key)?;
@@ -243,23 +244,23 @@ fn ordered(
     Ok(())
 }
 
-/// What sorts behind every key of the group that it stands for.
+/// Key byte of a ROLLUP row. It sorts after all keys of its group.
 const ROLLUP_MARK: u8 = 0xFF;
 
-/// Groups by key, and the rows of those that there was no memory for.
+/// Groups by key, and a sorter for rows of groups that did not fit in memory.
 struct HashedGroups {
     groups: HashMap<Vec<u8>, Group>,
-    /// Kept for the sort of the rows that may have to go to a file.
+    /// Memory reserved for the sorter.
     spare: Reservation,
     rest: Option<Sorter>,
 }
 
-/// With so many groups, in bytes, a part of the memory is set aside for a sort.
+/// Size of the groups in bytes from which memory is reserved for a sort.
 const SPARE_FROM_BYTES: usize = 2 * SPARE_BYTES;
 const SPARE_BYTES: usize = 2 * RUN_BYTES_MIN;
 
 impl HashedGroups {
-    /// Takes a row of the group with that key, which has so many of the group's keys.
+    /// Adds a row to the group with this key. `keys` is the number of the group's keys.
     fn add(
         &mut self,
         exec: &mut Exec<'_, '_>,
@@ -304,7 +305,7 @@ impl HashedGroups {
         Ok(())
     }
 
-    /// Gives all groups on, in the order of their keys.
+    /// Passes on all groups in the order of their keys.
     fn finish(
         self,
         exec: &mut Exec<'_, '_>,
@@ -398,7 +399,7 @@ fn hashed(
     groups.finish(exec, aggregation, row, emit)
 }
 
-/// MIN and MAX, each of the first row of its own access.
+/// Reads MIN and MAX, each from the first row of its own access.
 fn index_ends(
     exec: &mut Exec<'_, '_>,
     plan: &SelectPlan,
@@ -427,7 +428,8 @@ fn index_ends(
     Ok(())
 }
 
-/// The one result of a whole table is computed, and of BIT and YEAR a number. Groups are rows of a temporary table.
+/// Converts the aggregates of a query without GROUP BY, whose results are computed values: BIT and YEAR become numbers.
+/// Groups, in contrast, are rows of a temporary table.
 fn show_computed(aggregation: &Aggregation, row: &mut [Value]) {
     for (_, slot) in &aggregation.aggregates {
         row[*slot] = as_computed(Cow::Owned(std::mem::take(&mut row[*slot]))).into_owned();

@@ -1,4 +1,4 @@
-//! Values on their way into columns: conversion, NOT NULL, and what strict mode makes of problems.
+//! Assignment of values to columns: conversion, NOT NULL, and errors or warnings by SQL mode.
 
 use paceline_types::convert::{Severity, assign};
 use paceline_types::error_code::{
@@ -14,17 +14,17 @@ use crate::error::{Error, Result};
 use crate::expr::Expr;
 use crate::plan::CheckPlan;
 
-/// How problems with a value are dealt with.
+/// Treatment of problems with a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Strictness {
     /// They are errors.
     Strict,
-    /// They are warnings, and the nearest value is taken.
+    /// They are warnings, and the nearest value is stored.
     Lenient,
 }
 
 impl Strictness {
-    /// By the SQL mode and IGNORE.
+    /// Returns the strictness for the SQL mode and IGNORE.
     pub fn new(exec: &Exec<'_, '_>, ignore: Ignore) -> Self {
         match ignore {
             Ignore::No if exec.session.settings.sql_mode.is_strict() => Strictness::Strict,
@@ -33,7 +33,7 @@ impl Strictness {
     }
 }
 
-/// Whether the statement says IGNORE.
+/// Whether the statement has IGNORE.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Ignore {
     /// It does not.
@@ -48,16 +48,16 @@ impl From<bool> for Ignore {
     }
 }
 
-/// What NULL means for a NOT NULL column.
+/// Treatment of NULL in a NOT NULL column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum NullRule {
-    /// 1048, also in lenient mode: an INSERT of one row.
+    /// 1048, also in lenient mode: in an INSERT of one row.
     Refuse,
-    /// 1048 in strict mode; else a warning and the type's zero.
+    /// 1048 in strict mode; otherwise a warning, and the type's zero.
     BySqlMode,
 }
 
-/// An expression's value as a column is assigned it.
+/// Evaluates an expression for the assignment to a column.
 pub(crate) fn assigned_value(
     exec: &mut Exec<'_, '_>,
     expr: &Expr,
@@ -68,7 +68,7 @@ pub(crate) fn assigned_value(
     expr.eval_assigned(row, &table.columns()[column].data_type, &mut exec.context())
 }
 
-/// Converts a value to what a column stores. Numbers the current row in messages.
+/// Converts a value to the column's type. Messages contain the number of the current row.
 pub(crate) fn assign_column(
     exec: &mut Exec<'_, '_>,
     table: &TableDefinition,
@@ -79,7 +79,7 @@ pub(crate) fn assign_column(
 ) -> Result<Value> {
     let definition = &table.columns()[column];
     if definition.generated.is_some() {
-        // It is made when the row has its other values. NULL and DEFAULT ask for nothing else.
+        // Generated columns are computed after all others. NULL and DEFAULT request exactly that.
         if !value.is_null() {
             let code = ER_WARNING_NON_DEFAULT_VALUE_FOR_GENERATED_COLUMN;
             let error = Error::new(code, &[&definition.name, &table.name()]);
@@ -93,7 +93,7 @@ pub(crate) fn assign_column(
     stored_value(exec, table, column, value, strictness, null_rule)
 }
 
-/// Converts a value to what a column stores, also of a generated column.
+/// Converts a value to the column's type, also for a generated column.
 pub(crate) fn stored_value(
     exec: &mut Exec<'_, '_>,
     table: &TableDefinition,
@@ -123,7 +123,7 @@ pub(crate) fn stored_value(
     if let Some(problem) = assigned.problem {
         let row = exec.session.diagnostics.current_row();
         let qualified = format!("`{}`.`{}`.`{}`", table.database(), table.name(), definition.name);
-        // What was changed is another warning than what would have been refused.
+        // The number of the warning can differ from that of the error.
         let warning = || problem.warning_message(&qualified, &definition.name, row);
         let diagnostics = &mut exec.session.diagnostics;
         match (problem.severity, strictness) {
@@ -141,7 +141,7 @@ pub(crate) fn stored_value(
     Ok(assigned.value)
 }
 
-/// What NULL means for a TIMESTAMP that is NOT NULL: the time at which the statement began.
+/// Returns the start time of the statement, the meaning of NULL for a TIMESTAMP NOT NULL.
 fn present(exec: &mut Exec<'_, '_>, decimals: u8) -> Value {
     let statement = &mut exec.session.statement;
     statement.used_current_time = true;
@@ -151,7 +151,8 @@ fn present(exec: &mut Exec<'_, '_>, decimals: u8) -> Value {
     Value::Timestamp(Timestamp::new(seconds, micros as u32, decimals))
 }
 
-/// The value of a column that has no default: 1364 in strict mode, else a warning and the type's zero. An ENUM has its first member, and nothing is said.
+/// Returns the value of a column without a default: 1364 in strict mode, otherwise a warning and the type's zero. An
+/// ENUM gets its first member, without a warning.
 pub(crate) fn missing_default(
     exec: &mut Exec<'_, '_>,
     table: &TableDefinition,
@@ -170,7 +171,7 @@ pub(crate) fn missing_default(
     Ok(implicit_default(&definition.data_type))
 }
 
-/// What a NOT NULL column has that nothing was said of.
+/// Returns the implicit default of a NOT NULL column.
 pub(crate) fn implicit_default(data_type: &DataType) -> Value {
     match data_type {
         DataType::Enum { labels, .. } => Value::Enum(EnumValue {
@@ -181,7 +182,7 @@ pub(crate) fn implicit_default(data_type: &DataType) -> Value {
     }
 }
 
-/// The zero of a type: 0, an empty string, a zero date.
+/// Returns the zero of a type: 0, an empty string, a zero date.
 pub(crate) fn zero_value(data_type: &DataType) -> Value {
     if data_type.is_text() {
         return Value::Text(String::new());
@@ -207,7 +208,7 @@ pub(crate) fn zero_value(data_type: &DataType) -> Value {
     }
 }
 
-/// Looks whether a row keeps the table's check constraints: 4025.
+/// Checks the table's check constraints for a row: 4025.
 pub(crate) fn check_constraints(
     exec: &mut Exec<'_, '_>,
     table: &TableDefinition,

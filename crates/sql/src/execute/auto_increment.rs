@@ -8,23 +8,24 @@ use super::run::Exec;
 use crate::catalog::{TableDefinition, counted, following, is_numbered};
 use crate::error::{Error, Result};
 
-/// Values that a statement has and has not used yet. A value whose row did not go in serves the next row.
+/// Reserved values of a statement that are not used yet. If a row is not inserted, its value is used for the next row.
 pub(super) struct Interval {
     next: u64,
     remaining: u64,
-    /// It began with INSERT_ID: its values follow each other to the statement's end, whatever the counter says, as those did that its primary made.
+    /// The values began with INSERT_ID. They are consecutive until the end of the statement, whatever the counter's
+    /// state, as they were on the primary.
     given: bool,
-    /// How many rows are still to come, where the statement tells.
+    /// Number of rows still to come, if the statement knows it.
     expected: Option<u64>,
-    /// How many values the next reservation takes where it does not.
+    /// Number of values in the next reservation, if it does not.
     batch: u64,
 }
 
-/// Values reserved at once for rows whose number is not known, at most.
+/// Maximum number of values reserved at once for an unknown number of rows.
 const BATCH_MAX: u64 = 65_535;
 
 impl Interval {
-    /// Nothing is reserved yet. `expected` is the number of rows, where it is known.
+    /// Creates an interval without reserved values. `expected` is the number of rows, if it is known.
     pub fn new(expected: Option<u64>) -> Self {
         Interval {
             next: 0,
@@ -35,7 +36,7 @@ impl Interval {
         }
     }
 
-    /// Gives the AUTO_INCREMENT column its value where the row has none; tells the one that was made.
+    /// Generates a value for the AUTO_INCREMENT column, if the row has none. Returns the generated value.
     pub fn generate(
         &mut self,
         exec: &mut Exec<'_, '_>,
@@ -50,7 +51,7 @@ impl Interval {
             return Ok(None);
         }
         let value = self.next_value(exec, table, column)?;
-        // A column that may be NULL stays it, and the number is used up.
+        // A nullable column stays NULL, and the number is used up.
         if row[column].is_null() && table.columns()[column].nullable {
             return Ok(Some(value));
         }
@@ -63,7 +64,7 @@ impl Interval {
         Ok(Some(value))
     }
 
-    /// A row has this value already.
+    /// Records that a row has an explicit value.
     pub fn observe(
         &mut self,
         exec: &mut Exec<'_, '_>,
@@ -75,7 +76,7 @@ impl Interval {
         if let Some(value) = counted(value)
             && value >= self.next
         {
-            // Reserved values below a given one are left out.
+            // Skip reserved values below an explicit one.
             match self.given {
                 true => self.step_over(exec, value),
                 false => self.remaining = 0,
@@ -120,7 +121,7 @@ impl Interval {
         Ok(self.next)
     }
 
-    /// A generated value has gone in.
+    /// Records that the row with a generated value was inserted.
     pub fn take(&mut self, exec: &Exec<'_, '_>, generated: Option<u64>) {
         if generated == Some(self.next) && self.remaining > 0 {
             self.remaining -= 1;
@@ -128,7 +129,7 @@ impl Interval {
         }
     }
 
-    /// Goes on behind a value.
+    /// Continues after a value.
     fn step_over(&mut self, exec: &Exec<'_, '_>, value: u64) {
         let settings = &exec.session.settings;
         self.next = following(
@@ -138,7 +139,7 @@ impl Interval {
         );
     }
 
-    /// A row was dealt with.
+    /// Counts a finished row.
     pub fn next_row(&mut self) {
         if let Some(expected) = &mut self.expected {
             *expected = expected.saturating_sub(1);
@@ -146,7 +147,7 @@ impl Interval {
     }
 }
 
-/// HA_ERR_AUTOINC_ERANGE, as MariaDB numbers it.
+/// Returns HA_ERR_AUTOINC_ERANGE with MariaDB's number.
 fn out_of_range(exec: &Exec<'_, '_>, table: &TableDefinition, column: usize) -> Error {
     let row = exec.session.diagnostics.current_row();
     let name = &table.columns()[column].name;
@@ -154,7 +155,7 @@ fn out_of_range(exec: &Exec<'_, '_>, table: &TableDefinition, column: usize) -> 
     Error::with_message(ErrorCode::from_number(167), message)
 }
 
-/// Tells the counter of a value that a row was given.
+/// Reports a row's value to the counter.
 pub(super) fn observe(
     exec: &mut Exec<'_, '_>,
     table: &TableDefinition,
@@ -168,7 +169,7 @@ pub(super) fn observe(
     Ok(())
 }
 
-/// Makes sure that the counter knows where the data ends.
+/// Initializes the counter from the data, if necessary.
 fn find_next(exec: &mut Exec<'_, '_>, table: &TableDefinition, column: usize) -> Result<()> {
     table
         .auto_increment()
@@ -176,7 +177,7 @@ fn find_next(exec: &mut Exec<'_, '_>, table: &TableDefinition, column: usize) ->
     Ok(())
 }
 
-/// A value as the OK packet tells it: negative ones wrap.
+/// Returns a value as the OK packet contains it: negative values wrap around.
 pub(super) fn as_id(value: &Value) -> u64 {
     match value {
         Value::Int(number) => *number as u64,
@@ -184,7 +185,7 @@ pub(super) fn as_id(value: &Value) -> u64 {
     }
 }
 
-/// A row's value is to go: the counter must know where it stands before, as it could find that value no more.
+/// Initializes the counter before a row is removed, because afterwards the row's value could not be found any more.
 pub(super) fn know_next(exec: &mut Exec<'_, '_>, table: &TableDefinition) -> Result<()> {
     match table.auto_increment_column() {
         Some(column) if table.auto_increment().known().is_none() => find_next(exec, table, column),
@@ -192,7 +193,7 @@ pub(super) fn know_next(exec: &mut Exec<'_, '_>, table: &TableDefinition) -> Res
     }
 }
 
-/// The highest AUTO_INCREMENT value in the newest state, or of a row that is gone; 0 for none.
+/// Returns the highest AUTO_INCREMENT value of the newest rows and of deleted rows; 0 for none.
 fn highest_value(exec: &mut Exec<'_, '_>, table: &TableDefinition, column: usize) -> Result<u64> {
     let gone = match table.schema().kept_number() {
         Some(kept) => exec
@@ -205,7 +206,7 @@ fn highest_value(exec: &mut Exec<'_, '_>, table: &TableDefinition, column: usize
     Ok(highest_present(exec, table, column)?.max(gone.unwrap_or(0)))
 }
 
-/// The highest AUTO_INCREMENT value in the newest state; 0 for none.
+/// Returns the highest AUTO_INCREMENT value of the newest rows; 0 for none.
 fn highest_present(exec: &mut Exec<'_, '_>, table: &TableDefinition, column: usize) -> Result<u64> {
     let schema = table.schema();
     let Some(index) = table

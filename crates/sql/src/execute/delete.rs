@@ -1,4 +1,4 @@
-//! DELETE, from one table or several.
+//! DELETE from one table or several tables.
 
 use std::collections::HashSet;
 use std::ops::ControlFlow;
@@ -13,7 +13,7 @@ use super::{Outcome, RowSink};
 use crate::error::Result;
 use crate::plan::{DeletePlan, ResultColumn};
 
-/// Runs a DELETE.
+/// Executes a DELETE.
 pub(super) fn execute(
     exec: &mut Exec<'_, '_>,
     plan: &DeletePlan,
@@ -57,7 +57,7 @@ pub(super) fn execute(
             .foreign_keys
             .as_ref()
             .is_some_and(|keys| keys.may_act());
-        // Of all targets: a table may be among them under two names.
+        // Shared by all targets, because a table may have two names.
         let mut seen = HashSet::new();
         for mut found in collect(exec, select)? {
             exec.tick()?;
@@ -66,7 +66,7 @@ pub(super) fn execute(
                 if !handle.present || !seen.insert(handle.key.clone()) {
                     continue;
                 }
-                // Actions of foreign keys may have changed or deleted it since.
+                // Actions of foreign keys may have changed or deleted the row since.
                 if acts && !writer.refresh(exec, handle)? {
                     continue;
                 }
@@ -82,7 +82,8 @@ pub(super) fn execute(
     })
 }
 
-/// Deletes a row, and sends what RETURNING makes of it. False: a foreign key keeps it, and IGNORE passes over it with a warning.
+/// Deletes a row, and sends the RETURNING values. Returns false if a foreign key prevents it and IGNORE turns that into
+/// a warning.
 fn delete_row(
     exec: &mut Exec<'_, '_>,
     plan: &DeletePlan,
@@ -91,7 +92,7 @@ fn delete_row(
     row: &[Value],
     sink: &mut dyn RowSink,
 ) -> Result<bool> {
-    // Its subqueries still see the row.
+    // Subqueries in RETURNING still see the row.
     let mut returned = Vec::new();
     for expr in plan.returning.iter().flatten() {
         returned.push(exec.eval(expr, row)?);

@@ -1,4 +1,4 @@
-//! Leaving out equal rows.
+//! Removal of duplicate rows.
 
 use hashbrown::HashSet;
 
@@ -9,17 +9,17 @@ use super::temporary_key;
 use crate::error::Result;
 use crate::expr::ExprType;
 
-/// The rows seen so far.
+/// Set of the rows seen so far.
 pub(crate) struct Distinct<'p> {
     types: &'p [ExprType],
     memory: Reservation,
     seen: HashSet<Box<[u8]>>,
-    /// The key of the row that came last.
+    /// Key of the last row.
     key: Vec<u8>,
 }
 
 impl<'p> Distinct<'p> {
-    /// None yet; rows have columns of these types.
+    /// Creates an empty set for rows with columns of these types.
     pub fn new(types: &'p [ExprType], memory: Reservation) -> Self {
         Distinct {
             types,
@@ -29,10 +29,10 @@ impl<'p> Distinct<'p> {
         }
     }
 
-    /// Whether no equal row came before.
+    /// Adds a row. Returns whether it is the first one of its value.
     ///
     /// # Errors
-    /// 1290 or 1041 for more than the session may have.
+    /// 1290 or 1041 beyond the session's memory limit.
     pub fn is_new(&mut self, row: &[Value]) -> Result<bool> {
         self.key.clear();
         append_row_key(row, self.types, &mut self.key);
@@ -45,13 +45,13 @@ impl<'p> Distinct<'p> {
         Ok(new)
     }
 
-    /// The key of the row that was asked about last: that of a sort by all columns, ascending, too.
+    /// Returns the key of the last row. It is also the key of an ascending sort by all columns.
     pub fn key(&self) -> &[u8] {
         &self.key
     }
 }
 
-/// A key that rows share exactly if they are equal.
+/// Returns the key of a row. Rows have the same key exactly if they are equal.
 pub(crate) fn row_key(row: &[Value], types: &[ExprType]) -> Vec<u8> {
     let mut key = Vec::with_capacity(16 * row.len());
     append_row_key(row, types, &mut key);

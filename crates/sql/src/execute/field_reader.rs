@@ -1,60 +1,61 @@
-//! Fields and lines of a text file, as LOAD DATA reads them.
+//! Reader of the fields and lines of a text file for LOAD DATA.
 //!
-//! Rules and quirks are those of `sql/sql_load.cc`: a line that ends early has fewer fields; what is left of a line behind its last field is
-//! skipped; a quoted field ends only where a separator or the file's end follows its quote; `\N` alone is NULL.
+//! The rules and special cases are those of `sql/sql_load.cc`: a line that ends early has fewer fields; the rest of a
+//! line after its last field is skipped; a quoted field only ends if a separator or the end of the file follows its
+//! quote; `\N` alone is NULL.
 
 use super::LoadInput;
 use crate::error::{Error, Result};
 use crate::plan::RowFormat;
 use paceline_types::error_code::ER_NET_PACKET_TOO_LARGE;
 
-/// The longest field, in bytes: no column takes more in one packet of the protocol.
+/// Maximum length of a field in bytes: no column accepts more in one packet of the protocol.
 const FIELD_LENGTH_MAX: usize = 1 << 30;
 
-/// A field.
+/// A field of a line.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Field<'r> {
-    /// Its bytes, without quotes and escapes.
+    /// Bytes of the field without quotes and escapes.
     pub bytes: &'r [u8],
-    /// What it is apart from its bytes.
+    /// Notation of the field.
     pub kind: FieldKind,
 }
 
-/// How a field was written.
+/// Notation of a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum FieldKind {
-    /// As it is.
+    /// Without quotes.
     Plain,
     /// In quotes.
     Quoted,
-    /// As NULL.
+    /// NULL.
     Null,
 }
 
-/// Whether there is another line.
+/// Whether another line follows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum NextLine {
-    /// There is, or may be.
+    /// It does, or may.
     Follows,
-    /// The same, and there was more in the line before than was read.
+    /// The same, and the current line has more fields than were read.
     FollowsCutLine,
-    /// The file has ended.
+    /// No, the file has ended.
     End,
 }
 
-/// Reads fields.
+/// Reader of fields.
 pub(super) struct FieldReader<'r> {
     input: &'r mut dyn LoadInput,
     format: &'r RowFormat,
-    /// What was read and not yet looked at: from `at` on.
+    /// Input that has been read; the unprocessed part begins at `at`.
     buffer: Vec<u8>,
     at: usize,
     input_ended: bool,
-    /// The line that is being read has ended.
+    /// Whether the current line has ended.
     line_ended: bool,
-    /// So has the file.
+    /// Whether the file has ended.
     file_ended: bool,
-    /// The line's start has not been looked for.
+    /// Whether the start of the line must still be found.
     before_line_start: bool,
     field: Vec<u8>,
 }
@@ -74,7 +75,7 @@ impl<'r> FieldReader<'r> {
         }
     }
 
-    /// The byte `ahead` places on, if the file has it.
+    /// Returns the byte at distance `ahead`, or `None` beyond the end of the file.
     fn peek(&mut self, ahead: usize) -> Result<Option<u8>> {
         while self.at + ahead >= self.buffer.len() && !self.input_ended {
             self.buffer.drain(..self.at);
@@ -92,7 +93,7 @@ impl<'r> FieldReader<'r> {
         Ok(byte)
     }
 
-    /// Takes a separator if it stands here.
+    /// Consumes a separator, if it is next.
     fn accept(&mut self, separator: impl Fn(&RowFormat) -> &[u8]) -> Result<bool> {
         let format = self.format;
         let separator = separator(format);
@@ -116,7 +117,7 @@ impl<'r> FieldReader<'r> {
         Ok(())
     }
 
-    /// Looks for the line's start; false if the file ends before.
+    /// Searches the start of the line. Returns false if the file ends before.
     fn find_line_start(&mut self) -> Result<bool> {
         self.before_line_start = false;
         while !self.accept(|format| &format.line_start)? {
@@ -128,7 +129,7 @@ impl<'r> FieldReader<'r> {
         Ok(true)
     }
 
-    /// The next field of the line; `None` if the line has no more.
+    /// Returns the next field of the line, or `None` at the end of the line.
     pub fn field(&mut self) -> Result<Option<Field<'_>>> {
         if self.line_ended || (self.before_line_start && !self.find_line_start()?) {
             return Ok(None);
@@ -152,7 +153,7 @@ impl<'r> FieldReader<'r> {
                     self.push(byte)?;
                     return self.last_field(quoted, null_escape).map(Some);
                 };
-                // An escape that is the quote too escapes nothing but itself.
+                // If escape and quote are the same character, it only escapes itself.
                 if escape != quote || escaped == byte {
                     self.at += 2;
                     null_escape |= escaped == b'N';
@@ -186,7 +187,7 @@ impl<'r> FieldReader<'r> {
         Ok(Some(self.finished(FieldKind::Plain, null_escape)))
     }
 
-    /// The file has ended within a field. A quote that is still open is a part of it.
+    /// Ends a field at the end of the file. An open quote is part of the field.
     fn last_field(&mut self, quoted: bool, null_escape: bool) -> Result<Field<'_>> {
         (self.line_ended, self.file_ended) = (true, true);
         if let (true, Some(quote)) = (quoted, self.format.quote) {
@@ -206,7 +207,7 @@ impl<'r> FieldReader<'r> {
         }
     }
 
-    /// Skips what is left of the line.
+    /// Skips the rest of the line.
     pub fn next_line(&mut self) -> Result<NextLine> {
         self.before_line_start = !self.format.line_start.is_empty();
         if self.line_ended || self.file_ended {
@@ -235,7 +236,7 @@ impl<'r> FieldReader<'r> {
     }
 }
 
-/// What a character behind an escape means.
+/// Returns the meaning of a character after an escape.
 fn unescaped(byte: u8) -> u8 {
     match byte {
         b'n' => b'\n',
@@ -255,7 +256,7 @@ mod tests {
     use crate::session::SqlMode;
     use paceline_types::Charset;
 
-    /// Gives a text in small pieces.
+    /// Input that returns a text in small pieces.
     struct Pieces<'t>(&'t [u8]);
 
     impl LoadInput for Pieces<'_> {
@@ -267,7 +268,7 @@ mod tests {
         }
     }
 
-    /// All lines of a text, of two fields each; `~` in front of what is NULL, `^` behind a line that was cut.
+    /// Returns all lines of a text, each with two fields. `~` precedes NULL, `^` follows a line with more fields.
     fn lines(text: &str, format: &FileFormat) -> String {
         let format = RowFormat::new(format, Charset::Utf8mb4, SqlMode::DEFAULT).unwrap();
         let mut input = Pieces(text.as_bytes());

@@ -1,4 +1,4 @@
-//! Hash tables for joins: the rows of one table by the values of some expressions over them.
+//! Hash tables for joins: rows of one table by the values of some of its expressions.
 
 use hashbrown::HashMap;
 
@@ -9,7 +9,7 @@ use super::temporary_key;
 use crate::error::Result;
 use crate::expr::{Comparison, EvalContext, ExprType, bytes_of, text_of, to_decimal, to_double, to_i128};
 
-/// Rows by key.
+/// Rows by their join key.
 #[derive(Debug)]
 pub(crate) struct HashTable {
     pub rows: HashMap<Vec<u8>, Vec<HashedRow>>,
@@ -17,7 +17,7 @@ pub(crate) struct HashTable {
 }
 
 impl HashTable {
-    /// One without rows.
+    /// Creates an empty table.
     pub fn new(memory: Reservation) -> Self {
         HashTable {
             rows: HashMap::new(),
@@ -25,7 +25,7 @@ impl HashTable {
         }
     }
 
-    /// The memory that its rows take.
+    /// Returns the memory of its rows in bytes.
     pub fn bytes(&self) -> usize {
         self.memory.bytes()
     }
@@ -33,7 +33,7 @@ impl HashTable {
     /// Adds a row.
     ///
     /// # Errors
-    /// 1290 or 1041 for more than the session may have.
+    /// 1290 or 1041 beyond the session's memory limit.
     pub fn add(&mut self, key: Vec<u8>, row: HashedRow) -> Result<()> {
         self.memory
             .take(key.len() + row.key.len() + row_bytes(&row.values) + 64)?;
@@ -42,19 +42,19 @@ impl HashTable {
     }
 }
 
-/// A row in a hash table: the used columns of its table, and where it is stored.
+/// A row in a hash table: the used columns of its table, and its key.
 #[derive(Debug)]
 pub(crate) struct HashedRow {
     pub values: Vec<Value>,
-    /// The key that it lives under; empty where nobody asks.
+    /// Clustered key of the row; empty if it is not needed.
     pub key: Vec<u8>,
 }
 
-/// Appends a value's part of a key: values that are equal by the rule get equal keys, as [`compare_values`](crate::expr::compare_values) sees them. False
-/// for NULL, which equals nothing.
+/// Appends a value's part of a join key. Values that are equal according to
+/// [`compare_values`](crate::expr::compare_values) get equal keys. Returns false for NULL, which equals nothing.
 ///
 /// # Errors
-/// What the conversion warns of, in a strict write.
+/// Warnings of the conversion that are errors in a strict write.
 pub(crate) fn append_key(
     value: &Value,
     by: &Comparison,
@@ -82,7 +82,7 @@ pub(crate) fn append_key(
             out.extend_from_slice(&(bytes.len() as u64).to_be_bytes());
             out.extend_from_slice(&bytes);
         }
-        // Both sides are of these types themselves.
+        // Both sides have these types.
         Comparison::DateTime => temporary_key::append(value, &ExprType::datetime(6), out),
         Comparison::Time => temporary_key::append(value, &ExprType::time(6), out),
         Comparison::FixedDouble(_) | Comparison::Dynamic(_) | Comparison::Row(_) => {

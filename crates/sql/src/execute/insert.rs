@@ -19,43 +19,43 @@ use crate::foreign_key::is_foreign_key_error;
 use crate::plan::{AssignmentPlan, DefaultPlan, InsertPlan, InsertRows, ResultColumn};
 use crate::session::SqlMode;
 
-/// What an INSERT has done so far.
+/// Progress of an INSERT.
 struct Progress {
     records: u64,
     copied: u64,
     updated: u64,
-    /// Rows that ON DUPLICATE KEY UPDATE was for, changed or not.
+    /// Rows for which ON DUPLICATE KEY UPDATE ran, changed or not.
     touched: u64,
     deleted: u64,
-    /// The first AUTO_INCREMENT value that was made and went in.
+    /// First generated AUTO_INCREMENT value of an inserted row.
     generated: Option<u64>,
-    /// The AUTO_INCREMENT value of the last row that went in or was updated.
+    /// AUTO_INCREMENT value of the last inserted or updated row.
     last_value: u64,
     rows_sent: u64,
 }
 
-/// A running INSERT, or the rows of a LOAD DATA on their way into the table.
+/// A running INSERT, or the insertion of the rows of a LOAD DATA.
 pub(super) struct Insertion<'p> {
     plan: &'p InsertPlan,
     table: &'p TableDefinition,
     writer: RowWriter<'p>,
     strictness: Strictness,
     ignore: Ignore,
-    /// For check constraints: as in MariaDB, IGNORE passes over rows of a list, not the only one.
+    /// Treatment of check constraints: as in MariaDB, IGNORE skips rows of a list, but not a single row.
     ignore_checks: Ignore,
     null_rule: NullRule,
-    /// Evaluated on: the row being made, and behind it the row that was to be inserted.
+    /// Row for evaluation: the new row, and after it the row of the INSERT for ON DUPLICATE KEY UPDATE.
     row: Vec<Value>,
-    /// What a row begins with, where its values name columns that may not have theirs yet.
+    /// Initial row, if values refer to columns that may not have their values yet.
     initial: Option<Vec<Value>>,
-    /// Columns that get their default when the row has all its values.
+    /// Columns that get their defaults after all values are known.
     pending: Vec<usize>,
     progress: Progress,
     returned: Vec<Value>,
     interval: Interval,
 }
 
-/// Runs an INSERT or REPLACE.
+/// Executes an INSERT or REPLACE.
 pub(super) fn execute(
     exec: &mut Exec<'_, '_>,
     plan: &InsertPlan,
@@ -80,7 +80,7 @@ pub(super) fn execute(
     }
     exec.session.diagnostics.reset_row();
     match &plan.source {
-        // Its lines are given to the insertion by LOAD DATA.
+        // LOAD DATA passes its lines to the insertion.
         InsertRows::File => {}
         InsertRows::Values(rows) => {
             for values in rows {
@@ -112,7 +112,7 @@ pub(super) fn execute(
 }
 
 impl<'p> Insertion<'p> {
-    /// Nothing is inserted yet. `expected` is the number of rows, where it is known.
+    /// Creates an insertion. `expected` is the number of rows, if it is known.
     pub fn new(exec: &mut Exec<'_, '_>, plan: &'p InsertPlan, expected: Option<u64>) -> Self {
         let ignore = Ignore::from(plan.ignore);
         Insertion {
@@ -141,12 +141,12 @@ impl<'p> Insertion<'p> {
         }
     }
 
-    /// How problems are dealt with.
+    /// Returns the treatment of problems.
     pub fn strictness(&self) -> Strictness {
         self.strictness
     }
 
-    /// Gives a column of the row a value of its type.
+    /// Sets a column of the row to a value of the column's type.
     pub fn set(&mut self, column: usize, value: Value) {
         self.row[column] = value;
     }
@@ -183,7 +183,7 @@ impl<'p> Insertion<'p> {
         Ok(())
     }
 
-    /// Begins a row with the defaults of the columns that get no values.
+    /// Begins a row with the defaults of the columns without values.
     pub fn begin_row(&mut self, exec: &mut Exec<'_, '_>, all_defaults: bool) -> Result<()> {
         exec.tick()?;
         self.pending.clear();
@@ -215,8 +215,8 @@ impl<'p> Insertion<'p> {
         Ok(())
     }
 
-    /// Gives the columns their defaults that are expressions over the row, now that the others have their values; then makes what is
-    /// generated.
+    /// Evaluates defaults that are expressions over the row after the other columns have their values, then the
+    /// generated columns.
     fn complete(&mut self, exec: &mut Exec<'_, '_>) -> Result<()> {
         self.pending.sort_unstable();
         for column in std::mem::take(&mut self.pending) {
@@ -232,13 +232,13 @@ impl<'p> Insertion<'p> {
         Ok(())
     }
 
-    /// Gives a column of the row an expression's value.
+    /// Assigns an expression's value to a column of the row.
     pub fn assign_expr(&mut self, exec: &mut Exec<'_, '_>, column: usize, expr: &Expr) -> Result<()> {
         let value = assigned_value(exec, expr, &self.row, self.table, column)?;
         self.assign(exec, column, value)
     }
 
-    /// Gives a column of the row a value of any type.
+    /// Assigns a value of any type to a column of the row.
     pub fn assign(&mut self, exec: &mut Exec<'_, '_>, column: usize, value: Value) -> Result<()> {
         if value.is_null() && self.table.auto_increment_column() == Some(column) {
             self.row[column] = Value::Null;
@@ -254,7 +254,7 @@ impl<'p> Insertion<'p> {
         Ok(())
     }
 
-    /// Puts the row into the table.
+    /// Inserts the row.
     pub fn insert(&mut self, exec: &mut Exec<'_, '_>, sink: &mut dyn RowSink) -> Result<()> {
         self.complete(exec)?;
         self.progress.records += 1;
@@ -263,7 +263,7 @@ impl<'p> Insertion<'p> {
         if check_constraints(exec, self.table, &self.plan.checks, &self.row, self.ignore_checks)? {
             loop {
                 let inserted = match self.writer.insert(exec, &self.row[..columns]) {
-                    // Nothing was written yet.
+                    // Nothing has been written yet.
                     Err(error) if self.ignore == Ignore::Yes && is_foreign_key_error(&error) => {
                         exec.session.diagnostics.warn(error.code(), error.message());
                         break;
@@ -319,15 +319,15 @@ impl<'p> Insertion<'p> {
         Ok(())
     }
 
-    /// Whether no unique index comes behind this one.
+    /// Returns whether no unique index follows this one.
     fn is_last_unique(&self, index: usize) -> bool {
         !self.table.indexes()[index + 1..]
             .iter()
             .any(|later| later.kind.is_unique())
     }
 
-    /// REPLACE of a row that stands in the way by the last unique index alone: an update, and logged as one, as in MariaDB. A row that is
-    /// the same already stays as it is. False if the row has gone meanwhile.
+    /// Executes REPLACE for a row that conflicts in the last unique index only: as an update, which is also logged as
+    /// one, as in MariaDB. An identical row is not changed. Returns false if the conflicting row has disappeared.
     fn replace_in_place(&mut self, exec: &mut Exec<'_, '_>, row_key: &[u8]) -> Result<bool> {
         let Some(old) = self.writer.conflicting_row(exec, row_key)? else {
             return Ok(false);
@@ -336,7 +336,7 @@ impl<'p> Insertion<'p> {
         match self.writer.update(exec, &old, &self.row[..columns])? {
             Updated::Changed => self.progress.deleted += 1,
             Updated::Unchanged => {}
-            // Another key came into the way meanwhile: the next turn deals with it.
+            // Another key conflicts now. The caller's loop handles it.
             Updated::Duplicate(_) => return Ok(false),
         }
         Ok(true)
@@ -351,7 +351,7 @@ impl<'p> Insertion<'p> {
         }
     }
 
-    /// RETURNING.
+    /// Sends the RETURNING values.
     fn send(&mut self, exec: &mut Exec<'_, '_>, sink: &mut dyn RowSink) -> Result<()> {
         let Some(returning) = &self.plan.returning else {
             return Ok(());
@@ -364,7 +364,7 @@ impl<'p> Insertion<'p> {
         sink.row(&self.returned)
     }
 
-    /// ON DUPLICATE KEY UPDATE. False if the row has gone meanwhile.
+    /// Executes ON DUPLICATE KEY UPDATE. Returns false if the conflicting row has disappeared.
     fn update_existing(&mut self, exec: &mut Exec<'_, '_>, row_key: &[u8]) -> Result<bool> {
         let Some(old) = self.writer.conflicting_row(exec, row_key)? else {
             return Ok(false);
@@ -449,7 +449,7 @@ impl<'p> Insertion<'p> {
         Ok(true)
     }
 
-    /// What LOAD DATA tells.
+    /// Returns the outcome of LOAD DATA.
     pub fn loaded(self, exec: &mut Exec<'_, '_>) -> Outcome {
         let progress = self.progress;
         if let Some(generated) = progress.generated {
@@ -487,7 +487,7 @@ impl<'p> Insertion<'p> {
         let duplicates = match (self.ignore, &self.plan.source) {
             (Ignore::Yes, _) => progress.records - progress.copied,
             (Ignore::No, InsertRows::Values(_)) => progress.deleted + updated,
-            // MariaDB tells here what has changed, also a client that counts what was found.
+            // MariaDB reports changed rows here, even to a client that wants the number of found rows.
             (Ignore::No, _) => progress.deleted + progress.updated,
         };
         let warnings = exec.session.diagnostics.warning_count();
@@ -508,7 +508,7 @@ impl<'p> Insertion<'p> {
     }
 }
 
-/// The defaults that are no expressions, else what a column has that nothing was said of.
+/// Returns the row of constant defaults, or implicit defaults for columns without one.
 fn initial_row(plan: &InsertPlan) -> Vec<Value> {
     let columns = plan.table.columns().iter().zip(&plan.defaults);
     columns

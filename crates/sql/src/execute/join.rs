@@ -1,4 +1,4 @@
-//! The nested loops of a join.
+//! Nested loops of a join.
 
 use std::ops::ControlFlow;
 
@@ -9,10 +9,10 @@ use super::table_reader::read_table;
 use crate::error::Result;
 use crate::plan::tree::{JoinKind, JoinStep, SelectPlan, StepSource};
 
-/// Takes the block's row after all steps.
+/// Consumer of the block's row after all steps.
 pub(crate) type Emit<'c> = &'c mut dyn FnMut(&mut Exec<'_, '_>, &mut [Value]) -> Result<ControlFlow<()>>;
 
-/// Calls `emit` for each row that the steps make of `row`, until it breaks.
+/// Calls `emit` for each row that the steps produce in `row`, until it breaks.
 pub(crate) fn join(
     exec: &mut Exec<'_, '_>,
     plan: &SelectPlan,
@@ -25,7 +25,7 @@ pub(crate) fn join(
     };
     let mut matched = false;
     let semi = step.kind == JoinKind::Semi;
-    // A semi-join's break ends this table only.
+    // A break by a semi-join only ends the loop over its own table.
     let mut done = false;
     let flow = {
         let mut visit = |exec: &mut Exec<'_, '_>, row: &mut [Value]| -> Result<ControlFlow<()>> {

@@ -1,4 +1,4 @@
-//! Rows of a table that are read once and kept, as a hash table or a list, for the rows of the tables before it.
+//! Rows of a joined table that are read once and kept, as a hash table or a list, for all rows of the tables before it.
 
 use std::ops::ControlFlow;
 use std::rc::Rc;
@@ -16,10 +16,12 @@ use crate::catalog::TableDefinition;
 use crate::error::Result;
 use crate::plan::tree::{HashKey, JoinStep, ReadMode, SelectPlan, TableAccess, TableInstance, TableSource};
 
-/// A longer list is not kept: the rest of the statement needs memory as well, and the rows can be read again.
+/// Maximum size of a list that is kept. A longer one would take memory from the rest of the statement, and its rows can
+/// be read again.
 const LIST_BYTES_MAX: usize = 64 << 20;
 
-/// Calls `visit` for each of the kept rows of a table that match the rows before it; keeps them first, at the first use in a statement.
+/// Calls `visit` for each kept row of a table that matches the rows before it. Reads the rows at the first use in a
+/// statement.
 pub(super) fn read_kept(
     exec: &mut Exec<'_, '_>,
     plan: &SelectPlan,
@@ -86,7 +88,8 @@ fn place(instance: &TableInstance, values: &[Value], row: &mut [Value]) {
     }
 }
 
-/// Keeps a table's rows. Nothing, if they are more than the statement may have and can be read again instead.
+/// Reads and keeps a table's rows. Returns `None` if they exceed the statement's memory and can be read repeatedly
+/// instead.
 fn keep(
     exec: &mut Exec<'_, '_>,
     plan: &SelectPlan,
@@ -117,7 +120,7 @@ fn is_memory_limit(code: ErrorCode) -> bool {
     code == ER_OPTION_PREVENTS_STATEMENT || code == ER_OUT_OF_RESOURCES
 }
 
-/// Adds the row's columns of one table, and the key that it lives under.
+/// Adds the row's columns of one table, and its clustered key.
 fn add(
     exec: &mut Exec<'_, '_>,
     table: &mut HashTable,
@@ -142,7 +145,7 @@ fn add(
     table.add(key, hashed)
 }
 
-/// Keeps the newest state of a whole table: its rows are locked when they match.
+/// Keeps the newest state of a whole table. Rows are locked when they match.
 fn keep_newest(
     exec: &mut Exec<'_, '_>,
     instance: &TableInstance,

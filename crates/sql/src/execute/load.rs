@@ -1,4 +1,4 @@
-//! LOAD DATA: lines of a file become rows.
+//! LOAD DATA: inserts the lines of a file as rows.
 
 use std::borrow::Cow;
 
@@ -18,7 +18,7 @@ use crate::expr::ExprType;
 use crate::plan::{AssignmentPlan, LoadPlan, LoadTarget, ResultColumn};
 use crate::session::UserVariable;
 
-/// There are no rows to be returned.
+/// Sink for a statement that returns no rows.
 struct NoRows;
 
 impl RowSink for NoRows {
@@ -31,7 +31,7 @@ impl RowSink for NoRows {
     }
 }
 
-/// Runs a LOAD DATA.
+/// Executes a LOAD DATA.
 pub(super) fn execute(
     exec: &mut Exec<'_, '_>,
     plan: &LoadPlan,
@@ -84,12 +84,12 @@ pub(super) fn execute(
 struct Loading<'p> {
     plan: &'p LoadPlan,
     insertion: Insertion<'p>,
-    /// The number of the row that is being made.
+    /// Number of the current row.
     row: u64,
 }
 
 impl Loading<'_> {
-    /// Makes a row of a line and inserts it. False if there is no line.
+    /// Builds a row from a line and inserts it. Returns false if there is no line.
     fn line(&mut self, exec: &mut Exec<'_, '_>, reader: &mut FieldReader<'_>) -> Result<bool> {
         let plan = self.plan;
         let mut targets = plan.targets.iter();
@@ -135,7 +135,7 @@ impl Loading<'_> {
         Ok(())
     }
 
-    /// NULL for a column that may not be it: the time for a TIMESTAMP, else the type's zero with a warning.
+    /// Stores NULL. A NOT NULL column gets the current time if it is a TIMESTAMP, else the type's zero with a warning.
     fn store_null(&mut self, exec: &mut Exec<'_, '_>, column: usize) -> Result<()> {
         let definition = &self.plan.insert.table.columns()[column];
         if definition.nullable || self.plan.insert.table.auto_increment_column() == Some(column) {
@@ -151,7 +151,8 @@ impl Loading<'_> {
         Ok(())
     }
 
-    /// The line has no field for a target. A column gets its type's zero, not its default; one whose default is NULL stays it.
+    /// Handles a target without a field in the line. A column gets its type's zero, not its default; one whose default
+    /// is NULL becomes NULL.
     fn leave_out(&mut self, exec: &mut Exec<'_, '_>, target: &LoadTarget) -> Result<()> {
         let column = match target {
             LoadTarget::Variable(name) => return set_variable(exec, name, Value::Null),
@@ -174,7 +175,7 @@ impl Loading<'_> {
         self.insertion.assign_expr(exec, column, &self.plan.now)
     }
 
-    /// An error in strict mode, else a warning.
+    /// Returns an error in strict mode, otherwise adds a warning.
     fn complain(&self, exec: &mut Exec<'_, '_>, error: Error) -> Result<()> {
         if self.insertion.strictness() == Strictness::Strict {
             return Err(error);
@@ -184,7 +185,7 @@ impl Loading<'_> {
     }
 }
 
-/// A field's bytes as a value: text, or bytes where they are none.
+/// Returns a field's bytes as a text, or as bytes if they are not valid text.
 fn decoded(bytes: &[u8], charset: Charset) -> Value {
     if charset == Charset::Binary {
         return Value::Bytes(bytes.to_vec());

@@ -1,7 +1,7 @@
-//! Reads some entries of each group of an index, and skips the others ([`LooseScan`]).
+//! Loose scan: reads some entries of each group of an index and skips the others ([`LooseScan`]).
 //!
-//! The scan walks through a group as long as it is small: going on by one entry costs much less than a seek. Then it jumps to what is wanted and on to the
-//! next group.
+//! The scan first walks through the group, because advancing by one entry is much cheaper than a seek. If the group is
+//! larger, it seeks to the wanted entries and to the next group.
 
 use std::ops::ControlFlow;
 
@@ -15,10 +15,10 @@ use super::table_reader::{BaseReader, Visit, transaction_error};
 use crate::error::Result;
 use crate::plan::tree::{GroupEnds, LooseScan};
 
-/// Entries of a group that are walked through before its rest is skipped.
+/// Number of entries of a group to read before seeking.
 const WALKED_ENTRIES: usize = 8;
 
-/// The columns that the entries of a group share, and the one after them.
+/// Shared columns of a group's entries, and the column after them.
 struct GroupKey {
     shared: Vec<(paceline_types::DataType, Nullability)>,
     next_is_nullable: bool,
@@ -40,7 +40,7 @@ impl GroupKey {
         }
     }
 
-    /// How many bytes of an entry's key its group shares.
+    /// Returns the length of the part of a key that the group shares, in bytes.
     fn length(&self, key: &[u8]) -> Result<usize> {
         let mut reader = KeyReader::new(key.get(IndexId::LENGTH..).unwrap_or_default());
         for (data_type, nullability) in &self.shared {
@@ -51,7 +51,7 @@ impl GroupKey {
 }
 
 impl BaseReader<'_> {
-    /// Gives the wanted entries of each group within a range of an index to `visit`.
+    /// Passes the wanted entries of each group within a range of an index to `visit`.
     pub(super) fn skip_through(
         &self,
         exec: &mut Exec<'_, '_>,
@@ -79,7 +79,7 @@ impl BaseReader<'_> {
             prefix.clear();
             prefix.extend_from_slice(&entry.key[..group.length(entry.key)?]);
             let mut walked = 0;
-            // The entries at the group's start.
+            // Entries at the start of the group.
             loop {
                 exec.tick()?;
                 let Some(entry) = scan.entry() else { break };
@@ -128,7 +128,7 @@ impl BaseReader<'_> {
                 };
                 last.seek(&end);
                 let mut more = last.advance()?;
-                // A key that is the end itself is not of the group.
+                // A key that equals the upper bound does not belong to the group.
                 if more && last.entry().is_some_and(|entry| !entry.key.starts_with(&prefix)) {
                     more = last.advance()?;
                 }

@@ -1,4 +1,4 @@
-//! What a statement collects in memory, counted by its collections against the session's account ([`crate::session::SessionMemory`]).
+//! Memory of a statement's collections, charged to the session's account ([`crate::session::SessionMemory`]).
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -9,33 +9,33 @@ use paceline_types::Value;
 use crate::error::Result;
 use crate::session::{MemoryCharge, SessionMemory};
 
-/// A sort goes on in a temporary file past so many bytes.
+/// Number of bytes beyond which a sort continues in a temporary file.
 pub const SORT_MEMORY_MAX: usize = 64 << 20;
 
-/// What a statement has collected so far.
+/// Memory of a statement.
 #[derive(Debug)]
 pub(crate) struct Budget {
     charge: Rc<RefCell<MemoryCharge>>,
 }
 
 impl Budget {
-    /// Nothing so far.
+    /// Creates an empty budget.
     pub fn new(account: &Arc<SessionMemory>) -> Self {
         Budget {
             charge: Rc::new(RefCell::new(MemoryCharge::new(account))),
         }
     }
 
-    /// Takes `bytes` for what is kept until the statement's end.
+    /// Charges `bytes` that are kept until the end of the statement.
     ///
     /// # Errors
-    /// 1290 or 1041 past a limit.
+    /// 1290 or 1041 beyond a limit.
     pub fn charge(&mut self, bytes: usize) -> Result<()> {
         self.charge.borrow_mut().grow(bytes)
     }
 
-    /// For one collection, which has nothing yet: what it takes is free again when it goes. A subquery makes and drops its collections for each row of
-    /// the query around it.
+    /// Creates the reservation of one collection. Its memory is released when it is dropped. A subquery creates and
+    /// drops its collections for each row of the outer query.
     pub fn part(&self) -> Reservation {
         Reservation {
             charge: self.charge.clone(),
@@ -44,7 +44,7 @@ impl Budget {
     }
 }
 
-/// What one collection has taken of a statement's [`Budget`].
+/// Memory of one collection within a statement's [`Budget`].
 #[derive(Debug)]
 pub(crate) struct Reservation {
     charge: Rc<RefCell<MemoryCharge>>,
@@ -52,28 +52,28 @@ pub(crate) struct Reservation {
 }
 
 impl Reservation {
-    /// Takes so many bytes more, or none.
+    /// Charges `bytes` more, or nothing if that fails.
     ///
     /// # Errors
-    /// 1290 or 1041 past a limit.
+    /// 1290 or 1041 beyond a limit.
     pub fn take(&mut self, bytes: usize) -> Result<()> {
         self.charge.borrow_mut().grow(bytes)?;
         self.bytes += bytes;
         Ok(())
     }
 
-    /// What it has.
+    /// Returns the charged bytes.
     pub fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// Gives so many of them back.
+    /// Releases a part of the memory.
     pub fn give_back(&mut self, bytes: usize) {
         self.charge.borrow_mut().shrink(bytes);
         self.bytes -= bytes;
     }
 
-    /// Gives all of them back.
+    /// Releases all memory.
     pub fn clear(&mut self) {
         if self.bytes > 0 {
             self.give_back(self.bytes);
@@ -87,7 +87,7 @@ impl Drop for Reservation {
     }
 }
 
-/// The bytes that a row takes.
+/// Returns the memory of a row in bytes.
 pub(crate) fn row_bytes(row: &[Value]) -> usize {
     row.iter().map(Value::memory_bytes).sum::<usize>() + 24
 }
@@ -98,7 +98,7 @@ mod tests {
     use paceline_types::error_code::ER_OPTION_PREVENTS_STATEMENT;
 
     #[test]
-    fn what_a_collection_took_is_free_when_it_goes() {
+    fn a_dropped_collection_releases_its_memory() {
         let account = SessionMemory::unlimited();
         account.set_limit(1_000_000);
         let mut budget = Budget::new(&account);

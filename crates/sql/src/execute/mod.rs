@@ -1,20 +1,23 @@
-//! Runs a plan against a transaction.
+//! Execution of plans in a transaction.
 //!
-//! Rows are *pushed*: the join loops call a consumer for each row (grouping, sorting, or the [`RowSink`] itself), and a consumer that has
-//! enough stops them. Nothing is collected that need not be, so a result set streams, and LIMIT reads no more than it returns.
+//! Rows are *pushed*: the join loops call a consumer for each row (grouping, sorting, or the [`RowSink`] itself), and a
+//! consumer can stop them. Nothing is collected unnecessarily, so a result set streams, and LIMIT reads no more rows
+//! than it returns.
 //!
 //! ```text
 //!   table reader ─▶ join loops ─▶ [group] ─▶ having ─▶ [windows] ─▶ projection ─▶ [distinct] ─▶ [sort] ─▶ limit ─▶ RowSink
 //! ```
 //!
 //! # Limits
-//! What a statement collects (sorts, groups, partitions of windows, derived tables, hash joins) counts against its session's account
-//! ([`crate::session::SessionMemory`]). Sorting goes on in a temporary file past [`memory::SORT_MEMORY_MAX`], or earlier where the account is used
-//! up; anything else that does not fit ends the statement with 1290 (`max_session_mem_used`) or 1041 (all sessions together).
+//! The collections of a statement (sorts, groups, partitions of windows, derived tables, hash joins) are charged to its
+//! session's account ([`crate::session::SessionMemory`]). A sort continues in a temporary file beyond
+//! [`memory::SORT_MEMORY_MAX`], or earlier if the account is used up. Any other collection beyond the limit ends the
+//! statement with 1290 (`max_session_mem_used`) or 1041 (all sessions together).
 //!
-//! # A statement's frame
-//! [`execute`] begins and ends the statement in the transaction, and takes back what it wrote when it fails; committing is the
-//! session's. Every loop asks [`crate::session::ServerFunctions::check_interrupt`] now and then: KILL and `max_statement_time`.
+//! # Frame of a statement
+//! [`execute`] begins and ends the statement in the transaction, and undoes its changes if it fails; the session
+//! commits. Every loop calls [`crate::session::ServerFunctions::check_interrupt`] from time to time, for KILL and
+//! `max_statement_time`.
 
 mod aggregation;
 mod assignment;
@@ -58,89 +61,89 @@ use crate::error::Result;
 use crate::plan::{Plan, ResultColumn};
 use crate::session::SessionContext;
 
-/// Where the rows of a result go.
+/// Receiver of a result's rows.
 pub trait RowSink {
-    /// The columns, once, before the first row.
+    /// Receives the columns, once, before the first row.
     ///
     /// # Errors
-    /// What the sink meets: execution ends with it.
+    /// An error of the sink, which ends the execution.
     fn columns(&mut self, columns: &[ResultColumn]) -> Result<()>;
 
-    /// A row.
+    /// Receives a row.
     ///
     /// # Errors
-    /// What the sink meets: execution ends with it.
+    /// An error of the sink, which ends the execution.
     fn row(&mut self, row: &[Value]) -> Result<()>;
 
-    /// A row whose values borrow what was read: the fast path of single-row reads.
+    /// Receives a row with borrowed values: the fast path of single-row reads.
     ///
     /// # Errors
-    /// What the sink meets: execution ends with it.
+    /// An error of the sink, which ends the execution.
     fn row_ref(&mut self, row: &[ValueRef<'_>]) -> Result<()> {
         let owned: Vec<Value> = row.iter().map(|value| value.clone().into_owned()).collect();
         self.row(&owned)
     }
 }
 
-/// The file that LOAD DATA reads.
+/// File that LOAD DATA reads.
 pub trait LoadInput: Send {
-    /// Appends the next piece of it; nothing at its end.
+    /// Appends the next piece of the file; nothing at its end.
     ///
     /// # Errors
-    /// What the file meets: execution ends with it.
+    /// An error of the file, which ends the execution.
     fn read(&mut self, buffer: &mut Vec<u8>) -> Result<()>;
 }
 
-/// What a statement is executed with.
+/// Context for the execution of a statement.
 pub struct ExecutionContext<'a> {
-    /// The transaction it is a part of.
+    /// Transaction of the statement.
     pub transaction: &'a mut Transaction,
-    /// The session.
+    /// Context of the session.
     pub session: &'a mut SessionContext,
     /// The catalog of the plan, for AUTO_INCREMENT counters.
     pub catalog: &'a Arc<Catalog>,
-    /// The values of `?`.
+    /// Values of the `?` parameters.
     pub parameters: &'a [Value],
     /// The statement's text, for the log's annotation.
     pub text: &'a [u8],
-    /// What the affected rows of an UPDATE count, and those of an INSERT … ON DUPLICATE KEY UPDATE.
+    /// Meaning of the number of affected rows.
     pub affected: AffectedRows,
-    /// How many rows a SELECT without a LIMIT of its own gives at most (`sql_select_limit`); `u64::MAX` is no limit.
+    /// Maximum number of rows of a SELECT without its own LIMIT (`sql_select_limit`); `u64::MAX` means no limit.
     pub rows_max: u64,
     /// The file of a LOAD DATA.
     pub input: Option<&'a mut dyn LoadInput>,
 }
 
-/// What the affected rows of an UPDATE count, and those of an INSERT … ON DUPLICATE KEY UPDATE.
+/// Meaning of the number of affected rows of an UPDATE or INSERT … ON DUPLICATE KEY UPDATE.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum AffectedRows {
-    /// Rows that changed.
+    /// Changed rows.
     #[default]
     Changed,
-    /// Rows that were found (`CLIENT_FOUND_ROWS`).
+    /// Found rows (`CLIENT_FOUND_ROWS`).
     Found,
 }
 
-/// What a statement did, besides giving rows: the contents of an OK packet.
+/// Outcome of a statement besides its rows: the contents of an OK packet.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Outcome {
-    /// Whether rows went to the sink (then the reply ends with EOF, and not with OK).
+    /// Whether rows were sent to the sink (then the reply ends with EOF instead of OK).
     pub result_set: bool,
-    /// Rows changed.
+    /// Number of affected rows.
     pub affected_rows: u64,
-    /// The first AUTO_INCREMENT value made, or what LAST_INSERT_ID(expr) said; 0 for none.
+    /// First generated AUTO_INCREMENT value, or the argument of LAST_INSERT_ID(expr); 0 for none.
     pub last_insert_id: u64,
-    /// "Records: 3  Duplicates: 0  Warnings: 0"; empty for none.
+    /// Text such as "Records: 3  Duplicates: 0  Warnings: 0"; empty for none.
     pub info: String,
-    /// Rows given to the sink.
+    /// Number of rows sent to the sink.
     pub rows_sent: u64,
 }
 
-/// Runs a plan. On an error whatever the statement wrote is taken back; the transaction lives on, unless the error is one that ended
-/// it (1213).
+/// Executes a plan. If it fails, all changes of the statement are undone; the transaction continues, unless the error
+/// has ended it (1213).
 ///
 /// # Errors
-/// MariaDB's errors of execution.
+/// MariaDB's execution errors.
 pub fn execute(plan: &Plan, context: &mut ExecutionContext<'_>, sink: &mut dyn RowSink) -> Result<Outcome> {
     if let Some(outcome) = point::try_execute(plan, context, sink)? {
         return Ok(outcome);

@@ -1,4 +1,4 @@
-//! The straight way of reading one row by a unique key: from its image to the sink, without a copy in between.
+//! Fast path for reading one row by a unique key: from its image to the sink, without a copy.
 
 use paceline_types::ValueRef;
 
@@ -8,7 +8,7 @@ use crate::expr::{EvalContext, EvalState};
 use crate::plan::range::{NearestValue, nearest_value};
 use crate::plan::{Plan, PlanKind, PointRead};
 
-/// Runs a plan that is a read of one row by the clustered key, or says that it is not one.
+/// Executes a plan that reads one row by the clustered key. Returns `None` for any other plan.
 pub(super) fn try_execute(
     plan: &Plan,
     context: &mut ExecutionContext<'_>,

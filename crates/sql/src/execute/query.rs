@@ -1,4 +1,4 @@
-//! Runs queries: blocks, set operations, lists of values.
+//! Execution of queries: blocks, set operations, lists of values.
 
 use hashbrown::{HashMap, HashSet};
 use std::ops::ControlFlow;
@@ -22,11 +22,12 @@ use crate::plan::tree::{
     SortItem, SortKey, StepSource, ValuesPlan,
 };
 
-/// Where a query's rows go.
+/// Consumer of a query's rows.
 pub(crate) type Consumer<'c> = &'c mut dyn FnMut(&mut Exec<'_, '_>, &[Value]) -> Result<ControlFlow<()>>;
 
-/// Runs a query; `outer` is the row of the query around it. Gives what FOUND_ROWS() is to say, where that is another number than that of the rows given: of
-/// those that there would be without LIMIT, where SQL_CALC_FOUND_ROWS asked for it, and of those before OFFSET too.
+/// Executes a query. `outer` is the row of the enclosing query. Returns the value of FOUND_ROWS() if it differs from
+/// the number of returned rows: with SQL_CALC_FOUND_ROWS the number of rows without LIMIT, and in any case including
+/// the rows before OFFSET.
 pub(crate) fn run(
     exec: &mut Exec<'_, '_>,
     plan: &QueryPlan,
@@ -43,7 +44,7 @@ pub(crate) fn run(
     }
 }
 
-/// Runs the query of a statement, as [`run`] does. Without a LIMIT of its own it gives `rows_max` rows at most.
+/// Executes the query of a statement like [`run`]. Without its own LIMIT it returns at most `rows_max` rows.
 pub(crate) fn run_statement(
     exec: &mut Exec<'_, '_>,
     plan: &QueryPlan,
@@ -70,7 +71,7 @@ pub(crate) fn run_statement(
     })
 }
 
-/// OFFSET and LIMIT as numbers.
+/// Values of OFFSET and LIMIT.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Window {
     pub offset: u64,
@@ -94,7 +95,7 @@ impl Window {
         Ok(Window { offset, count })
     }
 
-    /// How many rows have to be made.
+    /// Returns the number of rows that must be produced.
     pub fn needed(self) -> Option<u64> {
         (self.count < u64::MAX).then(|| self.offset.saturating_add(self.count))
     }
@@ -113,12 +114,12 @@ fn limit_number(exec: &mut Exec<'_, '_>, expr: &Expr) -> Result<u64> {
     }
 }
 
-/// Lets the rows of a window through.
+/// Filter that passes the rows of a window.
 struct Gate {
     window: Window,
     passed: u64,
     seen: u64,
-    /// Go on counting behind the window.
+    /// Whether to continue counting after the window.
     count_all: bool,
 }
 
@@ -132,7 +133,7 @@ impl Gate {
         }
     }
 
-    /// Whether the row that comes now is wanted.
+    /// Returns whether the next row is in the window.
     fn admits(&mut self) -> bool {
         self.seen += 1;
         if self.seen <= self.window.offset || self.passed >= self.window.count {
@@ -151,7 +152,7 @@ impl Gate {
     }
 }
 
-/// The plan, or the one that runs instead where the values are not of the kind that its order relies on.
+/// Returns the plan, or its alternative if the values have other kinds than the plan's order assumes.
 pub(super) fn allowed<'p>(
     exec: &mut Exec<'_, '_>,
     plan: &'p SelectPlan,
@@ -194,7 +195,7 @@ fn run_select(
     let mut distinct = plan
         .distinct
         .then(|| Distinct::new(types, exec.runtime.memory.part()));
-    // The order in which DISTINCT's keys sort.
+    // The order of DISTINCT's keys.
     let by_row = plan.order.len() == plan.projection.len()
         && (plan.order.iter().enumerate()).all(|(place, item)| {
             matches!(item.key, SortKey::Output(output) if output == place) && !item.descending
@@ -211,7 +212,7 @@ fn run_select(
         Sorter::new(first, exec.runtime.memory.part())
     });
     {
-        // What happens with each row, after grouping and window functions.
+        // Processes each row after grouping and window functions.
         let mut finish = |exec: &mut Exec<'_, '_>, row: &mut [Value]| -> Result<ControlFlow<()>> {
             if let Some(sorter) = &mut sorter {
                 key.clear();
@@ -287,14 +288,14 @@ fn run_select(
             Ok(gate.flow())
         })?;
     }
-    // Rows before OFFSET are found too.
+    // Rows before OFFSET also count as found.
     Ok((plan.count_found_rows || window.offset > 0).then_some(gate.seen))
 }
 
-/// Values that are shorter, in bytes, are not counted while a row is put together.
+/// Size in bytes below which a value is not charged while a row is built.
 const LARGE_VALUE_BYTES: usize = 64 << 10;
 
-/// Whether a row's values may be moved to the output: nothing reads them there again.
+/// Returns whether a row's values may be moved to the output, because they are not read again.
 fn can_move(plan: &SelectPlan, by_output: bool) -> bool {
     let [
         JoinStep {
@@ -329,7 +330,7 @@ fn project(
     large: &mut Reservation,
 ) -> Result<()> {
     if movable {
-        // What the row before has left there goes back, for its memory.
+        // Give the previous row's values back, to reuse their memory.
         output.resize(plan.projection.len(), Value::Null);
         for (value, expr) in output.iter_mut().zip(&plan.projection) {
             if let ExprKind::Column(slot) = expr.kind {
@@ -346,7 +347,7 @@ fn project(
         } else {
             exec.eval(expr, row)?
         };
-        // A row of many values may hold a long one in each: here, and in its packet.
+        // Each of many values can be large: once here, and once in the row's packet.
         let bytes = value.memory_bytes();
         if bytes > LARGE_VALUE_BYTES {
             large.take(2 * bytes)?;
@@ -356,7 +357,7 @@ fn project(
     Ok(())
 }
 
-/// Appends the key by which a row is sorted.
+/// Appends the sort key of a row.
 pub(crate) fn append_sort_key(
     exec: &mut Exec<'_, '_>,
     order: &[SortItem],
@@ -384,7 +385,7 @@ fn append_sort_value(value: &Value, ty: &ExprType, descending: bool, key: &mut V
     }
 }
 
-/// Appends the key of a finished row by its own columns.
+/// Appends the sort key of a finished row, whose own columns are the keys.
 fn append_output_sort_key(
     exec: &mut Exec<'_, '_>,
     order: &[SortItem],
@@ -406,7 +407,7 @@ fn append_output_sort_key(
     Ok(())
 }
 
-/// Sorts, if there is something to sort by, and cuts to the window.
+/// Sorts rows, if there is a sort order, and applies the window.
 fn arranged(
     exec: &mut Exec<'_, '_>,
     order: &[SortItem],
@@ -476,7 +477,7 @@ fn run_values(
     )
 }
 
-/// Runs one side of a set operation, its values converted to the common types.
+/// Executes one side of a set operation and converts its values to the common types.
 fn run_side(
     exec: &mut Exec<'_, '_>,
     set: &SetPlan,
@@ -622,7 +623,7 @@ fn run_recursive(
     let mut rounds = 0;
     while !round.is_empty() {
         if rounds == rounds_max {
-            // As in MariaDB, it is not looked whether another round would give anything.
+            // As in MariaDB, it is not checked whether another round would return rows.
             let message = ER_QUERY_RESULT_INCOMPLETE.message(&[&"max_recursive_iterations =", &rounds_max]);
             exec.session.diagnostics.warn(ER_QUERY_RESULT_INCOMPLETE, message);
             all.append(&mut round);
@@ -632,7 +633,7 @@ fn run_recursive(
         let last = Rc::new(std::mem::take(&mut round));
         all.extend(last.iter().cloned());
         exec.runtime.recursive.insert(plan.table, last);
-        // What was hashed or collected of the last round is out of date.
+        // Rows kept from the last round are outdated.
         exec.runtime.kept_rows.clear();
         let materialized = &mut exec.runtime.materialized;
         materialized.retain(|(id, _), _| !plan.readers.contains(id));
@@ -647,7 +648,7 @@ fn run_recursive(
     Ok(())
 }
 
-/// All rows of a query without outer references, made once a statement.
+/// Returns all rows of a query without outer references, executed once per statement.
 pub(crate) fn materialize(exec: &mut Exec<'_, '_>, plan: &QueryPlan, distinct: bool) -> Result<Rows> {
     if let Some(rows) = exec.runtime.materialized.get(&(plan.id, distinct)) {
         return Ok(rows.clone());

@@ -1,11 +1,11 @@
-//! Rows in a temporary file: a tag and the bytes of each value.
+//! Encoding of rows in temporary files: a tag and the bytes of each value.
 
 use std::sync::Arc;
 
 use paceline_types::data_type::Labels;
 use paceline_types::{BitValue, Date, DateTime, EnumValue, SetValue, Time, Timestamp, Value};
 
-/// Encodes and decodes rows. The labels of ENUM and SET values stay in memory, and rows name them by number.
+/// Encoder and decoder of rows. The labels of ENUM and SET values stay in memory; rows refer to them by number.
 #[derive(Debug, Default, Clone)]
 pub(crate) struct RowCodec {
     labels: Vec<Arc<Labels>>,
@@ -88,7 +88,7 @@ impl RowCodec {
         }) as u32
     }
 
-    /// Decodes a row, all of `bytes`; `None` if they are not one.
+    /// Decodes a row from all of `bytes`. Returns `None` if they are invalid.
     pub fn decode(&self, bytes: &[u8]) -> Option<Vec<Value>> {
         let mut reader = Reader(bytes);
         let count = u32::from_le_bytes(reader.array()?);
@@ -208,7 +208,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rows_come_back() {
+    fn rows_round_trip() {
         let labels = Arc::new(Labels::new(["x", "y"]));
         let row = vec![
             Value::Null,

@@ -1,4 +1,4 @@
-//! Rows that are kept to be given back in the order in which they came: in memory up to a limit, then in a temporary file.
+//! Store of rows that are returned in the order of their arrival: in memory up to a limit, then in a temporary file.
 
 use std::collections::VecDeque;
 use std::fs::File;
@@ -11,10 +11,10 @@ use super::memory::row_bytes;
 use super::row_codec::RowCodec;
 use crate::error::{Error, Result};
 
-/// What the rows of one store take in memory, in bytes; what comes behind them goes to a file.
+/// Maximum memory of the rows of one store in bytes. Further rows are written to a file.
 const STORED_ROWS_MEMORY_MAX: usize = 256 << 10;
 
-/// Collects rows; [`RowStore::finish`] gives them back.
+/// Collector of rows; [`RowStore::finish`] returns them.
 #[derive(Debug, Default)]
 pub struct RowStore {
     memory: VecDeque<Vec<Value>>,
@@ -25,7 +25,7 @@ pub struct RowStore {
     rows: u64,
 }
 
-/// The rows of a [`RowStore`], oldest first.
+/// Rows of a [`RowStore`], oldest first.
 #[derive(Debug)]
 pub struct StoredRows {
     memory: VecDeque<Vec<Value>>,
@@ -36,10 +36,10 @@ pub struct StoredRows {
 }
 
 impl RowStore {
-    /// Takes a row.
+    /// Adds a row.
     ///
     /// # Errors
-    /// 1026 when the temporary file cannot be written.
+    /// 1026 if the temporary file cannot be written.
     pub fn push(&mut self, row: &[Value]) -> Result<()> {
         self.rows += 1;
         self.bytes += row_bytes(row);
@@ -61,10 +61,10 @@ impl RowStore {
         file.write_all(&self.encoded)
     }
 
-    /// All rows are there.
+    /// Ends the collection.
     ///
     /// # Errors
-    /// 1026 when the temporary file cannot be written.
+    /// 1026 if the temporary file cannot be written.
     pub fn finish(self) -> Result<StoredRows> {
         let rewound = self.file.map(|file| {
             let mut file = file.into_inner().map_err(|error| error.into_error())?;
@@ -84,20 +84,20 @@ impl RowStore {
 }
 
 impl StoredRows {
-    /// What they take in memory at most, in bytes.
+    /// Returns the maximum memory of the rows in bytes.
     pub fn memory_bytes(&self) -> usize {
         self.memory_bytes
     }
 
-    /// How many are left.
+    /// Returns the number of remaining rows.
     pub fn left(&self) -> u64 {
         self.left
     }
 
-    /// The next row.
+    /// Returns the next row.
     ///
     /// # Errors
-    /// 1026 when the temporary file cannot be read.
+    /// 1026 if the temporary file cannot be read.
     pub fn next_row(&mut self) -> Result<Option<Vec<Value>>> {
         if self.left == 0 {
             return Ok(None);
@@ -133,7 +133,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rows_come_back_in_order() {
+    fn rows_are_returned_in_order() {
         for rows in [0, 1, 100, 20_000] {
             let mut store = RowStore::default();
             for number in 0..rows {
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_row_goes_to_the_file() {
+    fn a_long_row_is_written_to_the_file() {
         let mut store = RowStore::default();
         let long = "x".repeat(STORED_ROWS_MEMORY_MAX);
         store.push(&[Value::Text(long.clone())]).unwrap();

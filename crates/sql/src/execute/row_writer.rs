@@ -1,12 +1,13 @@
-//! Changes of single rows: unique keys, indexes, the log.
+//! Changes of single rows: unique keys, indexes, row events.
 //!
-//! Every way of changing a row comes through here, so that locks, unique checks, index entries and row events always go together:
+//! All changes of rows use this module, so that locks, unique checks, index entries and row events are always
+//! consistent:
 //!
 //! ```text
 //!   unique keys: lock, look ─▶ write set (row and index entries) ─▶ lock what was written ─▶ row event with whole images
 //!   foreign keys: parents, index by index ─┘                              actions, checks of children ─┘
 //! ```
-//! What foreign keys ask for is told by [`crate::foreign_key`].
+//! [`crate::foreign_key`] implements the actions and checks of foreign keys.
 
 use std::sync::Arc;
 
@@ -25,55 +26,55 @@ use crate::catalog::{TableDefinition, duplicate_entry};
 use crate::error::{Error, Result};
 use crate::foreign_key::{ForeignKeyRun, ForeignKeys, Parent, ResolvedKey, RunMode, is_foreign_key_error};
 
-/// Writes rows of one table.
+/// Writer for the rows of one table.
 pub(crate) struct RowWriter<'d> {
     pub definition: &'d TableDefinition,
     schema: &'d TableSchema,
-    /// How the log names it; none for a temporary table.
+    /// The table in the log; `None` for a temporary table.
     logged: Option<&'d LoggedTable>,
-    /// The unique indexes that may be violated, in the order in which they are looked at.
+    /// Unique indexes to check, in the order of the checks.
     unique: Vec<usize>,
-    /// The foreign keys around it, if there are any and they are looked at.
+    /// Foreign keys of the table, if there are any and they are checked.
     foreign_keys: Option<Arc<ForeignKeys>>,
-    /// The tables that actions may change are still to be announced.
+    /// Whether the tables that actions may change must still be announced in the log.
     announcement_is_due: bool,
     metadata: RowMetadata,
     key: Vec<u8>,
     image: Vec<u8>,
 }
 
-/// What an insert came to.
+/// Result of an insert.
 #[derive(Debug)]
 pub(crate) enum Inserted {
-    /// The row is in.
+    /// The row was inserted.
     Done,
-    /// This unique index has such a key already.
+    /// A unique index already contains the key.
     Duplicate {
-        /// Which index.
+        /// Position of the index in the definition.
         index: usize,
-        /// Where the row is that has it.
+        /// Clustered key of the conflicting row.
         row_key: Vec<u8>,
     },
 }
 
-/// What an update came to.
+/// Result of an update.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Updated {
-    /// The row was the same already.
+    /// The row already had these values.
     Unchanged,
-    /// It has changed.
+    /// The row was changed.
     Changed,
-    /// This unique index has the new key already.
+    /// This unique index already contains the new key.
     Duplicate(usize),
 }
 
 impl<'d> RowWriter<'d> {
-    /// For inserting, or for updating anything.
+    /// Creates a writer for inserting, or for updating any columns.
     pub fn new(exec: &mut Exec<'_, '_>, definition: &'d TableDefinition) -> Self {
         Self::with_unique(exec, definition, |_| true)
     }
 
-    /// For updating these columns only.
+    /// Creates a writer for updating these columns only.
     pub fn for_columns(exec: &mut Exec<'_, '_>, definition: &'d TableDefinition, columns: &[usize]) -> Self {
         Self::with_unique(exec, definition, |index| {
             definition.indexes()[index]
@@ -117,7 +118,7 @@ impl<'d> RowWriter<'d> {
         exec.runtime.transaction
     }
 
-    /// Names the table in the log ahead of its rows; for statements that change several tables.
+    /// Writes the table map before any rows, for statements that change several tables.
     pub fn announce(&mut self, exec: &mut Exec<'_, '_>) {
         if let Some(logged) = self.logged {
             exec.runtime.transaction.map_table(logged);
@@ -133,7 +134,8 @@ impl<'d> RowWriter<'d> {
         ForeignKeyRun::new(keys, RunMode::Full, self.metadata)
     }
 
-    /// Whether another table's foreign key refers to it, so that a change of a row may be forbidden or bring others with it.
+    /// Returns whether foreign keys of other tables refer to this table, so that a change may be forbidden or change
+    /// other rows.
     pub fn is_referenced(&self) -> bool {
         let keys = self
             .foreign_keys
@@ -142,7 +144,7 @@ impl<'d> RowWriter<'d> {
         keys.is_some_and(|keys| !keys.referring.is_empty())
     }
 
-    /// Looks for the parents of a row that is to be written, by the keys that these indexes serve.
+    /// Checks the parents of a row to be written, for the foreign keys that use these indexes.
     fn check_parents(
         &self,
         exec: &mut Exec<'_, '_>,
@@ -160,7 +162,7 @@ impl<'d> RowWriter<'d> {
             .check_parents(own, before, &self.image, wanted, exec.runtime.transaction)
     }
 
-    /// Looks whether an update is refused for those who refer to the row, by the keys that these indexes serve.
+    /// Checks whether references to the row forbid an update, for the foreign keys that use these indexes.
     fn check_children(
         &self,
         exec: &mut Exec<'_, '_>,
@@ -182,7 +184,7 @@ impl<'d> RowWriter<'d> {
             .check_children(own, before, &self.image, wanted, exec.runtime.transaction)
     }
 
-    /// Does what foreign keys of other tables ask for, now that the row is written.
+    /// Executes the actions of other tables' foreign keys after the row was written.
     fn follow(&self, exec: &mut Exec<'_, '_>, before: &[u8], after: Option<&[u8]>) -> Result<()> {
         if !self.is_referenced() {
             return Ok(());
@@ -201,7 +203,7 @@ impl<'d> RowWriter<'d> {
         Ok(())
     }
 
-    /// Inserts a row whose values are of their columns' types.
+    /// Inserts a row. The values must have their columns' types.
     pub fn insert(&mut self, exec: &mut Exec<'_, '_>, values: &[Value]) -> Result<Inserted> {
         self.encode(values)?;
         let mut checked = 0;
@@ -230,7 +232,7 @@ impl<'d> RowWriter<'d> {
         Ok(Inserted::Done)
     }
 
-    /// Locks the row that stands in an insert's way and reads it. `None` if it has gone.
+    /// Locks and reads the row that conflicts with an insert. Returns `None` if it has disappeared.
     pub fn conflicting_row(&self, exec: &mut Exec<'_, '_>, row_key: &[u8]) -> Result<Option<RowHandle>> {
         let transaction = Self::transaction(exec);
         transaction.lock(row_key, LockMode::Exclusive, LockWait::Default)?;
@@ -244,7 +246,7 @@ impl<'d> RowWriter<'d> {
         }))
     }
 
-    /// Gives a row new values.
+    /// Changes the values of a row.
     pub fn update(&mut self, exec: &mut Exec<'_, '_>, row: &RowHandle, values: &[Value]) -> Result<Updated> {
         self.encode(values)?;
         if self.image == row.image {
@@ -312,7 +314,8 @@ impl<'d> RowWriter<'d> {
         }
     }
 
-    /// Does something with a row that foreign keys may forbid, and undoes it then if IGNORE says so: the error is what was met.
+    /// Runs `change`, which foreign keys may forbid. If IGNORE is set it is undone then, and the inner result is the
+    /// error.
     pub fn or_passed_over<T>(
         &mut self,
         exec: &mut Exec<'_, '_>,
@@ -322,7 +325,7 @@ impl<'d> RowWriter<'d> {
         if ignore == Ignore::No || self.foreign_keys.is_none() {
             return change(self, exec).map(Ok);
         }
-        // What was done before it fails, actions have done.
+        // Only actions can have done something before the failure.
         let mark = self.is_referenced().then(|| exec.runtime.transaction.row_mark());
         match change(self, exec) {
             Err(error) if is_foreign_key_error(&error) => {
@@ -335,7 +338,8 @@ impl<'d> RowWriter<'d> {
         }
     }
 
-    /// A row that was found before others were changed, as it is now: actions may have changed or deleted it. False: it has gone.
+    /// Updates the image of a row that was found earlier, because actions may have changed or deleted it. Returns false
+    /// if it has disappeared.
     pub fn refresh(&self, exec: &mut Exec<'_, '_>, row: &mut RowHandle) -> Result<bool> {
         let transaction = Self::transaction(exec);
         let now = transaction
@@ -346,7 +350,7 @@ impl<'d> RowWriter<'d> {
                 row.image = image;
                 Ok(true)
             }
-            // Another one that looks the same may have gone under its key.
+            // An identical row may have been deleted under its key.
             None => Ok(self.schema.find_row(&row.image, transaction)?.is_some()),
         }
     }
@@ -372,13 +376,13 @@ impl<'d> RowWriter<'d> {
         }
     }
 
-    /// In a table without a primary key: which of the rows that look the same is meant, locked.
+    /// Locks the row that is meant in a table without a primary key, among identical rows. Returns its key.
     fn actual_row(&self, exec: &mut Exec<'_, '_>, row: &RowHandle) -> Result<Option<Vec<u8>>> {
         let meant = Self::transaction(exec).lock_row_like(self.schema, &row.image);
         meant.map_err(|error| transaction_error(error, self.definition))
     }
 
-    /// 1062 for a row that an insert or update was refused for.
+    /// Returns 1062 for the row of a rejected insert or update.
     pub fn duplicate_error(&self, exec: &mut Exec<'_, '_>, index: usize, values: &[Value]) -> Error {
         let zone = &exec.session.settings.time_zone;
         let entry = duplicate_entry(self.definition.description(), index, zone, |column| {

@@ -1,4 +1,4 @@
-//! What a running statement works with, and the frame around it.
+//! State of a running statement, and its frame.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -19,36 +19,36 @@ use crate::plan::tree::QueryPlan;
 use crate::plan::{Plan, PlanKind};
 use crate::session::{SessionContext, SessionMemory, UserVariable};
 
-/// Rows that were made once for all uses of them in a statement.
+/// Rows that are computed once for all their uses in a statement.
 pub(crate) type Rows = Rc<Vec<Vec<Value>>>;
 
-/// Where a row that is to be changed is.
+/// Location of a row that will be changed.
 #[derive(Debug, Default, Clone)]
 pub(crate) struct RowHandle {
-    /// The key that it lives under.
+    /// Clustered key of the row.
     pub key: Vec<u8>,
-    /// Its image.
+    /// Image of the row.
     pub image: Vec<u8>,
-    /// Whether there is one: an outer join may have none.
+    /// Whether there is a row: an outer join may have none.
     pub present: bool,
 }
 
-/// The part of a statement's execution that its subqueries share.
+/// Part of a statement's state that its subqueries share.
 pub(crate) struct Runtime<'t> {
     pub transaction: &'t mut Transaction,
-    /// Derived tables, by the query and whether equal rows were left out.
+    /// Rows of derived tables, by query and whether duplicates were removed.
     pub materialized: HashMap<(u64, bool), Rows>,
-    /// The last round's rows of recursive queries.
+    /// Rows of the last round of recursive queries.
     pub recursive: HashMap<u64, Rows>,
-    /// Rows that joins keep, by the access they belong to; none for more than can be kept.
+    /// Rows kept by joins, by their access; `None` if there are too many.
     pub kept_rows: HashMap<usize, Option<Rc<HashTable>>>,
     pub memory: Budget,
-    /// For statements that change rows: where the current row of each table is.
+    /// For statements that change rows: location of the current row of each table.
     pub handles: Vec<RowHandle>,
-    /// The foreign keys around the tables that the statement changes, where they are looked at (`foreign_key_checks`).
+    /// Foreign keys of the tables that the statement changes, if they are checked (`foreign_key_checks`).
     pub foreign_keys: Option<Arc<ForeignKeys>>,
-    /// Set for the row just read: so many of the step's conditions are known to hold, from the first on; [`ALL_CONDITIONS`] where its range lets
-    /// no other rows pass than they do.
+    /// Number of the step's leading conditions that are known to hold for the current row; [`ALL_CONDITIONS`] if its
+    /// range admits only rows that meet all of them.
     pub conditions_held: usize,
     ticks: u32,
 }
@@ -69,7 +69,7 @@ impl<'t> Runtime<'t> {
     }
 }
 
-/// A query's execution: the runtime with the session, the parameters and the state of expressions.
+/// Execution of a query: the runtime, the session, the parameters, and the state of expressions.
 pub(crate) struct Exec<'e, 't> {
     pub runtime: &'e mut Runtime<'t>,
     pub session: &'e mut SessionContext,
@@ -78,14 +78,14 @@ pub(crate) struct Exec<'e, 't> {
     pub mode: EvalMode,
 }
 
-/// As [`Runtime::conditions_held`]: none of the step's conditions is left to be checked.
+/// Value of [`Runtime::conditions_held`]: no condition of the step remains to be checked.
 pub(crate) const ALL_CONDITIONS: usize = usize::MAX;
 
-/// How many rows are read between two looks for KILL.
+/// Number of rows read between two checks for KILL.
 const ROWS_PER_INTERRUPT_CHECK: u32 = 128;
 
 impl<'t> Exec<'_, 't> {
-    /// What expressions are evaluated with.
+    /// Returns the context for evaluating expressions.
     pub fn context(&mut self) -> EvalContext<'_> {
         EvalContext {
             session: self.session,
@@ -97,7 +97,7 @@ impl<'t> Exec<'_, 't> {
         }
     }
 
-    /// An expression's value.
+    /// Evaluates an expression.
     pub fn eval(&mut self, expr: &Expr, row: &[Value]) -> Result<Value> {
         match &expr.kind {
             ExprKind::Column(slot) => Ok(row[*slot].clone()),
@@ -106,7 +106,7 @@ impl<'t> Exec<'_, 't> {
         }
     }
 
-    /// An expression's value with all the digits that a division gave.
+    /// Evaluates an expression; a quotient keeps all its digits.
     pub fn eval_unrounded(&mut self, expr: &Expr, row: &[Value]) -> Result<Value> {
         match &expr.kind {
             ExprKind::Column(slot) => Ok(row[*slot].clone()),
@@ -115,7 +115,7 @@ impl<'t> Exec<'_, 't> {
         }
     }
 
-    /// Whether all conditions hold.
+    /// Returns whether all conditions hold.
     pub fn all_true<'c>(
         &mut self,
         conditions: impl IntoIterator<Item = &'c Expr>,
@@ -129,7 +129,7 @@ impl<'t> Exec<'_, 't> {
         Ok(true)
     }
 
-    /// Called for each row read: now and then looks whether the statement was killed.
+    /// Counts a row that was read, and checks from time to time whether the statement was killed.
     pub fn tick(&mut self) -> Result<()> {
         self.session.rows_read += 1;
         self.runtime.ticks += 1;
@@ -164,7 +164,7 @@ impl SubqueryRunner for Runtime<'_> {
     }
 }
 
-/// Runs a plan in the frame of a statement.
+/// Executes a plan in the frame of a statement.
 pub(super) fn execute(
     plan: &Plan,
     context: &mut ExecutionContext<'_>,
@@ -206,8 +206,9 @@ fn run_statement(plan: &Plan, context: &mut ExecutionContext<'_>, sink: &mut dyn
     }
     let checks_foreign_keys = context.session.settings.foreign_key_checks;
     let foreign_keys = plan.foreign_keys.clone().filter(|_| checks_foreign_keys);
-    // Who applies the rows has those that actions change among them, and must not check what was not checked here; nor what was: beside this statement others
-    // may run that do not check, and its place in the log need not be in front of theirs.
+    // A replica gets the rows changed by actions as rows, and must neither check keys that were not checked here nor
+    // those that were: concurrent statements may not have checked them, and this statement may be later in the log than
+    // those.
     if plan.writes_ordinary() && (!checks_foreign_keys || foreign_keys.is_some()) {
         context.transaction.set_no_foreign_key_checks();
     }
@@ -276,7 +277,8 @@ fn run_statement(plan: &Plan, context: &mut ExecutionContext<'_>, sink: &mut dyn
     }
 }
 
-/// Whether strict mode is for a statement's expressions: for those that make values, and not of IGNORE.
+/// Returns whether strict mode applies to a statement's expressions: if they compute values to store, and without
+/// IGNORE.
 fn is_strict(plan: &Plan) -> bool {
     match &plan.kind {
         PlanKind::Insert(insert) => !insert.ignore,
@@ -286,7 +288,7 @@ fn is_strict(plan: &Plan) -> bool {
     }
 }
 
-/// `SELECT … INTO @a, @b`.
+/// Executes `SELECT … INTO @a, @b`.
 fn select_into(
     exec: &mut Exec<'_, '_>,
     query: &QueryPlan,

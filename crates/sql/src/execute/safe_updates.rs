@@ -1,7 +1,7 @@
-//! `sql_safe_updates`: 1175 for an UPDATE or DELETE that would look at all rows of a table.
+//! `sql_safe_updates`: error 1175 for an UPDATE or DELETE that would read all rows of a table.
 //!
-//! Of a single table, MariaDB asks for a condition that an index could serve, or for LIMIT; a DELETE must have a condition on the rows in any case. Of
-//! several, each must be read by an index, and a DELETE must have a WHERE.
+//! On a single table MariaDB requires a condition that an index can serve, or LIMIT; a DELETE must have a condition on
+//! the rows in any case. With several tables, each must be read through an index, and a DELETE must have a WHERE.
 
 use paceline_types::error_code::ER_UPDATE_WITHOUT_KEY_IN_SAFE_MODE;
 
@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::plan::tree::{AccessPath, JoinStep, SelectPlan, StepSource, TableAccess, TableSource};
 use crate::plan::{DeletePlan, UpdatePlan};
 
-/// Looks at an UPDATE that is to run.
+/// Checks an UPDATE.
 pub(super) fn check_update(exec: &Exec<'_, '_>, plan: &UpdatePlan) -> Result<()> {
     if !exec.session.settings.safe_updates || reads_by_key(&plan.select) {
         return Ok(());
@@ -18,7 +18,7 @@ pub(super) fn check_update(exec: &Exec<'_, '_>, plan: &UpdatePlan) -> Result<()>
     Err(Error::new(ER_UPDATE_WITHOUT_KEY_IN_SAFE_MODE, &[]))
 }
 
-/// Looks at a DELETE that is to run.
+/// Checks a DELETE.
 pub(super) fn check_delete(exec: &Exec<'_, '_>, plan: &DeletePlan) -> Result<()> {
     let select = &*plan.select;
     let has_condition = || match single(select) {
@@ -34,7 +34,7 @@ pub(super) fn check_delete(exec: &Exec<'_, '_>, plan: &DeletePlan) -> Result<()>
     Err(Error::new(ER_UPDATE_WITHOUT_KEY_IN_SAFE_MODE, &[]))
 }
 
-/// The only table that is read.
+/// Returns the only table that is read.
 fn single(select: &SelectPlan) -> Option<(&JoinStep, &TableAccess)> {
     match &select.steps[..] {
         [
@@ -60,7 +60,7 @@ fn reads_by_key(select: &SelectPlan) -> bool {
             let is_stored = matches!(select.tables[access.table].source, TableSource::Base(_));
             all &= match access.path {
                 AccessPath::All => false,
-                // MariaDB puts an index on a derived table.
+                // MariaDB creates an index on a derived table.
                 AccessPath::Hash { .. } => !is_stored,
                 _ => true,
             };

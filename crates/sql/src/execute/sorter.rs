@@ -1,13 +1,13 @@
-//! Sorting rows by keys: in memory, keeping only the first N where LIMIT says so, and in a temporary file past a limit.
+//! Sorter of rows by keys: in memory, with a limit only the first N, and in temporary files beyond a memory limit.
 //!
 //! ```text
 //!   push ─▶ memory ──full──▶ sorted run in a temporary file ─┐
 //!             └──────────────── sort ────────────────────────┴─ merge ─▶ rows in order
 //! ```
 //!
-//! The key's bytes decide; rows with equal keys come in the order in which they were pushed.
+//! Rows are sorted by the bytes of their keys. Rows with equal keys stay in the order of arrival.
 //!
-//! What a session may have is shared with its other collections: where that is used up, the sort goes on in the file earlier.
+//! The session's memory is shared with other collections. If it is used up, the sort continues in files earlier.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -22,7 +22,7 @@ use super::memory::{Reservation, SORT_MEMORY_MAX, row_bytes};
 use super::row_codec::RowCodec;
 use crate::error::{Error, Result};
 
-/// A row with its key. Ordered by key, then by arrival.
+/// A row with its key, ordered by key, then by arrival.
 #[derive(Debug, PartialEq)]
 struct Entry {
     key: Box<[u8]>,
@@ -50,15 +50,15 @@ impl Ord for Entry {
     }
 }
 
-/// Takes rows with their keys, in order, until it breaks.
+/// Consumer of rows with their keys, in order, until it breaks.
 pub(crate) type VisitKeyed<'v> = &'v mut dyn FnMut(&[u8], Vec<Value>) -> Result<ControlFlow<()>>;
 
-/// Collects rows and gives them back in order.
+/// Collects rows and returns them in order.
 #[derive(Debug)]
 pub(crate) struct Sorter {
-    /// Only so many rows are wanted.
+    /// Only this number of rows is wanted.
     first: Option<usize>,
-    /// With `first`: the best so far, the worst of them on top.
+    /// With `first`: the best rows so far, the worst of them on top.
     heap: BinaryHeap<Entry>,
     entries: Vec<Entry>,
     memory: Reservation,
@@ -68,17 +68,17 @@ pub(crate) struct Sorter {
     runs: Vec<File>,
 }
 
-/// Keeping the first N pays only for an N that fits comfortably.
+/// Maximum N for which keeping only the first N is worthwhile.
 const HEAP_ROWS_MAX: usize = 100_000;
 
-/// A run that is shorter, in bytes, is not worth a file: who has so little memory left gets the error.
+/// Minimum size of a run in bytes. If less memory is available, the sort fails.
 pub(crate) const RUN_BYTES_MIN: usize = 1 << 20;
 
-/// Past so many runs they are merged to one: each is an open file, and is read through a buffer of its own.
+/// Maximum number of runs before they are merged. Each run is an open file with its own buffer.
 const RUNS_MAX: usize = 128;
 
 impl Sorter {
-    /// A sorter of all rows, or of the first so many.
+    /// Creates a sorter of all rows, or of the first `first` rows.
     pub fn new(first: Option<u64>, memory: Reservation) -> Self {
         Self::with_memory(first, memory, SORT_MEMORY_MAX)
     }
@@ -99,7 +99,7 @@ impl Sorter {
         }
     }
 
-    /// Whether a row with this key would be thrown away at once.
+    /// Returns whether a row with this key would be discarded immediately.
     pub fn rejects(&self, key: &[u8]) -> bool {
         match self.first {
             Some(0) => true,
@@ -110,10 +110,10 @@ impl Sorter {
         }
     }
 
-    /// Takes a row, and a copy of its key.
+    /// Adds a row, and a copy of its key.
     ///
     /// # Errors
-    /// 1038 when the temporary file cannot be written; 1290 or 1041 if there is not even the memory for a run.
+    /// 1038 if the temporary file cannot be written; 1290 or 1041 if there is not even memory for one run.
     pub fn push(&mut self, key: &[u8], row: Vec<Value>) -> Result<()> {
         if self.rejects(key) {
             return Ok(());
@@ -151,10 +151,10 @@ impl Sorter {
         Ok(())
     }
 
-    /// Writes what is in memory to a file, and gives the memory back.
+    /// Writes the rows in memory to a file, and releases the memory.
     ///
     /// # Errors
-    /// 1038 when the file cannot be written.
+    /// 1038 if the file cannot be written.
     pub fn spill(&mut self) -> Result<()> {
         let mut entries = std::mem::take(&mut self.entries);
         entries.sort_unstable();
@@ -168,7 +168,7 @@ impl Sorter {
         Ok(())
     }
 
-    /// Adds a run of the entries that `give` passes on, in order.
+    /// Writes a run of the entries that `give` passes on, in order.
     fn write_run(
         &mut self,
         give: impl FnOnce(&mut dyn FnMut(&Entry) -> std::io::Result<()>) -> std::io::Result<()>,
@@ -191,10 +191,10 @@ impl Sorter {
         Ok(())
     }
 
-    /// Makes one run of all.
+    /// Merges all runs into one.
     fn merge_runs(&mut self) -> std::io::Result<()> {
         let runs = std::mem::take(&mut self.runs).into_iter().map(Run::of_file);
-        // What the labels of ENUM and SET values are is kept in the codec: the same one reads and writes.
+        // The codec contains the labels of ENUM and SET values: use the same one for reading and writing.
         let reader = self.codec.clone();
         let mut merge = Merge::new(runs.collect(), &reader)?;
         self.write_run(|write| {
@@ -205,18 +205,18 @@ impl Sorter {
         })
     }
 
-    /// Gives the rows in order until `visit` has enough.
+    /// Passes the rows to `visit` in order, until it breaks.
     ///
     /// # Errors
-    /// 1038 when the temporary file cannot be read; what `visit` meets.
+    /// 1038 if the temporary file cannot be read; the errors of `visit`.
     pub fn finish(self, visit: &mut dyn FnMut(Vec<Value>) -> Result<ControlFlow<()>>) -> Result<()> {
         self.finish_keyed(&mut |_, row| visit(row))
     }
 
-    /// As [`Sorter::finish`], each row with its key.
+    /// Passes the rows with their keys to `visit` in order, until it breaks.
     ///
     /// # Errors
-    /// 1038 when the temporary file cannot be read; what `visit` meets.
+    /// 1038 if the temporary file cannot be read; the errors of `visit`.
     pub fn finish_keyed(mut self, visit: VisitKeyed<'_>) -> Result<()> {
         if self.first.is_some() {
             self.entries = std::mem::take(&mut self.heap).into_vec();
@@ -246,10 +246,10 @@ impl Sorter {
     }
 }
 
-/// Runs that are read as one, in order.
+/// Merge of sorted runs.
 struct Merge {
     runs: Vec<Run>,
-    /// The next entry of each run that has one, and the run's number.
+    /// Next entry of each run that is not exhausted, with the index of the run.
     heads: BinaryHeap<Reverse<(Entry, usize)>>,
 }
 
@@ -351,7 +351,7 @@ mod tests {
         let numbers = (0..10_000i64).map(|number| number * 7_919 % 10_007);
         let mut expected: Vec<i64> = numbers.clone().collect();
         expected.sort_unstable();
-        // Few runs, and more than are kept apart.
+        // With few runs, and with more than the maximum.
         for memory_max in [50_000, 2_000] {
             let sorter = Sorter::with_memory(None, unlimited(), memory_max);
             assert_eq!(sorted(sorter, numbers.clone()), expected);
@@ -368,7 +368,7 @@ mod tests {
             let sorter = Sorter::new(first, budget.part());
             let mut expected: Vec<i64> = numbers.clone().collect();
             expected.sort_unstable();
-            // Of those behind the first, some may come; who asked for them takes no more than he wanted.
+            // More rows than the first N may be returned. The caller stops after N.
             let rows = sorted(sorter, numbers);
             let wanted = first.map_or(rows.len(), |first| first as usize);
             assert_eq!(rows[..wanted], expected[..wanted]);

@@ -1,8 +1,9 @@
-//! Reads one table by the path that the plan chose, and puts its rows into the block's slots.
+//! Reads one table by the access path of the plan, and decodes its rows to the block's slots.
 //!
-//! *Snapshot reads* take what the transaction sees. *Locking reads* work on the newest state: a candidate is found without a
-//! lock, checked, locked, read again under the lock, and checked again by the join loop; so rows that do not match are not locked. What must be
-//! evaluated once a row is left to the join loop. Under SERIALIZABLE the ranges are locked as well.
+//! *Snapshot reads* return the state that the transaction sees. *Locking reads* work on the newest state: a candidate
+//! is found without a lock, checked, locked, read again under the lock, and checked again by the join loop, so rows
+//! that do not match are not locked. Conditions that must be evaluated only once per row are left to the join loop.
+//! Under SERIALIZABLE the ranges are locked too.
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashSet;
@@ -28,14 +29,14 @@ use crate::plan::tree::{
     ScanDirection, SelectPlan, TableAccess, TableInstance, TableSource,
 };
 
-/// Keys read at once at first, and at most.
+/// Number of keys read at once: initially, and at most.
 const KEYS_AT_FIRST: usize = 8;
 const KEYS_MAX: usize = 128;
 
-/// Takes the block's row with one table's columns in it.
+/// Consumer of the block's row with one table's columns set.
 pub(crate) type Visit<'v> = &'v mut dyn FnMut(&mut Exec<'_, '_>, &mut [Value]) -> Result<ControlFlow<()>>;
 
-/// Calls `visit` for each row of a table that the path leads to.
+/// Calls `visit` for each row on the access path of a table.
 pub(crate) fn read_table(
     exec: &mut Exec<'_, '_>,
     plan: &SelectPlan,
@@ -80,7 +81,7 @@ pub(crate) fn read_table(
     }
 }
 
-/// The rows of a table that is not stored.
+/// Returns the rows of a table that is not stored.
 fn made_rows(
     exec: &mut Exec<'_, '_>,
     instance: &TableInstance,
@@ -100,7 +101,7 @@ fn made_rows(
     }
 }
 
-/// Decodes the used columns of a row image into a table's slots.
+/// Decodes the used columns of a row image to a table's slots.
 pub(crate) fn decode(schema: &TableSchema, image: &[u8], used: &[usize], slots: &mut [Value]) -> Result<()> {
     let mut columns = schema.image(image).columns();
     let mut at = 0;
@@ -115,7 +116,7 @@ pub(crate) fn decode(schema: &TableSchema, image: &[u8], used: &[usize], slots: 
     Ok(())
 }
 
-/// An error of the transaction; 1020 names the table.
+/// Converts an error of the transaction. 1020 contains the table's name.
 pub(crate) fn transaction_error(error: paceline_txn::Error, table: &TableDefinition) -> Error {
     match error {
         paceline_txn::Error::SnapshotConflict { .. } => {
@@ -132,17 +133,17 @@ pub(super) struct BaseReader<'p> {
     instance: &'p TableInstance,
     pub(super) definition: &'p TableDefinition,
     pub(super) schema: &'p TableSchema,
-    /// Whether several indexes are read, each of which may have a row.
+    /// Whether several indexes are read, which may contain the same row.
     union: bool,
-    /// The rows given so far, where one may be met again; none are kept where none can be.
+    /// Rows passed on so far, if a row may be found again; otherwise `None`.
     given: RefCell<Option<GivenRows>>,
-    /// Whether the ranges being read hold only rows that pass.
+    /// Whether the current ranges contain only rows that meet the condition.
     exact: Cell<bool>,
-    /// How entries are read without their rows, where that may be done now.
+    /// How entries are read without their rows, if that is possible now.
     covering: Cell<Option<&'p Covering>>,
 }
 
-/// The keys of rows that a reader has given to its visitor.
+/// Keys of the rows that a reader has passed on.
 struct GivenRows {
     keys: HashSet<Vec<u8>>,
     memory: Reservation,
@@ -156,10 +157,10 @@ impl GivenRows {
         }
     }
 
-    /// Whether the row is new here.
+    /// Adds a row. Returns whether it is new.
     ///
     /// # Errors
-    /// 1290 or 1041 for more than the session may have.
+    /// 1290 or 1041 beyond the session's memory limit.
     fn insert(&mut self, row_key: &[u8]) -> Result<bool> {
         if self.keys.contains(row_key) {
             return Ok(false);
@@ -169,13 +170,13 @@ impl GivenRows {
     }
 }
 
-/// What a lookup's values came to.
+/// Key of a lookup from its values.
 enum LookupKey {
     /// No row can match.
     Nothing,
-    /// The index does not help: all rows are candidates.
+    /// The index cannot be used: all rows are candidates.
     All,
-    /// Keys that begin so.
+    /// All keys with this prefix.
     Prefix(Vec<u8>),
 }
 
@@ -292,7 +293,8 @@ impl<'p> BaseReader<'p> {
         Ok(ControlFlow::Continue(()))
     }
 
-    /// How entries may be read without their rows; not where rows are locked, nor where the index cannot look for what it was to look for.
+    /// Returns how entries can be read without their rows. This is impossible if rows are locked, or if the index
+    /// cannot evaluate a condition that it should.
     fn usable_covering(&self, exec: &mut Exec<'_, '_>, row: &[Value]) -> Result<Option<&'p Covering>> {
         let Some(covering) = &self.access.covering else {
             return Ok(None);
@@ -309,7 +311,7 @@ impl<'p> BaseReader<'p> {
         Ok(Some(&**covering))
     }
 
-    /// Reads the rows under whole keys of the index that they live in, many at a time.
+    /// Reads the rows with whole keys of the clustered index, many at a time.
     fn read_keys(
         &self,
         exec: &mut Exec<'_, '_>,
@@ -317,7 +319,7 @@ impl<'p> BaseReader<'p> {
         row: &mut [Value],
         visit: Visit<'_>,
     ) -> Result<ControlFlow<()>> {
-        // A LIMIT may want few of them.
+        // A LIMIT may need few of them.
         let mut size = KEYS_AT_FIRST;
         let mut rest = ranges;
         let mut images: Vec<u8> = Vec::new();
@@ -361,8 +363,8 @@ impl<'p> BaseReader<'p> {
         }
     }
 
-    /// Whether the only condition is about the integer column that leads the index, so that its ranges are just the rows it lets pass: a comparison,
-    /// BETWEEN or IN, or several of them joined by OR.
+    /// Returns whether the only condition is on the integer column that leads the index, so that its ranges contain
+    /// exactly the matching rows: a comparison, BETWEEN or IN, or several of them combined by OR.
     fn is_exact(
         &self,
         exec: &mut Exec<'_, '_>,
@@ -390,12 +392,12 @@ impl<'p> BaseReader<'p> {
         Ok(true)
     }
 
-    /// Whether the row was given already, by another index.
+    /// Returns whether another index has already passed the row on.
     fn is_repeated(&self, exec: &Exec<'_, '_>, row_key: &[u8]) -> Result<bool> {
         Ok(self.union && !self.note_given(exec, row_key)?)
     }
 
-    /// Notes that a row is given. Whether it was not before.
+    /// Records that a row is passed on. Returns whether it is new.
     fn note_given(&self, exec: &Exec<'_, '_>, row_key: &[u8]) -> Result<bool> {
         self.given
             .borrow_mut()
@@ -403,7 +405,7 @@ impl<'p> BaseReader<'p> {
             .insert(row_key)
     }
 
-    /// The index, unless the rows themselves live in it.
+    /// Returns the index, unless it is the clustered index.
     fn secondary(&self, index: usize) -> Option<usize> {
         (self.schema.indexes()[index].id != self.schema.clustered_id()).then_some(index)
     }
@@ -440,7 +442,7 @@ impl<'p> BaseReader<'p> {
 
     fn decode(&self, image: &[u8], row: &mut [Value]) -> Result<()> {
         decode(self.schema, image, &self.instance.used, self.slots(row))?;
-        // What is written again is written as it was.
+        // Values that are written back keep their stored form.
         if !self.instance.padding.is_empty() && !self.plan.keep_row_handles {
             self.instance.pad(self.slots(row));
         }
@@ -464,7 +466,7 @@ impl<'p> BaseReader<'p> {
                 let entry = match self.plan.read.at(transaction.isolation()) {
                     ReadMode::Snapshot | ReadMode::Source(_) => transaction.get(key),
                     ReadMode::Locking { strength, wait } => {
-                        // The value itself: one that is not there must not appear, as with InnoDB's gap locks.
+                        // Lock the value itself: if it does not exist it must not appear, as with InnoDB's gap locks.
                         if transaction.isolation() >= IsolationLevel::RepeatableRead
                             && transaction.lock(key, lock_mode(strength), lock_wait(wait))?
                                 == Granted::Skipped
@@ -507,7 +509,7 @@ impl<'p> BaseReader<'p> {
         }
     }
 
-    /// Locks a row, reads it again and gives it to `visit`.
+    /// Locks a row, reads it again and passes it to `visit`.
     pub(super) fn read_locked(
         &self,
         exec: &mut Exec<'_, '_>,
@@ -541,7 +543,8 @@ impl<'p> BaseReader<'p> {
             }
         };
         if !found {
-            // Below REPEATABLE READ; from there on the row that is not there must not appear, as with InnoDB's gap locks.
+            // Below REPEATABLE READ the lock is released. From REPEATABLE READ on, the missing row must not appear, as
+            // with InnoDB's gap locks.
             if exec.runtime.transaction.isolation() < IsolationLevel::RepeatableRead {
                 exec.runtime.transaction.unlock_since(mark);
             }
@@ -569,7 +572,8 @@ impl<'p> BaseReader<'p> {
         if is_serializable {
             exec.runtime.transaction.lock_range(&range, lock_wait(wait))?;
         }
-        // The range of a secondary index says nothing of columns that are not in it: that a row does not match is read, too, and must stay so.
+        // The range of a secondary index does not cover other columns. A row that does not match was also read, and
+        // must not change.
         let reads_all = is_serializable && secondary.is_some();
         let mut scan = exec.runtime.transaction.scan_newest(range, direction)?;
         let mut row_key = Vec::new();
@@ -594,7 +598,7 @@ impl<'p> BaseReader<'p> {
             if !reads_all && !exec.all_true(self.step.candidate_conditions(), row)? {
                 continue;
             }
-            // A row that somebody else moves in a secondary index meanwhile is met again where it has gone to.
+            // A row that another session moves in a secondary index meanwhile is found again at its new place.
             let may_be_met_again = self.union || secondary.is_some();
             if may_be_met_again && !self.note_given(exec, &row_key)? {
                 continue;
@@ -609,7 +613,7 @@ impl<'p> BaseReader<'p> {
         Ok(ControlFlow::Continue(()))
     }
 
-    /// Reads ranges of an index, which are in the order of the scan, as the transaction sees them.
+    /// Reads ranges of an index in the transaction's snapshot. The ranges are in the order of the scan.
     fn scan_snapshot(
         &self,
         exec: &mut Exec<'_, '_>,
@@ -635,7 +639,7 @@ impl<'p> BaseReader<'p> {
         let (Some(first), Some(last)) = (ranges.first(), ranges.last()) else {
             return Ok(ControlFlow::Continue(()));
         };
-        // One scan from the first range to the last, which jumps from one to the next.
+        // A single scan from the first to the last range, with seeks between them.
         let (lowest, highest) = match direction {
             Direction::Forward => (first, last),
             Direction::Backward => (last, first),
@@ -659,7 +663,7 @@ impl<'p> BaseReader<'p> {
                 let Some(entry) = scan.entry() else { break };
                 if ranges.len() > 1 && !range.contains(entry.key) {
                     match direction {
-                        // The end itself is not in the range.
+                        // The upper bound itself is not in the range.
                         Direction::Backward if entry.key >= range.end.as_slice() => continue,
                         _ => break,
                     }
@@ -675,7 +679,7 @@ impl<'p> BaseReader<'p> {
         Ok(ControlFlow::Continue(()))
     }
 
-    /// Gives the row of an entry to `visit`.
+    /// Passes the row of an index entry to `visit`.
     pub(super) fn give_entry(
         &self,
         exec: &mut Exec<'_, '_>,
@@ -723,12 +727,13 @@ impl<'p> BaseReader<'p> {
         visit(exec, row)
     }
 
-    /// The conditions that the range alone has checked.
+    /// Returns the number of conditions that the range alone guarantees.
     fn conditions_held(&self) -> usize {
         if self.exact.get() { ALL_CONDITIONS } else { 0 }
     }
 
-    /// Decodes a row, the columns of the first conditions first. Returns whether these hold; where they do not, the other columns are not decoded.
+    /// Decodes a row, beginning with the columns of the first conditions. Returns whether these hold; if not, the other
+    /// columns are not decoded.
     fn decode_passing(&self, exec: &mut Exec<'_, '_>, image: &[u8], row: &mut [Value]) -> Result<bool> {
         let early = self.access.early.as_ref().filter(|_| !self.exact.get());
         let Some(early) = early else {
@@ -745,7 +750,8 @@ impl<'p> BaseReader<'p> {
         Ok(true)
     }
 
-    /// Whether what an entry holds passes the conditions that are not known to hold; where they are the step's, the join checks them.
+    /// Returns whether an index entry meets the remaining conditions. If these are the step's own, the join checks
+    /// them.
     fn passes_rest(&self, exec: &mut Exec<'_, '_>, covering: &Covering, row: &[Value]) -> Result<bool> {
         let passes = match &covering.rest {
             Some(rest) => exec.all_true(rest, row)?,
@@ -759,7 +765,7 @@ impl<'p> BaseReader<'p> {
     }
 }
 
-/// Whether a range condition says of one column all that an expression says.
+/// Returns whether a range condition on one column is equivalent to an expression.
 fn is_said_by(expr: &Expr, condition: &RangeCondition, column: usize) -> bool {
     match (&expr.kind, condition) {
         (ExprKind::Or(parts), RangeCondition::Or(known)) => {

@@ -1,7 +1,8 @@
-//! Keys of expression values whose bytes sort and compare as the values do: for sorting, grouping, DISTINCT and hash tables.
+//! Keys of expression values whose bytes sort and compare as the values do, for sorting, grouping, DISTINCT and hash
+//! tables.
 //!
-//! They are like the keys of an index ([`paceline_types::sort_key`]), but made for values of expressions, which are not bound to
-//! a column's exact type: numbers of one class (signed and unsigned, of any scale) are comparable with each other.
+//! They resemble index keys ([`paceline_types::sort_key`]), but the values of expressions are not bound to a column's
+//! exact type: numbers of one class (signed and unsigned, of any scale) are comparable with each other.
 
 use std::borrow::Cow;
 
@@ -9,7 +10,7 @@ use paceline_types::{DataType, TimeZone, Value, ValueRef};
 
 use crate::expr::{Class, ExprType};
 
-/// Appends the key of a value of an expression of that type; NULL first.
+/// Appends the key of an expression's value with this type. NULL sorts first.
 pub(crate) fn append(value: &Value, ty: &ExprType, out: &mut Vec<u8>) {
     match value {
         Value::Null => {
@@ -60,7 +61,7 @@ pub(crate) fn append(value: &Value, ty: &ExprType, out: &mut Vec<u8>) {
     }
 }
 
-/// As [`append`], for descending order.
+/// Like [`append`], for descending order.
 pub(crate) fn append_descending(value: &Value, ty: &ExprType, out: &mut Vec<u8>) {
     let start = out.len();
     append(value, ty, out);
@@ -93,7 +94,8 @@ fn append_moment(moment: paceline_types::DateTime, out: &mut Vec<u8>) {
     out.extend_from_slice(&moment.micros_of_day().to_be_bytes());
 }
 
-/// Sign, number of digits before the point, digits without trailing zeros, end mark: all inverted for negative numbers.
+/// Appends sign, number of digits before the point, digits without trailing zeros, and an end mark, all inverted for
+/// negative numbers.
 fn append_decimal(value: &Value, out: &mut Vec<u8>) {
     let mut text = Vec::with_capacity(32);
     paceline_types::text::append_value(&value.as_ref(), &TimeZone::UTC, &mut text);

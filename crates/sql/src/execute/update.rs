@@ -1,8 +1,8 @@
-//! UPDATE, of one table or several.
+//! UPDATE of one table or several tables.
 //!
-//! Rows are changed as they are found, where that cannot lead the search to rows that the statement has already changed; else they are collected
-//! first: with ORDER BY, with several tables, or when a column of the index that is searched changes. Where a subquery would see what has changed,
-//! all values are made before the first row is written.
+//! Rows are changed while the search is running, unless the search could then find changed rows again. In that case
+//! they are collected first: with ORDER BY, with several tables, or if a column of the searched index changes. If a
+//! subquery would see the changes, all values are computed before the first row is written.
 
 use std::collections::HashSet;
 use std::ops::ControlFlow;
@@ -25,11 +25,11 @@ use crate::plan::tree::{AccessPath, ScanDirection, SelectPlan, StepSource, Table
 use crate::plan::{AssignmentPlan, UpdatePlan, UpdateTarget};
 use crate::session::SqlMode;
 
-/// A table while it is updated.
+/// A table that is updated.
 struct Target<'p> {
     plan: &'p UpdateTarget,
     writer: RowWriter<'p>,
-    /// With several tables: the rows that were dealt with.
+    /// With several tables: the rows that have been processed.
     seen: HashSet<Vec<u8>>,
 }
 
@@ -37,9 +37,11 @@ struct Target<'p> {
 struct Updating<'p> {
     targets: Vec<Target<'p>>,
     several: bool,
-    /// Whether a single table's assignments all see the row as it was found, as those of several do; else each sees what those before it have assigned.
+    /// Whether all assignments of a single table see the row as it was found, like those of several tables; otherwise
+    /// each sees the earlier assignments.
     simultaneous: bool,
-    /// Whether a row may change between its finding and its turn: by an action of a foreign key, or under another name.
+    /// Whether a row may change between the search and its update: by an action of a foreign key, or under another name
+    /// of the table.
     others_change: bool,
     strictness: Strictness,
     ignore: Ignore,
@@ -54,7 +56,7 @@ pub(super) struct Found {
     pub handles: Vec<RowHandle>,
 }
 
-/// Runs an UPDATE.
+/// Executes an UPDATE.
 pub(super) fn execute(exec: &mut Exec<'_, '_>, plan: &UpdatePlan, affected: AffectedRows) -> Result<Outcome> {
     super::safe_updates::check_update(exec, plan)?;
     let select = search_plan(exec, &plan.select)?;
@@ -98,7 +100,7 @@ pub(super) fn execute(exec: &mut Exec<'_, '_>, plan: &UpdatePlan, affected: Affe
     if select.order.is_empty() && !several && is_safe {
         let window = Window::new(exec, &select.limit)?;
         if window.count > 0 {
-            // As in MariaDB, rows that have an order are looked for before strict mode begins.
+            // As in MariaDB, rows are searched before strict mode begins if there is an order.
             let mode = exec.mode;
             if plan.is_ordered {
                 exec.mode = EvalMode::Query;
@@ -122,7 +124,8 @@ pub(super) fn execute(exec: &mut Exec<'_, '_>, plan: &UpdatePlan, affected: Affe
         let found = collect(exec, select)?;
         updating.update_in_two_passes(exec, found)?;
     } else {
-        // As in MariaDB, a single table's rows are looked for before strict mode begins, where they are looked for first.
+        // As in MariaDB, the rows of a single table are searched before strict mode begins, if they are collected
+        // first.
         let mode = exec.mode;
         if !several {
             exec.mode = EvalMode::Query;
@@ -149,7 +152,8 @@ pub(super) fn execute(exec: &mut Exec<'_, '_>, plan: &UpdatePlan, affected: Affe
     })
 }
 
-/// The plan of the search that the values allow. What there is to say of them is said when the rows are read.
+/// Returns the plan of the search for the current values. Warnings about the values are reported when the rows are
+/// read.
 pub(super) fn search_plan<'p>(exec: &mut Exec<'_, '_>, select: &'p SelectPlan) -> Result<&'p SelectPlan> {
     if select.otherwise.is_none() {
         return Ok(select);
@@ -162,11 +166,11 @@ pub(super) fn search_plan<'p>(exec: &mut Exec<'_, '_>, select: &'p SelectPlan) -
     plan
 }
 
-/// Calls `visit` with each row that the conditions let pass; where it is stands in the runtime's handles.
+/// Calls `visit` with each row that meets the conditions. Its location is in the runtime's handles.
 pub(super) fn for_each_row(exec: &mut Exec<'_, '_>, select: &SelectPlan, visit: Emit<'_>) -> Result<()> {
     exec.runtime.handles = vec![RowHandle::default(); select.tables.len()];
     let mut row = vec![Value::Null; select.slot_count];
-    // As in MariaDB, strict mode is not for what is known before a single table is read.
+    // As in MariaDB, strict mode does not apply to conditions that are known before a single table is read.
     let mode = exec.mode;
     if select.tables.len() == 1 {
         exec.mode = EvalMode::Query;
@@ -180,7 +184,7 @@ pub(super) fn for_each_row(exec: &mut Exec<'_, '_>, select: &SelectPlan, visit: 
     Ok(())
 }
 
-/// Finds all rows, in order and cut to the limit, before anything is changed.
+/// Returns all matching rows, in order and limited, before anything is changed.
 pub(super) fn collect(exec: &mut Exec<'_, '_>, select: &SelectPlan) -> Result<Vec<Found>> {
     let window = Window::new(exec, &select.limit)?;
     let mut found: Vec<Found> = Vec::new();
@@ -217,8 +221,8 @@ pub(super) fn collect(exec: &mut Exec<'_, '_>, select: &SelectPlan) -> Result<Ve
     Ok(found)
 }
 
-/// Whether rows are met from the last to the first in a table without a primary key. Of those that look the same the first one is changed, whichever
-/// was met: the search would come to it again.
+/// Returns whether rows of a table without a primary key are read backwards. Of identical rows the first is changed,
+/// whichever was found, so the search would find it again.
 pub(super) fn meets_last_first(select: &SelectPlan) -> bool {
     let [step] = &select.steps[..] else { return false };
     let StepSource::Table(access) = &step.source else {
@@ -231,7 +235,7 @@ pub(super) fn meets_last_first(select: &SelectPlan) -> bool {
         && matches!(definition.schema().clustered(), Clustered::RowId(_))
 }
 
-/// Whether the statement may move a row to a place of its index that is still to be searched.
+/// Returns whether the statement may move a row to a part of the index that has not been searched yet.
 fn moves(select: &SelectPlan, targets: &[UpdateTarget]) -> bool {
     let [step] = &select.steps[..] else {
         return true;
@@ -240,7 +244,7 @@ fn moves(select: &SelectPlan, targets: &[UpdateTarget]) -> bool {
         return true;
     };
     let index = match &access.path {
-        // One scan sees what was there when it began.
+        // A single scan sees the state at its start.
         AccessPath::All | AccessPath::Index { .. } | AccessPath::Lookup { .. } => return false,
         AccessPath::Range { index, .. } => *index,
         AccessPath::Hash { .. } | AccessPath::Union { .. } => return true,
@@ -255,7 +259,7 @@ fn moves(select: &SelectPlan, targets: &[UpdateTarget]) -> bool {
     parts.any(|part| assigned().any(|assignment| assignment.column == part.column))
 }
 
-/// Whether one table is updated under several names.
+/// Returns whether one table is updated under several names.
 fn names_a_table_twice(targets: &[UpdateTarget]) -> bool {
     targets.iter().enumerate().any(|(number, target)| {
         let is_same = |other: &UpdateTarget| Arc::ptr_eq(&other.definition, &target.definition);
@@ -264,7 +268,7 @@ fn names_a_table_twice(targets: &[UpdateTarget]) -> bool {
 }
 
 impl UpdateTarget {
-    /// What an assignment makes of a joined row.
+    /// Evaluates an assignment on a joined row.
     fn assigned(
         &self,
         exec: &mut Exec<'_, '_>,
@@ -283,13 +287,13 @@ impl UpdateTarget {
         )
     }
 
-    /// What all assignments make of a joined row.
+    /// Evaluates all assignments on a joined row.
     fn values(&self, exec: &mut Exec<'_, '_>, row: &[Value], strictness: Strictness) -> Result<Vec<Value>> {
         let assigned = |assignment| self.assigned(exec, assignment, row, strictness);
         self.assignments.iter().map(assigned).collect()
     }
 
-    /// Gives a joined row those values.
+    /// Stores these values in a joined row.
     fn put(&self, row: &mut [Value], values: Vec<Value>) {
         for (assignment, value) in self.assignments.iter().zip(values) {
             row[self.base + assignment.column] = value;
@@ -298,7 +302,7 @@ impl UpdateTarget {
 }
 
 impl Updating<'_> {
-    /// Brings a row up to date that may have changed since it was found. False: it has gone.
+    /// Updates the location of a row that may have changed since it was found. Returns false if it has disappeared.
     fn is_still_there(
         &self,
         exec: &mut Exec<'_, '_>,
@@ -338,7 +342,7 @@ impl Updating<'_> {
         self.write_row(exec, 0, row, handle)
     }
 
-    /// Changes what was found.
+    /// Changes a row that was collected.
     fn update_found(&mut self, exec: &mut Exec<'_, '_>, found: &mut Found) -> Result<()> {
         if self.several {
             for (number, values) in self.values(exec, found)? {
@@ -353,7 +357,7 @@ impl Updating<'_> {
         Ok(())
     }
 
-    /// What is assigned to each table's row that was not dealt with yet, by the table's number.
+    /// Returns the assigned values of each table's row that has not been processed yet, by the table's index.
     fn values(&mut self, exec: &mut Exec<'_, '_>, found: &Found) -> Result<Vec<(usize, Vec<Value>)>> {
         let mut made = Vec::with_capacity(self.targets.len());
         for (number, target) in self.targets.iter_mut().enumerate() {
@@ -367,7 +371,7 @@ impl Updating<'_> {
         Ok(made)
     }
 
-    /// Writes what is assigned to one table's row.
+    /// Writes the assigned values to one table's row.
     fn write_values(
         &mut self,
         exec: &mut Exec<'_, '_>,
@@ -385,9 +389,9 @@ impl Updating<'_> {
         self.write_row(exec, number, row, handle)
     }
 
-    /// Makes all values before anything is written; as MariaDB does with a table under several names and with one that subqueries read. What is
-    /// assigned follows from the rows as they were found. It is written one name after the other, as FROM has them, into each row as the names
-    /// before have left it.
+    /// Computes all values before anything is written, as MariaDB does for a table with several names and for one that
+    /// subqueries read. The values follow from the rows as they were found. They are written in the order of the names
+    /// in FROM, to each row in the state after the previous names.
     fn update_in_two_passes(&mut self, exec: &mut Exec<'_, '_>, mut found: Vec<Found>) -> Result<()> {
         let mut assigned: Vec<Vec<(usize, Vec<Value>)>> = self.targets.iter().map(|_| Vec::new()).collect();
         for (place, found) in found.iter().enumerate() {
@@ -411,7 +415,7 @@ impl Updating<'_> {
         Ok(())
     }
 
-    /// Writes a row that has its assigned values, with what follows from them.
+    /// Writes a row that has its assigned values, with the values derived from them.
     fn write_row(
         &mut self,
         exec: &mut Exec<'_, '_>,
@@ -446,7 +450,7 @@ impl Updating<'_> {
         let updated = target.writer.or_passed_over(exec, self.ignore, |writer, exec| {
             writer.update(exec, handle, values)
         })?;
-        // IGNORE leaves a row as it is that foreign keys keep, without a warning.
+        // IGNORE keeps a row that foreign keys protect, without a warning.
         let Ok(updated) = updated else { return Ok(()) };
         match updated {
             Updated::Unchanged => {}
@@ -457,7 +461,7 @@ impl Updating<'_> {
                     super::auto_increment::observe(exec, definition, column, &values[column])?;
                 }
             }
-            // IGNORE leaves the row as it is, without a warning.
+            // IGNORE keeps the row unchanged, without a warning.
             Updated::Duplicate(_) if self.ignore == Ignore::Yes => {}
             Updated::Duplicate(index) => return Err(target.writer.duplicate_error(exec, index, values)),
         }
@@ -471,7 +475,7 @@ fn same_image(definition: &crate::catalog::TableDefinition, values: &[Value], im
     Ok(encoded == image)
 }
 
-/// What the client is told of it. Every update makes this text, and `format!` takes 900 instructions for it.
+/// Returns the info text for the client. Every update creates it, and `format!` would take 900 instructions.
 fn info(matched: u64, changed: u64, warnings: u64) -> String {
     let mut number = itoa::Buffer::new();
     let mut info = String::with_capacity(64);

@@ -1,4 +1,4 @@
-//! Reads tables that the server makes up: tells it which rows are wanted.
+//! Reads virtual tables, and tells the server which rows are wanted.
 
 use paceline_types::{Collation, Value};
 
@@ -8,7 +8,7 @@ use crate::expr::{CompareOp, Comparison, Expr, ExprKind};
 use crate::plan::tree::TableInstance;
 use crate::session::{NameTest, VirtualColumn, WantedRows};
 
-/// The rows of a virtual table for which the conditions may hold. `row` is the row of the tables before it.
+/// Returns the rows of a virtual table for which the conditions may hold. `row` is the row of the tables before it.
 pub(super) fn rows(
     exec: &mut Exec<'_, '_>,
     instance: &TableInstance,
@@ -28,7 +28,7 @@ pub(super) fn rows(
     tables.rows(exec.session, database, table, &wanted)
 }
 
-/// What a condition asks of one column.
+/// Returns the test that a condition implies for one column.
 fn test(
     exec: &mut Exec<'_, '_>,
     instance: &TableInstance,
@@ -58,7 +58,7 @@ fn test(
     };
     let collation = |by: &Comparison| match by {
         Comparison::Text(collation) => Some(*collation),
-        // Whatever it will be, it tells no more apart than the names' letters.
+        // Whatever collation it will be, it distinguishes no more than this one.
         Comparison::Dynamic(_) => Some(Collation::Utf8mb4GeneralCi),
         _ => None,
     };

@@ -1,10 +1,10 @@
-//! Character sets: how text that is UTF-8 inside the server looks in a column's bytes.
+//! Character sets: conversion between text, which is UTF-8 inside the server, and the bytes of a column.
 
 use super::{Collation, latin1};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
-/// A character set that a column can have. Text is UTF-8 inside the server whatever it is.
+/// Character set of a column. Inside the server text is UTF-8 in any case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Charset {
     /// All of Unicode.
@@ -15,12 +15,12 @@ pub enum Charset {
     Latin1,
     /// US-ASCII.
     Ascii,
-    /// Bytes.
+    /// Raw bytes.
     Binary,
 }
 
 impl Charset {
-    /// Its name: `utf8mb4`.
+    /// Returns the name in lower case: `utf8mb4`.
     pub const fn name(self) -> &'static str {
         match self {
             Charset::Utf8mb4 => "utf8mb4",
@@ -31,7 +31,7 @@ impl Charset {
         }
     }
 
-    /// The character set of that name in any case; `utf8` is `utf8mb3`. `None` is error 1115.
+    /// Looks up a character set by its name in any case; `utf8` means `utf8mb3`. `None` is error 1115.
     pub fn from_name(name: &str) -> Option<Charset> {
         Some(match name.to_ascii_lowercase().as_str() {
             "utf8mb4" => Charset::Utf8mb4,
@@ -43,7 +43,7 @@ impl Charset {
         })
     }
 
-    /// Every character set there is.
+    /// All character sets.
     pub const ALL: [Charset; 5] = [
         Charset::Ascii,
         Charset::Binary,
@@ -52,7 +52,7 @@ impl Charset {
         Charset::Utf8mb4,
     ];
 
-    /// What `SHOW CHARACTER SET` says of it.
+    /// Returns the description that `SHOW CHARACTER SET` prints.
     pub const fn description(self) -> &'static str {
         match self {
             Charset::Utf8mb4 | Charset::Utf8mb3 => "UTF-8 Unicode",
@@ -62,7 +62,7 @@ impl Charset {
         }
     }
 
-    /// The longest character in bytes.
+    /// Returns the length of the longest character in bytes.
     pub const fn max_bytes_per_character(self) -> u32 {
         match self {
             Charset::Utf8mb4 => 4,
@@ -71,7 +71,7 @@ impl Charset {
         }
     }
 
-    /// The collation that a column has when only the character set is named.
+    /// Returns the collation of a column whose definition names only the character set.
     pub const fn default_collation(self) -> Collation {
         match self {
             Charset::Utf8mb4 => Collation::Utf8mb4GeneralCi,
@@ -82,7 +82,7 @@ impl Charset {
         }
     }
 
-    /// The collation that compares the characters' numbers.
+    /// Returns the collation that compares by code point.
     pub const fn bin_collation(self) -> Collation {
         match self {
             Charset::Utf8mb4 => Collation::Utf8mb4Bin,
@@ -93,7 +93,7 @@ impl Charset {
         }
     }
 
-    /// Whether a character is in the set.
+    /// Returns whether the character exists in this character set.
     pub fn has(self, character: char) -> bool {
         match self {
             Charset::Utf8mb4 | Charset::Binary => true,
@@ -103,12 +103,12 @@ impl Charset {
         }
     }
 
-    /// Whether every character of `text` is in the set.
+    /// Returns whether all characters of `text` exist in this character set.
     pub fn can_encode(self, text: &str) -> bool {
         self == Charset::Utf8mb4 || text.is_ascii() || text.chars().all(|c| self.has(c))
     }
 
-    /// How many bytes `text` takes in this character set.
+    /// Returns the length of `text` in this character set, in bytes.
     pub fn encoded_length(self, text: &str) -> usize {
         match self {
             Charset::Utf8mb4 | Charset::Binary => text.len(),
@@ -121,7 +121,7 @@ impl Charset {
         }
     }
 
-    /// Appends `text` in this character set, `?` for a character that is not in it.
+    /// Appends `text` in this character set. A character that does not exist in it becomes `?`.
     pub fn encode(self, text: &str, out: &mut Vec<u8>) {
         if matches!(self, Charset::Utf8mb4 | Charset::Binary) || text.is_ascii() {
             out.extend_from_slice(text.as_bytes());
@@ -140,7 +140,7 @@ impl Charset {
         }
     }
 
-    /// Reads bytes of this character set as text; bytes that are no character become U+FFFD.
+    /// Decodes bytes of this character set. Invalid bytes become U+FFFD.
     pub fn decode(self, bytes: &[u8]) -> Cow<'_, str> {
         match self {
             Charset::Latin1 if !bytes.is_ascii() => {
@@ -153,10 +153,10 @@ impl Charset {
         }
     }
 
-    /// Reads bytes of this character set as text, or says at which byte they stop being text.
+    /// Decodes bytes of this character set, if they are valid.
     ///
     /// # Errors
-    /// The offset of the first byte that begins no character.
+    /// Offset of the first byte that begins no valid character.
     pub fn decode_strict(self, bytes: &[u8]) -> Result<Cow<'_, str>, usize> {
         match self {
             Charset::Latin1 => Ok(self.decode(bytes)),
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn sets_know_their_characters() {
+    fn each_set_has_its_characters() {
         assert!(!Charset::Utf8mb3.can_encode("😀"));
         assert!(Charset::Utf8mb3.can_encode("一"));
         assert!(!Charset::Ascii.can_encode("é"));

@@ -1,16 +1,16 @@
-//! The weights of `utf8mb4_general_ci` (and `utf8mb3_general_ci`): one 16-bit weight a character.
+//! Weights of `utf8mb4_general_ci` and `utf8mb3_general_ci`: one 16-bit weight for each character.
 //!
-//! Taken from a MariaDB 10.11 server, one row for each character, with
+//! They come from a MariaDB 10.11 server, one row for each character, from
 //!
 //! ```sql
 //! SELECT seq, HEX(WEIGHT_STRING(CONVERT(CHAR(seq USING utf32) USING utf8mb4) COLLATE utf8mb4_general_ci))
 //! FROM seq_0_to_1114111 WHERE seq NOT BETWEEN 55296 AND 57343;
 //! ```
 //!
-//! A page of 256 characters that is not listed holds characters that weigh their own number. Every character above U+FFFF
-//! weighs 0xFFFD: they are all equal.
+//! In a page of 256 characters that is not listed, each character's weight is its code point. All characters above
+//! U+FFFF have the weight 0xFFFD: they are equal.
 
-/// The weight of a character.
+/// Returns the weight of a character.
 #[inline]
 pub(super) fn weight(character: char) -> u16 {
     let code = character as u32;
@@ -23,10 +23,10 @@ pub(super) fn weight(character: char) -> u16 {
     }
 }
 
-/// In [`PAGE_OF`]: the page's characters weigh their own number.
+/// Entry of [`PAGE_OF`]: the weights of the page are the code points.
 const OWN_NUMBER: u8 = 255;
 
-/// For each page of characters, which of [`PAGES`] has its weights.
+/// For each page of characters, its index in [`PAGES`].
 #[rustfmt::skip]
 static PAGE_OF: [u8; 256] = [
     0, 1, 2, 3, 4, 5, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255,

@@ -1,7 +1,7 @@
-//! MariaDB's `latin1`, which is Windows-1252 with the five bytes that it leaves open standing for themselves, and the order of
-//! `latin1_swedish_ci`.
+//! MariaDB's `latin1` and the order of `latin1_swedish_ci`. `latin1` is Windows-1252, in which the five undefined bytes
+//! stand for the code points of the same number.
 
-/// The characters of the bytes 0x80 to 0x9F; every other byte stands for the character of its own number.
+/// Characters of the bytes 0x80 to 0x9F. Every other byte stands for the code point of the same number.
 const C1: [char; 32] = [
     '\u{20ac}', '\u{81}', '\u{201a}', '\u{192}', '\u{201e}', '\u{2026}', '\u{2020}', '\u{2021}', '\u{2c6}',
     '\u{2030}', '\u{160}', '\u{2039}', '\u{152}', '\u{8d}', '\u{17d}', '\u{8f}', '\u{90}', '\u{2018}',
@@ -9,8 +9,8 @@ const C1: [char; 32] = [
     '\u{203a}', '\u{153}', '\u{9d}', '\u{17e}', '\u{178}',
 ];
 
-/// The weights of 0xC0 to 0xFF in `latin1_swedish_ci` (`WEIGHT_STRING` of a MariaDB 10.11 server); below that, letters weigh
-/// as their capital and everything else its own number.
+/// Weights of 0xC0 to 0xFF in `latin1_swedish_ci` (`WEIGHT_STRING` of a MariaDB 10.11 server). Below that, a letter has
+/// the weight of its upper case, and any other byte its own number.
 const SWEDISH: [u8; 64] = [
     0x41, 0x41, 0x41, 0x41, 0x5c, 0x5b, 0x5c, 0x43, 0x45, 0x45, 0x45, 0x45, 0x49, 0x49, 0x49, 0x49, //
     0x44, 0x4e, 0x4f, 0x4f, 0x4f, 0x4f, 0x5d, 0xd7, 0xd8, 0x55, 0x55, 0x55, 0x59, 0x59, 0xde, 0xdf, //
@@ -18,7 +18,7 @@ const SWEDISH: [u8; 64] = [
     0x44, 0x4e, 0x4f, 0x4f, 0x4f, 0x4f, 0x5d, 0xf7, 0xd8, 0x55, 0x55, 0x55, 0x59, 0x59, 0xde, 0xff, //
 ];
 
-/// The byte of a character, if latin1 has it.
+/// Returns the byte of a character, or `None` if latin1 does not have it.
 #[inline]
 pub(super) fn encode(character: char) -> Option<u8> {
     match character as u32 {
@@ -27,7 +27,7 @@ pub(super) fn encode(character: char) -> Option<u8> {
     }
 }
 
-/// The character of a byte.
+/// Returns the character of a byte.
 #[inline]
 pub(super) fn decode(byte: u8) -> char {
     if (0x80..0xa0).contains(&byte) {
@@ -37,7 +37,7 @@ pub(super) fn decode(byte: u8) -> char {
     }
 }
 
-/// The weight of a character in `latin1_swedish_ci`; one that latin1 does not have weighs as `?`.
+/// Returns the weight of a character in `latin1_swedish_ci`. A character that latin1 does not have is treated as `?`.
 #[inline]
 pub(super) fn swedish_weight(character: char) -> u16 {
     let byte = encode(character).unwrap_or(b'?');
@@ -48,7 +48,7 @@ pub(super) fn swedish_weight(character: char) -> u16 {
     })
 }
 
-/// The weight of a character in `latin1_bin`.
+/// Returns the weight of a character in `latin1_bin`.
 #[inline]
 pub(super) fn bin_weight(character: char) -> u16 {
     u16::from(encode(character).unwrap_or(b'?'))

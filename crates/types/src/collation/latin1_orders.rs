@@ -1,12 +1,13 @@
-//! The orders of latin1 other than `latin1_swedish_ci`: a weight for each byte, by `WEIGHT_STRING` of a MariaDB 10.11 server.
+//! Orders of latin1 other than `latin1_swedish_ci`: one weight for each byte, from `WEIGHT_STRING` of a MariaDB 10.11
+//! server.
 
 use super::latin1;
 use super::order::{Ascii, Order};
 
-/// One of [`TABLES`].
+/// Order of entry `NUMBER` of [`TABLES`].
 pub(super) struct Latin1Table<const NUMBER: usize>;
 
-/// `latin1_german2_ci`, which has two weights for some characters.
+/// Entry of `latin1_german2_ci`, in which some characters have two weights.
 const GERMAN2: usize = 2;
 
 impl<const NUMBER: usize> Order for Latin1Table<NUMBER> {
@@ -25,7 +26,7 @@ impl<const NUMBER: usize> Order for Latin1Table<NUMBER> {
     }
 }
 
-/// The second weight: `ä` is `ae`, `ß` is `ss`.
+/// Returns the second weight of a byte in `latin1_german2_ci`: `ä` sorts as `ae`, `ß` as `ss`.
 fn german2_second(byte: u8) -> Option<u8> {
     match byte {
         0xc4 | 0xd6 | 0xdc | 0xe4 | 0xf6 | 0xfc => Some(0x45),
@@ -34,7 +35,7 @@ fn german2_second(byte: u8) -> Option<u8> {
     }
 }
 
-/// By the numbers that [`super::Collation`] gives them.
+/// Weights by byte, in the order of the numbers in [`super::Collation`].
 #[rustfmt::skip]
 static TABLES: [[u8; 256]; 6] = [
     // latin1_german1_ci
@@ -158,7 +159,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_space_weighs_its_number() {
+    fn the_weight_of_a_space_is_its_number() {
         assert!(
             TABLES
                 .iter()

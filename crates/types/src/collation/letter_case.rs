@@ -1,16 +1,16 @@
-//! Capital and small letters as UPPER and LOWER of MariaDB change them: one character for one, `ß` stays.
+//! Upper and lower case as in MariaDB's UPPER and LOWER: one character becomes one character; `ß` does not change.
 //!
-//! Taken from a MariaDB 10.11 server: every character of utf8mb4 for which `UPPER` or `LOWER` gives another one.
+//! The tables come from a MariaDB 10.11 server and hold all characters of utf8mb4 that `UPPER` or `LOWER` changes.
 
-/// Characters whose other case is at the same distance: first, last, step, distance.
+/// Characters with the same distance to their other case: first, last, step, distance.
 type Run = (u32, u32, u32, i32);
 
-/// The text in capital letters.
+/// Converts a text to upper case.
 pub(super) fn to_upper(text: &str) -> String {
     change(text, UPPER, |c| c.to_ascii_uppercase())
 }
 
-/// The text in small letters.
+/// Converts a text to lower case.
 pub(super) fn to_lower(text: &str) -> String {
     change(text, LOWER, |c| c.to_ascii_lowercase())
 }

@@ -1,6 +1,6 @@
-//! LIKE: `%` stands for any text, `_` for any character, the escape character takes the next one as it is.
+//! LIKE: `%` matches any text, `_` any character. The escape character makes the next character literal.
 
-/// One place of a pattern.
+/// One element of a pattern.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Place {
     Any,
@@ -8,7 +8,7 @@ enum Place {
     Character(char),
 }
 
-/// Reads the place at the start of a pattern.
+/// Parses the first element of a pattern. Returns it and the rest of the pattern.
 fn place(pattern: &str, escape: Option<char>) -> Option<(Place, &str)> {
     let mut characters = pattern.chars();
     let first = characters.next()?;
@@ -16,7 +16,7 @@ fn place(pattern: &str, escape: Option<char>) -> Option<(Place, &str)> {
         let mut after = characters.clone();
         return match after.next() {
             Some(escaped) => Some((Place::Character(escaped), after.as_str())),
-            // An escape character at the end stands for itself.
+            // An escape character at the end is literal.
             None => Some((Place::Character(first), "")),
         };
     }
@@ -28,7 +28,8 @@ fn place(pattern: &str, escape: Option<char>) -> Option<(Place, &str)> {
     Some((place, characters.as_str()))
 }
 
-/// Whether `text` matches; `same` says which characters are equal. Takes time in proportion to text × pattern at worst.
+/// Returns whether `text` matches the pattern. `same` compares two characters. The worst case takes text × pattern
+/// steps.
 pub(super) fn matches(
     text: &str,
     pattern: &str,
@@ -36,7 +37,7 @@ pub(super) fn matches(
     same: impl Fn(char, char) -> bool,
 ) -> bool {
     let (mut text, mut pattern) = (text, pattern);
-    // Where to go back to: after the last `%`, with one more character of the text taken by it.
+    // State for the next attempt: the text and the pattern after the last `%`, which then matches one more character.
     let mut retry: Option<(&str, &str)> = None;
     loop {
         let mut rest = text.chars();
@@ -62,7 +63,7 @@ pub(super) fn matches(
                 pattern = after;
                 continue;
             }
-            // The text has ended before the pattern: going back can only leave less of it.
+            // The text has ended before the pattern: another attempt would have even less text.
             (Some(_), None) => return false,
             _ => {}
         }
@@ -77,7 +78,7 @@ pub(super) fn matches(
     }
 }
 
-/// As [`matches`] for binary strings, where `_` stands for a byte.
+/// Like [`matches`], for binary strings, in which `_` matches a byte.
 pub(super) fn matches_bytes(text: &[u8], pattern: &[u8], escape: Option<u8>) -> bool {
     let as_text = |bytes: &[u8]| bytes.iter().map(|&byte| char::from(byte)).collect::<String>();
     matches(
@@ -88,7 +89,8 @@ pub(super) fn matches_bytes(text: &[u8], pattern: &[u8], escape: Option<u8>) -> 
     )
 }
 
-/// The text that everything matching begins with, and whether only a `%` follows it.
+/// Returns the literal text with which every match begins. The second value is `None` if the pattern has no wildcard,
+/// else whether a `%` alone follows the text.
 pub(super) fn literal_prefix(pattern: &str, escape: Option<char>) -> (String, Option<bool>) {
     let mut prefix = String::new();
     let mut rest = pattern;

@@ -1,7 +1,7 @@
-//! Character sets and collations: how text compares, hashes, sorts in an index and matches a LIKE pattern.
+//! Character sets and collations: comparison, hashing, index sort keys and LIKE.
 //!
-//! A [`Collation`] is one of MariaDB's, by MariaDB's id and name. Those that are here compare exactly as MariaDB's do; a name
-//! that is not here is unknown (error 1273) rather than compared in some other way.
+//! A [`Collation`] has MariaDB's id and name. Each of them compares exactly as in MariaDB. A name that is not supported
+//! is unknown (error 1273); no other order is substituted.
 
 mod charset;
 mod general_ci;
@@ -23,27 +23,27 @@ use std::hash::Hasher;
 use tailored::Tailored;
 use unicode::{Unicode400, Unicode520};
 
-/// How trailing spaces compare.
+/// Treatment of trailing spaces in comparisons.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Padding {
-    /// As if the shorter text went on with spaces: `'a' = 'a '`.
+    /// The shorter text compares as if it continued with spaces: `'a' = 'a '`.
     PadSpace,
-    /// As any other character.
+    /// A space compares like any other character.
     NoPad,
 }
 
-/// What a LIKE pattern says of the texts that match it, for a search by index.
+/// Set of the texts that can match a LIKE pattern, for a search in an index.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LikePrefix {
-    /// There is no wildcard: only this text (as LIKE compares, without padding).
+    /// The pattern has no wildcard: only this text (as LIKE compares, without padding).
     Exact(String),
-    /// All texts that begin so, and only they: `'abc%'`.
+    /// Exactly the texts with this beginning: `'abc%'`.
     AllBeginningWith(String),
-    /// Some of the texts that begin so; empty if the pattern begins with a wildcard.
+    /// Some of the texts with this beginning, which is empty if the pattern begins with a wildcard.
     SomeBeginningWith(String),
 }
 
-/// An order of text.
+/// Order of text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[repr(u16)]
 #[allow(missing_docs)] // MariaDB's own names and ids
@@ -128,7 +128,7 @@ pub enum Collation {
     Utf8mb4Unicode520NopadCi = 1270,
 }
 
-/// Calls a generic function with the collation's order.
+/// Calls a generic function with the collation's `Order`.
 macro_rules! by_order {
     ($collation:expr, $function:ident ( $($argument:expr),* )) => {
         match $collation.kind() {
@@ -173,7 +173,7 @@ macro_rules! by_order {
     };
 }
 
-/// Which weights a collation has.
+/// Algorithm that produces the weights of a collation.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     GeneralCi,
@@ -190,7 +190,7 @@ enum Kind {
 }
 
 impl Collation {
-    /// Every collation there is, by id.
+    /// All collations, by id.
     pub const ALL: [Collation; 78] = [
         Collation::Latin1German1Ci,
         Collation::Latin1SwedishCi,
@@ -272,22 +272,22 @@ impl Collation {
         Collation::Utf8mb4Unicode520NopadCi,
     ];
 
-    /// Every collation there is.
+    /// Returns all collations, by id.
     pub fn all() -> &'static [Collation] {
         &Self::ALL
     }
 
-    /// MariaDB's number of the collation.
+    /// Returns MariaDB's id of the collation.
     pub const fn id(self) -> u16 {
         self as u16
     }
 
-    /// The collation of that number.
+    /// Looks up a collation by MariaDB's id.
     pub fn from_id(id: u16) -> Option<Collation> {
         Self::ALL.iter().copied().find(|collation| collation.id() == id)
     }
 
-    /// Its name: `utf8mb4_general_ci`.
+    /// Returns the name in lower case: `utf8mb4_general_ci`.
     pub const fn name(self) -> &'static str {
         match self {
             Collation::Latin1SwedishCi => "latin1_swedish_ci",
@@ -371,7 +371,7 @@ impl Collation {
         }
     }
 
-    /// The collation of that name in any case; `utf8_…` is `utf8mb3_…`. `None` is error 1273.
+    /// Looks up a collation by its name in any case; `utf8_…` means `utf8mb3_…`. `None` is error 1273.
     pub fn from_name(name: &str) -> Option<Collation> {
         let mut name = name.to_ascii_lowercase();
         if let Some(rest) = name.strip_prefix("utf8_") {
@@ -383,7 +383,7 @@ impl Collation {
             .find(|collation| collation.name() == name)
     }
 
-    /// The character set it orders.
+    /// Returns the character set of the texts that it orders.
     pub const fn charset(self) -> Charset {
         use Collation::*;
         match self {
@@ -395,7 +395,7 @@ impl Collation {
             Utf8mb3GeneralCi | Utf8mb3Bin | Utf8mb3GeneralNopadCi | Utf8mb3NopadBin => Charset::Utf8mb3,
             Utf8mb3GeneralMysql500Ci => Charset::Utf8mb3,
             Utf8mb4GeneralCi | Utf8mb4Bin | Utf8mb4GeneralNopadCi | Utf8mb4NopadBin => Charset::Utf8mb4,
-            // Those of the Unicode Collation Algorithm have their numbers in rows.
+            // The ids of the Unicode Collation Algorithm's collations are contiguous ranges.
             _ => match self as u16 {
                 192..=223 | 576..=607 | 1216..=1247 => Charset::Utf8mb3,
                 _ => Charset::Utf8mb4,
@@ -403,7 +403,7 @@ impl Collation {
         }
     }
 
-    /// Whether it is a `_bin` collation or `binary`.
+    /// Returns whether it is `binary` or a `_bin` collation.
     pub const fn is_bin(self) -> bool {
         use Collation::*;
         matches!(
@@ -420,7 +420,8 @@ impl Collation {
         )
     }
 
-    /// `Sortlen` of SHOW COLLATION: how many times as long as the text its sort key may be in MariaDB.
+    /// Returns `Sortlen` of SHOW COLLATION: the maximum length of MariaDB's sort key, as a multiple of the text's
+    /// length.
     pub const fn sort_length(self) -> u8 {
         match self.kind() {
             Kind::Unicode400 | Kind::Unicode520 | Kind::Tailored(_) => 8,
@@ -429,7 +430,7 @@ impl Collation {
         }
     }
 
-    /// How trailing spaces compare.
+    /// Returns how trailing spaces compare.
     pub const fn padding(self) -> Padding {
         match self {
             Collation::Binary => Padding::NoPad,
@@ -494,17 +495,17 @@ impl Collation {
         }
     }
 
-    /// Whether two texts are equal.
+    /// Returns whether two texts are equal.
     pub fn equals(self, a: &str, b: &str) -> bool {
         self.compare(a, b) == Ordering::Equal
     }
 
-    /// Whether two texts are equal, trailing spaces included.
+    /// Returns whether two texts are equal, trailing spaces included.
     pub fn equals_unpadded(self, a: &str, b: &str) -> bool {
         a == b || by_order!(self, compare_unpadded(a, b)) == Ordering::Equal
     }
 
-    /// Hashes a text so that equal texts hash alike.
+    /// Hashes a text. Equal texts have equal hashes.
     pub fn hash<H: Hasher>(self, text: &str, state: &mut H) {
         match (self.kind(), self.padding()) {
             (Kind::CodePoints, Padding::PadSpace) => state.write(text.trim_end_matches(' ').as_bytes()),
@@ -515,14 +516,14 @@ impl Collation {
         state.write_u8(0xff);
     }
 
-    /// Appends the sort key of the text's first `prefix` characters (all of them if `None`): keys compare as bytes just as
-    /// texts compare, and none is the beginning of another, so that keys of several columns can stand one after the other.
+    /// Appends the sort key of the text's first `prefix` characters (`None`: of the whole text). Keys compare as bytes
+    /// in the same order as the texts. No key is a prefix of another, so keys of several columns can be concatenated.
     pub fn append_sort_key(self, text: &str, prefix: Option<u32>, out: &mut Vec<u8>) {
         self.append_key(first_characters(text, prefix), KeyEnd::Marked, out);
     }
 
-    /// Appends what the sort keys of all texts that begin so have in common at their start. (Some other texts' keys may start so
-    /// too, if `beginning` ends with spaces.)
+    /// Appends the common prefix of the sort keys of all texts with this beginning. (If `beginning` ends with spaces,
+    /// the keys of some other texts can have the same prefix.)
     pub fn append_open_sort_key(self, beginning: &str, out: &mut Vec<u8>) {
         let beginning = match self.kind() {
             Kind::Tailored(number) => tailored::without_open_contraction(usize::from(number), beginning),
@@ -544,7 +545,7 @@ impl Collation {
         }
     }
 
-    /// How many bytes a weight of [`Collation::weight_string`] takes.
+    /// Returns the number of bytes of one weight in [`Collation::weight_string`].
     fn weight_bytes(self) -> usize {
         match (self.charset(), self.kind()) {
             (Charset::Latin1 | Charset::Ascii | Charset::Binary, _) => 1,
@@ -553,22 +554,23 @@ impl Collation {
         }
     }
 
-    /// How many bytes of [`Collation::weight_string`] a character takes at most.
+    /// Returns the maximum number of bytes of one character in [`Collation::weight_string`].
     pub fn weight_bytes_max(self) -> u64 {
         match self.kind() {
-            // Up to eight weights.
+            // Up to eight weights for one character.
             Kind::Unicode400 | Kind::Unicode520 | Kind::Tailored(_) => 16,
             _ if self == Collation::Latin1German2Ci => 2,
             _ => self.weight_bytes() as u64,
         }
     }
 
-    /// The weights of a text as `WEIGHT_STRING` shows them: exactly `count`, or those that there are.
+    /// Returns the weights of a text as `WEIGHT_STRING` shows them: exactly `count` weights, or as many as the text
+    /// has.
     pub fn weight_string(self, text: &str, count: Option<usize>) -> Vec<u8> {
         let bytes = self.weight_bytes();
         let padding = match (self.padding(), self.kind()) {
             (Padding::PadSpace, _) => by_order!(self, space_weight()),
-            // The weight before the first that is not ignored.
+            // One less than the lowest weight that is not ignored.
             (Padding::NoPad, Kind::Unicode400 | Kind::Unicode520 | Kind::Tailored(_)) => 0x0200,
             (Padding::NoPad, _) => 0,
         };
@@ -578,7 +580,7 @@ impl Collation {
         out
     }
 
-    /// The text in capital letters.
+    /// Converts a text to upper case.
     pub fn upper(self, text: &str) -> String {
         match self {
             Collation::Utf8mb3TurkishCi | Collation::Utf8mb4TurkishCi => {
@@ -588,7 +590,7 @@ impl Collation {
         }
     }
 
-    /// The text in small letters.
+    /// Converts a text to lower case.
     pub fn lower(self, text: &str) -> String {
         match self {
             Collation::Utf8mb3TurkishCi | Collation::Utf8mb4TurkishCi => {
@@ -598,7 +600,7 @@ impl Collation {
         }
     }
 
-    /// How many bytes the sort key at the start of `bytes` takes; `None` if none ends there.
+    /// Returns the length of the sort key at the start of `bytes`, or `None` if the bytes contain no end marker.
     pub fn sort_key_length(self, bytes: &[u8]) -> Option<usize> {
         match (self, self.kind(), self.padding()) {
             (Collation::Binary, ..) => order::key_binary_length(bytes),
@@ -607,17 +609,17 @@ impl Collation {
         }
     }
 
-    /// Whether two characters are equal, as LIKE compares them.
+    /// Returns whether LIKE treats two characters as equal.
     pub fn same_character(self, a: char, b: char) -> bool {
         a == b || (self.kind() != Kind::CodePoints && by_order!(self, same(a, b)))
     }
 
-    /// Whether `text` matches the LIKE `pattern` with its escape character (`None`: no escaping). Trailing spaces count.
+    /// Returns whether `text` matches a LIKE pattern. `None` means no escape character. Trailing spaces count.
     pub fn like(self, text: &str, pattern: &str, escape: Option<char>) -> bool {
         like::matches(text, pattern, escape, |a, b| self.same_character(a, b))
     }
 
-    /// What all texts that match a LIKE pattern begin with.
+    /// Returns the beginning that all texts matching a LIKE pattern have.
     pub fn like_prefix(pattern: &str, escape: Option<char>) -> LikePrefix {
         match like::literal_prefix(pattern, escape) {
             (prefix, None) => LikePrefix::Exact(prefix),
@@ -627,12 +629,12 @@ impl Collation {
     }
 }
 
-/// LIKE for binary strings, where `_` stands for one byte.
+/// Returns whether a binary string matches a LIKE pattern. `_` matches one byte.
 pub fn like_bytes(text: &[u8], pattern: &[u8], escape: Option<u8>) -> bool {
     like::matches_bytes(text, pattern, escape)
 }
 
-/// The first `count` characters of a text.
+/// Returns the first `count` characters of a text.
 pub fn first_characters(text: &str, count: Option<u32>) -> &str {
     match count {
         Some(count) if text.len() > count as usize => match text.char_indices().nth(count as usize) {

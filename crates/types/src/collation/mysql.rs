@@ -1,22 +1,22 @@
-//! MySQL's collations, as near as ours come.
+//! Substitutes for MySQL's collations.
 //!
-//! MySQL 8 has collations of Unicode 9.0 that MariaDB has not, `utf8mb4_0900_ai_ci` among them, its default. What follows a MySQL server takes
-//! others for them:
+//! MySQL 8 has collations of Unicode 9.0 that MariaDB does not have. One of them is `utf8mb4_0900_ai_ci`, MySQL's
+//! default. A replica of a MySQL server uses these instead:
 //!
-//! | MySQL's | taken for it | why |
+//! | MySQL's collation | substitute | reason |
 //! |---|---|---|
-//! | `utf8mb4_0900_ai_ci` | `utf8mb4_unicode_520_nopad_ci` | the newest Unicode here; accents, cases and padding compare alike |
-//! | any other `utf8mb4_…0900_…` | `utf8mb4_nopad_bin` | what is distinct there must be distinct here: a unique key of the primary's must hold |
+//! | `utf8mb4_0900_ai_ci` | `utf8mb4_unicode_520_nopad_ci` | the newest Unicode version here; treats accents, case and padding alike |
+//! | any other `utf8mb4_…0900_…` | `utf8mb4_nopad_bin` | values that are distinct there must be distinct here (unique keys) |
 //!
-//! The second orders and compares in another way than MySQL, but never refuses a row.
+//! The second one sorts and compares differently from MySQL, but never rejects a row.
 
 use super::Collation;
 
-/// The id of `utf8mb4_0900_ai_ci`.
+/// MySQL's id of `utf8mb4_0900_ai_ci`.
 const UTF8MB4_0900_AI_CI: u16 = 255;
 
 impl Collation {
-    /// What stands here for MySQL's collation of that id. `None`: there is nothing like it.
+    /// Returns the substitute for the MySQL collation with this id, or `None` if no collation is similar to it.
     pub fn of_mysql_id(id: u16) -> Option<Collation> {
         match id {
             UTF8MB4_0900_AI_CI => Some(Collation::Utf8mb4Unicode520NopadCi),
@@ -25,7 +25,7 @@ impl Collation {
         }
     }
 
-    /// What stands here for MySQL's collation of that name, if that is one which MariaDB has not.
+    /// Returns the substitute for a MySQL collation by its name, if MariaDB does not have the collation.
     pub fn instead_of_mysql(name: &str) -> Option<Collation> {
         let name = name.to_ascii_lowercase();
         match name.as_str() {

@@ -1,9 +1,10 @@
-//! Comparing, hashing and sort keys, for every collation alike.
+//! Comparison, hashing and sort keys of all collations.
 //!
-//! A collation turns a text into a stream of weights. PAD SPACE compares as if the shorter text went on with spaces, so that
-//! what decides after the end of the one is whether the other goes on with something above or below a space. A sort key must
-//! say the same by its bytes alone: its end marker stands between two codes of a space, of which the lower is used in a run of
-//! spaces that something below a space follows, and the higher where something above it does.
+//! A collation converts a text to a sequence of weights. PAD SPACE compares as if the shorter text continued with
+//! spaces: when one text ends, the result depends on whether the other continues with something below or above a space.
+//! A sort key must express this in its bytes alone. Its end marker therefore lies between two codes for a space. The
+//! lower one is used in a run of spaces that is followed by something below a space, the higher one in a run that is
+//! followed by something above it.
 //!
 //! ```text
 //!   weight:    … 0x1f │ 0x20 (space)                    │ 0x21 …
@@ -12,22 +13,23 @@
 //!   'a\t'  a 09 end      <   'a', 'a '  a end      <   'a b'  a high b end
 //! ```
 //!
-//! Trailing spaces have no codes. No key is the beginning of another, because each ends with the one end marker. A code takes one
-//! byte below 0x80, two below 0x7F80, else three: a key of English text is one byte longer than the text.
+//! Trailing spaces have no codes. No key is a prefix of another, because the end marker occurs once, at the end. A code
+//! takes one byte below 0x80, two bytes below 0x7F80, else three: a key of English text is one byte longer than the
+//! text.
 
 use std::cmp::Ordering;
 use std::hash::Hasher;
 
 use super::Padding;
 
-/// How the characters of ASCII weigh.
+/// Weights of the ASCII characters in a collation.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Ascii {
-    /// Their own number.
+    /// The character's own number.
     Number,
-    /// The number of the capital letter.
+    /// The number of the upper case letter.
     Capital,
-    /// As the collation's table says.
+    /// The weight in the collation's table.
     Table,
 }
 
@@ -42,21 +44,21 @@ impl Ascii {
     }
 }
 
-/// The weights of one collation.
+/// Weights of one collation.
 pub(super) trait Order {
-    /// The weight of a space.
+    /// Weight of a space.
     const SPACE: u32;
-    /// How the characters of ASCII weigh, which most texts have only.
+    /// Weights of the ASCII characters. Most texts have no others.
     const ASCII: Ascii;
-    /// The weights of a text, one after the other.
+    /// Returns the weights of a text in order.
     fn weights(text: &str) -> impl Iterator<Item = u32>;
 }
 
-/// `utf8mb4_general_ci`, and `ascii_general_ci`, which is the same for what ascii has.
+/// `utf8mb4_general_ci`; also `ascii_general_ci`, which is the same for ASCII text.
 pub(super) struct GeneralCi;
-/// `utf8mb3_general_mysql500_ci`: as `general_ci` was before `ß` was equal to `s`.
+/// `utf8mb3_general_mysql500_ci`: `general_ci` from before `ß` became equal to `s`.
 pub(super) struct GeneralMysql500;
-/// The characters' own numbers.
+/// Order by code point.
 pub(super) struct CodePoints;
 /// `latin1_swedish_ci`.
 pub(super) struct Latin1Swedish;
@@ -86,7 +88,8 @@ one_weight_each!(Latin1Swedish, Capital, |c| u32::from(
 ));
 one_weight_each!(Latin1Bytes, Number, |c| u32::from(super::latin1::bin_weight(c)));
 
-/// Compares the characters of ASCII that both texts begin with: the order if that decides, else what is left of both.
+/// Compares the ASCII characters at the start of both texts. Returns the order if they decide it, else the rest of both
+/// texts.
 #[inline]
 fn compare_ascii<'a, O: Order>(a: &'a str, b: &'a str) -> Result<(&'a str, &'a str), Ordering> {
     if O::ASCII == Ascii::Table {
@@ -108,7 +111,7 @@ fn compare_ascii<'a, O: Order>(a: &'a str, b: &'a str) -> Result<(&'a str, &'a s
     Ok((&a[at..], &b[at..]))
 }
 
-/// Compares as if the shorter text went on with spaces.
+/// Compares as if the shorter text continued with spaces.
 pub(super) fn compare_padded<O: Order>(a: &str, b: &str) -> Ordering {
     let (a, b) = match compare_ascii::<O>(a, b) {
         Ok(left) => left,
@@ -127,7 +130,7 @@ pub(super) fn compare_padded<O: Order>(a: &str, b: &str) -> Ordering {
     }
 }
 
-/// Compares with every space counting.
+/// Compares with trailing spaces.
 pub(super) fn compare_unpadded<O: Order>(a: &str, b: &str) -> Ordering {
     match compare_ascii::<O>(a, b) {
         Ok((a, b)) => O::weights(a).cmp(O::weights(b)),
@@ -135,13 +138,14 @@ pub(super) fn compare_unpadded<O: Order>(a: &str, b: &str) -> Ordering {
     }
 }
 
-/// Whether two characters are equal.
+/// Returns whether two characters are equal.
 pub(super) fn same<O: Order>(a: char, b: char) -> bool {
     let (mut x, mut y) = ([0; 4], [0; 4]);
     O::weights(a.encode_utf8(&mut x)).eq(O::weights(b.encode_utf8(&mut y)))
 }
 
-/// Mixes weights into one number, which then goes through the caller's hasher: a hasher is slow for four bytes at a time.
+/// Combines weights into one number before the caller's hasher gets it, because a hasher is slow for four bytes at a
+/// time.
 #[derive(Default)]
 struct Mixer(u64);
 
@@ -153,7 +157,7 @@ impl Mixer {
     }
 }
 
-/// Hashes the weights without the trailing spaces.
+/// Hashes the weights except trailing spaces.
 pub(super) fn hash_padded<O: Order>(text: &str, state: &mut impl Hasher) {
     let mut mixer = Mixer::default();
     let mut spaces = 0;
@@ -177,7 +181,7 @@ pub(super) fn hash_unpadded<O: Order>(text: &str, state: &mut impl Hasher) {
     state.write_u64(mixer.0);
 }
 
-/// Appends a code so that codes sort as bytes, none being the beginning of another.
+/// Appends a code. Codes sort as bytes, and none is a prefix of another.
 #[inline]
 fn push_code(code: u32, out: &mut Vec<u8>) {
     const TWO_BYTES: u32 = 0x80;
@@ -196,30 +200,31 @@ fn push_code(code: u32, out: &mut Vec<u8>) {
     }
 }
 
-/// Whether a key ends with its end marker, or is the common beginning of the keys of all texts that begin so.
+/// End of a sort key.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum KeyEnd {
-    /// The key of a whole text.
+    /// The key of a whole text ends with its end marker.
     Marked,
-    /// The beginning of the keys of all texts that go on after this one. Its trailing spaces are left out.
+    /// The key is the common prefix of the keys of all texts that continue this one. It does not contain the text's
+    /// trailing spaces.
     Open,
 }
 
-/// Whether every character is one of ASCII from space to `}`: the codes of such a text are its weights plus two, the spaces' too, because
-/// nothing in it is below a space. (The codes of `~` and of DEL no longer fit one byte.)
+/// Returns whether all characters are ASCII from space to `}`. The codes of such a text are its weights plus two, also
+/// for spaces, because nothing in it is below a space. (The codes of `~` and DEL do not fit in one byte.)
 #[inline]
 fn is_printable_ascii(text: &str) -> bool {
-    // Without an early end, so that it is done for many bytes at once.
+    // No early exit, so that the compiler can process many bytes at once.
     text.bytes()
         .fold(true, |all, byte| all & (byte.wrapping_sub(b' ') < b'~' - b' '))
 }
 
-/// The sort key where trailing spaces do not count.
+/// Appends the sort key for an order that ignores trailing spaces.
 pub(super) fn key_padded<O: Order>(text: &str, end: KeyEnd, out: &mut Vec<u8>) {
     if O::ASCII != Ascii::Table && is_printable_ascii(text) {
         let text = text.trim_end_matches(' ').as_bytes();
         match O::ASCII {
-            // Letters, in either case, have the code of the capital.
+            // A letter in either case has the code of the upper case letter.
             Ascii::Capital => out.extend(text.iter().map(|byte| {
                 let is_small = byte.wrapping_sub(b'a') < 26;
                 byte.wrapping_add(2).wrapping_sub(u8::from(is_small) << 5)
@@ -253,7 +258,7 @@ pub(super) fn key_padded<O: Order>(text: &str, end: KeyEnd, out: &mut Vec<u8>) {
     }
 }
 
-/// The sort key where every space counts: the end marker is below every weight.
+/// Appends the sort key for an order in which trailing spaces count. The end marker is below every weight.
 pub(super) fn key_unpadded<O: Order>(text: &str, end: KeyEnd, out: &mut Vec<u8>) {
     for weight in O::weights(text) {
         push_code(weight + 1, out);
@@ -263,7 +268,7 @@ pub(super) fn key_unpadded<O: Order>(text: &str, end: KeyEnd, out: &mut Vec<u8>)
     }
 }
 
-/// Appends the weights of a text, at most `count`, in this many bytes each; then `padding` as often as weights are missing.
+/// Appends at most `count` weights of a text, `bytes_each` bytes each, then `padding` for each missing weight.
 pub(super) fn append_weights<O: Order>(
     text: &str,
     bytes_each: usize,
@@ -280,18 +285,19 @@ pub(super) fn append_weights<O: Order>(
     (0..missing).for_each(|_| push(padding));
 }
 
-/// The weight of a space.
+/// Returns the weight of a space.
 pub(super) fn space_weight<O: Order>() -> u32 {
     O::SPACE
 }
 
-/// As [`key_padded`] for the order of the characters' numbers, which is that of UTF-8's bytes: one byte each, none above 0xF4.
+/// Like [`key_padded`], for the order by code point, which is also the order of UTF-8's bytes: one byte each, none
+/// above 0xF4.
 pub(super) fn key_bytes_padded(text: &str, end: KeyEnd, out: &mut Vec<u8>) {
     let bytes = text.trim_end_matches(' ').as_bytes();
     let start = out.len();
     out.extend_from_slice(bytes);
     if bytes.iter().fold(true, |all, byte| all & (*byte >= b' ')) {
-        // Nothing is below a space: no run of spaces has the lower code.
+        // Nothing in the text is below a space, so no run of spaces gets the lower code.
         for byte in &mut out[start..] {
             *byte = byte.wrapping_add(2);
         }
@@ -300,7 +306,7 @@ pub(super) fn key_bytes_padded(text: &str, end: KeyEnd, out: &mut Vec<u8>) {
         }
         return;
     }
-    // From the right, so that what follows a run of spaces is known.
+    // From right to left: the code of a run of spaces depends on the character after it.
     let mut space = b' ' + 2;
     for byte in out[start..].iter_mut().rev() {
         match *byte {
@@ -317,7 +323,7 @@ pub(super) fn key_bytes_padded(text: &str, end: KeyEnd, out: &mut Vec<u8>) {
     }
 }
 
-/// As [`key_unpadded`] for the order of the characters' numbers.
+/// Like [`key_unpadded`], for the order by code point.
 pub(super) fn key_bytes_unpadded(text: &str, end: KeyEnd, out: &mut Vec<u8>) {
     out.extend(text.bytes().map(|byte| byte + 1));
     if end == KeyEnd::Marked {
@@ -325,13 +331,13 @@ pub(super) fn key_bytes_unpadded(text: &str, end: KeyEnd, out: &mut Vec<u8>) {
     }
 }
 
-/// The sort key of a binary string of any length: 0x00 is escaped, so that the end marker 00 00 stands for itself.
+/// Appends the sort key of a binary string of any length. 0x00 is escaped, so the end marker 00 00 is unambiguous.
 pub(crate) fn key_binary(bytes: &[u8], out: &mut Vec<u8>) {
     key_binary_open(bytes, out);
     out.extend_from_slice(&[0, 0]);
 }
 
-/// The beginning of the sort keys of all binary strings that begin so.
+/// Appends the common prefix of the sort keys of all binary strings with this beginning.
 pub(crate) fn key_binary_open(bytes: &[u8], out: &mut Vec<u8>) {
     for (n, part) in bytes.split(|&byte| byte == 0).enumerate() {
         if n > 0 {
@@ -341,8 +347,8 @@ pub(crate) fn key_binary_open(bytes: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-/// How many bytes a key of [`key_padded`] or [`key_unpadded`] takes at the start of `bytes`, its end marker included; `None` where there is no end
-/// marker.
+/// Returns the length of the key of [`key_padded`] or [`key_unpadded`] at the start of `bytes`, with its end marker, or
+/// `None` if there is no end marker.
 pub(super) fn key_length<O: Order>(padding: Padding, bytes: &[u8]) -> Option<usize> {
     let marker = match padding {
         Padding::PadSpace => O::SPACE + 1,
@@ -364,17 +370,18 @@ pub(super) fn key_length<O: Order>(padding: Padding, bytes: &[u8]) -> Option<usi
     }
 }
 
-/// Whether these bytes are those of a code below 0x7f80.
+/// Returns whether the bytes encode this code, which is below 0x7f80.
 fn is_code(code: u32, bytes: &[u8]) -> bool {
     match *bytes {
         [one] => u32::from(one) == code,
-        // Two bytes hold what is 0x80 or more; a smaller code equals none of them.
+        // Two bytes encode 0x80 and above, so a smaller code never matches.
         [first, second] => u32::from(u16::from_be_bytes([first, second])) + 0x80 == 0x8000 + code,
         _ => false,
     }
 }
 
-/// As [`key_length`] for the keys of [`key_bytes_padded`] and [`key_bytes_unpadded`], which have a byte that is only their end.
+/// Like [`key_length`], for the keys of [`key_bytes_padded`] and [`key_bytes_unpadded`]. Their end marker is a byte
+/// that occurs nowhere else in the key.
 pub(super) fn key_bytes_length(padding: Padding, bytes: &[u8]) -> Option<usize> {
     let marker = match padding {
         Padding::PadSpace => b' ' + 1,
@@ -383,7 +390,7 @@ pub(super) fn key_bytes_length(padding: Padding, bytes: &[u8]) -> Option<usize> 
     Some(bytes.iter().position(|&byte| byte == marker)? + 1)
 }
 
-/// As [`key_length`] for the keys of [`key_binary`].
+/// Like [`key_length`], for the keys of [`key_binary`].
 pub(crate) fn key_binary_length(bytes: &[u8]) -> Option<usize> {
     let mut at = 0;
     loop {

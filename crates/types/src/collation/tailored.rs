@@ -1,22 +1,24 @@
-//! Collations of languages: `unicode_ci` with some characters, and some pairs of characters, at other places.
+//! Collations of languages: `unicode_ci` with other weights for some characters and some pairs of characters.
 //!
-//! The tables hold what MariaDB 10.11 says of every character up to U+FFFF whose weights differ from those of `utf8mb4_unicode_ci`, by
+//! The tables contain all characters up to U+FFFF whose weights in MariaDB 10.11 differ from those of
+//! `utf8mb4_unicode_ci`, from
 //!
 //! ```sql
 //! SELECT seq, HEX(WEIGHT_STRING(CONVERT(CHAR(seq USING utf32) USING utf8mb4) COLLATE utf8mb4_danish_ci)) FROM seq_0_to_65535;
 //! ```
 //!
-//! and of every pair of letters that weighs otherwise than its letters do one by one (a *contraction*: `ch` of Czech). The characters above U+FFFF
-//! all weigh 0xFFFD, as in `unicode_ci`. Of MariaDB's collations `myanmar_ci` and `thai_520_w2` are not here: they are not of this kind.
+//! and all pairs of letters whose weight differs from the weights of the two letters (*contractions*, such as `ch` in
+//! Czech). As in `unicode_ci`, the weight of every character above U+FFFF is 0xFFFD. MariaDB's `myanmar_ci` and
+//! `thai_520_w2` are missing, because they are not of this kind.
 
 use super::order::{Ascii, Order};
 use super::unicode::{Unicode400, Weights};
 
-/// What a language changes.
+/// Differences of a language from `unicode_ci`.
 pub(super) struct Tailoring {
-    /// Characters with their weights, ascending.
+    /// Characters with their weights, in ascending order.
     characters: &'static [(char, &'static [u16])],
-    /// Pairs with their weight, ascending.
+    /// Contractions with their weight, in ascending order.
     contractions: &'static [([char; 2], u16)],
 }
 
@@ -32,7 +34,7 @@ impl Tailoring {
     }
 }
 
-/// One of [`TAILORINGS`].
+/// Order of entry `NUMBER` of [`TAILORINGS`].
 pub(super) struct Tailored<const NUMBER: usize>;
 
 impl<const NUMBER: usize> Order for Tailored<NUMBER> {
@@ -48,7 +50,8 @@ impl<const NUMBER: usize> Order for Tailored<NUMBER> {
     }
 }
 
-/// Without the last characters of a text as long as they may be the first of a contraction: what follows decides their weight.
+/// Removes the characters at the end of a text that can begin a contraction, because their weight depends on the next
+/// character.
 pub(super) fn without_open_contraction(number: usize, text: &str) -> &str {
     let contractions = TAILORINGS[number].contractions;
     text.trim_end_matches(|last| contractions.iter().any(|(pair, _)| pair[0] == last))
@@ -57,7 +60,7 @@ pub(super) fn without_open_contraction(number: usize, text: &str) -> &str {
 struct TailoredWeights<'t> {
     tailoring: &'static Tailoring,
     text: std::str::Chars<'t>,
-    /// What is left of the last character's weights.
+    /// Weights of the last character that are still to be returned.
     listed: &'static [u16],
     plain: Option<Weights<'static>>,
 }
@@ -93,7 +96,7 @@ impl Iterator for TailoredWeights<'_> {
     }
 }
 
-/// By the numbers that [`super::Collation`] gives them.
+/// Tailorings in the order of the numbers in [`super::Collation`].
 #[rustfmt::skip]
 pub(super) static TAILORINGS: [Tailoring; 23] = [
     // icelandic_ci

@@ -141,7 +141,7 @@ fn keys_of_english_text_are_short() {
     assert_eq!(cut, key(Collation::Utf8mb4GeneralCi, "ab"));
 }
 
-/// Texts whose characters are near each other in weight, with many spaces and control characters.
+/// Returns a strategy for texts of characters with close weights and with many spaces and control characters.
 fn texts() -> impl Strategy<Value = String> {
     let characters = prop_oneof![
         4 => prop::sample::select(vec![' ', '\t', '\u{0}', '\u{1f}', '!', 'a', 'A', 'b', 'z', '{', '~', 'ä', '\u{7f}', '\u{80}']),
@@ -158,7 +158,7 @@ proptest! {
             let order = collation.compare(&a, &b);
             let (x, y) = (key(collation, &a), key(collation, &b));
             prop_assert_eq!(x.cmp(&y), order, "{:?}", collation);
-            // Self-delimiting: what follows decides only between equal texts.
+            // Keys are self-delimiting: bytes after them decide only between equal texts.
             let (x, y) = ([&x[..], &tail].concat(), [&y[..], &tail2].concat());
             prop_assert_eq!(x.cmp(&y), order.then(tail.cmp(&tail2)), "{:?}", collation);
             if order.is_eq() {
@@ -189,7 +189,7 @@ proptest! {
     fn a_text_is_like_itself(text in "[ab_%]{0,8}", pattern in "[ab_%]{0,6}") {
         let escaped: String = text.chars().flat_map(|c| ['|', c]).collect();
         prop_assert!(Collation::Utf8mb4GeneralCi.like(&text, &escaped, Some('|')));
-        // Against a plain recursive matcher.
+        // Compare with a simple recursive matcher.
         fn slow(t: &[char], p: &[char]) -> bool {
             match (p.first(), t.first()) {
                 (None, None) => true,

@@ -1,16 +1,17 @@
-//! The weights of `unicode_ci` (Unicode Collation Algorithm 4.0.0) and `unicode_520_ci` (5.2.0), first level only.
+//! Weights of `unicode_ci` (Unicode Collation Algorithm 4.0.0) and `unicode_520_ci` (5.2.0), first level only.
 //!
-//! A character has none, one or several weights; a text's weights are those of its characters, as neither collation has
-//! contractions. The tables hold what MariaDB 10.11 says, one row for each character, of
+//! A character has no weight, one, or several. The weights of a text are those of its characters, because neither
+//! collation has contractions. The tables contain the answer of MariaDB 10.11, one row for each character, to
 //!
 //! ```sql
 //! SELECT seq, HEX(WEIGHT_STRING(CONVERT(CHAR(seq USING utf32) USING utf8mb4) COLLATE utf8mb4_unicode_ci))
 //! FROM seq_0_to_1114111 WHERE seq NOT BETWEEN 55296 AND 57343;
 //! ```
 //!
-//! without the characters whose two weights follow from their number ([`implicit`]) and, for 4.0.0, those above U+FFFF, which
-//! all weigh 0xFFFD. Each entry is: how many characters were left out before it (one byte; 255 is followed by the character's
-//! number in three), how many weights, the weights in two bytes each; all big-endian. `tests/vectors/unicode_weights.txt` has whole texts.
+//! except for characters whose two weights follow from their code point ([`implicit`]) and, for 4.0.0, characters above
+//! U+FFFF, which all have the weight 0xFFFD. An entry consists of: the number of characters omitted before it (one
+//! byte; 255 means that the character's code point follows in three bytes), the number of weights, and the weights in
+//! two bytes each, all big-endian. `tests/vectors/unicode_weights.txt` tests whole texts.
 
 use super::order::{Ascii, Order};
 use std::sync::LazyLock;
@@ -35,7 +36,7 @@ impl Order for Unicode400 {
 }
 
 impl Unicode400 {
-    /// The weights of one character.
+    /// Returns the weights of one character.
     pub(super) fn weights_of(character: char) -> Weights<'static> {
         TABLE_400.weights(character)
     }
@@ -50,43 +51,43 @@ impl Order for Unicode520 {
     }
 }
 
-/// What characters above U+FFFF weigh.
+/// Weights of the characters above U+FFFF.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Supplementary {
-    /// All the same: 0xFFFD.
+    /// All have the weight 0xFFFD.
     Replaced,
-    /// What the table or their number says.
+    /// Weights from the table, or derived from the code point.
     Own,
 }
 
-/// Characters of one page.
+/// Characters in a page.
 const PAGE: usize = 256;
-/// Pages of all of Unicode.
+/// Number of pages in Unicode.
 const PAGES: usize = 0x11_0000 / PAGE;
 
-/// In a page: the weights follow from the character's number.
+/// Entry of a character whose weights follow from its code point.
 const IMPLICIT: Entry = Entry {
     start: 0,
     count: u8::MAX,
 };
 
-/// Where a character's weights are.
+/// Location of a character's weights in its table's list of weights.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Entry {
     start: u32,
     count: u8,
 }
 
-/// The weights of one version.
+/// Weights of one version of Unicode.
 struct Table {
-    /// For each page one more than its place in `entries`, in pages; 0 if all of its characters are implicit.
+    /// For each page, its index in `entries` plus one, in pages; 0 if all of its characters are implicit.
     page_of: Vec<u16>,
     entries: Vec<Entry>,
     weights: Vec<u16>,
     supplementary: Supplementary,
 }
 
-/// The weights of one character.
+/// Weights of one character.
 #[derive(Clone)]
 pub(super) struct Weights<'a> {
     listed: &'a [u16],
@@ -164,7 +165,8 @@ impl Table {
     }
 }
 
-/// The weights of a character that is not listed: UCA, "Derived Collation Elements", with the ranges of its version 4.0.0.
+/// Returns the weights of a character that is not listed: UCA, "Derived Collation Elements", with the ranges of version
+/// 4.0.0.
 fn implicit(code: u32) -> [u16; 2] {
     let base = match code {
         0x3400..=0x4db5 => 0xfb80,

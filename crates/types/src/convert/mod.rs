@@ -1,10 +1,11 @@
-//! Conversions between types as MariaDB makes them: on assignment to a column ([`assign`]), and implicitly in expressions.
+//! Conversions between types as in MariaDB: on assignment to a column ([`assign`]), and implicitly in expressions.
 //!
-//! An assignment always gives a value that the column can hold, and says what was lost as a [`Problem`]. Whether that is an
-//! error is for the statement to decide: strict mode makes an error of a warning, a note stays a note. The error may have
-//! another number than the warning (a text that is too long: warning 1265, error 1406), so a problem has both.
+//! An assignment always returns a value that the column can hold, and describes any loss in a [`Problem`]. The
+//! statement decides whether that is an error: strict mode turns a warning into an error; a note stays a note. The
+//! error may have another number than the warning (a text that is too long: warning 1265, error 1406), so a problem has
+//! both.
 //!
-//! What MariaDB 10.11 does with some 6,000 pairs of literal and column type is in `tests/vectors/assignments.txt`.
+//! `tests/vectors/assignments.txt` has the results of MariaDB 10.11 for some 6,000 pairs of literal and column type.
 
 mod number;
 mod to_number;
@@ -23,47 +24,47 @@ use crate::temporal::{DateModes, DateTime, Time, TimeZone};
 use crate::text;
 use crate::value::{Value, ValueRef};
 
-/// What an assignment depends on besides value and column.
+/// Inputs of an assignment besides the value and the column.
 #[derive(Clone, Copy, Debug)]
 pub struct ConvertContext<'a> {
-    /// Which odd dates `sql_mode` lets pass.
+    /// Unusual dates that `sql_mode` allows.
     pub date_modes: DateModes,
-    /// The session's time zone, for TIMESTAMP columns.
+    /// The session's time zone, used for TIMESTAMP columns.
     pub time_zone: &'a TimeZone,
-    /// The statement's time in that zone, whose day completes a TIME that becomes a DATETIME.
+    /// The statement's time in that zone. Its day is used when a TIME is converted to a DATETIME.
     pub now: DateTime,
 }
 
-/// How much a problem matters.
+/// Severity of a problem.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Severity {
-    /// A note in every mode (trailing spaces cut, a fraction rounded).
+    /// A note in every mode (trailing spaces removed, a fraction rounded).
     Note,
     /// A warning, and an error in strict mode.
     Warning,
 }
 
-/// What MariaDB says of an assignment that did not keep the value.
+/// A loss in an assignment, with the message that MariaDB reports for it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
-    /// The error's number where it is one, in strict mode: 1264, 1265, 1292, 1366, 1406.
+    /// Number of the error, in strict mode: 1264, 1265, 1292, 1366, 1406.
     pub code: ErrorCode,
-    /// The warning's or note's number where it is no error: 1264, 1265, 1366.
+    /// Number of the warning or note, outside strict mode: 1264, 1265, 1366.
     pub warning_code: ErrorCode,
-    /// Whether strict mode makes it an error.
+    /// Whether strict mode turns it into an error.
     pub severity: Severity,
-    /// For 1292 and 1366: the type's name in the message (`integer`, `datetime`) and the value that was wrong.
+    /// For 1292 and 1366: the type's name in the message (`integer`, `datetime`) and the incorrect value.
     pub incorrect: Option<(&'static str, String)>,
 }
 
 impl Problem {
-    /// MariaDB's message as an error. `qualified_column` is `` `db`.`table`.`column` `` (used by 1292 and 1366), `column` the bare name,
-    /// `row` counts from 1.
+    /// Returns MariaDB's error message. `qualified_column` is `` `db`.`table`.`column` `` (used by 1292 and 1366),
+    /// `column` is the bare name, and `row` counts from 1.
     pub fn message(&self, qualified_column: &str, column: &str, row: u64) -> String {
         self.message_of(self.code, qualified_column, column, row)
     }
 
-    /// MariaDB's message as a warning or note.
+    /// Returns MariaDB's message as a warning or note.
     pub fn warning_message(&self, qualified_column: &str, column: &str, row: u64) -> String {
         self.message_of(self.warning_code, qualified_column, column, row)
     }
@@ -122,11 +123,11 @@ impl Problem {
     }
 }
 
-/// A value as messages show it: bytes that are no text as `\xFF`.
+/// Returns a value as messages show it, with bytes that are not text as `\xFF`.
 fn printable(value: &Value) -> String {
     match value {
         Value::Bytes(bytes) => escaped(bytes),
-        // A fraction is shown with six digits, or not at all.
+        // The fraction has six digits, or none if it is zero.
         Value::Time(v) => Time::from_micros(v.micros(), if v.microsecond() > 0 { 6 } else { 0 }).to_string(),
         Value::DateTime(v) => v
             .with_micros(v.micros, if v.micros > 0 { 6 } else { 0 })
@@ -136,7 +137,7 @@ fn printable(value: &Value) -> String {
     }
 }
 
-/// Bytes that are not printable ASCII as `\xFF`.
+/// Shows bytes other than printable ASCII as `\xFF`.
 fn escaped(bytes: &[u8]) -> String {
     let mut out = String::new();
     for &byte in bytes {
@@ -148,7 +149,7 @@ fn escaped(bytes: &[u8]) -> String {
     out
 }
 
-/// At most 128 characters, the last three being an ellipsis if there were more.
+/// Limits a text to 128 characters. A longer text ends with an ellipsis of three characters.
 fn shortened(value: &str) -> String {
     if value.chars().count() <= 128 {
         return value.to_owned();
@@ -156,12 +157,12 @@ fn shortened(value: &str) -> String {
     value.chars().take(125).chain("...".chars()).collect()
 }
 
-/// What is stored, and what is to be said about it.
+/// Result of an assignment.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Assigned {
-    /// A value of the column's type (clipped, rounded or cut where there is a problem), or NULL.
+    /// Value of the column's type (clipped, rounded or cut if there is a problem), or NULL.
     pub value: Value,
-    /// What was lost.
+    /// The loss, if any.
     pub problem: Option<Problem>,
 }
 
@@ -178,12 +179,13 @@ impl Assigned {
     }
 }
 
-/// Converts a value to what a column of this type stores. NULL stays NULL: whether the column takes it is the table's to say.
+/// Converts a value to the value that a column of this type stores. NULL stays NULL: the caller decides whether the
+/// column accepts it.
 pub fn assign(value: Value, target: &DataType, context: &ConvertContext<'_>) -> Assigned {
     if value.is_null() {
         return Assigned::fine(value);
     }
-    // A label is the number or the text that the target wants; what a binary string holds is text to a number.
+    // A label becomes the number or text that the target needs. A numeric target reads a binary string as text.
     let value = match value {
         Value::Set(_) | Value::Enum(_) => match (target, value) {
             (DataType::Enum { labels, .. }, Value::Enum(v)) if *labels == v.labels => {
@@ -220,7 +222,7 @@ pub fn assign(value: Value, target: &DataType, context: &ConvertContext<'_>) -> 
     }
 }
 
-/// What a text or binary string reads as text.
+/// Returns the text of a text or binary string.
 fn as_text(value: &Value) -> Option<std::borrow::Cow<'_, str>> {
     match value {
         Value::Text(text) => Some(std::borrow::Cow::Borrowed(text)),
@@ -229,7 +231,7 @@ fn as_text(value: &Value) -> Option<std::borrow::Cow<'_, str>> {
     }
 }
 
-/// A value's text in the session's time zone.
+/// Returns a value's text in the session's time zone.
 fn text_of(value: &ValueRef<'_>, context: &ConvertContext<'_>) -> String {
     text::to_string(value, context.time_zone)
 }

@@ -1,19 +1,19 @@
-//! Values as numbers.
+//! Conversion of values to numbers.
 
 use crate::decimal::{Decimal, Loss, Rounding};
 use crate::temporal::{DateTime, TimeZone};
 use crate::value::Value;
 
-/// How much of a text a number was read from.
+/// Part of a text that was read as a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Completeness {
-    /// All of it (blanks around it aside).
+    /// The whole text, except for blanks around the number.
     Whole,
-    /// Only its beginning, or nothing: MariaDB warns 1292 "Truncated incorrect … value".
+    /// Only the beginning, or nothing: MariaDB warns 1292 "Truncated incorrect … value".
     Truncated,
 }
 
-/// What stands after a number in a text.
+/// Kind of text after a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Rest {
     Nothing,
@@ -41,7 +41,7 @@ impl Rest {
     }
 }
 
-/// How many bytes at the start of a text are a number, blanks before it included; 0 if there is none.
+/// Returns the length of the number at the start of a text, with blanks before it; 0 if there is no number.
 pub(super) fn number_length(text: &str) -> usize {
     let bytes = text.as_bytes();
     let digits = |from: usize| {
@@ -73,7 +73,8 @@ pub(super) fn number_length(text: &str) -> usize {
     at
 }
 
-/// The number at the start of a text, 0 where there is none; what is past the range of DOUBLE is its limit.
+/// Reads the number at the start of a text, or 0 if there is none. A number beyond the range of DOUBLE becomes the
+/// limit.
 pub fn text_to_double(text: &str) -> (f64, Completeness) {
     let (number, rest, _) = read_double(text);
     match rest {
@@ -82,7 +83,8 @@ pub fn text_to_double(text: &str) -> (f64, Completeness) {
     }
 }
 
-/// The number, what stands after it (`None`: there is no number), and whether it was out of range.
+/// Reads the number at the start of a text. Returns it, the kind of text after it (`None`: there is no number), and
+/// whether it was out of range.
 pub(super) fn read_double(text: &str) -> (f64, Option<Rest>, bool) {
     let length = number_length(text);
     if length == 0 {
@@ -96,8 +98,9 @@ pub(super) fn read_double(text: &str) -> (f64, Option<Rest>, bool) {
     )
 }
 
-/// The integer at the start of a text (digits only: `'12.9'` is 12 and truncated), 0 where there is none, clipped to the range of BIGINT;
-/// a text above it gives the BIGINT UNSIGNED in `Value::UInt`.
+/// Reads the integer at the start of a text (digits only: `'12.9'` is 12 and truncated), or 0 if there is none. The
+/// result is limited to the range of BIGINT; a larger positive number is returned as a BIGINT UNSIGNED in
+/// `Value::UInt`.
 pub fn text_to_integer(text: &str) -> (Value, Completeness) {
     let trimmed = text.trim_start_matches(|c: char| c.is_ascii_whitespace());
     let (negative, digits) = match trimmed.as_bytes().first() {
@@ -129,7 +132,7 @@ pub fn text_to_integer(text: &str) -> (Value, Completeness) {
     )
 }
 
-/// The decimal at the start of a text, 0 where there is none.
+/// Reads the decimal at the start of a text, or 0 if there is none.
 pub fn text_to_decimal(text: &str) -> (Decimal, Completeness) {
     match Decimal::parse_prefix(text) {
         Some(read) => {
@@ -148,19 +151,20 @@ pub fn text_to_decimal(text: &str) -> (Decimal, Completeness) {
     }
 }
 
-/// A datetime as a decimal: 20240131123456.789.
+/// Converts a datetime to a decimal: 20240131123456.789.
 fn datetime_to_decimal(value: DateTime) -> Decimal {
     with_fraction(value.to_number(), value.micros, value.decimals, false)
 }
 
-/// A number with a fraction in microseconds of which so many digits count.
+/// Returns a number with a fraction, which is given in microseconds and cut to `decimals` digits.
 fn with_fraction(number: i64, micros: u32, decimals: u8, negative: bool) -> Decimal {
     let unit = crate::temporal::micros_unit(decimals);
     let scaled = i128::from(number.unsigned_abs()) * i128::from(1_000_000 / unit) + i128::from(micros / unit);
     Decimal::from_scaled(if negative { -scaled } else { scaled }, decimals)
 }
 
-/// A value as a double, as arithmetic and comparison see it: temporal values as their number (20240131…). NULL is `None`.
+/// Converts a value to a double for arithmetic and comparison. Temporal values become numbers (20240131…). Returns
+/// `None` for NULL.
 pub fn to_double(value: &Value, time_zone: &TimeZone) -> Option<(f64, Completeness)> {
     Some(match value {
         Value::Null => return None,
@@ -181,7 +185,7 @@ pub fn to_double(value: &Value, time_zone: &TimeZone) -> Option<(f64, Completene
     })
 }
 
-/// A value as a decimal. NULL is `None`.
+/// Converts a value to a decimal. Returns `None` for NULL.
 pub fn to_decimal(value: &Value, time_zone: &TimeZone) -> Option<(Decimal, Completeness)> {
     let decimal = match value {
         Value::Null => return None,
@@ -204,7 +208,7 @@ pub fn to_decimal(value: &Value, time_zone: &TimeZone) -> Option<(Decimal, Compl
     Some((decimal, Completeness::Whole))
 }
 
-/// The nearest decimal; what is past 81 digits is the largest number.
+/// Returns the nearest decimal. A number with more than 81 digits becomes the largest decimal.
 fn double_to_decimal(number: f64) -> (Decimal, Completeness) {
     match Decimal::from_f64(number) {
         Ok(decimal) => (decimal, Completeness::Whole),
@@ -218,8 +222,8 @@ fn double_to_decimal(number: f64) -> (Decimal, Completeness) {
     }
 }
 
-/// A value as an integer, `Int` or `UInt`: fractions rounded (DECIMAL half away from zero, DOUBLE half to even; of a text and of a temporal
-/// value cut off), out of range clipped. NULL is `None`.
+/// Converts a value to an integer, `Int` or `UInt`. Fractions are rounded (DECIMAL half away from zero, DOUBLE half to
+/// even), or cut off if the value is a text or temporal. Numbers out of range are clipped. Returns `None` for NULL.
 pub fn to_integer(value: &Value, time_zone: &TimeZone) -> Option<(Value, Completeness)> {
     let whole = |value| (value, Completeness::Whole);
     Some(match value {
@@ -258,7 +262,7 @@ fn double_to_integer(number: f64) -> (Value, Completeness) {
     } else if (0.0..18_446_744_073_709_551_616.0).contains(&rounded) {
         (Value::UInt(rounded as u64), Completeness::Whole)
     } else {
-        // `as` clips to the limits; NaN is 0.
+        // `as` saturates at the limits and converts NaN to 0.
         let clipped = if rounded < 0.0 {
             Value::Int(i64::MIN)
         } else {

@@ -1,4 +1,4 @@
-//! Assignment to numeric columns, BIT and YEAR.
+//! Assignment to columns of numeric types, BIT and YEAR.
 
 use super::number::{Rest, number_length, read_double};
 use super::{Assigned, Completeness, ConvertContext, Problem, as_text, number, printable};
@@ -9,7 +9,7 @@ use crate::error_code::{
 };
 use crate::value::{BitValue, Value};
 
-/// What is to be said of a text that a number was read from.
+/// Returns the problem of a text that was read as a number, if any.
 fn text_problem(rest: Option<Rest>, kind: &'static str, value: &Value) -> Option<Problem> {
     match rest {
         None => Some(Problem::incorrect(kind, value)),
@@ -19,7 +19,7 @@ fn text_problem(rest: Option<Rest>, kind: &'static str, value: &Value) -> Option
     }
 }
 
-/// An integer of unlimited size, clipped to the column's range.
+/// Clips an integer of any size to the column's range. Also returns whether it was out of range.
 fn clip(number: i128, target: IntegerType) -> (Value, bool) {
     let (low, high) = match target.sign {
         Sign::Signed => {
@@ -45,7 +45,7 @@ pub(super) fn integer(value: Value, target: IntegerType, context: &ConvertContex
             let (number, rest) = text_to_rounded(&text, target.sign);
             (number, text_problem(rest, "integer", &value))
         }
-        // Also one that would be rounded to 0.
+        // Out of range even if it would round to 0.
         Value::Decimal(v) if target.sign == Sign::Unsigned && v.is_negative() && !v.is_zero() => (-1, None),
         _ => (to_wide(&value, context), None),
     };
@@ -59,7 +59,8 @@ pub(super) fn integer(value: Value, target: IntegerType, context: &ConvertContex
     }
 }
 
-/// The number at the start of a text, rounded half away from zero; what stands after it, `None` if there is no number.
+/// Reads the number at the start of a text and rounds it half away from zero. Returns it and the kind of text after it,
+/// or `None` if there is no number.
 fn text_to_rounded(text: &str, sign: Sign) -> (i128, Option<Rest>) {
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();
     if digits == text.len() && (1..=18).contains(&digits) {
@@ -74,12 +75,12 @@ fn text_to_rounded(text: &str, sign: Sign) -> (i128, Option<Rest>) {
         return (0, None);
     };
     let number = decimal_to_wide(&read.value);
-    // MariaDB's reader gives up on what is below BIGINT, and an unsigned column then gets its highest value.
+    // MariaDB's parser fails for numbers below BIGINT. An unsigned column then gets its highest value.
     let below = sign == Sign::Unsigned && number < i128::from(i64::MIN);
     (if below { i128::MAX } else { number }, Some(rest))
 }
 
-/// Rounded half away from zero, clipped far outside of any column's range.
+/// Rounds half away from zero. Clips far outside of any column's range.
 fn decimal_to_wide(number: &Decimal) -> i128 {
     let whole = number.round(0, Rounding::HalfUp);
     match (whole.to_i64(), whole.to_u64()) {
@@ -90,7 +91,7 @@ fn decimal_to_wide(number: &Decimal) -> i128 {
     }
 }
 
-/// A value that is no text as an integer, of which the caller clips what it must.
+/// Converts a value that is not text to an integer, which the caller clips to the column's range.
 fn to_wide(value: &Value, context: &ConvertContext<'_>) -> i128 {
     match value {
         Value::Float(v) => f64::from(*v).round_ties_even() as i128,
@@ -104,7 +105,7 @@ fn to_wide(value: &Value, context: &ConvertContext<'_>) -> i128 {
     }
 }
 
-/// As [`to_wide`], but the fraction of a double is cut.
+/// Like [`to_wide`], but cuts the fraction of a double.
 fn to_cut(value: &Value, context: &ConvertContext<'_>) -> i128 {
     match value {
         Value::Float(v) => *v as i128,
@@ -169,7 +170,7 @@ pub(super) fn decimal(value: Value, target: DecimalType, context: &ConvertContex
     }
 }
 
-/// A value as a double, and what is to be said of it.
+/// Converts a value to a double. Also returns the problem, if any.
 fn read_number(value: &Value, context: &ConvertContext<'_>) -> (f64, Option<Problem>) {
     match value {
         Value::Double(v) => (*v, None),
@@ -191,7 +192,7 @@ fn read_number(value: &Value, context: &ConvertContext<'_>) -> (f64, Option<Prob
     }
 }
 
-/// Clips to the column's range and rounds to its fixed decimals.
+/// Clips to the column's range and rounds to its fixed decimals. Also returns whether the number was out of range.
 fn limit(number: f64, target: FloatType, max: f64) -> (f64, bool) {
     if number.is_nan() {
         return (0.0, true);
@@ -211,7 +212,7 @@ fn limit(number: f64, target: FloatType, max: f64) -> (f64, bool) {
     (clipped, clipped != number)
 }
 
-/// Of two problems MariaDB says first what is after the number, then that it is out of range.
+/// Returns the problem to report: MariaDB reports text after the number rather than a number out of range.
 fn range_problem(problem: Option<Problem>, out_of_range: bool) -> Option<Problem> {
     match problem {
         Some(problem) if problem.severity == super::Severity::Warning => Some(problem),
@@ -243,7 +244,7 @@ pub(super) fn double(value: Value, target: FloatType, context: &ConvertContext<'
     }
 }
 
-/// Strings give their bytes, numbers their bits.
+/// Stores the bytes of a string, or the bits of a number.
 pub(super) fn bit(value: Value, length: u8, context: &ConvertContext<'_>) -> Assigned {
     let most = u64::MAX >> (64 - u32::from(length));
     let stored = |bits| Value::Bit(BitValue { bits, length });
@@ -277,7 +278,7 @@ pub(super) fn bit(value: Value, length: u8, context: &ConvertContext<'_>) -> Ass
                 return Assigned::with(stored(clipped), Problem::out_of_range());
             }
         },
-        // A negative number is what its bits say, which is always too long for fewer than 64.
+        // The bits of a negative number count. They are always too long for fewer than 64 bits.
         _ => {
             let wide = to_cut(&value, context);
             let clipped = wide.clamp(i128::from(i64::MIN), i128::from(u64::MAX));
@@ -293,7 +294,7 @@ pub(super) fn bit(value: Value, length: u8, context: &ConvertContext<'_>) -> Ass
     }
 }
 
-/// The year of a temporal value, which is never assigned silently.
+/// Returns the year of a temporal value, always with a problem.
 #[cold]
 fn temporal_year(year: u16, kind: &'static str, value: &Value) -> Assigned {
     let stored = if matches!(year, 1901..=2155) { year } else { 0 };
@@ -310,12 +311,12 @@ pub(super) fn year(value: Value, context: &ConvertContext<'_>) -> Assigned {
             if rest.is_none() {
                 return Assigned::with(Value::Year(0), Problem::incorrect("integer", &value));
             }
-            // '0' and '00' mean 2000, '0000' means 0000.
+            // '0' and '00' mean 2000; '0000' means 0000.
             let four_digits = text.len() == 4;
             (number, text_problem(rest, "integer", &value), !four_digits)
         }
         Value::Year(v) => (i128::from(*v), None, false),
-        // A day has a year but is none, and a time has not even that.
+        // A date contains a year but is not a year; a time does not even contain one.
         Value::Date(v) => return temporal_year(v.year, "date", &value),
         Value::DateTime(v) => return temporal_year(v.date.year, "datetime", &value),
         Value::Timestamp(v) => {

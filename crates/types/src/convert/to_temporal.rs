@@ -1,4 +1,4 @@
-//! Assignment to temporal columns, and values read as temporal in expressions.
+//! Assignment to temporal columns, and conversion of values to temporal values in expressions.
 
 use super::{Assigned, ConvertContext, Problem, as_text, number, printable};
 use crate::decimal::{Decimal, Rounding};
@@ -10,19 +10,20 @@ use crate::temporal::{
 };
 use crate::value::Value;
 
-/// What was lost in reading a temporal value, the worst of it.
+/// Worst loss while a temporal value was read.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Lost {
     Nothing,
-    /// A fraction or a part that the column has no place for.
+    /// A fraction, or a part that the column does not store.
     Part,
-    /// Something after the value.
+    /// Text after the value.
     Rest,
-    /// A time past its range.
+    /// A time beyond the range of TIME was clipped.
     Clipped,
 }
 
-/// A number and its fraction in microseconds, as temporal values are read from numbers; `None` if it is far out of range.
+/// Converts a value to a number and its fraction in microseconds, for reading it as temporal. Returns `None` if it is
+/// far out of range.
 fn number_and_micros(value: &Value, fractions: Fractions) -> Option<(i64, u32, Lost)> {
     let decimal = match value {
         Value::Int(v) => return Some((*v, 0, Lost::Nothing)),
@@ -51,12 +52,12 @@ fn number_and_micros(value: &Value, fractions: Fractions) -> Option<(i64, u32, L
     ))
 }
 
-/// Whether a number is read as a day, such as 20240131, and not as a datetime.
+/// Returns whether a number is read as a date, such as 20240131, and not as a datetime.
 fn is_day_number(number: i64) -> bool {
     (1..=99_991_231).contains(&number)
 }
 
-/// A TIME on the day of the statement.
+/// Adds a TIME to the day of the statement.
 fn on_day(time: Time, context: &ConvertContext<'_>) -> Option<DateTime> {
     let midnight = context.now.date.at_midnight();
     let interval = crate::temporal::Interval {
@@ -70,7 +71,7 @@ fn on_day(time: Time, context: &ConvertContext<'_>) -> Option<DateTime> {
     })
 }
 
-/// Reads any value as a datetime.
+/// Converts any value to a datetime.
 fn read_datetime(value: &Value, context: &ConvertContext<'_>, modes: DateModes) -> Option<(DateTime, Lost)> {
     let valid = |value: DateTime| value.date.is_valid(modes).then_some((value, Lost::Nothing));
     match value {
@@ -92,7 +93,7 @@ fn read_datetime(value: &Value, context: &ConvertContext<'_>, modes: DateModes) 
         Value::Null => None,
         _ => {
             let (number, micros, lost) = number_and_micros(value, modes.fractions)?;
-            // A number that is a day has no fraction of a second.
+            // A number that is a date has no fraction of a second.
             let (micros, lost) = if micros > 0 && is_day_number(number) {
                 (0, Lost::Part)
             } else {
@@ -107,12 +108,13 @@ fn read_datetime(value: &Value, context: &ConvertContext<'_>, modes: DateModes) 
     }
 }
 
-/// A value as a day and time, reading text and numbers as MariaDB does. `None` if it is not one (1292 by the caller) or NULL.
+/// Converts a value to a datetime; text and numbers are read as in MariaDB. Returns `None` for NULL, and for a value
+/// that is not a datetime (the caller reports 1292).
 pub fn to_datetime(value: &Value, context: &ConvertContext<'_>) -> Option<DateTime> {
     read_datetime(value, context, context.date_modes).map(|(value, _)| value)
 }
 
-/// Reads any value as a time.
+/// Converts any value to a time.
 fn read_time(value: &Value, context: &ConvertContext<'_>) -> Option<(Time, Lost)> {
     let date_dropped = |value: DateTime, lost: Lost| {
         let dropped = if value.date.is_zero() {
@@ -145,7 +147,7 @@ fn read_time(value: &Value, context: &ConvertContext<'_>) -> Option<(Time, Lost)
         Value::DateTime(v) => Some(date_dropped(*v, Lost::Nothing)),
         Value::Timestamp(v) => Some(date_dropped(v.to_datetime(context.time_zone), Lost::Nothing)),
         Value::Null => None,
-        // Past BIGINT as well, what has no minutes and seconds is no time.
+        // A number beyond BIGINT whose minutes or seconds are above 59 is not a time.
         Value::UInt(number)
             if i64::try_from(*number).is_err() && (number % 100 > 59 || number / 100 % 100 > 59) =>
         {
@@ -174,30 +176,32 @@ fn read_time(value: &Value, context: &ConvertContext<'_>) -> Option<(Time, Lost)
     }
 }
 
-/// A value as a time, and whether it was past the range of TIME.
+/// Converts a value to a time. Also returns whether it was beyond the range of TIME.
 pub fn to_time_clipped(value: &Value, context: &ConvertContext<'_>) -> Option<(Time, bool)> {
     read_time(value, context).map(|(value, lost)| (value, lost == Lost::Clipped))
 }
 
-/// A number as an interval of days to seconds or, with more than twelve digits, a datetime. `None` if it is neither, or no number.
+/// Converts a number to an interval of days to seconds or, if it has more than twelve digits, to a datetime. Returns
+/// `None` if it is neither, or not a number.
 pub fn number_to_interval(value: &Value) -> Option<IntervalOrDateTime> {
     let (number, micros, _) = number_and_micros(value, Fractions::Cut)?;
     interval_from_number(number, micros)
 }
 
-/// A number as a datetime where it has more digits than a time, else `None`: where both may stand.
+/// Converts a number that has more digits than a time to a datetime, in places where both are valid. Returns `None` for
+/// any other number.
 pub fn number_to_datetime(value: &Value, context: &ConvertContext<'_>) -> Option<DateTime> {
     let (number, ..) = number_and_micros(value, Fractions::Cut)?;
     (9_999_999 < number && number <= 99_991_231_235_959).then_some(())?;
     to_datetime(value, context)
 }
 
-/// A value as a time. `None` if it is not one (1292 by the caller) or NULL.
+/// Converts a value to a time. Returns `None` for NULL, and for a value that is not a time (the caller reports 1292).
 pub fn to_time(value: &Value, context: &ConvertContext<'_>) -> Option<Time> {
     read_time(value, context).map(|(value, _)| value)
 }
 
-/// What is said of a temporal value: as a warning 1265 or 1264, as an error always 1292.
+/// Returns the problem of a temporal value: as a warning 1265 or 1264, as an error always 1292.
 #[cold]
 fn wrong(kind: &'static str, value: &Value, lost: Lost) -> Option<Problem> {
     let warning_code = match lost {
@@ -212,7 +216,7 @@ fn wrong(kind: &'static str, value: &Value, lost: Lost) -> Option<Problem> {
 }
 
 pub(super) fn date(value: Value, context: &ConvertContext<'_>) -> Assigned {
-    // A day is never rounded to the next.
+    // A date is never rounded up to the next day.
     let modes = DateModes {
         fractions: Fractions::Cut,
         ..context.date_modes
@@ -223,7 +227,7 @@ pub(super) fn date(value: Value, context: &ConvertContext<'_>) -> Assigned {
             value: Value::Date(Date::ZERO),
         },
         Some((read, lost)) => {
-            // Nothing is said of a fraction alone.
+            // The loss of a fraction alone is not reported.
             let time_dropped = read.micros_of_day() != 0 && !read.date.is_zero();
             let lost = match lost {
                 Lost::Nothing if time_dropped => Lost::Part,
@@ -242,7 +246,7 @@ pub(super) fn datetime(value: Value, decimals: u8, context: &ConvertContext<'_>)
     let fractions = context.date_modes.fractions;
     let fit = |(read, lost): (DateTime, Lost)| match read.with_decimals(decimals, fractions) {
         Some(fitted) => Some((fitted, lost)),
-        // Past the last day, and not from a date with a zero part to the next.
+        // Rounding went beyond the last day. A date with a zero part is not rounded to the next day at all.
         None if read.date.month != 0 && read.date.day != 0 => Some((read.truncated(decimals), Lost::Clipped)),
         None => None,
     };
@@ -281,7 +285,7 @@ pub(super) fn time(value: Value, decimals: u8, context: &ConvertContext<'_>) -> 
 
 pub(super) fn timestamp(value: Value, decimals: u8, context: &ConvertContext<'_>) -> Assigned {
     let zero = Value::Timestamp(Timestamp::new(0, 0, decimals));
-    // An instant needs no detour over the time zone's clock, which may show a time twice.
+    // Copy an instant without converting it to local time, which may be ambiguous.
     if let Value::Timestamp(instant) = value {
         let fitted = instant.with_decimals(decimals, context.date_modes.fractions);
         return match fitted {
@@ -323,7 +327,7 @@ pub(super) fn timestamp(value: Value, decimals: u8, context: &ConvertContext<'_>
                     value: zero,
                 };
             };
-            // A time that the clock skipped is stored as the second at which it was put forward.
+            // A local time that was skipped by the clock is stored as the second of the change.
             let skipped = context.time_zone.to_local(seconds) != DateTime { micros: 0, ..read };
             let lost = if skipped { lost.max(Lost::Rest) } else { lost };
             Assigned {

@@ -20,7 +20,7 @@ pub(super) fn text(value: Value, target: &DataType, context: &ConvertContext<'_>
     let mut problem = None;
     let mut text = match value {
         Value::Text(text) => text,
-        // Bytes are taken to be in the column's character set.
+        // Bytes are assumed to be in the column's character set.
         Value::Bytes(bytes) => match charset {
             Charset::Latin1 => charset.decode(&bytes).into_owned(),
             Charset::Ascii => bytes
@@ -53,7 +53,7 @@ pub(super) fn text(value: Value, target: &DataType, context: &ConvertContext<'_>
     if let Some(kept) = fitting_length(&text, target, charset) {
         let only_spaces = text[kept..].bytes().all(|byte| byte == b' ');
         text.truncate(kept);
-        // CHAR never keeps trailing spaces, so nothing is lost.
+        // CHAR never stores trailing spaces, so nothing is lost.
         let said = match (only_spaces, target) {
             (true, DataType::Char { .. }) => None,
             (true, _) => Some(Problem::note()),
@@ -70,7 +70,7 @@ pub(super) fn text(value: Value, target: &DataType, context: &ConvertContext<'_>
     }
 }
 
-/// How many bytes of the text fit the column; `None` if all do.
+/// Returns the number of the text's bytes that fit into the column, or `None` if all do.
 fn fitting_length(text: &str, target: &DataType, charset: Charset) -> Option<usize> {
     match target {
         DataType::Char { length, .. } => cut_at(text, u32::from(*length)),
@@ -92,7 +92,7 @@ fn fitting_length(text: &str, target: &DataType, charset: Charset) -> Option<usi
     }
 }
 
-/// A double's text with as many digits as the column has room for.
+/// Returns a double's text with as many digits as fit into the column.
 fn fitting_double(value: &Value, target: &DataType) -> Option<String> {
     let Value::Double(number) = value else { return None };
     let width = usize::try_from(target.max_characters()?).unwrap_or(usize::MAX);
@@ -106,7 +106,7 @@ fn cut_at(text: &str, characters: u32) -> Option<usize> {
     (kept < text.len()).then_some(kept)
 }
 
-/// Error 1366 with the bad bytes, of which at most six are shown.
+/// Returns error 1366 with the invalid bytes, of which it shows at most six.
 #[cold]
 fn incorrect_string(bad: &[u8]) -> Problem {
     let mut problem = Problem::incorrect("string", &Value::Null);
@@ -116,7 +116,7 @@ fn incorrect_string(bad: &[u8]) -> Problem {
     problem
 }
 
-/// Each byte that begins no character becomes `?`.
+/// Replaces each byte that begins no character by `?`.
 fn replaced(bytes: &[u8]) -> String {
     let mut out = String::new();
     for chunk in bytes.utf8_chunks() {
@@ -126,7 +126,8 @@ fn replaced(bytes: &[u8]) -> String {
     out
 }
 
-/// What an assignment takes of text from a character set that is not Unicode: a binary column gets the bytes that it has there.
+/// Converts a text from a character set other than Unicode before an assignment. For a binary column, the result is the
+/// text's bytes in that character set.
 pub fn in_charset(value: Value, charset: Charset, target: &DataType) -> Value {
     if charset != Charset::Latin1 || !target.is_binary_string() {
         return value;
@@ -168,7 +169,7 @@ pub(super) fn bytes(value: Value, target: &DataType, context: &ConvertContext<'_
     }
 }
 
-/// What a label column is given: a text, or a number that stands for labels.
+/// Value for an ENUM or SET column: a text, or a number that stands for labels.
 enum Label {
     Text(String),
     Number(i64),
@@ -180,7 +181,7 @@ fn label(value: Value, context: &ConvertContext<'_>) -> Label {
         Value::Bytes(bytes) => Label::Text(replaced(&bytes)),
         Value::Int(v) => Label::Number(v),
         Value::UInt(v) => Label::Number(v as i64),
-        // Cut, not rounded; what does not fit has none of the labels' bits.
+        // The fraction is cut, not rounded. A number that does not fit has no label's bit.
         Value::Double(v) => Label::Number(cut(v)),
         Value::Float(v) => Label::Number(cut(f64::from(v))),
         Value::Decimal(v) => Label::Number(v.round(0, Rounding::Truncate).to_i64().unwrap_or(i64::MIN)),
@@ -190,7 +191,7 @@ fn label(value: Value, context: &ConvertContext<'_>) -> Label {
     }
 }
 
-/// The integer part, `i64::MIN` where it does not fit.
+/// Returns the integer part, or `i64::MIN` if it does not fit.
 fn cut(number: f64) -> i64 {
     if (i64::MIN as f64..i64::MAX as f64).contains(&number) {
         number as i64
@@ -214,7 +215,7 @@ pub(super) fn enumeration(
         Label::Number(number) => in_range(number),
         Label::Text(text) => {
             let trimmed = text.trim_end_matches(' ');
-            // A text that is no label may be a label's number.
+            // A text that is not a label may be the number of a label.
             labels
                 .find(trimmed, collation)
                 .or_else(|| in_range(trimmed.parse().ok()?))
@@ -278,7 +279,7 @@ pub(super) fn set(
     if !unknown {
         return Assigned::fine(stored(bits));
     }
-    // A text that has no labels may be the labels' bits.
+    // A text without labels may be the number of their bits.
     let digits = text.strip_prefix(['-', '+']).unwrap_or(&text);
     if bits == 0
         && !digits.is_empty()

@@ -1,24 +1,25 @@
-//! Comparison and the four operations, word by word.
+//! Comparison and the four operations, computed word by word.
 
 use super::{BASE, Decimal, MAX_SCALE, Rounding, WORD_DIGITS, WORDS, Wide};
 use crate::error::Result;
 use std::cmp::Ordering;
 
-/// Room for a dividend of nine words, shifted by what any divisor's and the result's scale ask for.
+/// Size of a dividend of nine words after the shift for the scales of the divisor and the result.
 const DIVISION_WORDS: usize = 6 * WORDS;
 
 impl Decimal {
     pub(super) fn compare_magnitudes(&self, other: &Decimal) -> Ordering {
-        // Neither has leading zeros, so more words mean more; fractions compare from the left, missing words being zeros.
+        // Neither has leading zeros, so the number with more words is larger. Fractions compare from the left; missing
+        // words are zeros.
         self.integer_words()
             .cmp(&other.integer_words())
             .then_with(|| self.words.cmp(&other.words))
     }
 
-    /// The sum; its scale is the larger one.
+    /// Returns the sum. Its scale is the larger one.
     ///
     /// # Errors
-    /// `OutOfRange` past 81 digits before the point.
+    /// `OutOfRange` beyond 81 digits before the point.
     pub fn add(&self, other: &Decimal) -> Result<Decimal> {
         if self.negative == other.negative {
             return self.add_magnitudes(other, self.negative);
@@ -29,10 +30,10 @@ impl Decimal {
         }
     }
 
-    /// The difference; its scale is the larger one.
+    /// Returns the difference. Its scale is the larger one.
     ///
     /// # Errors
-    /// `OutOfRange` past 81 digits before the point.
+    /// `OutOfRange` beyond 81 digits before the point.
     pub fn sub(&self, other: &Decimal) -> Result<Decimal> {
         self.add(&other.neg())
     }
@@ -53,7 +54,7 @@ impl Decimal {
         .narrow(self.scale.max(other.scale), negative)
     }
 
-    /// Subtracts a number of no larger magnitude.
+    /// Subtracts a number whose magnitude is not larger.
     fn subtract_magnitude(&self, smaller: &Decimal, negative: bool) -> Result<Decimal> {
         let integer_words = self.integer_words();
         let fraction_words = self.fraction_words().max(smaller.fraction_words());
@@ -78,7 +79,7 @@ impl Decimal {
         .narrow(self.scale.max(smaller.scale), negative)
     }
 
-    /// The word at that place of an array whose point is after `integer_words`.
+    /// Returns the word at index `at` of an array with the point after `integer_words` words.
     #[inline]
     fn word(&self, at: usize, integer_words: usize) -> u32 {
         let own = self.integer_words();
@@ -88,10 +89,10 @@ impl Decimal {
         }
     }
 
-    /// The product. Its scale is the sum of both, rounded to at most 38.
+    /// Returns the product. Its scale is the sum of both scales, rounded to at most 38.
     ///
     /// # Errors
-    /// `OutOfRange` past 81 digits before the point.
+    /// `OutOfRange` beyond 81 digits before the point.
     pub fn mul(&self, other: &Decimal) -> Result<Decimal> {
         let (a, b) = (self.significant(), other.significant());
         let mut product = [0u32; 2 * WORDS + 1];
@@ -118,19 +119,20 @@ impl Decimal {
         })
     }
 
-    /// All words in use.
+    /// Returns all used words.
     fn significant(&self) -> &[u32] {
         &self.words[..self.integer_words() + self.fraction_words()]
     }
 
-    /// The quotient, with at least `scale_increment` (`div_precision_increment`, 4) more decimals than the dividend: as many as
-    /// MariaDB computes, which is whole words, the last digit cut and not rounded. `1/3` is 0.333333333 here; the column that shows it has
-    /// the dividend's scale plus `scale_increment` and rounds it to 0.3333.
+    /// Returns the quotient. It has at least `scale_increment` (`div_precision_increment`, 4) more decimals than the
+    /// dividend: like MariaDB, this computes whole words and cuts after the last digit without rounding. `1/3` is
+    /// 0.333333333 here; the column that shows it has the dividend's scale plus `scale_increment`, and rounds it to
+    /// 0.3333.
     ///
-    /// `None` for a division by zero.
+    /// Returns `None` for a division by zero.
     ///
     /// # Errors
-    /// `OutOfRange` past 81 digits before the point.
+    /// `OutOfRange` beyond 81 digits before the point.
     pub fn div(&self, other: &Decimal, scale_increment: u8) -> Result<Option<Decimal>> {
         if other.is_zero() {
             return Ok(None);
@@ -139,7 +141,7 @@ impl Decimal {
         let surplus = (own + others) * WORD_DIGITS - usize::from(self.scale) - usize::from(other.scale);
         let increment = usize::from(scale_increment).saturating_sub(surplus);
         let fraction_words = own + others + increment.div_ceil(WORD_DIGITS);
-        // The dividend as an integer, shifted so that the quotient's last word is its last word of fraction.
+        // The dividend as an integer. The shift makes the quotient's last word its last word of fraction.
         let shift = fraction_words + others - own;
         let mut dividend = [0u32; DIVISION_WORDS];
         let used = self.significant().len();
@@ -147,7 +149,7 @@ impl Decimal {
         let length = used + shift;
         let mut quotient = [0u32; DIVISION_WORDS];
         let digits = divide(&mut dividend[..length], other.significant(), &mut quotient);
-        // Leading words of zeros for a quotient below one.
+        // A quotient below one gets leading words of zeros.
         let mut padded = [0u32; DIVISION_WORDS + 4 * WORDS];
         let integer_words = digits.saturating_sub(fraction_words);
         let zeros = fraction_words.saturating_sub(digits);
@@ -160,17 +162,17 @@ impl Decimal {
         wide.narrow(scale, self.negative != other.negative).map(Some)
     }
 
-    /// The quotient's integer part (DIV). `None` for a division by zero.
+    /// Returns the integer part of the quotient (DIV), or `None` for a division by zero.
     ///
     /// # Errors
-    /// `OutOfRange` past 81 digits.
+    /// `OutOfRange` beyond 81 digits.
     pub fn div_integer(&self, other: &Decimal) -> Result<Option<Decimal>> {
         Ok(self
             .div(other, 0)?
             .map(|quotient| quotient.round(0, Rounding::Truncate)))
     }
 
-    /// The remainder with the dividend's sign; its scale is the larger one. `None` for a division by zero.
+    /// Returns the remainder, which has the dividend's sign and the larger scale, or `None` for a division by zero.
     ///
     /// # Errors
     /// None in practice: the remainder is smaller than the dividend.
@@ -178,7 +180,7 @@ impl Decimal {
         if other.is_zero() {
             return Ok(None);
         }
-        // Both as integers of the same scale.
+        // Convert both to integers of the same scale.
         let fraction_words = self.fraction_words().max(other.fraction_words());
         let integer = |number: &Decimal, out: &mut [u32; DIVISION_WORDS]| {
             let used = number.significant().len();
@@ -197,9 +199,9 @@ impl Decimal {
     }
 }
 
-/// Long division of integers in base 10^9, most significant word first. Leaves the remainder in `dividend` and the quotient at
-/// the start of `quotient`; returns how many words the quotient has (as many as the dividend, less those of the divisor, plus
-/// one).
+/// Divides integers in base 10^9, most significant word first. Leaves the remainder in `dividend` and writes the
+/// quotient to the start of `quotient`. Returns the number of words of the quotient: those of the dividend, minus those
+/// of the divisor, plus one.
 fn divide(dividend: &mut [u32], divisor: &[u32], quotient: &mut [u32]) -> usize {
     const B: u64 = BASE as u64;
     let zeros = divisor.iter().take_while(|&&word| word == 0).count();
@@ -222,7 +224,7 @@ fn divide(dividend: &mut [u32], divisor: &[u32], quotient: &mut [u32]) -> usize 
         }
         return digits;
     }
-    // Knuth's algorithm D: both scaled so that the divisor's first word is at least half of the base.
+    // Knuth's algorithm D: scale both numbers to make the divisor's first word at least half of the base.
     let factor = B / (u64::from(divisor[0]) + 1);
     let mut scaled_divisor = [0u32; DIVISION_WORDS];
     scale_by(divisor, factor, &mut scaled_divisor[..n]);
@@ -250,7 +252,7 @@ fn divide(dividend: &mut [u32], divisor: &[u32], quotient: &mut [u32]) -> usize 
             };
         }
         if u64::from(rest[at]) < borrow {
-            // The guess was one too high.
+            // The estimate was one too high.
             guess -= 1;
             let mut carry = 0;
             for i in (0..n).rev() {
@@ -270,7 +272,7 @@ fn divide(dividend: &mut [u32], divisor: &[u32], quotient: &mut [u32]) -> usize 
     digits
 }
 
-/// Multiplies by a number below the base; returns what is carried out.
+/// Multiplies by a number below the base. Returns the carry.
 fn scale_by(words: &[u32], factor: u64, out: &mut [u32]) -> u32 {
     let mut carry = 0u64;
     for (&word, out) in words.iter().zip(out.iter_mut()).rev() {

@@ -1,15 +1,16 @@
-//! MariaDB's packed form of DECIMAL(precision, scale): fixed length, big-endian, sorted by bytes as by number.
+//! MariaDB's packed form of DECIMAL(precision, scale): fixed length, big-endian; the bytes sort as the numbers do.
 //!
-//! Digits before and after the point are grouped by nine from the point outwards; a whole group takes four bytes, the incomplete
-//! outer ones as many as their digits need. The first bit is inverted, and in a negative number all other bits too.
+//! The digits on each side of the point form groups of nine, counted from the point. A whole group takes four bytes, an
+//! incomplete group as many as its digits need. The first bit is inverted; in a negative number all other bits are
+//! inverted too.
 
 use super::{Decimal, POWERS, Rounding, WORD_DIGITS, WORDS, digits_of};
 
-/// Bytes that so many digits of a group need.
+/// Number of bytes for a group, by its number of digits.
 const BYTES_OF_DIGITS: [usize; WORD_DIGITS + 1] = [0, 1, 1, 2, 2, 3, 3, 4, 4, 4];
 
 impl Decimal {
-    /// How many bytes the packed form of DECIMAL(precision, scale) has.
+    /// Returns the length of the packed form of DECIMAL(precision, scale) in bytes.
     pub const fn binary_length(precision: u8, scale: u8) -> usize {
         let integer = precision.saturating_sub(scale) as usize;
         let scale = scale as usize;
@@ -19,8 +20,8 @@ impl Decimal {
             + BYTES_OF_DIGITS[scale % WORD_DIGITS]
     }
 
-    /// Appends MariaDB's packed form for a DECIMAL(precision, scale) column, whose bytes sort as the numbers do. A number that
-    /// does not fit is rounded and clipped.
+    /// Appends MariaDB's packed form for a column of DECIMAL(precision, scale). A number that does not fit is rounded
+    /// and clipped.
     pub fn append_binary(&self, precision: u8, scale: u8, out: &mut Vec<u8>) {
         let mut number = if self.scale > scale {
             self.round(i32::from(scale), Rounding::HalfUp)
@@ -69,7 +70,8 @@ impl Decimal {
         }
     }
 
-    /// The inverse of [`Decimal::append_binary`]; `None` if the bytes are of another length or hold a group above its digits.
+    /// Decodes the form of [`Decimal::append_binary`]. Returns `None` if the length is wrong or a group is greater than
+    /// its digits allow.
     pub fn from_binary(bytes: &[u8], precision: u8, scale: u8) -> Option<Decimal> {
         if bytes.len() != Self::binary_length(precision, scale) || precision < scale {
             return None;
@@ -109,7 +111,7 @@ impl Decimal {
                 odd if group == 0 && odd > 0 => odd,
                 _ => WORD_DIGITS,
             })?;
-            // Leading zeros are no words.
+            // Leading zeros take no word.
             if used > 0 || word != 0 {
                 number.words[used] = word;
                 used += 1;

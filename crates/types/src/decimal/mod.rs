@@ -1,6 +1,6 @@
 //! Exact decimal numbers: DECIMAL columns, literals with a point, SUM and AVG.
 //!
-//! A [`Decimal`] is an array of nine words of nine decimal digits, with the point between two words, as MariaDB has it:
+//! A [`Decimal`] is an array of nine words of nine decimal digits, with the point between two words, as in MariaDB:
 //!
 //! ```text
 //!   1234567890.12   integer_digits 10, scale 2
@@ -8,10 +8,10 @@
 //!                          ^ the point
 //! ```
 //!
-//! An own representation, and not crate `bigdecimal`, because the layout *is* what MariaDB's results show: how many digits a
-//! division yields (whole words), where a product is cut (nine words), and the packed form in the binlog, which is these words
-//! with the outer ones shortened. It is also small (40 bytes), lives without the heap, and adds in a few nanoseconds, which
-//! SUM over a million rows feels.
+//! This is our own representation instead of crate `bigdecimal`, because MariaDB's results depend on this layout: the
+//! number of digits of a quotient (whole words), where a product is cut (nine words), and the packed form in the
+//! binlog, which is these words with the outer ones shortened. It is also small (40 bytes) and needs no heap, and an
+//! addition takes a few nanoseconds, which matters for SUM over a million rows.
 
 mod arithmetic;
 mod binary;
@@ -23,13 +23,13 @@ use crate::error::{Error, Result};
 use std::cmp::Ordering;
 use std::hash::{Hash, Hasher};
 
-/// How many words of nine digits a number has at most.
+/// Maximum number of words of a number.
 pub(crate) const WORDS: usize = 9;
 /// Digits in a word.
 pub(crate) const WORD_DIGITS: usize = 9;
-/// What a word stays below.
+/// Exclusive upper bound of a word.
 pub(crate) const BASE: u32 = 1_000_000_000;
-/// Powers of ten that fit a word.
+/// Powers of ten that fit in a word.
 pub(crate) const POWERS: [u32; 10] = [
     1,
     10,
@@ -43,15 +43,15 @@ pub(crate) const POWERS: [u32; 10] = [
     BASE,
 ];
 
-/// The most digits that a DECIMAL column can have.
+/// Maximum number of digits of a DECIMAL column.
 pub const MAX_PRECISION: u8 = 65;
-/// The most digits after the point that a DECIMAL column can have.
+/// Maximum number of digits after the point of a DECIMAL column.
 pub const MAX_SCALE: u8 = 38;
 
-/// What [`Decimal::round`] does with the digits it drops.
+/// Treatment of the digits that [`Decimal::round`] drops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rounding {
-    /// To the nearest, half away from zero: what MariaDB does everywhere but in the functions named below.
+    /// To the nearest number, half away from zero. MariaDB does this everywhere except in the functions named below.
     HalfUp,
     /// Towards zero: TRUNCATE.
     Truncate,
@@ -61,12 +61,12 @@ pub enum Rounding {
     Floor,
 }
 
-/// An exact decimal number that remembers its scale: 1.50 prints with both decimals, and equals 1.5.
+/// An exact decimal number with its scale: 1.50 prints with both decimals, and equals 1.5.
 #[derive(Clone, Copy)]
 pub struct Decimal {
-    /// Words of the integer part, then words of the fraction; zero after them.
+    /// Words of the integer part, then words of the fraction, then zeros.
     words: [u32; WORDS],
-    /// Digits before the point; none of them leading zeros.
+    /// Digits before the point, without leading zeros.
     integer_digits: u8,
     /// Digits after the point.
     scale: u8,
@@ -74,14 +74,14 @@ pub struct Decimal {
     negative: bool,
 }
 
-/// A word buffer with room for every intermediate result; the number's point is after `integer_words`.
+/// A word buffer large enough for every intermediate result. The point is after `integer_words` words.
 struct Wide<'a> {
     words: &'a [u32],
     integer_words: usize,
 }
 
 impl Decimal {
-    /// 0.
+    /// The number 0.
     pub const ZERO: Decimal = Decimal {
         words: [0; WORDS],
         integer_digits: 0,
@@ -89,32 +89,32 @@ impl Decimal {
         negative: false,
     };
 
-    /// Digits after the point.
+    /// Returns the number of digits after the point.
     pub const fn scale(&self) -> u8 {
         self.scale
     }
 
-    /// Digits before the point, leading zeros not counted: 0 for 0.5.
+    /// Returns the number of digits before the point without leading zeros: 0 for 0.5.
     pub const fn integer_digits(&self) -> u8 {
         self.integer_digits
     }
 
-    /// All digits that are needed to write it: at least 1.
+    /// Returns the number of digits needed to write the number: at least 1.
     pub fn precision(&self) -> u8 {
         (self.integer_digits + self.scale).max(1)
     }
 
-    /// Whether it is below zero.
+    /// Returns whether the number is below zero.
     pub const fn is_negative(&self) -> bool {
         self.negative
     }
 
-    /// Whether it is zero.
+    /// Returns whether the number is zero.
     pub fn is_zero(&self) -> bool {
         self.words == [0; WORDS]
     }
 
-    /// The number with the other sign.
+    /// Returns the number with the opposite sign.
     pub fn neg(&self) -> Decimal {
         Decimal {
             negative: !self.negative && !self.is_zero(),
@@ -122,7 +122,7 @@ impl Decimal {
         }
     }
 
-    /// The number without its sign.
+    /// Returns the number without its sign.
     pub const fn abs(&self) -> Decimal {
         Decimal {
             negative: false,
@@ -130,10 +130,10 @@ impl Decimal {
         }
     }
 
-    /// The largest number of that precision and scale: 99.9 for (3, 1).
+    /// Returns the largest number with this precision and scale: 99.9 for (3, 1).
     ///
     /// # Panics
-    /// If it would need more than nine words, or the scale is above the precision.
+    /// If it needs more than nine words, or the scale is above the precision.
     pub fn max_value(precision: u8, scale: u8) -> Decimal {
         assert!(scale <= precision);
         let digits = usize::from(precision - scale);
@@ -159,8 +159,8 @@ impl Decimal {
         out
     }
 
-    /// Rounds to `scale` digits after the point; a negative scale rounds before it. A larger scale than the number's appends
-    /// zeros, as far as nine words have room for them.
+    /// Rounds to `scale` digits after the point; a negative scale rounds before the point. A scale larger than the
+    /// number's appends zeros, as far as nine words allow.
     pub fn round(&self, scale: i32, rounding: Rounding) -> Decimal {
         let have = i32::from(self.scale);
         if scale >= have {
@@ -173,11 +173,12 @@ impl Decimal {
                 ..*self
             };
         }
-        // One spare word in front, for a carry out of the first.
+        // One spare word at the front, for a carry out of the first word.
         let mut words = [0u32; WORDS + 1];
         words[1..].copy_from_slice(&self.words);
         let integer_words = self.integer_words() as i32 + 1;
-        // The word that the last kept digit is in, counted from the point, and how many digits of it are kept.
+        // The index of the word with the last kept digit, counted from the point, and the number of its digits that are
+        // kept.
         let (at, kept) = (
             scale.div_euclid(WORD_DIGITS as i32),
             scale.rem_euclid(WORD_DIGITS as i32) as usize,
@@ -245,7 +246,7 @@ impl Decimal {
         })
     }
 
-    /// The integer part, if it has at most 36 digits.
+    /// Returns the integer part, if it has at most 36 digits.
     fn magnitude(&self) -> Option<i128> {
         let words = self.integer();
         (words.len() <= 4).then(|| {
@@ -255,9 +256,9 @@ impl Decimal {
         })
     }
 
-    /// The nearest double.
+    /// Returns the nearest double.
     pub fn to_f64(&self) -> f64 {
-        // Both parts are exact in a double, and so is the power of ten: one correctly rounded division.
+        // Both parts and the power of ten are exact as doubles, so one division rounds correctly.
         if self.precision() <= 15 && self.scale <= 15 {
             let mut number = 0u64;
             for &word in self.integer() {
@@ -275,10 +276,10 @@ impl Decimal {
         self.to_string().parse().unwrap_or(f64::INFINITY)
     }
 
-    /// The nearest decimal to a double, as MariaDB makes it: from the shortest text that stands for the double.
+    /// Converts a double to the nearest decimal, from its shortest decimal text, as MariaDB does.
     ///
     /// # Errors
-    /// `OutOfRange` for what has more than 81 digits before the point, or is no number.
+    /// `OutOfRange` for a number with more than 81 digits before the point, and for infinity and NaN.
     pub fn from_f64(number: f64) -> Result<Decimal> {
         let text = format!("{number:e}");
         match Decimal::parse_prefix(&text) {
@@ -287,7 +288,7 @@ impl Decimal {
         }
     }
 
-    /// A number of so many units of 10^−scale: 12345 with scale 2 is 123.45.
+    /// Creates a number from units of 10^−scale: 12345 with scale 2 is 123.45.
     pub fn from_scaled(unscaled: i128, scale: u8) -> Decimal {
         assert!(scale <= MAX_SCALE, "scale above {MAX_SCALE}");
         let (mut rest, odd) = (unscaled.unsigned_abs(), usize::from(scale) % WORD_DIGITS);
@@ -319,19 +320,19 @@ impl Decimal {
         usize::from(self.scale).div_ceil(WORD_DIGITS)
     }
 
-    /// The words before the point.
+    /// Returns the words before the point.
     fn integer(&self) -> &[u32] {
         &self.words[..self.integer_words()]
     }
 
-    /// The words after the point.
+    /// Returns the words after the point.
     fn fraction(&self) -> &[u32] {
         let start = self.integer_words();
         &self.words[start..start + self.fraction_words()]
     }
 }
 
-/// How many digits a word has without leading zeros.
+/// Returns the number of digits of a word without leading zeros.
 fn digits_of(word: u32) -> usize {
     POWERS
         .iter()
@@ -340,7 +341,7 @@ fn digits_of(word: u32) -> usize {
 }
 
 impl Wide<'_> {
-    /// The number in nine words, with `scale` digits of fraction or as many as there is room for.
+    /// Converts to nine words, with `scale` digits of fraction or as many as fit.
     fn narrow(&self, scale: u8, negative: bool) -> Result<Decimal> {
         let skipped = self.words[..self.integer_words]
             .iter()
@@ -426,7 +427,7 @@ impl Ord for Decimal {
 
 impl Hash for Decimal {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        // Equal numbers may differ in scale: trailing zero words do not count.
+        // Equal numbers may differ in scale: ignore trailing zero words.
         let used = self
             .words
             .iter()

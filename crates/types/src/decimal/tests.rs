@@ -41,7 +41,8 @@ fn text_comes_back() {
     assert_eq!(Decimal::parse_prefix("1e").unwrap().length, 1);
 }
 
-/// Results of MariaDB 10.11 (`SELECT 1/3`, and so on; the digits kept inside shown by `(1/3)*1e20` and the like).
+/// Results of MariaDB 10.11 (`SELECT 1/3` and so on; `(1/3)*1e20` and the like show the digits that it keeps
+/// internally).
 #[test]
 fn arithmetic_as_mariadb() {
     assert_eq!(d("1.1").add(&d("2.22")).unwrap().to_string(), "3.32");
@@ -109,7 +110,7 @@ fn rounds() {
     }
 }
 
-/// The packed forms are from a table map's rows as MariaDB 10.11 wrote them.
+/// The packed forms are from rows events written by MariaDB 10.11.
 #[test]
 fn packs_as_mariadb() {
     let packed = |number: &str, precision, scale| {
@@ -154,7 +155,7 @@ fn integers_and_doubles() {
     assert_eq!(Decimal::max_value(3, 1).to_string(), "99.9");
 }
 
-/// Decimals of up to 65 digits.
+/// Returns a strategy for decimals of up to 65 digits.
 fn decimals() -> impl Strategy<Value = Decimal> {
     (
         "-?",
@@ -164,7 +165,7 @@ fn decimals() -> impl Strategy<Value = Decimal> {
         .prop_map(|(sign, integer, fraction)| format!("{sign}0{integer}.{fraction}").parse().unwrap())
 }
 
-/// The number times 10^30 (fractions here have at most 27 digits), for checks by another arithmetic.
+/// Returns the number in another representation, to check the arithmetic.
 fn big(number: &Decimal) -> bigdecimal::BigDecimal {
     number.to_string().parse().unwrap()
 }
@@ -181,7 +182,7 @@ proptest! {
         let cut = product.with_scale_round(i64::from(have.scale()), bigdecimal::RoundingMode::Down);
         prop_assert!(big(&have) == rounded || big(&have) == cut);
         if let Some(quotient) = a.div(&b, 4).unwrap() {
-            // What is missing is less than one unit of the last digit.
+            // The error is less than one unit of the last digit.
             let back = big(&quotient) * big(&b);
             let unit = bigdecimal::BigDecimal::new(1.into(), i64::from(quotient.scale()));
             prop_assert!((big(&a) - back).abs() < unit * big(&b).abs());

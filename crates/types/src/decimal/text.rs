@@ -5,31 +5,31 @@ use crate::error::{Error, Result};
 use std::fmt;
 use std::str::FromStr;
 
-/// What a number read from a text lost.
+/// Loss when a number was read from a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Loss {
     /// Nothing.
     None,
-    /// Digits of the fraction that there was no room for.
+    /// Digits of the fraction that did not fit.
     Truncated,
-    /// It has more than 81 digits before the point: the value is the largest number.
+    /// More than 81 digits before the point: the value is the largest number.
     Overflow,
 }
 
-/// A number read from the beginning of a text.
+/// A number at the beginning of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DecimalText {
     /// The number.
     pub value: Decimal,
-    /// How many bytes of the text it took, blanks before it included.
+    /// Length of its text in bytes, with the blanks before it.
     pub length: usize,
-    /// What did not fit.
+    /// Digits that did not fit.
     pub loss: Loss,
 }
 
 impl Decimal {
-    /// Reads the number at the start of `text` (blanks before it are skipped): digits with or without a point, with or without
-    /// an exponent. `None` if there is none.
+    /// Reads the number at the start of `text` after any blanks: digits with or without a point, with or without an
+    /// exponent. Returns `None` if there is no number.
     pub fn parse_prefix(text: &str) -> Option<DecimalText> {
         let bytes = text.as_bytes();
         let mut at = bytes.iter().take_while(|b| b.is_ascii_whitespace()).count();
@@ -80,7 +80,7 @@ impl Decimal {
         })
     }
 
-    /// Appends its text: `-123.40`, with as many decimals as the scale says and at least one digit before the point.
+    /// Appends the text: `-123.40`, with as many decimals as the scale and at least one digit before the point.
     pub fn append_text(&self, out: &mut Vec<u8>) {
         if self.negative {
             out.push(b'-');
@@ -107,7 +107,7 @@ impl Decimal {
     }
 }
 
-/// Appends exactly so many digits.
+/// Appends exactly `digits` digits.
 fn append_digits(word: u32, digits: usize, out: &mut Vec<u8>) {
     let mut text = [b'0'; WORD_DIGITS];
     let mut rest = word;
@@ -118,7 +118,7 @@ fn append_digits(word: u32, digits: usize, out: &mut Vec<u8>) {
     out.extend_from_slice(&text[..digits]);
 }
 
-/// Puts a number together from digits, the point moved to the right by `exponent`.
+/// Builds a number from digits. The point is moved to the right by `exponent`.
 fn build(integer: &[u8], fraction: &[u8], exponent: i64, negative: bool) -> (Decimal, Loss) {
     let zeros = integer.iter().take_while(|&&digit| digit == b'0').count();
     let integer = &integer[zeros..];
@@ -135,7 +135,8 @@ fn build(integer: &[u8], fraction: &[u8], exponent: i64, negative: bool) -> (Dec
         };
         byte.map_or(0, |byte| u32::from(byte - b'0'))
     };
-    // Where the point is among the digits; the first that is not zero decides how many there are before it.
+    // Index of the point among the digits. The first digit that is not zero determines the number of digits before the
+    // point.
     let point = integer.len() as i64 + exponent;
     let leading = (0..total).take_while(|&n| digit(n) == 0).count() as i64;
     if leading == total {
@@ -183,7 +184,7 @@ fn build(integer: &[u8], fraction: &[u8], exponent: i64, negative: bool) -> (Dec
 impl FromStr for Decimal {
     type Err = Error;
 
-    /// Reads a whole text as a number, blanks around it aside.
+    /// Reads a whole text as a number, except for blanks around it.
     fn from_str(text: &str) -> Result<Self> {
         match Decimal::parse_prefix(text) {
             Some(read) if text[read.length..].trim_end().is_empty() && read.loss != Loss::Overflow => {

@@ -1,7 +1,7 @@
-//! MariaDB's error numbers with their SQLSTATEs and message formats: the one table that every crate refers to.
+//! MariaDB's error numbers with their SQLSTATEs and message formats, in one table for all crates.
 //!
-//! A number is an [`ErrorCode`]; the constants carry MariaDB's symbolic names (`ER_DUP_ENTRY`). Messages are made from
-//! MariaDB's own format strings, so that clients (and people who search the web) find the words they know:
+//! A number is an [`ErrorCode`]; the constants have MariaDB's symbolic names (`ER_DUP_ENTRY`). Messages use MariaDB's
+//! own format strings, so clients (and web searches) find the familiar texts:
 //!
 //! ```
 //! use paceline_types::error_code::ER_NO_SUCH_TABLE;
@@ -12,7 +12,7 @@
 
 use std::fmt::{self, Display, Write};
 
-/// Defines one constant for each error, and the table of them all.
+/// Defines one constant for each error, and the table of all errors.
 macro_rules! error_codes {
     ($($number:literal $sqlstate:literal $name:ident $format:literal;)*) => {
         use super::{Entry, ErrorCode};
@@ -20,7 +20,7 @@ macro_rules! error_codes {
             #[doc = concat!("`", $format, "`")]
             pub const $name: ErrorCode = ErrorCode($number);
         )*
-        /// Every error, in the order of the numbers.
+        /// All errors, in ascending order of their numbers.
         pub(super) static TABLE: &[Entry] = &[
             $(Entry { number: $number, sqlstate: $sqlstate, name: stringify!($name), format: $format },)*
         ];
@@ -31,7 +31,7 @@ use error_codes;
 mod table;
 pub use table::*;
 
-/// What the table says of one error.
+/// Entry of the table for one error.
 struct Entry {
     number: u16,
     sqlstate: &'static str,
@@ -39,17 +39,17 @@ struct Entry {
     format: &'static str,
 }
 
-/// One of MariaDB's error numbers.
+/// An error number of MariaDB.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ErrorCode(u16);
 
 impl ErrorCode {
-    /// The error of that number, also where the table does not know it (`SIGNAL` may set any number).
+    /// Returns the error with this number, even if the table does not contain it (`SIGNAL` may use any number).
     pub const fn from_number(number: u16) -> Self {
         ErrorCode(number)
     }
 
-    /// The number, as clients see it.
+    /// Returns the number that clients see.
     pub const fn number(self) -> u16 {
         self.0
     }
@@ -59,30 +59,31 @@ impl ErrorCode {
         Some(&TABLE[found])
     }
 
-    /// Five characters; `HY000` for a number that the table does not know.
+    /// Returns the five characters of the SQLSTATE; `HY000` for a number that the table does not contain.
     pub fn sqlstate(self) -> &'static str {
         match (self.entry(), self.number()) {
             (Some(entry), _) => entry.sqlstate,
-            // HA_ERR_AUTOINC_ERANGE, an error of the storage engine's.
+            // HA_ERR_AUTOINC_ERANGE, an error of the storage engine.
             (None, 167) => "22003",
             (None, _) => "HY000",
         }
     }
 
-    /// MariaDB's symbolic name, as `ER_DUP_ENTRY`.
+    /// Returns MariaDB's symbolic name, such as `ER_DUP_ENTRY`.
     pub fn name(self) -> &'static str {
         self.entry().map_or("ER_UNKNOWN_ERROR", |entry| entry.name)
     }
 
-    /// MariaDB's format string, in the style of C's `printf`.
+    /// Returns MariaDB's format string, in the style of C's `printf`.
     pub fn format(self) -> &'static str {
         self.entry().map_or("Unknown error", |entry| entry.format)
     }
 
-    /// The message: MariaDB's format string with its places filled in order by the arguments.
+    /// Returns the message: MariaDB's format string with its placeholders replaced by the arguments, in order.
     ///
-    /// Precisions cut the argument (`%-.192s`, in characters), a backtick flag quotes it as an identifier (`` %`s ``), and
-    /// `%M` takes an operating system's error number. Missing arguments leave their place empty; surplus ones are ignored.
+    /// A precision limits the argument (`%-.192s`, in characters), a backtick quotes it as an identifier (`` %`s ``),
+    /// and `%M` expects an operating system's error number. A missing argument leaves its placeholder empty; surplus
+    /// arguments are ignored.
     pub fn message(self, arguments: &[&dyn Display]) -> String {
         fill(self.format(), arguments)
     }
@@ -100,16 +101,16 @@ impl fmt::Debug for ErrorCode {
     }
 }
 
-/// One `%…` place of a format string.
+/// A `%…` placeholder of a format string.
 struct Place {
     precision: Option<usize>,
     quoted: bool,
     conversion: u8,
-    /// Where the format goes on after the place.
+    /// Offset in the format after the placeholder.
     end: usize,
 }
 
-/// Reads the place that starts after the `%` at `start - 1`.
+/// Reads the placeholder that starts after the `%` at `start - 1`.
 fn place(format: &[u8], start: usize) -> Option<Place> {
     let mut at = start;
     let mut found = Place {
@@ -129,7 +130,7 @@ fn place(format: &[u8], start: usize) -> Option<Place> {
                 found.precision = std::str::from_utf8(&format[at..at + digits]).ok()?.parse().ok();
                 at += digits;
             }
-            // The precision is an argument of its own in C; here the argument that follows is simply not cut.
+            // In C the precision is a separate argument; here the next argument is not limited.
             b'*' | b'$' => {}
             _ => {
                 found.conversion = byte;
@@ -185,7 +186,7 @@ fn fill(format: &str, arguments: &[&dyn Display]) -> String {
                 };
                 let number = argument.to_string();
                 match number.parse::<i32>() {
-                    // The storage engines' own, of which only this one is ever shown.
+                    // Storage engine errors; only this one is ever shown.
                     Ok(errno @ 168) => {
                         let _ = write!(out, "{errno} \"Unknown (generic) error from engine\"");
                     }
@@ -197,7 +198,7 @@ fn fill(format: &str, arguments: &[&dyn Display]) -> String {
                     Err(_) => out.push_str(&number),
                 }
             }
-            // Not a place after all: a percent sign in running text.
+            // Not a placeholder: a percent sign in the text.
             _ => out.push_str(&format[percent..place.end]),
         }
     }
@@ -205,7 +206,7 @@ fn fill(format: &str, arguments: &[&dyn Display]) -> String {
     out
 }
 
-/// Cuts what was written from `from` on to `limit` characters; `%T` shows by an ellipsis that it did.
+/// Limits the text from `from` on to `limit` characters. `%T` marks a cut with an ellipsis.
 fn cut(out: &mut String, from: usize, limit: usize, ellipsis: bool) {
     let Some((end, _)) = out[from..].char_indices().nth(limit) else {
         return;

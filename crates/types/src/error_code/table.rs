@@ -1,8 +1,8 @@
 //! The data of [`super`]: number, SQLSTATE, symbolic name and message format of every error of MariaDB 10.11.
 //!
-//! The numbers, names, SQLSTATEs and English formats are those of the server's own `errmsg-utf8.txt` (installed with it as
-//! `/usr/share/mysql/errmsg-utf8.txt`; `perror NUMBER` prints the same formats), without the numbers it calls unused. 3648 and 3649 are MySQL's, for
-//! what MariaDB has no word for.
+//! The numbers, names, SQLSTATEs and English formats are those of the server's own `errmsg-utf8.txt` (installed with it
+//! as `/usr/share/mysql/errmsg-utf8.txt`; `perror NUMBER` prints the same formats), without the numbers that it marks
+//! as unused. 3648 and 3649 come from MySQL, for conditions without an error in MariaDB.
 
 super::error_codes! {
     1004 "HY000" ER_CANT_CREATE_FILE "Can't create file '%-.200s' (errno: %M)";

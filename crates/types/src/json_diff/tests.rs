@@ -1,4 +1,4 @@
-//! Diffs by hand, as MySQL reads them, and diffs by chance.
+//! Tests of changes written by hand, with MySQL's results, and of random changes.
 
 use super::*;
 use proptest::prelude::*;
@@ -7,7 +7,7 @@ const REPLACE: u8 = 0;
 const INSERT: u8 = 1;
 const REMOVE: u8 = 2;
 
-/// Diffs: operation, path, and the value in its binary form.
+/// Encodes changes: operation, path, and the value in its binary form.
 fn diffs(list: &[(u8, &str, &[u8])]) -> Vec<u8> {
     let mut bytes = Vec::new();
     for (operation, path, value) in list {
@@ -45,8 +45,8 @@ const X: &[u8] = &[12, 1, b'x'];
 const PAIR: &[u8] = &[2, 2, 0, 10, 0, 5, 1, 0, 4, 0, 0];
 
 #[test]
-fn nothing_changes_nothing() {
-    // Not even a text that is no document.
+fn no_changes_leave_the_text_as_it_is() {
+    // Not even text that is not a document is changed.
     for text in ["{\"a\":1}", "", "no JSON"] {
         assert_eq!(changed(text, &[]).unwrap(), text);
     }
@@ -118,7 +118,7 @@ fn each_operation_on_objects_and_arrays() {
 }
 
 #[test]
-fn each_finds_what_the_ones_before_it_have_made() {
+fn each_change_applies_to_the_result_of_the_previous_ones() {
     let list = [
         (REPLACE, "$[0]", PAIR),
         (INSERT, "$[0][2]", X),
@@ -143,7 +143,7 @@ fn a_path_longer_than_250_bytes() {
 }
 
 #[test]
-fn what_does_not_fit_the_document() {
+fn rejects_changes_that_do_not_fit_the_document() {
     for (document, diff) in [
         ("{}", (REPLACE, "$.a", NULL)),
         ("{}", (REMOVE, "$.a", NULL)),
@@ -155,7 +155,7 @@ fn what_does_not_fit_the_document() {
         ("[1]", (REMOVE, "$.a", NULL)),
         ("[1]", (INSERT, "$.a", NULL)),
         ("[]", (REPLACE, "$[last]", NULL)),
-        // No value is an array of itself.
+        // A scalar is not an array of itself.
         ("1", (REPLACE, "$[0]", NULL)),
         ("1", (INSERT, "$[1]", NULL)),
         ("[1]", (REPLACE, "$[0][0]", NULL)),
@@ -171,7 +171,7 @@ fn what_does_not_fit_the_document() {
 }
 
 #[test]
-fn what_is_no_diff() {
+fn rejects_malformed_changes() {
     let long = format!("${}", "[0]".repeat(LEGS_MAX + 1));
     for path in [
         "",
@@ -223,7 +223,7 @@ fn what_is_no_diff() {
     assert!(out.is_empty(), "nothing is written of what is not done");
 }
 
-/// A document, held as plain values.
+/// A document as plain values.
 #[derive(Clone, Debug, PartialEq)]
 enum Model {
     Number(i16),
@@ -251,7 +251,8 @@ impl Model {
         }
     }
 
-    /// Changes it somewhere below, as the numbers say; tells the diff that does the same. `None` where there is nothing to change.
+    /// Makes a change somewhere in the document, as the numbers choose, and returns the path, operation and value of
+    /// the same change. `None` if nothing can be changed.
     fn change(&mut self, choices: &mut dyn Iterator<Item = u16>, path: &mut String) -> Option<(u8, i16)> {
         let mut choose = |count: usize| choices.next().map(|choice| usize::from(choice) % count.max(1));
         let (descend, operation, value) = (choose(2)? == 1, choose(3)?, choose(1000)? as i16);
@@ -310,9 +311,9 @@ fn model() -> impl Strategy<Value = Model> {
 }
 
 proptest! {
-    /// Any changes, made here and there.
+    /// Random changes at random places.
     #[test]
-    fn diffs_make_what_the_changes_made(mut model in model(), rounds in prop::collection::vec(prop::collection::vec(any::<u16>(), 24), 1..8)) {
+    fn changes_have_the_same_effect_as_on_the_model(mut model in model(), rounds in prop::collection::vec(prop::collection::vec(any::<u16>(), 24), 1..8)) {
         let before = model.text();
         let mut made = Vec::new();
         for choices in rounds {
@@ -329,13 +330,13 @@ proptest! {
         prop_assert_eq!(String::from_utf8(out).unwrap(), model.text());
     }
 
-    /// Whatever comes, it is an error or a text, and ends.
+    /// Arbitrary bytes produce an error or a text, in limited time.
     #[test]
     fn no_bytes_make_it_panic(document in prop::collection::vec(any::<u8>(), 0..40), bytes in prop::collection::vec(any::<u8>(), 0..60)) {
         let _ = append_changed_json(&document, &bytes, &mut Vec::new());
     }
 
-    /// The same with what looks like diffs.
+    /// The same for bytes that resemble changes.
     #[test]
     fn no_damage_makes_it_panic(
         document in "[\\[\\]{}\",:0-9a-z\\\\ ]{0,30}",

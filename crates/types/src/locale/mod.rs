@@ -1,38 +1,38 @@
-//! Locales as `lc_time_names` and FORMAT have them: names of months and days, and how numbers are grouped.
+//! Locales of `lc_time_names` and FORMAT: names of months and days, and grouping of digits.
 //!
-//! The table holds what MariaDB 10.11 shows for each locale: its number, its name, its separators, and the names of months and days with
-//! their short forms; `=` stands for the names of another locale. Of the separators the first stands between groups of digits (`-` is none,
-//! `0` is the byte 0, which MariaDB has for Bulgarian), the second is the decimal point; a `2` behind them says that only the last group has
-//! three digits, and the others two.
+//! The table contains MariaDB 10.11's data of each locale: number, name, separators, and the names of months and days
+//! with their short forms; `=` refers to the names of another locale. The first separator is between groups of digits
+//! (`-` means none, `0` means the byte 0, which MariaDB has for Bulgarian), the second is the decimal point. A `2`
+//! after them means that only the last group has three digits, and the others have two.
 
 use std::sync::OnceLock;
 
-/// A language and a country.
+/// Conventions of a language and country.
 #[derive(Debug)]
 pub struct Locale {
-    /// MariaDB's number for it, which is in the binary log.
+    /// MariaDB's number, which the binary log contains.
     pub number: u16,
-    /// `de_DE`.
+    /// Name such as `de_DE`.
     pub name: &'static str,
-    /// From January.
+    /// Names from January on.
     pub months: [&'static str; 12],
-    /// `Jan`
+    /// Short names such as `Jan`.
     pub short_months: [&'static str; 12],
-    /// From Monday.
+    /// Names from Monday on.
     pub days: [&'static str; 7],
-    /// `Mon`
+    /// Short names such as `Mon`.
     pub short_days: [&'static str; 7],
-    /// Between groups of digits.
+    /// Text between groups of digits.
     pub thousands_separator: &'static str,
-    /// Before a fraction.
+    /// Text before the fraction.
     pub decimal_point: &'static str,
-    /// Digits of each group but the last, which has three.
+    /// Number of digits of each group but the last, which has three.
     pub group_digits: usize,
 }
 
 const TABLE: &str = include_str!("locales.tsv");
 
-/// All locales, in the order of their numbers.
+/// Returns all locales, in the order of their numbers.
 fn all() -> &'static [Locale] {
     static ALL: OnceLock<Vec<Locale>> = OnceLock::new();
     ALL.get_or_init(|| {
@@ -45,7 +45,7 @@ fn all() -> &'static [Locale] {
     })
 }
 
-/// A line of the table; `known` are the locales of the lines before it.
+/// Parses a line of the table. `known` are the locales of the previous lines.
 fn read(line: &'static str, known: &[Locale]) -> Locale {
     let fields: Vec<&'static str> = line.split('\t').collect();
     let [number, name, separators, names @ ..] = &fields[..] else {
@@ -86,27 +86,27 @@ fn list<const N: usize>(names: &'static str) -> [&'static str; N] {
 }
 
 impl Locale {
-    /// `en_US`, the one that is not chosen.
+    /// Returns `en_US`, the default.
     pub fn english() -> &'static Locale {
         &all()[0]
     }
 
-    /// The locale of that name, in whatever case.
+    /// Looks up a locale by its name in any case.
     pub fn from_name(name: &str) -> Option<&'static Locale> {
         all().iter().find(|locale| locale.name.eq_ignore_ascii_case(name))
     }
 
-    /// The locale of that number.
+    /// Looks up a locale by its number.
     pub fn from_number(number: u16) -> Option<&'static Locale> {
         all().get(usize::from(number))
     }
 
-    /// The longest name of a month, in characters.
+    /// Returns the length of the longest month name in characters.
     pub fn month_characters_max(&self) -> u64 {
         longest(&self.months)
     }
 
-    /// The longest name of a day, in characters.
+    /// Returns the length of the longest day name in characters.
     pub fn day_characters_max(&self) -> u64 {
         longest(&self.days)
     }
@@ -122,7 +122,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_has_its_number_for_a_place() {
+    fn each_locale_is_at_the_index_of_its_number() {
         assert_eq!(all().len(), 112);
         for (place, locale) in all().iter().enumerate() {
             assert_eq!(usize::from(locale.number), place, "{}", locale.name);

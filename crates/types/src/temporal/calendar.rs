@@ -2,25 +2,26 @@
 
 use super::Date;
 
-/// The number of the last day, 9999-12-31.
+/// Number of the last day, 9999-12-31.
 pub const DAY_NUMBER_MAX: u32 = 3_652_424;
 
-/// How WEEK() counts (its mode argument, `default_week_format`).
+/// Week numbering of WEEK() (its mode argument, `default_week_format`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WeekMode {
     /// Weeks start on Monday (else Sunday).
     pub monday_first: bool,
-    /// Weeks are 1 to 53 (else 0 to 53): days before the first week belong to the last week of the year before.
+    /// Weeks are numbered 1 to 53 (else 0 to 53). Days before the first week then belong to the last week of the
+    /// previous year.
     pub week_year: bool,
-    /// The first week is the first with such a weekday start in the year (else the first with 4 days or more in it).
+    /// The first week is the first one that starts in the year (else the first with at least 4 days in the year).
     pub first_weekday: bool,
 }
 
 impl WeekMode {
-    /// The mode of that number, 0 to 7.
+    /// Decodes the mode number, 0 to 7.
     pub fn from_number(mode: u32) -> Self {
         let flags = mode & 7;
-        // The third bit is turned round for weeks that start on Monday.
+        // The third bit is inverted for weeks that start on Monday.
         let first_weekday = (flags & 4 != 0) ^ (flags & 1 == 0);
         WeekMode {
             monday_first: flags & 1 != 0,
@@ -30,17 +31,17 @@ impl WeekMode {
     }
 }
 
-/// Whether February has 29 days.
+/// Returns whether February has 29 days.
 fn is_leap(year: u16) -> bool {
     year.is_multiple_of(4) && (!year.is_multiple_of(100) || (year.is_multiple_of(400) && year != 0))
 }
 
-/// 365 or 366.
+/// Returns 365 or 366.
 pub fn days_in_year(year: u16) -> u32 {
     if is_leap(year) { 366 } else { 365 }
 }
 
-/// Days of a month from 1 to 12; 31 for any other, as MariaDB counts a month 0.
+/// Returns the number of days of a month from 1 to 12; 31 for any other, because MariaDB counts so for month 0.
 pub fn days_in_month(year: u16, month: u8) -> u8 {
     match month {
         2 => 28 + u8::from(is_leap(year)),
@@ -49,7 +50,8 @@ pub fn days_in_month(year: u16, month: u8) -> u8 {
     }
 }
 
-/// Days since the year 0, as TO_DAYS: 0 for year and month 0. Parts that are zero or too large count on as MariaDB's do.
+/// Returns the number of days since year 0, like TO_DAYS; 0 if year and month are 0. Parts that are zero or too large
+/// are counted as in MariaDB.
 pub fn day_number(date: Date) -> u32 {
     let (year, month, day) = (i64::from(date.year), i64::from(date.month), i64::from(date.day));
     if year == 0 && month == 0 {
@@ -66,7 +68,7 @@ pub fn day_number(date: Date) -> u32 {
     u32::try_from(days + y / 4 - centuries).unwrap_or(0)
 }
 
-/// The day of that number; `0000-00-00` below 366 and above [`DAY_NUMBER_MAX`].
+/// Returns the date with this day number; `0000-00-00` below 366 and above [`DAY_NUMBER_MAX`].
 pub fn date_from_day_number(number: u32) -> Date {
     if number <= 365 || number > DAY_NUMBER_MAX {
         return Date::ZERO;
@@ -86,17 +88,17 @@ pub fn date_from_day_number(number: u32) -> Date {
     Date::new(year, month, day_of_year as u8)
 }
 
-/// 0 for Monday to 6 for Sunday, as WEEKDAY.
+/// Returns the weekday, 0 for Monday to 6 for Sunday, like WEEKDAY.
 pub fn weekday(date: Date) -> u32 {
     (day_number(date) + 5) % 7
 }
 
-/// 1 to 366, as DAYOFYEAR.
+/// Returns the day of the year, 1 to 366, like DAYOFYEAR.
 pub fn day_of_year(date: Date) -> u32 {
     day_number(date).saturating_sub(day_number(Date::new(date.year, 1, 1))) + 1
 }
 
-/// The last day of the month, as LAST_DAY; `None` for month 0.
+/// Returns the last day of the month, like LAST_DAY, or `None` for month 0.
 pub fn last_day(date: Date) -> Option<Date> {
     (date.month != 0).then(|| Date {
         day: days_in_month(date.year, date.month),
@@ -104,13 +106,14 @@ pub fn last_day(date: Date) -> Option<Date> {
     })
 }
 
-/// The week, and the year it belongs to, as WEEK and YEARWEEK. Month 0 and the year before 0 wrap, as MariaDB's do: 613566752.
+/// Returns the week and its year, like WEEK and YEARWEEK. Month 0 and the year before 0 wrap around as in MariaDB:
+/// 613566752.
 pub fn week_and_year(date: Date, mode: WeekMode) -> (u32, u32) {
     let days = day_number(date);
     let mut year = u32::from(date.year);
     let mut first = day_number(Date::new(date.year, 1, 1));
     let mut week_year = mode.week_year;
-    // Weekday of January 1st, from Monday or from Sunday.
+    // Weekday of January 1st, counted from Monday or from Sunday.
     let start = |first: u32| {
         if mode.monday_first {
             (first + 5) % 7
@@ -165,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn every_day_comes_back() {
+    fn every_day_number_round_trips() {
         for number in 366..=DAY_NUMBER_MAX {
             assert_eq!(day_number(date_from_day_number(number)), number);
         }
@@ -179,7 +182,7 @@ mod tests {
         assert_eq!(last_day(Date::new(2023, 2, 1)), Some(Date::new(2023, 2, 28)));
     }
 
-    /// As `DATE_FORMAT('2024-00-00', '%U')` and `YEARWEEK('0000-01-01', 1)` of MariaDB 10.11.
+    /// Results of `DATE_FORMAT('2024-00-00', '%U')` and `YEARWEEK('0000-01-01', 1)` in MariaDB 10.11.
     #[test]
     fn weeks_before_the_calendar_wrap() {
         let week = |date, mode| week_and_year(date, WeekMode::from_number(mode));
@@ -187,7 +190,7 @@ mod tests {
         assert_eq!(week(Date::new(0, 1, 1), 3), (52, u32::MAX));
     }
 
-    /// As `WEEK(d, 0)` to `WEEK(d, 7)` and `YEARWEEK(d, 0)`, `(d, 1)`, `(d, 3)`, `(d, 7)` of MariaDB 10.11.
+    /// Results of `WEEK(d, 0)` to `WEEK(d, 7)` and `YEARWEEK(d, 0)`, `(d, 1)`, `(d, 3)`, `(d, 7)` in MariaDB 10.11.
     #[test]
     fn weeks_as_mariadb() {
         for ((year, month, day), weeks, year_weeks) in [

@@ -2,7 +2,7 @@
 
 use super::{DateTime, Time, calendar};
 
-/// The units of an INTERVAL.
+/// Unit of an INTERVAL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs)] // MariaDB's keywords
 pub enum IntervalUnit {
@@ -28,19 +28,19 @@ pub enum IntervalUnit {
     SecondMicrosecond,
 }
 
-/// An amount of time: months (of uneven length) and microseconds.
+/// Amount of time: months (of uneven length) and microseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Interval {
-    /// Years and months.
+    /// Years and months, in months.
     pub months: i64,
-    /// Days and below, in microseconds.
+    /// Days and smaller units, in microseconds.
     pub micros: i128,
 }
 
 const SECOND: i128 = 1_000_000;
 const DAY: i128 = 86_400 * SECOND;
 
-/// One part of a unit: so many months, or so many microseconds.
+/// One part of a unit: its length in months or microseconds.
 #[derive(Clone, Copy)]
 enum Part {
     Months(i64),
@@ -48,7 +48,7 @@ enum Part {
 }
 
 impl IntervalUnit {
-    /// Its parts, the largest first.
+    /// Returns the parts, largest first.
     fn parts(self) -> &'static [Part] {
         use Part::{Micros, Months};
         const HOUR: Part = Micros(3600 * SECOND);
@@ -77,17 +77,17 @@ impl IntervalUnit {
         }
     }
 
-    /// Whether it has several parts, so that its amount is a text such as `'1:30'`.
+    /// Returns whether the unit has several parts. The amount is then a text such as `'1:30'`.
     pub fn is_compound(self) -> bool {
         self.parts().len() > 1
     }
 
-    /// Whether it has a part of months or years.
+    /// Returns whether the unit has months or years.
     pub fn has_months(self) -> bool {
         matches!(self.parts()[0], Part::Months(_))
     }
 
-    /// Whether it has a part below days, which makes a date a datetime.
+    /// Returns whether the unit has a part smaller than days, which turns a date into a datetime.
     pub fn has_time(self) -> bool {
         !matches!(
             self,
@@ -100,15 +100,16 @@ impl IntervalUnit {
         )
     }
 
-    /// Whether its last part is microseconds.
+    /// Returns whether the last part is microseconds.
     pub fn has_microseconds(self) -> bool {
         matches!(self.parts().last(), Some(Part::Micros(1)))
     }
 }
 
 impl Interval {
-    /// Reads the text of `INTERVAL 'text' unit`, such as `'1:30'` for MINUTE_SECOND: numbers with anything between them; parts that are
-    /// missing are those on the left. A unit of one part reads the integer at the start of the text, SECOND a number with a fraction.
+    /// Parses the text of `INTERVAL 'text' unit`, such as `'1:30'` for MINUTE_SECOND: numbers with any characters
+    /// between them. If parts are missing, they are those on the left. For a unit of one part this reads the integer at
+    /// the start of the text; for SECOND, a number with a fraction.
     pub fn parse(text: &str, unit: IntervalUnit) -> Interval {
         let parts = unit.parts();
         if parts.len() == 1 {
@@ -134,13 +135,13 @@ impl Interval {
             rest = &rest[skipped..];
             let count = rest.iter().take_while(|b| b.is_ascii_digit()).count();
             let is_fraction = unit.has_microseconds() && (rest.len() == count || read + 1 == parts.len());
-            // Digits past microseconds are cut.
+            // Digits beyond microseconds are cut.
             let digits = if is_fraction { count.min(6) } else { count };
             let number = rest[..digits].iter().fold(0u64, |n, d| {
                 n.saturating_mul(10).saturating_add(u64::from(d - b'0'))
             });
             rest = &rest[count..];
-            // The last part of a text that ends in microseconds is a fraction: '.5' is half a second.
+            // In a unit that ends in microseconds, the last part of the text is a fraction: '.5' is half a second.
             let scale = if is_fraction {
                 10u64.pow(6usize.saturating_sub(count) as u32)
             } else {
@@ -165,10 +166,10 @@ impl Interval {
         if negative { out.negated() } else { out }
     }
 
-    /// `INTERVAL number unit`, for units of one part.
+    /// Returns `INTERVAL number unit`, for a unit of one part.
     ///
     /// # Panics
-    /// For a unit of several parts.
+    /// If the unit has several parts.
     pub fn from_number(number: i64, unit: IntervalUnit) -> Interval {
         match unit.parts() {
             [Part::Months(months)] => Interval {
@@ -183,7 +184,7 @@ impl Interval {
         }
     }
 
-    /// `INTERVAL number SECOND` with a fraction, cut after microseconds.
+    /// Returns `INTERVAL number SECOND` with a fraction, cut after microseconds.
     pub fn from_micros(seconds: &crate::Decimal) -> Interval {
         let micros = seconds.mul(&crate::Decimal::from(1_000_000u64)).ok();
         let micros = micros.map(|micros| micros.round(0, crate::decimal::Rounding::Truncate));
@@ -195,7 +196,7 @@ impl Interval {
         }
     }
 
-    /// The other way.
+    /// Returns the interval in the opposite direction.
     pub fn negated(self) -> Interval {
         Interval {
             months: self.months.saturating_neg(),
@@ -204,8 +205,9 @@ impl Interval {
     }
 }
 
-/// Adds an interval; a day past the month's end becomes its last day. The result keeps the datetime's decimals, or shows six where the
-/// interval has a fraction. `None` outside the years 0001 to 9999 (with months: from 0000), and for a date with zero parts.
+/// Adds an interval. A day beyond the end of the month becomes its last day. The result has the datetime's decimals, or
+/// six if the interval has a fraction. Returns `None` outside the years 0001 to 9999 (with months: from 0000), and for
+/// a date with zero parts.
 pub fn add_interval(datetime: DateTime, interval: Interval) -> Option<DateTime> {
     let mut date = datetime.date;
     if date.month == 0 || date.day == 0 {
@@ -241,7 +243,7 @@ pub fn add_interval(datetime: DateTime, interval: Interval) -> Option<DateTime> 
     ))
 }
 
-/// Adds an interval to a time. `None` past 838:59:59, or for an interval with months.
+/// Adds an interval to a time. Returns `None` beyond 838:59:59, and for an interval with months.
 pub fn add_interval_to_time(time: Time, interval: Interval) -> Option<Time> {
     if interval.months != 0 {
         return None;
@@ -261,7 +263,7 @@ mod tests {
     use super::*;
     use IntervalUnit::*;
 
-    /// As `DATE_ADD('…', INTERVAL '…' UNIT)` of MariaDB 10.11.
+    /// Results of `DATE_ADD('…', INTERVAL '…' UNIT)` in MariaDB 10.11.
     #[test]
     fn adds_as_mariadb() {
         for (from, text, unit, expected) in [

@@ -1,8 +1,8 @@
-//! Days, times and instants as MariaDB has them: zero dates, times beyond a day, fractions of 0 to 6 digits.
+//! Dates, times and instants as in MariaDB: zero dates, times beyond a day, fractions of 0 to 6 digits.
 //!
-//! The types are plain values; what depends on `sql_mode` (which odd dates pass) takes [`DateModes`], what depends on the
-//! session's zone takes a [`TimeZone`]. Each type but [`Date`] remembers how many digits of fraction it prints; two values
-//! that differ only in that are equal.
+//! The types are plain values. Functions that depend on `sql_mode` (which unusual dates are allowed) take
+//! [`DateModes`]; those that depend on the session's zone take a [`TimeZone`]. All types except [`Date`] include their
+//! number of fraction digits for display; values that differ only in it are equal.
 
 mod calendar;
 mod interval;
@@ -24,20 +24,20 @@ use std::cmp::Ordering;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 
-/// Which odd dates pass (from `sql_mode`).
+/// Allowed unusual dates and the treatment of fractions (from `sql_mode`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct DateModes {
-    /// `NO_ZERO_DATE`: 0000-00-00 does not.
+    /// `NO_ZERO_DATE`: 0000-00-00 is not allowed.
     pub no_zero_date: bool,
-    /// `NO_ZERO_IN_DATE`: a zero month or day does not.
+    /// `NO_ZERO_IN_DATE`: a zero month or day is not allowed.
     pub no_zero_in_date: bool,
-    /// `ALLOW_INVALID_DATES`: February 31st does.
+    /// `ALLOW_INVALID_DATES`: February 31st is allowed.
     pub allow_invalid_dates: bool,
-    /// What becomes of digits of a fraction that there is no place for.
+    /// Treatment of fraction digits that do not fit.
     pub fractions: Fractions,
 }
 
-/// What becomes of digits of a fraction of a second that there is no place for.
+/// Treatment of digits of a fraction of a second that do not fit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Fractions {
     /// They are cut off.
@@ -48,7 +48,7 @@ pub enum Fractions {
 }
 
 impl Fractions {
-    /// Microseconds with `decimals` digits of fraction.
+    /// Reduces microseconds to `decimals` digits of fraction.
     fn fit(self, micros: i128, decimals: u8) -> i128 {
         let unit = i128::from(micros_unit(decimals));
         let micros = match self {
@@ -59,7 +59,7 @@ impl Fractions {
     }
 }
 
-/// A day; parts may be zero (`2024-00-00`), and February 31st is possible under ALLOW_INVALID_DATES.
+/// A date. Parts may be zero (`2024-00-00`), and February 31st is possible under ALLOW_INVALID_DATES.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Date {
     /// 0 to 9999.
@@ -77,10 +77,10 @@ pub struct Time {
     decimals: u8,
 }
 
-/// A day and a time of day, in no time zone.
+/// A date and a time of day without a time zone.
 #[derive(Clone, Copy, Default)]
 pub struct DateTime {
-    /// The day.
+    /// The date.
     pub date: Date,
     /// 0 to 23.
     pub hour: u8,
@@ -90,22 +90,22 @@ pub struct DateTime {
     pub second: u8,
     /// 0 to 999,999.
     pub micros: u32,
-    /// How many digits of the fraction are shown, 0 to 6.
+    /// Number of fraction digits to show, 0 to 6.
     pub decimals: u8,
 }
 
-/// An instant: what a TIMESTAMP column stores. Zero stands for `0000-00-00 00:00:00`.
+/// An instant, the value of a TIMESTAMP column. Zero stands for `0000-00-00 00:00:00`.
 #[derive(Clone, Copy, Default)]
 pub struct Timestamp {
     /// Seconds since 1970-01-01 00:00:00 UTC, up to 2^31 − 1.
     pub seconds: u32,
     /// 0 to 999,999.
     pub micros: u32,
-    /// How many digits of the fraction are shown, 0 to 6.
+    /// Number of fraction digits to show, 0 to 6.
     pub decimals: u8,
 }
 
-/// 10^(6 − decimals): what a fraction of so many digits is a multiple of, in microseconds.
+/// Returns 10^(6 − decimals), the unit of a fraction with this many digits in microseconds.
 pub(crate) const fn micros_unit(decimals: u8) -> u32 {
     match decimals {
         0 => 1_000_000,
@@ -131,7 +131,7 @@ pub(crate) fn append_padded(number: u32, width: usize, out: &mut Vec<u8>) {
     out.extend_from_slice(&digits[at..]);
 }
 
-/// Appends the point and `decimals` digits of a fraction, nothing for 0.
+/// Appends the point and `decimals` digits of a fraction; nothing for 0.
 fn append_fraction(micros: u32, decimals: u8, out: &mut Vec<u8>) {
     if decimals > 0 {
         out.push(b'.');
@@ -140,24 +140,24 @@ fn append_fraction(micros: u32, decimals: u8, out: &mut Vec<u8>) {
 }
 
 impl Date {
-    /// `0000-00-00`.
+    /// The date `0000-00-00`.
     pub const ZERO: Date = Date {
         year: 0,
         month: 0,
         day: 0,
     };
 
-    /// A day, unchecked.
+    /// Creates a date without checking it.
     pub const fn new(year: u16, month: u8, day: u8) -> Self {
         Date { year, month, day }
     }
 
-    /// Whether it is `0000-00-00`.
+    /// Returns whether it is `0000-00-00`.
     pub const fn is_zero(self) -> bool {
         self.year == 0 && self.month == 0 && self.day == 0
     }
 
-    /// Whether it may be stored under these modes: parts in range, and no odd date that they forbid.
+    /// Returns whether the modes allow storing it: parts in range, and no unusual date that they forbid.
     pub fn is_valid(self, modes: DateModes) -> bool {
         if self.is_zero() {
             return !modes.no_zero_date;
@@ -171,7 +171,7 @@ impl Date {
         modes.allow_invalid_dates || self.day <= days_in_month(self.year, self.month)
     }
 
-    /// Appends `2024-01-31`.
+    /// Appends the text: `2024-01-31`.
     pub fn append_text(self, out: &mut Vec<u8>) {
         append_padded(u32::from(self.year), 4, out);
         out.push(b'-');
@@ -180,12 +180,12 @@ impl Date {
         append_padded(u32::from(self.day), 2, out);
     }
 
-    /// 20240131.
+    /// Returns the date as a number: 20240131.
     pub fn to_number(self) -> u32 {
         u32::from(self.year) * 10_000 + u32::from(self.month) * 100 + u32::from(self.day)
     }
 
-    /// Midnight of that day.
+    /// Returns midnight of this date.
     pub fn at_midnight(self) -> DateTime {
         DateTime {
             date: self,
@@ -195,17 +195,17 @@ impl Date {
 }
 
 impl Time {
-    /// The most whole hours.
+    /// Maximum number of whole hours.
     pub const HOURS_MAX: u64 = 838;
-    /// 838:59:59.999999 in microseconds.
+    /// Maximum, 838:59:59.999999, in microseconds.
     pub const MICROS_MAX: i64 = ((838 * 60 + 59) * 60 + 59) * 1_000_000 + 999_999;
-    /// 00:00:00.
+    /// The time 00:00:00.
     pub const ZERO: Time = Time {
         micros: 0,
         decimals: 0,
     };
 
-    /// A time of so many microseconds, clipped to what MariaDB can hold, printed with `decimals` digits of fraction.
+    /// Creates a time from microseconds, clipped to MariaDB's range, that shows `decimals` digits of fraction.
     pub fn from_micros(micros: i64, decimals: u8) -> Self {
         Time {
             micros: micros.clamp(-Self::MICROS_MAX, Self::MICROS_MAX),
@@ -213,42 +213,42 @@ impl Time {
         }
     }
 
-    /// All of it in microseconds.
+    /// Returns the whole time in microseconds.
     pub const fn micros(self) -> i64 {
         self.micros
     }
 
-    /// How many digits of the fraction are shown, 0 to 6.
+    /// Returns the number of fraction digits to show, 0 to 6.
     pub const fn decimals(self) -> u8 {
         self.decimals
     }
 
-    /// Whether it is below zero.
+    /// Returns whether it is below zero.
     pub const fn is_negative(self) -> bool {
         self.micros < 0
     }
 
-    /// Hours without sign, up to 838.
+    /// Returns the hours without sign, up to 838.
     pub const fn hours(self) -> u32 {
         (self.micros.unsigned_abs() / 3_600_000_000) as u32
     }
 
-    /// Minutes, 0 to 59.
+    /// Returns the minutes, 0 to 59.
     pub const fn minute(self) -> u32 {
         (self.micros.unsigned_abs() / 60_000_000 % 60) as u32
     }
 
-    /// Seconds, 0 to 59.
+    /// Returns the seconds, 0 to 59.
     pub const fn second(self) -> u32 {
         (self.micros.unsigned_abs() / 1_000_000 % 60) as u32
     }
 
-    /// The fraction in microseconds, without sign.
+    /// Returns the fraction in microseconds, without sign.
     pub const fn microsecond(self) -> u32 {
         (self.micros.unsigned_abs() % 1_000_000) as u32
     }
 
-    /// The same time, cut (towards zero) to `decimals` digits of fraction.
+    /// Returns the time cut (towards zero) to `decimals` digits of fraction.
     pub fn truncated(self, decimals: u8) -> Self {
         let unit = i64::from(micros_unit(decimals));
         Time {
@@ -257,7 +257,7 @@ impl Time {
         }
     }
 
-    /// The same time with `decimals` digits of fraction; `None` where it is rounded past the range of TIME.
+    /// Returns the time with `decimals` digits of fraction, or `None` if rounding exceeds the range of TIME.
     pub fn with_decimals(self, decimals: u8, fractions: Fractions) -> Option<Self> {
         let micros = fractions.fit(i128::from(self.micros), decimals) as i64;
         (micros.unsigned_abs() <= Time::MICROS_MAX as u64).then_some(Time {
@@ -266,7 +266,7 @@ impl Time {
         })
     }
 
-    /// Appends `-12:30:00.5`.
+    /// Appends the text: `-12:30:00.5`.
     pub fn append_text(self, out: &mut Vec<u8>) {
         if self.micros < 0 {
             out.push(b'-');
@@ -279,7 +279,7 @@ impl Time {
         append_fraction(self.microsecond(), self.decimals, out);
     }
 
-    /// -123000 for -12:30:00; the fraction left out.
+    /// Returns the time as a number without its fraction: -123000 for -12:30:00.
     pub fn to_number(self) -> i64 {
         let number =
             i64::from(self.hours()) * 10_000 + i64::from(self.minute()) * 100 + i64::from(self.second());
@@ -288,7 +288,7 @@ impl Time {
 }
 
 impl DateTime {
-    /// `0000-00-00 00:00:00`.
+    /// The datetime `0000-00-00 00:00:00`.
     pub const ZERO: DateTime = DateTime {
         date: Date::ZERO,
         hour: 0,
@@ -298,7 +298,7 @@ impl DateTime {
         decimals: 0,
     };
 
-    /// A day and time, unchecked, without fraction.
+    /// Creates a datetime without a fraction, without checking it.
     pub const fn new(date: Date, hour: u8, minute: u8, second: u8) -> Self {
         DateTime {
             date,
@@ -310,7 +310,7 @@ impl DateTime {
         }
     }
 
-    /// The same with a fraction.
+    /// Returns the datetime with this fraction.
     pub const fn with_micros(self, micros: u32, decimals: u8) -> Self {
         DateTime {
             micros,
@@ -319,7 +319,7 @@ impl DateTime {
         }
     }
 
-    /// The same, cut to `decimals` digits of fraction.
+    /// Returns the datetime cut to `decimals` digits of fraction.
     pub fn truncated(self, decimals: u8) -> Self {
         let unit = micros_unit(decimals);
         DateTime {
@@ -329,7 +329,8 @@ impl DateTime {
         }
     }
 
-    /// The same with `decimals` digits of fraction; `None` where it is rounded past the last day, or from a date with a zero part to the next.
+    /// Returns the datetime with `decimals` digits of fraction, or `None` if rounding exceeds the last day or would
+    /// change a date with a zero part.
     pub fn with_decimals(self, decimals: u8, fractions: Fractions) -> Option<Self> {
         const DAY: i128 = 86_400_000_000;
         let of_day = i128::from(self.micros_of_day());
@@ -349,23 +350,23 @@ impl DateTime {
         ))
     }
 
-    /// Whether it is `0000-00-00 00:00:00`.
+    /// Returns whether it is `0000-00-00 00:00:00`.
     pub fn is_zero(self) -> bool {
         self.date.is_zero() && self.micros_of_day() == 0
     }
 
-    /// Microseconds since midnight.
+    /// Returns the microseconds since midnight.
     pub fn micros_of_day(self) -> i64 {
         let seconds = (i64::from(self.hour) * 60 + i64::from(self.minute)) * 60 + i64::from(self.second);
         seconds * 1_000_000 + i64::from(self.micros)
     }
 
-    /// The time of day.
+    /// Returns the time of day.
     pub fn time(self) -> Time {
         Time::from_micros(self.micros_of_day(), self.decimals)
     }
 
-    /// That day at a time of day given in microseconds since midnight.
+    /// Combines a date and a time of day in microseconds since midnight.
     pub fn from_date_and_micros(date: Date, micros_of_day: i64, decimals: u8) -> Self {
         debug_assert!((0..86_400_000_000).contains(&micros_of_day));
         let seconds = micros_of_day / 1_000_000;
@@ -379,7 +380,7 @@ impl DateTime {
         }
     }
 
-    /// Appends `2024-01-31 12:30:00.5`.
+    /// Appends the text: `2024-01-31 12:30:00.5`.
     pub fn append_text(self, out: &mut Vec<u8>) {
         self.date.append_text(out);
         out.push(b' ');
@@ -391,7 +392,7 @@ impl DateTime {
         append_fraction(self.micros, self.decimals, out);
     }
 
-    /// 20240131123000; the fraction left out.
+    /// Returns the datetime as a number without its fraction: 20240131123000.
     pub fn to_number(self) -> i64 {
         let time = i64::from(self.hour) * 10_000 + i64::from(self.minute) * 100 + i64::from(self.second);
         i64::from(self.date.to_number()) * 1_000_000 + time
@@ -403,16 +404,16 @@ impl DateTime {
 }
 
 impl Timestamp {
-    /// `0000-00-00 00:00:00`.
+    /// The zero timestamp, `0000-00-00 00:00:00`.
     pub const ZERO: Timestamp = Timestamp {
         seconds: 0,
         micros: 0,
         decimals: 0,
     };
-    /// The last second that a TIMESTAMP column holds: 2038-01-19 03:14:07 UTC.
+    /// Last second of a TIMESTAMP column: 2038-01-19 03:14:07 UTC.
     pub const SECONDS_MAX: u32 = i32::MAX as u32;
 
-    /// An instant.
+    /// Creates an instant.
     pub const fn new(seconds: u32, micros: u32, decimals: u8) -> Self {
         Timestamp {
             seconds,
@@ -421,12 +422,12 @@ impl Timestamp {
         }
     }
 
-    /// Whether it is `0000-00-00 00:00:00`.
+    /// Returns whether it is `0000-00-00 00:00:00`.
     pub const fn is_zero(self) -> bool {
         self.seconds == 0 && self.micros == 0
     }
 
-    /// The same, cut to `decimals` digits of fraction.
+    /// Returns the instant cut to `decimals` digits of fraction.
     pub fn truncated(self, decimals: u8) -> Self {
         let unit = micros_unit(decimals);
         Timestamp {
@@ -436,7 +437,7 @@ impl Timestamp {
         }
     }
 
-    /// The same instant with `decimals` digits of fraction; `None` where it is rounded past the last second.
+    /// Returns the instant with `decimals` digits of fraction, or `None` if rounding exceeds the last second.
     pub fn with_decimals(self, decimals: u8, fractions: Fractions) -> Option<Self> {
         let micros = fractions.fit(i128::from(self.micros), decimals) as u32;
         let seconds = self.seconds.checked_add(micros / 1_000_000)?;
@@ -444,7 +445,7 @@ impl Timestamp {
             .then(|| Timestamp::new(seconds, micros % 1_000_000, decimals.min(6)))
     }
 
-    /// The day and time that a clock in that zone shows; the zero timestamp gives the zero date.
+    /// Converts to local time in the zone. The zero timestamp becomes the zero date.
     pub fn to_datetime(self, zone: &TimeZone) -> DateTime {
         if self.is_zero() {
             return DateTime {
@@ -542,7 +543,7 @@ mod tests {
     }
 
     #[test]
-    fn the_number_of_decimals_does_not_compare() {
+    fn the_number_of_decimals_does_not_affect_comparison() {
         assert_eq!(Time::from_micros(1_000_000, 0), Time::from_micros(1_000_000, 6));
         assert_eq!(
             DateTime::ZERO,
@@ -554,7 +555,7 @@ mod tests {
     }
 
     #[test]
-    fn modes_decide_over_odd_dates() {
+    fn modes_decide_which_unusual_dates_are_valid() {
         let strict = DateModes {
             no_zero_date: true,
             no_zero_in_date: true,

@@ -1,11 +1,11 @@
-//! Time zones: fixed offsets, the system's, and named ones of the system's zone database.
+//! Time zones: fixed offsets, the system's zone, and named zones from the system's zone database.
 
 use super::{Date, DateTime, calendar};
 use crate::error::{Error, Result};
 use std::borrow::Cow;
 use std::fmt;
 
-/// A time zone as `time_zone` names it. Cheap to clone.
+/// A time zone, as a value of the variable `time_zone`. Cheap to clone.
 #[derive(Clone, PartialEq)]
 pub struct TimeZone {
     name: Cow<'static, str>,
@@ -14,13 +14,13 @@ pub struct TimeZone {
 
 #[derive(Clone, PartialEq)]
 enum Rule {
-    /// Always so many seconds east of UTC.
+    /// Fixed offset in seconds east of UTC.
     Offset(i32),
-    /// As the zone database says.
+    /// Rules from the zone database.
     Database(jiff::tz::TimeZone),
 }
 
-/// The day number of 1970-01-01.
+/// Day number of 1970-01-01.
 const EPOCH_DAY: i64 = 719_528;
 const DAY_SECONDS: i64 = 86_400;
 
@@ -31,7 +31,7 @@ impl TimeZone {
         rule: Rule::Offset(0),
     };
 
-    /// The zone of this machine (or of the variable `TZ`), named `SYSTEM`.
+    /// Returns the zone of this machine (or of the environment variable `TZ`), named `SYSTEM`.
     pub fn system() -> TimeZone {
         let zone = jiff::tz::TimeZone::system();
         let rule = match zone.to_fixed_offset() {
@@ -44,10 +44,10 @@ impl TimeZone {
         }
     }
 
-    /// Reads `SYSTEM`, an offset from `-12:59` to `+14:00`, or a name of the zone database.
+    /// Parses `SYSTEM`, an offset from `-12:59` to `+14:00`, or a name from the zone database.
     ///
     /// # Errors
-    /// `UnknownTimeZone` (1298)
+    /// `UnknownTimeZone` (1298) for any other text.
     pub fn parse(name: &str) -> Result<TimeZone> {
         if name.eq_ignore_ascii_case("SYSTEM") {
             return Ok(TimeZone::system());
@@ -74,12 +74,12 @@ impl TimeZone {
         })
     }
 
-    /// As `@@time_zone` shows it.
+    /// Returns the name that `@@time_zone` shows.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Seconds east of UTC at that second since 1970.
+    /// Returns the offset in seconds east of UTC at an instant, given in seconds since 1970.
     pub fn offset_at(&self, seconds: i64) -> i32 {
         match &self.rule {
             Rule::Offset(offset) => *offset,
@@ -89,7 +89,7 @@ impl TimeZone {
         }
     }
 
-    /// The day and time that a clock in the zone shows at that second since 1970.
+    /// Converts an instant, given in seconds since 1970, to local time.
     pub fn to_local(&self, seconds: i64) -> DateTime {
         let local = seconds + i64::from(self.offset_at(seconds));
         let days = EPOCH_DAY + local.div_euclid(DAY_SECONDS);
@@ -97,9 +97,9 @@ impl TimeZone {
         DateTime::from_date_and_micros(date, local.rem_euclid(DAY_SECONDS) * 1_000_000, 0)
     }
 
-    /// The second since 1970 at which a clock in the zone shows that day and time (its fraction left out). In the hour that a clock
-    /// skips it is the second at which the clock is put forward ([`TimeZone::to_local`] of it then differs); of the hour that
-    /// comes twice it is the first. `None` for a date with zero parts.
+    /// Converts local time to seconds since 1970, without its fraction. A local time that the clock skips becomes the
+    /// second of the change ([`TimeZone::to_local`] of it then differs); of a local time that occurs twice, the first
+    /// instant is returned. Returns `None` for a date with zero parts.
     pub fn to_utc(&self, local: DateTime) -> Option<i64> {
         let date = local.date;
         if date.month == 0 || date.day == 0 {
@@ -119,7 +119,7 @@ impl TimeZone {
                     AmbiguousOffset::Unambiguous { offset } => Some(as_utc - i64::from(offset.seconds())),
                     AmbiguousOffset::Fold { before, .. } => Some(as_utc - i64::from(before.seconds())),
                     AmbiguousOffset::Gap { before, .. } => {
-                        // What the clock would have shown had it not been put forward is after the change.
+                        // The instant computed with the offset from before the change is after the change.
                         let after =
                             jiff::Timestamp::from_second(as_utc - i64::from(before.seconds())).ok()?;
                         let change = zone
@@ -133,7 +133,7 @@ impl TimeZone {
     }
 }
 
-/// Reads `+1:00` or `-12:59` as seconds.
+/// Parses `+1:00` or `-12:59` as seconds.
 fn parse_offset(text: &str) -> Option<i32> {
     let (negative, rest) = match text.as_bytes().first()? {
         b'+' => (false, &text[1..]),
@@ -205,19 +205,20 @@ mod tests {
         assert_eq!(TimeZone::UTC.to_utc(DateTime::ZERO), None);
     }
 
-    /// Needs the zone database (Debian: tzdata); where there is none, named zones are unknown, as on a MariaDB without its tables.
+    /// Needs the zone database (Debian: tzdata). Without it named zones are unknown, as in a MariaDB without its time
+    /// zone tables.
     #[test]
-    fn named_zones_change_their_clocks() {
+    fn named_zones_have_clock_changes() {
         let Ok(zone) = TimeZone::parse("Europe/Berlin") else {
             assert!(!std::path::Path::new("/usr/share/zoneinfo/Europe/Berlin").exists());
             return;
         };
         assert_eq!(zone.to_local(1_700_000_000), local("2023-11-14 23:13:20"));
         assert_eq!(zone.to_utc(local("2023-07-01 02:00:00")), Some(1_688_169_600));
-        // Skipped: the clock goes from 02:00 to 03:00.
+        // Skipped local time: the clock changes from 02:00 to 03:00.
         assert_eq!(zone.to_utc(local("2023-03-26 02:30:00")), Some(1_679_792_400));
         assert_eq!(zone.to_local(1_679_792_400), local("2023-03-26 03:00:00"));
-        // Twice: the first is summer time.
+        // Ambiguous local time: the first instant is in summer time.
         assert_eq!(zone.to_utc(local("2023-10-29 02:30:00")), Some(1_698_539_400));
     }
 }

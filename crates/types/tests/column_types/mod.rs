@@ -1,4 +1,4 @@
-//! Column types as MariaDB writes them.
+//! Parsing of column types in MariaDB's notation.
 
 use paceline_types::{
     BlobSize, Collation, DataType, DecimalType, FixedPoint, FloatType, IntegerType, IntegerWidth, Labels,
@@ -6,7 +6,7 @@ use paceline_types::{
 };
 use std::sync::Arc;
 
-/// Reads a column_type of information_schema.
+/// Parses a `column_type` of information_schema.
 pub fn data_type(text: &str, collation: Option<Collation>) -> DataType {
     let (name, rest) = text.split_at(text.find(['(', ' ']).unwrap_or(text.len()));
     let (arguments, attributes) = match rest.strip_prefix('(') {

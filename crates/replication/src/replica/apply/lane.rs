@@ -1,4 +1,4 @@
-//! A lane: the thread of a domain, which plans its transactions, dispatches rounds, and runs statements.
+//! A lane: the thread of a domain. It plans the domain's transactions, dispatches rounds, and executes statements.
 
 use super::load_files::LoadFiles;
 use super::pipeline::Pipeline;
@@ -27,24 +27,26 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-/// Transactions that one worker prepares at a time, at most.
+/// Maximum number of transactions that one worker prepares at a time.
 const CHUNK_MAX: usize = 32;
 
-/// How often a transaction of statements that waited for a lock in vain is tried again (MariaDB's default of `slave_transaction_retries`).
+/// Number of retries of a transaction of statements after a lock wait timeout or a deadlock (MariaDB's default of
+/// `slave_transaction_retries`).
 const RETRIES_MAX: u32 = 10;
 
-/// A position to move to without a transaction.
+/// A move of the position without a transaction.
 struct Passed {
     number: PushNumber,
     pass: Pass,
-    /// A transaction of another domain that is behind it in the primary's log is applied before it is logged.
+    /// A transaction of another domain that is later in the primary's log has been applied before this position is
+    /// logged.
     is_overtaken: bool,
 }
 
-/// The lane ends; why was raised, or it was told to.
+/// The lane must end. The reason has been raised, or it was told to.
 struct Ended;
 
-/// See the module's head.
+/// State of a lane; see the module comment.
 pub(super) struct Lane {
     shared: Arc<Shared>,
     pool: Arc<Pool>,
@@ -53,11 +55,11 @@ pub(super) struct Lane {
     maps: TableMaps,
     conflicts: Conflicts,
     round: RoundBuilder,
-    /// Taken off the queue, and not planned.
+    /// Items taken from the queue and not planned yet.
     items: VecDeque<Item>,
-    /// Positions to move to without a transaction: of each domain only the last one counts.
+    /// Moves of the position without a transaction. Only the last one of each domain counts.
     passed: Vec<Passed>,
-    /// For rounds that are not worth a worker.
+    /// Worker for rounds that are too small for another thread.
     worker: Worker,
     runner: Option<Box<dyn StatementRunner>>,
     rows: RowApplier,
@@ -87,12 +89,12 @@ impl Lane {
         }
     }
 
-    /// Applies until it is told to end, or an error ends it.
+    /// Applies transactions until it is told to end or an error ends it.
     pub(super) fn run(mut self) {
         let shared = self.shared.clone();
         let ended = catch_unwind(AssertUnwindSafe(|| {
             while let Ok(()) = self.step() {}
-            // What was handed over is waited for: the applier ends behind whole transactions.
+            // Wait for the rounds that were handed over: the applier ends after whole transactions.
             self.pipeline.drain();
         }));
         if ended.is_err() {
@@ -124,7 +126,7 @@ impl Lane {
         }
     }
 
-    /// Gets more to do. What is planned does not wait for it.
+    /// Fetches more items. Planned transactions are dispatched without waiting for them.
     fn fetch(&mut self) -> Result<(), Ended> {
         match self.queue.take() {
             Next::Items(items) => {
@@ -144,9 +146,9 @@ impl Lane {
         Ended
     }
 
-    /// A transaction to apply.
+    /// Plans a transaction.
     fn plan(&mut self, number: PushNumber, received: ReceivedGroup) -> Result<(), Ended> {
-        // No later transaction says that MySQL's are there which were passed over.
+        // No later transaction can record that MySQL transactions were skipped.
         if self.passed.iter().any(|passed| passed.pass.executed.is_some()) {
             self.move_position()?;
         }
@@ -159,7 +161,7 @@ impl Lane {
         }
     }
 
-    /// Something is wrong with a transaction: what is before it is committed, then the applier ends.
+    /// Handles an invalid transaction: commits everything before it, then ends the applier.
     fn stop_behind(&mut self, failure: Failure, gtid: Gtid, end: SourcePosition) -> Result<(), Ended> {
         self.settle()?;
         Err(self.raise(failure, gtid, Some(end)))
@@ -175,7 +177,7 @@ impl Lane {
         let tables = match self.map_tables(&received) {
             Ok(tables) => tables,
             Err(_) => {
-                // Perhaps something before it was in the way, such as a lock that the round itself holds.
+                // Perhaps something before it was the cause, such as a lock held by the round itself.
                 self.settle()?;
                 match self.map_tables(&received) {
                     Ok(tables) => tables,
@@ -195,7 +197,7 @@ impl Lane {
         let after = match self.conflicts.fit(&self.round, self.pipeline.placed()) {
             Fit::Joins(after) => after,
             Fit::Conflicts => {
-                // Planned again in the next round, whose metadata locks are its own.
+                // Plan it again in the next round, with that round's metadata locks.
                 self.dispatch();
                 self.items.push_front(Item {
                     number,
@@ -206,13 +208,13 @@ impl Lane {
             }
         };
         let after = match self.shared.parts.options.mode {
-            // What the primary committed in one group waits for the group before, whatever the keys say.
+            // Transactions of one commit group wait for the previous group, whatever their keys.
             ParallelMode::Conservative => self.pipeline.last_dispatched(),
             ParallelMode::Optimistic | ParallelMode::None => after,
         };
         self.conflicts.join(&mut self.round);
         self.round.commit_id = commit_id;
-        // Positions before it need no transaction of their own.
+        // Earlier positions need no transaction of their own.
         self.forget_passed(gtid);
         let planned = Planned {
             number,
@@ -227,7 +229,7 @@ impl Lane {
         Ok(())
     }
 
-    /// In conservative mode a round is what the primary committed together.
+    /// Dispatches the round if the transaction is of another commit group of the primary, in conservative mode.
     fn end_of_commit_group(&mut self, received: &ReceivedGroup) -> Option<CommitId> {
         let commit_id = received.group.gtid_event().ok().and_then(|event| event.commit_id);
         if !self.round.is_empty() && (commit_id.is_none() || commit_id != self.round.commit_id) {
@@ -243,7 +245,8 @@ impl Lane {
             .of(events, &received.format, &mut locks, &self.shared.parts)
     }
 
-    /// Positions that this transaction, behind them, makes superfluous: those of its domain, and of the others the place in the primary's log.
+    /// Removes positions that this later transaction makes superfluous: those of its domain and, for other domains, the
+    /// position in the primary's log.
     fn forget_passed(&mut self, gtid: Gtid) {
         let superfluous = self
             .passed
@@ -254,7 +257,7 @@ impl Lane {
             .for_each(|passed| passed.is_overtaken = true);
     }
 
-    /// Logs the positions that were moved to, as there is no transaction behind them that does: the last one of each domain.
+    /// Logs position moves that no transaction makes superfluous: the last one of each domain.
     fn move_position(&mut self) -> Result<(), Ended> {
         self.settle()?;
         let passed = std::mem::take(&mut self.passed);
@@ -289,7 +292,7 @@ impl Lane {
         Ok(())
     }
 
-    /// Has the round prepared. After a failure it stays, to be planned again.
+    /// Dispatches the round for preparation. After a failure it is kept, to be planned again.
     fn dispatch(&mut self) {
         if self.round.is_empty() {
             return;
@@ -316,9 +319,9 @@ impl Lane {
         }
     }
 
-    /// Everything planned is published. Begins anew with metadata locks.
+    /// Waits until everything planned is published, and releases the metadata locks.
     fn settle(&mut self) -> Result<(), Ended> {
-        // What comes later waits until this is done.
+        // Later items wait until this is finished.
         let later = std::mem::take(&mut self.items);
         loop {
             self.dispatch();
@@ -343,7 +346,8 @@ impl Lane {
         self.round = RoundBuilder::new(manager.applier_session(self.shared.interrupt.clone()));
     }
 
-    /// After a failure in a round: waits until nothing is under way, takes back what was not committed, and tries the first of it alone.
+    /// Recovers from a failure in a round: waits until nothing is in progress, takes back the uncommitted transactions,
+    /// and retries the first one alone.
     fn recover(&mut self) -> Result<(), Ended> {
         self.pipeline.drain();
         let round = std::mem::take(&mut self.round.planned);
@@ -377,7 +381,7 @@ impl Lane {
         }
     }
 
-    /// What recovery has given back is applied before what comes next.
+    /// Applies the transactions that recovery took back, before any others.
     fn run_again(&mut self) -> Result<(), Ended> {
         while let Some(item) = self.items.pop_front() {
             if let Work::Apply(received) = item.work {
@@ -390,7 +394,7 @@ impl Lane {
         Ok(())
     }
 
-    /// Applies one transaction with nothing beside it. If it cannot be, the applier ends.
+    /// Applies one transaction with no other in progress. If that fails, the applier ends.
     fn alone(&mut self, number: PushNumber, received: ReceivedGroup) -> Result<(), Ended> {
         let gtid = received.group.gtid();
         let end = received.source_end.clone();
@@ -406,7 +410,7 @@ impl Lane {
         };
         let manager = &self.shared.parts.manager;
         let session = manager.applier_session(self.shared.interrupt.clone());
-        // Tried here, so that what goes wrong is known here.
+        // Try it here first, to learn of its errors here.
         match self.worker.try_transaction(&planned, &session) {
             Ok(transaction) => drop(transaction),
             Err(failure) => return Err(self.raise(failure, gtid, Some(end))),
@@ -417,7 +421,7 @@ impl Lane {
         Ok(())
     }
 
-    /// A transaction of statements, or with statements in it.
+    /// Applies a transaction of statements, or of statements and rows.
     fn statements(&mut self, number: PushNumber, received: ReceivedGroup) -> Result<(), Ended> {
         self.settle()?;
         let gtid = received.group.gtid();
@@ -468,7 +472,7 @@ impl Lane {
             head.map_or(0, |event| event.header().timestamp),
         );
         if let Some(AlterPhase::Start | AlterPhase::Rollback) = received.group.gtid_event()?.alter_phase() {
-            // Only its GTID counts: what is done is done with the commit.
+            // Only its GTID is needed: the ALTER itself is executed at its commit.
             return runner.commit();
         }
         let mut tables: Option<MappedTables> = None;
@@ -503,7 +507,7 @@ impl Lane {
                     context.clear();
                 }
                 Event::Query(query) => {
-                    // It may give back their locks, or define them anew.
+                    // The statement may release their locks or change them.
                     tables = None;
                     let sql = query.sql.trim_ascii();
                     if sql.eq_ignore_ascii_case(b"BEGIN") || sql.eq_ignore_ascii_case(b"COMMIT") {
@@ -528,7 +532,7 @@ impl Lane {
                     event_type: EventType::MYSQL_PARTIAL_UPDATE_ROWS,
                     ..
                 } => {
-                    // Rows among statements, in the session's transaction.
+                    // Rows between statements, in the session's transaction.
                     let tables = match &tables {
                         Some(tables) => tables,
                         None => {
@@ -536,7 +540,7 @@ impl Lane {
                             let transaction = runner.transaction()?;
                             let mut locked = Vec::new();
                             let mut locks = TableLocks::of_transaction(transaction, &mut locked)?;
-                            // What stands behind the next statement is mapped when that is done.
+                            // Tables of events after the next statement are mapped after it has run.
                             let ahead = once(event).chain(events.clone());
                             let rows = ahead.take_while(|event| !is_query(event.event_type()));
                             let format = &received.format;
@@ -571,13 +575,13 @@ fn is_query(event_type: EventType) -> bool {
     matches!(event_type, EventType::QUERY | EventType::QUERY_COMPRESSED)
 }
 
-/// An event that nothing can be made of.
+/// Returns the failure for an event that cannot be replicated.
 fn cannot_replicate(event_type: EventType) -> Failure {
     let name = event_type.name();
     Failure::fatal(format_args!("a {name} event cannot be replicated"))
 }
 
-/// Why the commit queue has refused a transaction.
+/// Converts the error of the commit queue for a transaction.
 fn of_commit(error: &paceline_txn::Error) -> Failure {
     match error {
         paceline_txn::Error::OutOfOrder { given, existing } => Failure::new(

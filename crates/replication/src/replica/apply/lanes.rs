@@ -1,4 +1,5 @@
-//! The lanes of an applier, and the workers that they share: which transaction goes where, and the threads' beginning and end.
+//! The lanes of an applier and the workers that they share: distribution of transactions, and start and end of the
+//! threads.
 
 use super::lane::Lane;
 use super::progress::Pushed;
@@ -15,19 +16,19 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
-/// What a queued transaction takes beside its events, in bytes.
+/// Memory of a queued transaction besides its events, in bytes.
 const ITEM_BYTES: usize = 256;
 
 #[derive(Default)]
 struct State {
-    /// How many have not ended.
+    /// Number of lanes that have not ended.
     living: usize,
-    /// By the lane's number: the domain, or what domains share when there are too many.
+    /// By lane number: the domain, or a number shared by several domains if there are too many.
     queues: HashMap<u32, Arc<LaneQueue>>,
     threads: Vec<JoinHandle<()>>,
 }
 
-/// See the module's head.
+/// All lanes of an applier; see the module comment.
 pub(super) struct Lanes {
     pub(super) shared: Arc<Shared>,
     pool: Arc<Pool>,
@@ -45,7 +46,7 @@ impl Lanes {
         })
     }
 
-    /// Takes what was received to its lane.
+    /// Adds a received item to the queue of its lane.
     pub(super) async fn push(self: &Arc<Self>, received: Received) -> Result<(), Stopped> {
         let mut received_at = None;
         let (work, end, timestamp_seconds, counts, bytes) = match received {
@@ -57,7 +58,7 @@ impl Lanes {
                 return Ok(());
             }
             Received::PrimaryRestarted => {
-                // What its sessions did before may still need their tables.
+                // Earlier transactions may still need the temporary tables of its sessions.
                 self.shared.until_idle().await?;
                 self.shared.parts.statements.primary_restarted();
                 return Ok(());
@@ -84,7 +85,7 @@ impl Lanes {
                 received_at = Some(group.received_at);
                 let timestamp = group.group.events().next().map(|event| event.header().timestamp);
                 let bytes = group.group.bytes().len() + ITEM_BYTES;
-                // What cannot be read is told of when it is applied.
+                // A malformed Gtid event is reported when the transaction is applied.
                 let flags = group.group.gtid_event().map(|event| event.flags);
                 let counts = flags.map_or_else(|_| GroupCounts::default(), GroupCounts::of);
                 (Work::Apply(group), end, timestamp, counts, bytes)
@@ -104,8 +105,9 @@ impl Lanes {
         Ok(())
     }
 
-    /// Which lane a transaction goes to: its domain's. One for all domains, in the primary's order, where there are no workers, as in MariaDB: a table may
-    /// be made in one domain and filled in another. So where the place in the primary's log is kept, which must never be ahead of what is committed.
+    /// Returns the lane of a transaction: its domain. Without workers there is one lane for all domains, in the
+    /// primary's order, as in MariaDB: a table may be created in one domain and filled in another. The same applies if
+    /// the position in the primary's log is recorded, because it must never be ahead of the committed transactions.
     fn lane_of(&self, gtid: Gtid) -> DomainId {
         let options = &self.shared.parts.options;
         match options.position {
@@ -134,7 +136,7 @@ impl Lanes {
         let lanes = self.clone();
         let thread = std::thread::Builder::new()
             .name(format!("apply-{number}"))
-            // As the server's workers: statements of any depth are planned here.
+            // The same as for the server's workers: statements of any depth are planned here.
             .stack_size(8 << 20)
             .spawn(move || {
                 lane.run();
@@ -156,7 +158,7 @@ impl Lanes {
         Ok(queue)
     }
 
-    /// A lane's thread ends, as the applier is stopped. With the last one the workers do.
+    /// Records the end of a lane's thread after the applier was stopped. The workers end with the last one.
     fn lane_ended(&self) {
         let mut state = self.state.lock();
         state.living -= 1;
@@ -165,12 +167,12 @@ impl Lanes {
         }
     }
 
-    /// Nothing is under way: everything is done, or all threads have ended.
+    /// Returns whether nothing is in progress: everything is done, or all threads have ended.
     pub(super) fn is_settled(&self) -> bool {
         self.shared.is_idle() || (self.shared.is_stopping() && self.state.lock().living == 0)
     }
 
-    /// Makes all threads end.
+    /// Tells all threads to end.
     pub(super) fn request_stop(&self) {
         self.shared.request_stop();
         if self.state.lock().living == 0 {

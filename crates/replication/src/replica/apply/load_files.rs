@@ -1,18 +1,21 @@
-//! The files that LOAD DATA reads where its primary logs statements.
+//! Files of LOAD DATA from a primary that logs statements.
 //!
 //! ```text
 //!   Gtid | Begin_load_query 5 | Append_block 5 | … | Execute_load_query 5 | Begin_load_query 6 | Delete_file 6 | … | Xid
 //! ```
-//! A file's blocks stay where they are, in their event group, which is in memory or, from [`LARGE_GROUP_BYTES`] on, in a file without a name below the data
-//! directory: here is only where each of them begins. So what is received in part, or not applied for whatever reason, leaves nothing behind, and
-//! what is applied again after a restart is received again.
+//! The blocks of a file stay in their event group, which is in memory or, from [`LARGE_GROUP_BYTES`] on, in an unnamed
+//! file below the data directory. This module records only where each block begins. A group that is received in part or
+//! not applied therefore leaves nothing behind, and after a restart everything is received again.
 //!
 //! | in a group | as in MariaDB? |
 //! |---|---|
-//! | a file that begins again before its statement | yes: the first one is forgotten |
-//! | Delete_file | yes: the file is forgotten, also one that is not there |
-//! | a block or a statement whose file the group has not begun | stops the connection: 1593. There the blocks would be looked for in a directory, where an earlier group may have left them; no server since MariaDB 5.3 logs them apart |
-//! | a file without a statement | yes: nothing is done with it |
+//! | a file begins again before its statement | yes: the first one is dropped |
+//! | Delete_file | yes: the file is dropped; it need not exist |
+//! | a block or a statement whose file has not begun in the group | no: stops the connection with 1593 |
+//! | a file without a statement | yes: it has no effect |
+//!
+//! In the third case MariaDB searches for the blocks in a directory, where an earlier group may have left them. No
+//! server since MariaDB 5.3 logs them separately.
 //!
 //! [`LARGE_GROUP_BYTES`]: paceline_binlog::group::LARGE_GROUP_BYTES
 
@@ -20,14 +23,14 @@ use paceline_apply::replicated::Failure;
 use paceline_binlog::event::{BlockKind, FileBlockEvent};
 use std::collections::HashMap;
 
-/// The files of one group, as far as it was read.
+/// Files of the part of a group that has been read.
 #[derive(Default)]
 pub(super) struct LoadFiles<'g> {
     blocks: HashMap<u32, Vec<&'g [u8]>>,
 }
 
 impl<'g> LoadFiles<'g> {
-    /// The next block of a file.
+    /// Adds the next block of a file.
     ///
     /// # Errors
     /// 1593 if the file has not begun.
@@ -42,16 +45,16 @@ impl<'g> LoadFiles<'g> {
         Ok(())
     }
 
-    /// The blocks of a file, for its statement.
+    /// Removes and returns the blocks of a file, for its statement.
     ///
     /// # Errors
-    /// 1593 if there is none.
+    /// 1593 if the file has not begun.
     pub(super) fn take(&mut self, file_id: u32) -> Result<Vec<&'g [u8]>, Failure> {
         let blocks = self.blocks.remove(&file_id);
         blocks.ok_or_else(|| missing("an Execute_load_query event", file_id))
     }
 
-    /// Nothing is done with a file.
+    /// Drops a file.
     pub(super) fn forget(&mut self, file_id: u32) {
         self.blocks.remove(&file_id);
     }

@@ -1,4 +1,4 @@
-//! In-order parallel apply: what a primary committed is committed here, under its GTIDs, in its order, many transactions at a time.
+//! In-order parallel apply: commits a primary's transactions with their GTIDs and in their order, many at a time.
 //!
 //! ```text
 //!   push ──▶ lane (a thread for each domain)
@@ -11,34 +11,45 @@
 //!
 //! ## The protocol
 //!
-//! A *round* is a run of a domain's transactions, in the primary's order, of which no two touch a key in common ([`keys`]). They can be prepared in any
-//! order, on any thread, and make one commit group. The first transaction that shares a key with the round ends it.
+//! A *round* is a run of a domain's transactions, in the primary's order, in which no two touch the same key
+//! ([`keys`]). They can be prepared in any order, on any thread, and form one commit group. The first transaction that
+//! shares a key with the round ends it.
 //!
 //! | First | Then | Otherwise |
 //! |---|---|---|
-//! | the round's tables are locked (metadata) | its keys are worked out | the definition changes between plan and apply |
-//! | everything that a transaction shares a key with is *placed* (in the pending overlay, its locks free) | it is prepared | it reads the row before, or waits for a lock that is not given back before its own turn |
-//! | round N is handed to the commit queue | round N+1 is | the log is not in the primary's order |
-//! | every transaction of a round is prepared | the round is handed over | a failure in its midst leaves a hole |
-//! | all rounds before are published | a statement runs (DDL, statement format) | it reads a state that the primary never had |
+//! | the round's tables are locked (metadata) | its keys are computed | the definition changes between plan and apply |
+//! | all transactions that share a key with it are *placed* | a transaction is prepared | it reads an old row, or waits for a lock |
+//! | round N is handed to the commit queue | round N+1 is handed over | the log is not in the primary's order |
+//! | every transaction of a round is prepared | the round is handed over | a failure in its middle leaves a hole |
+//! | all previous rounds are published | a statement runs (DDL, statement format) | it reads a state that the primary never had |
 //!
-//! So a dependent transaction lands in a later group, no two transactions of one commit id touch the same key, and nobody waits for a row lock of another applied
-//! transaction. While a round is synced and published the next one is prepared; what of it depends on nothing that is under way is prepared even before.
+//! A placed transaction is in the pending overlay and its locks are released. A transaction that waited for a lock of a
+//! transaction that is not placed could wait forever, because that lock may be released only after its own turn.
 //!
-//! **Local transactions** give way: an applied transaction takes the lock of one that has not begun to commit, which gets 1213.
+//! A dependent transaction is therefore in a later group, no two transactions with the same commit id touch the same
+//! key, and no applied transaction waits for a row lock of another. While a round is synced and published the next one
+//! is prepared; transactions of it that depend on nothing in progress are prepared even earlier.
 //!
-//! **Failures.** A transaction that cannot be prepared is tried once more when everything before it is published, alone; what failed for a reason of the
-//! moment succeeds then. If it fails again the connection stops: what is before is committed, it and what is behind leave nothing. After the cause is mended the
-//! receiver asks its primary again, from where the log says.
+//! **Local transactions** give way: an applied transaction takes the lock of a local one that has not begun to commit.
+//! The local transaction fails with 1213.
 //!
-//! **Domains** have a lane each and wait for nothing of each other, if there are workers; else one lane keeps the primary's order. At most [`LANES_MAX`] lanes; domains beyond share one, which keeps more order than is
+//! **Failures.** A transaction that cannot be prepared is retried once, alone, when everything before it is published;
+//! a temporary problem is then gone. If it fails again the connection stops: everything before it is committed, and it
+//! and all later transactions leave nothing. After the cause is repaired, the receiver requests the transactions again,
+//! from the position in the log.
+//!
+//! **Domains** have one lane each and do not wait for each other, if there are workers; else one lane keeps the
+//! primary's order. There are at most [`LANES_MAX`] lanes. Further domains share one, which keeps more order than
 //! needed.
 //!
-//! **Limits.** Received and not yet planned: `slave_parallel_max_queued` for each worker; [`Applier::push`] waits while there is more. Planned: [`round`]'s limits,
-//! times the rounds that are under way. One transaction may be larger: then it is alone.
+//! **Limits.** Received and not yet planned: `slave_parallel_max_queued` per worker; [`Applier::push`] waits while
+//! there is more. Planned: the limits of [`round`], times the rounds in progress. A single transaction may be larger:
+//! then it is alone.
 //!
-//! [`lanes`]: to which domain's. [`lane`]: the domain's thread. [`plan`]: tables and keys. [`round`]: transactions that go together. [`worker`]: preparing.
-//! [`pipeline`]: handing over, in order. [`statements`]: what runs through SQL. [`load_files`]: what LOAD DATA reads. [`progress`], [`status`]: how far it has come.
+//! [`lanes`]: distribution to the lanes. [`lane`]: the thread of a domain. [`plan`]: tables and keys. [`round`]:
+//! transactions that are committed together. [`worker`]: preparation. [`pipeline`]: handing over, in order.
+//! [`statements`]: transactions that run through SQL. [`load_files`]: files of LOAD DATA. [`progress`], [`status`]: how
+//! far the applier has come.
 
 mod lane;
 mod lanes;
@@ -66,66 +77,68 @@ use paceline_txn::TransactionManager;
 use parking_lot::RwLock;
 use std::sync::Arc;
 
-/// The most lanes of one connection.
+/// Maximum number of lanes of one connection.
 pub const LANES_MAX: usize = 64;
 
 /// `slave_parallel_mode`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum ParallelMode {
-    /// One transaction at a time is prepared; they still share syncs.
+    /// One transaction is prepared at a time. Transactions still share syncs.
     None,
-    /// What the primary committed together is prepared together (its commit ids).
+    /// Transactions of one commit group of the primary (by commit id) are prepared together.
     Conservative,
-    /// What touches no key in common is prepared together.
+    /// Transactions that touch no common key are prepared together.
     #[default]
     Optimistic,
 }
 
-/// What is logged of how far a connection has come.
+/// Position of a connection that is logged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum KeptPosition {
-    /// The transactions' GTIDs: `MASTER_USE_GTID`.
+    /// The GTIDs of the transactions: `MASTER_USE_GTID`.
     #[default]
     Gtid,
-    /// Also the place in the primary's log, with every transaction: where a connection without GTIDs goes on.
+    /// Also the position in the primary's log, with every transaction: a connection without GTIDs continues there.
     FileAndGtid,
 }
 
-/// How rows are applied. It may change while appliers run: they heed it with the next table map. `skipped_errors` stays as it was when they began.
+/// Options for applying rows. They may change while appliers run and take effect with the next table map, except
+/// `skipped_errors`, which an applier reads when it starts.
 #[derive(Debug, Default)]
 pub struct SharedRowOptions(RwLock<Arc<RowOptions>>);
 
 impl SharedRowOptions {
-    /// Shares these.
+    /// Shares these options.
     pub fn new(options: RowOptions) -> Self {
         SharedRowOptions(RwLock::new(Arc::new(options)))
     }
 
-    /// What they are now.
+    /// Returns the current options.
     pub fn get(&self) -> Arc<RowOptions> {
         self.0.read().clone()
     }
 
-    /// Replaces them.
+    /// Replaces the options.
     pub fn set(&self, options: RowOptions) {
         *self.0.write() = Arc::new(options);
     }
 }
 
-/// How a connection's transactions are applied.
+/// Options for applying a connection's transactions.
 #[derive(Clone, Debug)]
 pub struct ApplierOptions {
-    /// `slave_parallel_threads`: threads that prepare transactions; 0: one thread does it all, in the primary's order, whatever the domains.
+    /// `slave_parallel_threads`: number of threads that prepare transactions; 0: one thread applies everything, in the
+    /// primary's order, whatever the domains.
     pub workers: usize,
-    /// `slave_domain_parallel_threads`: how many of them one domain may have at a time; 0: all.
+    /// `slave_domain_parallel_threads`: maximum number of these threads for one domain at a time; 0: all.
     pub domain_workers: usize,
     /// `slave_parallel_mode`.
     pub mode: ParallelMode,
-    /// The most bytes that are received and not planned yet.
+    /// Maximum number of bytes that are received and not planned yet.
     pub queued_bytes_max: usize,
-    /// What is kept of the position.
+    /// Position that is recorded.
     pub position: KeptPosition,
-    /// How rows are applied, as the variables say now.
+    /// Options for rows, from the variables' current values.
     pub rows: Arc<SharedRowOptions>,
 }
 
@@ -142,87 +155,87 @@ impl Default for ApplierOptions {
     }
 }
 
-/// What an applier works with.
+/// Dependencies of an applier.
 pub struct ApplierParts {
-    /// The connection's name, for messages; empty for the default one.
+    /// Name of the connection, for messages; empty for the default connection.
     pub connection: Arc<str>,
-    /// Transactions, the log, the engines.
+    /// Transactions, log and engines.
     pub manager: Arc<TransactionManager>,
     /// Databases and tables.
     pub catalog: Arc<CatalogHandle>,
-    /// Which tables are replicated.
+    /// Filter for replicated tables.
     pub filter: Arc<dyn TableFilter>,
-    /// How.
+    /// Options.
     pub options: ApplierOptions,
-    /// Makes sessions for statements.
+    /// Creates sessions for statements.
     pub statements: Arc<dyn StatementRunners>,
-    /// Counts what is applied as rows.
+    /// Counters of the statements that are applied as rows.
     pub statement_counts: Arc<StatementCounts>,
 }
 
-/// The applier of one connection: from START SLAVE to STOP SLAVE, or to an error.
+/// Applier of one connection: from START SLAVE to STOP SLAVE, or to an error.
 pub struct Applier {
     lanes: Arc<Lanes>,
 }
 
 impl Applier {
-    /// Begins to apply.
+    /// Starts the threads.
     pub fn start(parts: ApplierParts) -> Self {
         Applier {
             lanes: Lanes::start(parts),
         }
     }
 
-    /// Takes what was received, in the primary's order. Waits while too much is queued.
+    /// Adds a received item, in the primary's order. Waits while too much is queued.
     ///
     /// # Errors
-    /// [`Stopped`]: an error has ended it, or [`Applier::stop`] was called; [`Applier::status`] tells.
+    /// [`Stopped`] if an error has ended the applier or [`Applier::stop`] was called; see [`Applier::status`].
     pub async fn push(&self, received: Received) -> Result<(), Stopped> {
         self.lanes.push(received).await
     }
 
-    /// How far it has come.
+    /// Returns how far the applier has come.
     pub fn status(&self) -> ApplierStatus {
         self.lanes.shared.status()
     }
 
-    /// Everything that was pushed is published, or it does nothing any more.
+    /// Returns whether everything pushed is published, or the applier has ended.
     pub fn is_settled(&self) -> bool {
         self.lanes.is_settled()
     }
 
-    /// Ready when everything that was pushed is published.
+    /// Waits until everything pushed is published.
     ///
     /// # Errors
-    /// [`Stopped`].
+    /// [`Stopped`] if the applier ends first.
     pub async fn until_idle(&self) -> Result<(), Stopped> {
         self.lanes.shared.until_idle().await
     }
 
-    /// How many things were pushed, for [`Applier::until_done`].
+    /// Returns the number of items that were pushed, for [`Applier::until_done`].
     pub fn pushed_count(&self) -> u64 {
         self.lanes.shared.pushed_count()
     }
 
-    /// How many of them are done with nothing undone before them.
+    /// Returns the number of items that are done and precede all unfinished ones.
     pub fn done_count(&self) -> u64 {
         self.lanes.shared.done_count()
     }
 
-    /// Ready when that many of the things pushed are done.
+    /// Waits until the first `count` items are done.
     ///
     /// # Errors
-    /// [`Stopped`].
+    /// [`Stopped`] if the applier ends first.
     pub async fn until_done(&self, count: u64) -> Result<(), Stopped> {
         self.lanes.shared.until_done(count).await
     }
 
-    /// Ready when an error has ended it.
+    /// Waits until an error has ended the applier.
     pub async fn failed(&self) {
         self.lanes.shared.failed().await;
     }
 
-    /// Ends behind a whole transaction, without waiting for what is only queued.
+    /// Ends the applier after a whole transaction, without waiting for those that are only queued.
     pub async fn stop(&self) {
         self.lanes.stop().await;
     }

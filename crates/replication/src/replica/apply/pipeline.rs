@@ -1,11 +1,12 @@
-//! Handing rounds over to the commit queue, in order, and knowing which are placed and which published.
+//! Hands rounds over to the commit queue in order, and tracks which are placed and which are published.
 //!
 //! ```text
 //!   dispatched ─▶ complete (every transaction prepared) ─▶ handed over ─▶ placed ─▶ published
 //! ```
 //!
-//! **A failure** in round F: rounds before it go on as ever. Of round F what stands before the failure is handed over; the rest, and all later rounds, are
-//! abandoned: their transactions are dropped and planned again by the lane, when nothing is under way any more.
+//! **A failure** in round F: the rounds before it continue. Of round F the transactions before the failure are handed
+//! over. The rest and all later rounds are abandoned: their transactions are dropped, and the lane plans them again
+//! when nothing is in progress any more.
 
 use super::progress::PushNumber;
 use super::queue::{Item, LaneQueue};
@@ -18,27 +19,27 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The most rounds that are dispatched and not published.
+/// Maximum number of rounds that are dispatched and not published.
 const UNPUBLISHED_MAX: u64 = 8;
-/// The most rounds that are dispatched and not placed.
+/// Maximum number of rounds that are dispatched and not placed.
 const UNPLACED_MAX: u64 = 3;
 
-/// No round has failed.
+/// Value of `failed_at` while no round has failed.
 const NEVER: RoundNumber = RoundNumber::MAX;
 
 struct State {
     dispatched: RoundNumber,
-    /// How many rounds have been through the workers.
+    /// Number of rounds that the workers have finished.
     completed: u64,
-    /// The round that is handed over next.
+    /// The next round to hand over.
     next: RoundNumber,
     complete: BTreeMap<RoundNumber, Arc<Round>>,
-    /// How many batches the commit queue was given, and how many of them have ended.
+    /// Number of batches given to the commit queue, and of those that have ended.
     handed_over: u64,
     ended: u64,
-    /// What is to be planned again, by round.
+    /// Transactions to plan again, by round.
     abandoned: BTreeMap<RoundNumber, Vec<Item>>,
-    /// Why the commit queue has refused a transaction.
+    /// Error of the commit queue for a transaction.
     refused: Option<paceline_txn::Error>,
 }
 
@@ -48,10 +49,10 @@ pub(super) struct Pipeline {
     queue: Arc<LaneQueue>,
     state: Mutex<State>,
     changed: Condvar,
-    /// Held while rounds are handed over, so that they are in order.
+    /// Locked while rounds are handed over, which keeps them in order.
     handing_over: Mutex<CommitStream>,
     placed: AtomicU64,
-    /// The first round that has failed.
+    /// First round that has failed.
     failed_at: AtomicU64,
 }
 
@@ -77,12 +78,12 @@ impl Pipeline {
         })
     }
 
-    /// All rounds up to this one are placed.
+    /// Returns the last round up to which all are placed.
     pub(super) fn placed(&self) -> RoundNumber {
         self.placed.load(Ordering::Acquire)
     }
 
-    /// The round that was dispatched last; 0 for none.
+    /// Returns the last dispatched round; 0 for none.
     pub(super) fn last_dispatched(&self) -> RoundNumber {
         self.state.lock().dispatched
     }
@@ -91,12 +92,12 @@ impl Pipeline {
         self.failed_at.load(Ordering::Acquire) != NEVER
     }
 
-    /// Whether a round is not to be prepared any more.
+    /// Returns whether a round should no longer be prepared.
     pub(super) fn is_abandoned(&self, number: RoundNumber) -> bool {
         self.failed_at.load(Ordering::Acquire) <= number
     }
 
-    /// Takes a number for a round, when there is room. `None`: something has failed.
+    /// Waits for room and returns the number of a new round. Returns `None` if a round has failed.
     pub(super) fn dispatch(&self) -> Option<RoundNumber> {
         let mut state = self.state.lock();
         loop {
@@ -113,13 +114,14 @@ impl Pipeline {
         }
     }
 
-    /// Whether nothing is under way.
+    /// Returns whether nothing is in progress.
     pub(super) fn is_empty(&self) -> bool {
         let state = self.state.lock();
         state.completed == state.dispatched && state.ended == state.handed_over && state.complete.is_empty()
     }
 
-    /// Waits until a round is placed, for a transaction of round `of`. False: `of` is abandoned.
+    /// Waits until round `number` is placed, on behalf of a transaction of round `of`. Returns false if `of` is
+    /// abandoned.
     pub(super) fn wait_placed(&self, number: RoundNumber, of: RoundNumber) -> bool {
         if self.placed() >= number {
             return true;
@@ -136,7 +138,7 @@ impl Pipeline {
         }
     }
 
-    /// A transaction of this round cannot be prepared.
+    /// Records that a transaction of this round cannot be prepared.
     pub(super) fn fail(&self, number: RoundNumber) {
         {
             let _state = self.state.lock();
@@ -146,7 +148,7 @@ impl Pipeline {
         self.queue.nudge();
     }
 
-    /// Every transaction of a round has been through its worker.
+    /// Records that every transaction of a round has been through its worker, and hands rounds over.
     pub(super) fn complete(self: &Arc<Self>, round: Arc<Round>) {
         {
             let mut state = self.state.lock();
@@ -162,7 +164,8 @@ impl Pipeline {
                     None => break,
                     Some(round) => {
                         state.next += 1;
-                        // Counted before it is known whether there is anything to commit, so that nobody takes the pipeline for empty.
+                        // Counted before it is known whether there is anything to commit, so that the pipeline never
+                        // looks empty.
                         state.handed_over += 1;
                         round
                     }
@@ -186,7 +189,7 @@ impl Pipeline {
                     transactions.push(transaction);
                     pushes.push(planned.number);
                 }
-                // The transaction is dropped here, and its locks with it.
+                // This drops the transaction and its locks.
                 _ => rest.push(planned.into_item()),
             }
         }
@@ -209,7 +212,7 @@ impl Pipeline {
             .commit_batch(stream, transactions, Arc::new(guards), observer);
     }
 
-    /// Waits until nothing is under way.
+    /// Waits until nothing is in progress.
     pub(super) fn drain(&self) {
         let mut state = self.state.lock();
         while state.completed < state.dispatched
@@ -220,7 +223,8 @@ impl Pipeline {
         }
     }
 
-    /// After a failure, with nothing under way: what is to be planned again, in order; or why the commit queue takes nothing any more.
+    /// Returns the transactions to plan again after a failure, when nothing is in progress, in order; or the error of
+    /// the commit queue.
     pub(super) fn recover(&self) -> Result<VecDeque<Item>, paceline_txn::Error> {
         let mut state = self.state.lock();
         debug_assert!(state.completed == state.dispatched && state.ended == state.handed_over);
@@ -235,7 +239,7 @@ impl Pipeline {
     }
 }
 
-/// Told what becomes of a round.
+/// Observer of a round's commit.
 struct RoundObserver {
     pipeline: Arc<Pipeline>,
     number: RoundNumber,
@@ -262,7 +266,7 @@ impl BatchObserver for RoundObserver {
             let mut state = pipeline.state.lock();
             state.ended += 1;
             if let Err(error) = result {
-                // Those behind it are told only that something before them failed.
+                // Later transactions only get the error that an earlier one failed.
                 let is_consequence = matches!(error, paceline_txn::Error::Aborted);
                 if state.refused.is_none() || !is_consequence {
                     state.refused.get_or_insert(error);

@@ -1,4 +1,4 @@
-//! Planning: which tables a transaction is for, and which keys it touches.
+//! Planning: determines the tables of a transaction and the keys that it touches.
 
 use super::ApplierParts;
 use super::round::{KeySet, RoundBuilder, RoundNumber};
@@ -13,9 +13,9 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The most table maps that are remembered.
+/// Maximum number of cached table maps.
 const MAPS_MAX: usize = 4096;
-/// `lock_wait_timeout`'s default: for tables' definitions.
+/// Default of `lock_wait_timeout`, for table definitions.
 const METADATA_LOCK_TIMEOUT: Duration = Duration::from_secs(86_400);
 
 struct KnownMap {
@@ -23,7 +23,7 @@ struct KnownMap {
     table: Option<Arc<MappedTable>>,
 }
 
-/// Table maps that were seen under the present catalog and options.
+/// Cache of the table maps for the current catalog and options.
 pub(super) struct TableMaps {
     catalog: Arc<Catalog>,
     options: Arc<RowOptions>,
@@ -39,10 +39,10 @@ impl TableMaps {
         }
     }
 
-    /// The tables that these events map, locked.
+    /// Locks and returns the tables that these events map.
     ///
     /// # Errors
-    /// 1146; what cannot be decoded; a lock that is not to be had.
+    /// 1146; malformed events; a lock that is not granted.
     pub(super) fn of<'e>(
         &mut self,
         events: impl Iterator<Item = RawEvent<'e>>,
@@ -106,7 +106,7 @@ impl TableMaps {
             for related in table.foreign_keys().into_iter().flat_map(|keys| keys.related()) {
                 locks.take(&related.definition)?;
             }
-            // Whoever had it locked may have changed it.
+            // The table may have changed before the lock was granted.
             let now = parts.catalog.load();
             let definition = table.definition();
             let is_current = now
@@ -146,7 +146,7 @@ fn find(
     Ok(Some(Arc::new(mapped.with_foreign_keys(catalog))))
 }
 
-/// The tables that a round has locked, or a transaction among whose statements there are rows.
+/// Tables locked by a round, or by a transaction with rows between its statements.
 pub(super) struct TableLocks<'a> {
     holder: Holder<'a>,
     tables: &'a mut Vec<Arc<TableDefinition>>,
@@ -161,7 +161,7 @@ enum Holder<'a> {
 }
 
 impl<'a> TableLocks<'a> {
-    /// Those of a round, with what a global read lock stops: that is taken once, before its first table.
+    /// Locks for a round. Before its first table, the locks that conflict with a global read lock are taken, once.
     ///
     /// # Errors
     /// If the wait is interrupted.
@@ -181,8 +181,8 @@ impl<'a> TableLocks<'a> {
         Ok(locks)
     }
 
-    /// Those of a transaction, in which statements lock tables as well, and which itself locks commits in the end. All have to be one owner's: who
-    /// waits between two owners' locks for the first one stops the second, for good.
+    /// Locks for a transaction whose statements also lock tables and which locks commits at its end. All of these must
+    /// have one owner: if a thread waits between the locks of two owners, the first blocks the second forever.
     ///
     /// # Errors
     /// If the wait is interrupted.
@@ -219,33 +219,33 @@ impl<'a> TableLocks<'a> {
     }
 }
 
-/// The keys of a dispatched round that is not placed yet.
+/// Keys of a dispatched round that is not placed yet.
 struct UnplacedRound {
     number: RoundNumber,
     keys: KeySet,
     touches_everything: bool,
 }
 
-/// Where a transaction belongs.
+/// Round that a transaction can join.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Fit {
-    /// Into the round that is being planned, to be prepared when that earlier round is placed (0: at once).
+    /// It can join the current round. It may be prepared when the given earlier round is placed (0: at once).
     Joins(RoundNumber),
-    /// Into the next round.
+    /// It must wait for the next round.
     Conflicts,
 }
 
-/// Who touches what.
+/// Keys touched by the transactions in progress.
 #[derive(Default)]
 pub(super) struct Conflicts {
     unplaced: VecDeque<UnplacedRound>,
-    /// The keys of the transaction in hand.
+    /// Keys of the current transaction.
     keys: Vec<u64>,
     touched: Option<TouchedKeys>,
 }
 
 impl Conflicts {
-    /// Works out the keys of a transaction.
+    /// Computes the keys of a transaction.
     ///
     /// # Errors
     /// If it cannot be decoded.
@@ -255,7 +255,7 @@ impl Conflicts {
         Ok(())
     }
 
-    /// Whether it shares a key with the round that is being planned, or with one that is not placed.
+    /// Returns whether the transaction can join the current round, and which earlier round it depends on.
     pub(super) fn fit(&mut self, round: &RoundBuilder, placed: RoundNumber) -> Fit {
         while self.unplaced.front().is_some_and(|front| front.number <= placed) {
             self.unplaced.pop_front();
@@ -276,13 +276,13 @@ impl Conflicts {
         Fit::Joins(conflicting.map_or(0, |unplaced| unplaced.number))
     }
 
-    /// It joins the round.
+    /// Adds the transaction's keys to the round.
     pub(super) fn join(&mut self, round: &mut RoundBuilder) {
         round.keys.extend(self.keys.drain(..));
         round.touches_everything |= self.touched == Some(TouchedKeys::Everything);
     }
 
-    /// The round is dispatched.
+    /// Records that the round was dispatched.
     pub(super) fn dispatched(&mut self, round: &mut RoundBuilder, number: RoundNumber) {
         self.unplaced.push_back(UnplacedRound {
             number,
@@ -291,7 +291,7 @@ impl Conflicts {
         });
     }
 
-    /// Nothing is under way any more.
+    /// Forgets all rounds: nothing is in progress any more.
     pub(super) fn forget(&mut self) {
         self.unplaced.clear();
     }

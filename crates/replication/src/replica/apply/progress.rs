@@ -1,4 +1,4 @@
-//! Which of what was pushed is done: domains may overtake each other, positions in the primary's log may not.
+//! Progress of the pushed items. Domains may overtake each other; positions in the primary's log may not.
 
 use super::status::{ApplierStatus, GroupCounts};
 use crate::replica::received::SourcePosition;
@@ -6,7 +6,7 @@ use paceline_types::Gtid;
 use std::collections::VecDeque;
 use std::time::Instant;
 
-/// The number of something that was pushed.
+/// Number of a pushed item.
 pub(super) type PushNumber = u64;
 
 struct Entry {
@@ -18,7 +18,7 @@ struct Entry {
     counts: GroupCounts,
 }
 
-/// What a transaction, or a position that was moved to, tells of itself.
+/// Data of a transaction or a position move.
 pub(super) struct Pushed {
     pub(super) gtid: Gtid,
     pub(super) timestamp_seconds: Option<u32>,
@@ -26,10 +26,10 @@ pub(super) struct Pushed {
     pub(super) counts: GroupCounts,
 }
 
-/// Everything pushed that has something undone before it, in order.
+/// All pushed items from the first unfinished one on, in order.
 #[derive(Default)]
 pub(super) struct Progress {
-    /// The number of the first entry.
+    /// Number of the first entry.
     first: PushNumber,
     entries: VecDeque<Entry>,
     pending: u64,
@@ -41,7 +41,7 @@ pub(super) struct Progress {
 }
 
 impl Progress {
-    /// Something was pushed that is to be applied.
+    /// Adds an item that is to be applied.
     pub(super) fn push(&mut self, end: SourcePosition, pushed: Pushed) -> PushNumber {
         self.pending += 1;
         self.entries.push_back(Entry {
@@ -55,11 +55,11 @@ impl Progress {
         self.pushed_count() - 1
     }
 
-    /// The primary's log is read up to here, and nothing of it is for us.
+    /// Records that the primary's log has been read up to here and contains nothing for this replica.
     pub(super) fn pass(&mut self, end: SourcePosition) {
         match self.entries.back_mut() {
             None => self.position = Some(end),
-            // Positions come often while there is nothing else.
+            // Such positions are frequent while nothing else arrives.
             Some(last) if last.is_done && last.gtid.is_none() => last.end = end,
             Some(_) => self.entries.push_back(Entry {
                 is_done: true,
@@ -72,7 +72,7 @@ impl Progress {
         }
     }
 
-    /// These are published.
+    /// Records that these items are published.
     pub(super) fn done(&mut self, numbers: impl IntoIterator<Item = PushNumber>) {
         for number in numbers {
             let at = usize::try_from(number - self.first).expect("what is done was not done before");
@@ -96,22 +96,22 @@ impl Progress {
         }
     }
 
-    /// The number of what is pushed next.
+    /// Returns the number of the next item.
     pub(super) fn pushed_count(&self) -> PushNumber {
         self.first + self.entries.len() as u64
     }
 
-    /// The number of the first that is not done.
+    /// Returns the number of the first unfinished item.
     pub(super) fn done_count(&self) -> PushNumber {
         self.first
     }
 
-    /// Whether everything is done.
+    /// Returns whether everything is done.
     pub(super) fn is_idle(&self) -> bool {
         self.pending == 0
     }
 
-    /// Fills in what it knows.
+    /// Fills in its part of the status.
     pub(super) fn tell(&self, status: &mut ApplierStatus) {
         status.last_gtid = self.last_gtid;
         status.position = self.position.clone();
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn the_position_stays_behind_what_is_undone() {
+    fn the_position_stays_before_unfinished_items() {
         let mut progress = Progress::default();
         let told = |progress: &Progress| {
             let mut status = ApplierStatus::default();

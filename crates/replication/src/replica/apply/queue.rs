@@ -1,4 +1,4 @@
-//! What a lane has still to plan.
+//! Queue of the items that a lane has to plan.
 
 use super::progress::PushNumber;
 use crate::replica::received::{ReceivedGroup, SourcePosition};
@@ -8,22 +8,22 @@ use paceline_types::Gtid;
 use parking_lot::{Condvar, Mutex};
 use std::collections::VecDeque;
 
-/// Something that a domain's lane is to do, in order.
+/// An item for a domain's lane, in order.
 pub(super) struct Item {
     pub(super) number: PushNumber,
     pub(super) work: Work,
-    /// The bytes that it counts for while it is queued.
+    /// Number of bytes that it counts for while it is queued.
     pub(super) bytes: usize,
 }
 
-/// A position to move to without a transaction.
+/// A move of the position without a transaction.
 pub(super) struct Pass {
     pub(super) gtid: Gtid,
-    /// Where it ends in the primary's log.
+    /// Its end in the primary's log.
     pub(super) end: SourcePosition,
-    /// What becomes of the connection's set of MySQL's GTIDs.
+    /// Change of the connection's set of MySQL GTIDs.
     pub(super) executed: Option<ExecutedMove>,
-    /// Whose the GTID's number is.
+    /// Source of the GTID's number.
     pub(super) numbers: Numbers,
 }
 
@@ -47,23 +47,23 @@ impl Work {
 struct State {
     items: VecDeque<Item>,
     is_closed: bool,
-    /// The lane sleeps.
+    /// The lane is asleep.
     is_awaited: bool,
-    /// Something else than an item is to be looked at.
+    /// The lane must wake up for another reason than an item.
     is_nudged: bool,
 }
 
-/// A lane's queue.
+/// Queue of a lane.
 #[derive(Default)]
 pub(super) struct LaneQueue {
     state: Mutex<State>,
     changed: Condvar,
 }
 
-/// What a lane finds.
+/// Result of [`LaneQueue::take`].
 pub(super) enum Next {
     Items(VecDeque<Item>),
-    /// There is none now.
+    /// There is no item now.
     Empty,
     Closed,
 }
@@ -78,7 +78,7 @@ impl LaneQueue {
         }
     }
 
-    /// All items there are.
+    /// Takes all items.
     pub(super) fn take(&self) -> Next {
         let mut state = self.state.lock();
         if state.is_closed {
@@ -90,7 +90,7 @@ impl LaneQueue {
         Next::Items(std::mem::take(&mut state.items))
     }
 
-    /// Waits until there are items, or it is closed or nudged.
+    /// Waits until there are items, or the queue is closed or nudged.
     pub(super) fn wait(&self) {
         let mut state = self.state.lock();
         while state.items.is_empty() && !state.is_closed && !state.is_nudged {
@@ -101,7 +101,7 @@ impl LaneQueue {
         state.is_nudged = false;
     }
 
-    /// Makes the lane look.
+    /// Wakes the lane up.
     pub(super) fn nudge(&self) {
         self.state.lock().is_nudged = true;
         self.changed.notify_one();

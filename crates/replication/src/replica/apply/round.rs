@@ -1,4 +1,4 @@
-//! A round: a run of a domain's transactions that touch no key in common.
+//! A round: a run of a domain's transactions that touch no common key.
 
 use super::progress::PushNumber;
 use super::queue::{Item, Work};
@@ -13,15 +13,15 @@ use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// The most transactions in a round.
+/// Maximum number of transactions in a round.
 const TRANSACTIONS_MAX: usize = 512;
-/// A round ends with the transaction that makes it so large, in bytes of events.
+/// Size in bytes of events at which a round ends.
 const BYTES_MAX: usize = 2 << 20;
 
-/// Rounds of a lane are numbered from 1.
+/// Number of a lane's round, counted from 1.
 pub(super) type RoundNumber = u64;
 
-/// The keys are hashes already.
+/// Hasher for keys that are already hashes.
 #[derive(Default)]
 pub(super) struct Unhashed(u64);
 
@@ -41,7 +41,7 @@ impl Hasher for Unhashed {
     }
 }
 
-/// Numbers of keys.
+/// Set of key hashes.
 pub(super) type KeySet = HashSet<u64, BuildHasherDefault<Unhashed>>;
 
 /// A transaction in a round.
@@ -49,12 +49,12 @@ pub(super) struct Planned {
     pub(super) number: PushNumber,
     pub(super) received: ReceivedGroup,
     pub(super) tables: MappedTables,
-    /// The round that must be placed before it is prepared; 0 for none.
+    /// Round that must be placed before it is prepared; 0 for none.
     pub(super) after: RoundNumber,
 }
 
 impl Planned {
-    /// To be planned again.
+    /// Converts it back to an item, to be planned again.
     pub(super) fn into_item(self) -> Item {
         Item {
             number: self.number,
@@ -64,18 +64,18 @@ impl Planned {
     }
 }
 
-/// A round that is being planned.
+/// Round that is being planned.
 pub(super) struct RoundBuilder {
-    /// Holds the round's metadata locks.
+    /// Owner of the round's metadata locks.
     pub(super) session: Session,
     pub(super) guards: Vec<MetadataGuard>,
-    /// The tables that are locked.
+    /// Locked tables.
     pub(super) locked: Vec<Arc<TableDefinition>>,
     pub(super) planned: Vec<Planned>,
     pub(super) keys: KeySet,
-    /// Of its transactions, in conservative mode.
+    /// Commit id of its transactions, in conservative mode.
     pub(super) commit_id: Option<CommitId>,
-    /// One of its transactions touches what cannot be told: nothing else belongs to it.
+    /// It contains a transaction whose keys cannot be determined. No other transaction may join.
     pub(super) touches_everything: bool,
     bytes: usize,
 }
@@ -108,16 +108,16 @@ impl RoundBuilder {
     }
 }
 
-/// A transaction that went through a worker.
+/// Transaction that has been through a worker.
 pub(super) struct Prepared {
-    /// Its place in the round.
+    /// Index in the round.
     pub(super) index: usize,
     pub(super) planned: Planned,
-    /// `None`: it was not tried, because something before it failed.
+    /// `None` if it was not tried, because an earlier one failed.
     pub(super) result: Option<Result<Box<Transaction>, Failure>>,
 }
 
-/// A round that is being prepared.
+/// Round that is being prepared.
 pub(super) struct Round {
     pub(super) number: RoundNumber,
     guards: Mutex<Vec<MetadataGuard>>,
@@ -125,14 +125,15 @@ pub(super) struct Round {
     open_chunks: AtomicUsize,
 }
 
-/// A part of a round, for one worker.
+/// Part of a round for one worker.
 pub(super) struct Chunk {
     pub(super) round: Arc<Round>,
     pub(super) planned: Vec<(usize, Planned)>,
 }
 
 impl Round {
-    /// Cuts a planned round into chunks: what can begin at once, when rounds up to `placed` are, comes first.
+    /// Splits a planned round into chunks. Transactions that can begin now, because the rounds up to `placed` are
+    /// placed, come first.
     pub(super) fn cut(
         builder: RoundBuilder,
         number: RoundNumber,
@@ -166,16 +167,16 @@ impl Round {
         cut
     }
 
-    /// A chunk has been through its worker. True for the last one: the round is complete.
+    /// Records that a worker has finished a chunk. Returns true for the last one: the round is complete.
     pub(super) fn chunk_done(&self, prepared: Vec<Prepared>) -> bool {
         self.prepared.lock().extend(prepared);
         self.open_chunks.fetch_sub(1, Ordering::AcqRel) == 1
     }
 
-    /// What has become of its transactions, in order, and the metadata locks.
+    /// Returns the prepared transactions, in order, and the metadata locks.
     pub(super) fn take(&self) -> (Vec<Prepared>, Vec<MetadataGuard>) {
         let mut prepared = std::mem::take(&mut *self.prepared.lock());
-        // Chunks are in order: a stable sort merges them.
+        // Chunks are sorted, so a stable sort merges them.
         prepared.sort_by_key(|prepared| prepared.index);
         (prepared, std::mem::take(&mut *self.guards.lock()))
     }

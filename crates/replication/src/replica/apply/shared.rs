@@ -1,4 +1,4 @@
-//! What the threads of an applier share: the queues' limit, progress, the error, and that it is to end.
+//! State shared by the threads of an applier: the queues' limit, progress, the error, and the stop flag.
 
 use super::ApplierParts;
 use super::progress::{Progress, PushNumber, Pushed};
@@ -15,25 +15,25 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::SystemTime;
 use tokio::sync::Notify;
 
-/// The applier takes nothing any more.
+/// The applier accepts nothing any more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the applier has stopped")]
 pub struct Stopped;
 
-/// See the module's head.
+/// Shared state of an applier; see the module comment.
 pub(super) struct Shared {
     pub(super) parts: ApplierParts,
     pub(super) statistics: Arc<Statistics>,
-    /// Ends waits for locks when the applier is stopped.
+    /// Ends lock waits when the applier is stopped.
     pub(super) interrupt: Interrupt,
-    /// The lanes' queues, to be closed when it is stopped.
+    /// Queues of the lanes, which are closed when the applier is stopped.
     queues: Mutex<Vec<Arc<LaneQueue>>>,
     progress: Mutex<Progress>,
     queued_bytes: AtomicUsize,
     space: Notify,
-    /// Everything that was pushed is done.
+    /// Notified when everything pushed is done.
     idle: Notify,
-    /// More of it is.
+    /// Notified when more is done.
     advanced: Notify,
     is_stopping: AtomicBool,
     error: Mutex<Option<ApplyError>>,
@@ -66,7 +66,7 @@ impl Shared {
         self.is_stopping.load(Ordering::Acquire)
     }
 
-    /// The queue of a new lane, which is closed when the applier is stopped.
+    /// Creates the queue of a new lane. It is closed when the applier is stopped.
     pub(super) fn new_queue(&self) -> Result<Arc<LaneQueue>, Stopped> {
         let mut queues = self.queues.lock();
         if self.is_stopping() {
@@ -77,12 +77,12 @@ impl Shared {
         Ok(queue)
     }
 
-    /// Something is put into a queue, to be applied.
+    /// Records that an item is added to a queue.
     pub(super) fn pushed(&self, end: SourcePosition, pushed: Pushed) -> PushNumber {
         self.progress.lock().push(end, pushed)
     }
 
-    /// The primary's log is read up to here, and nothing of it is for us.
+    /// Records that the primary's log has been read up to here and contains nothing for this replica.
     pub(super) fn pass(&self, end: SourcePosition) {
         self.progress.lock().pass(end);
     }
@@ -113,7 +113,7 @@ impl Shared {
         self.progress.lock().done_count()
     }
 
-    /// Waits until so many of what was pushed are done.
+    /// Waits until the first `count` items are done.
     pub(super) async fn until_done(&self, count: PushNumber) -> Result<(), Stopped> {
         loop {
             let advanced = self.advanced.notified();
@@ -127,7 +127,7 @@ impl Shared {
         }
     }
 
-    /// Waits until so many bytes may be queued; more than is allowed at all may be when nothing else is.
+    /// Waits until `bytes` more bytes may be queued. An item larger than the limit is accepted when the queue is empty.
     pub(super) async fn room_for(&self, bytes: usize) -> Result<(), Stopped> {
         loop {
             let waiting = self.space.notified();
@@ -136,7 +136,7 @@ impl Shared {
             }
             let queued = self.queued_bytes.load(Ordering::Acquire);
             if queued == 0 || queued + bytes <= self.parts.options.queued_bytes_max {
-                // One task pushes.
+                // No race: only one task pushes.
                 self.queued_bytes.fetch_add(bytes, Ordering::AcqRel);
                 return Ok(());
             }
@@ -144,14 +144,14 @@ impl Shared {
         }
     }
 
-    /// A lane has taken so many bytes off its queue.
+    /// Records that a lane has taken this many bytes from its queue.
     pub(super) fn unqueued(&self, bytes: usize) {
         let before = self.queued_bytes.fetch_sub(bytes, Ordering::AcqRel);
         debug_assert!(before >= bytes, "what is taken off was queued");
         self.space.notify_one();
     }
 
-    /// These are published.
+    /// Records that these items are published.
     pub(super) fn done(&self, numbers: impl IntoIterator<Item = PushNumber>) {
         let mut progress = self.progress.lock();
         progress.done(numbers);
@@ -161,7 +161,7 @@ impl Shared {
         }
     }
 
-    /// An error ends the applier. The first one counts.
+    /// Ends the applier with an error. Only the first error counts.
     pub(super) fn raise(&self, failure: Failure, gtid: Option<Gtid>, position: Option<SourcePosition>) {
         {
             let mut error = self.error.lock();
@@ -198,7 +198,7 @@ impl Shared {
         }
     }
 
-    /// Makes the lanes end.
+    /// Tells the lanes to end.
     pub(super) fn request_stop(&self) {
         self.is_stopping.store(true, Ordering::Release);
         self.interrupt.raise(InterruptReason::Connection);

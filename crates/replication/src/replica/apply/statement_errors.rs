@@ -1,17 +1,18 @@
-//! Statements that failed on their primary.
+//! Statements that failed on the primary.
 //!
-//! A statement that changed tables without transactions before it failed is in the log, with its error. A replica that executes it must come to the
-//! same end: then it has changed the same. Any other end is a difference between the two servers, and stops the connection. A statement that
-//! was interrupted cannot come to the same end, and is not executed at all.
+//! A statement that changed non-transactional tables before it failed is in the log, with its error. A replica that
+//! executes it must get the same result: then it has made the same changes. Any other result is a difference between
+//! the two servers, and stops the connection. A statement that was interrupted cannot have the same result, and is not
+//! executed at all.
 //!
-//! What says nothing of the statement is no end, and `slave_skip_errors` does not mean it: that it was interrupted here, as by STOP SLAVE, and what may go
-//! well when its transaction is tried again.
+//! Some errors are not results of the statement, and `slave_skip_errors` does not apply to them: an interruption on
+//! this server, for example by STOP SLAVE, and errors that may not occur when the transaction is retried.
 
 use paceline_apply::replicated::{Failure, SkippedErrors};
 use paceline_binlog::event::QueryEvent;
 use paceline_types::error_code::*;
 
-/// What ends a statement in the middle of its rows, wherever it was.
+/// Errors that end a statement in the middle of its rows.
 const INTERRUPTIONS: [ErrorCode; 7] = [
     ER_NET_READ_ERROR,
     ER_NET_ERROR_ON_WRITE,
@@ -22,37 +23,38 @@ const INTERRUPTIONS: [ErrorCode; 7] = [
     ER_NEW_ABORTING_CONNECTION,
 ];
 
-/// The same problem by several numbers.
+/// Error numbers of the same problem.
 const DUPLICATES: [ErrorCode; 3] = [ER_DUP_ENTRY, ER_DUP_ENTRY_WITH_KEY_NAME, ER_AUTOINC_READ_FAILED];
 
-/// Whether a transaction that has failed can be tried again.
+/// Whether a failed transaction can be retried.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Retries {
-    /// Yes.
+    /// It can be retried.
     Left,
-    /// It was, often enough.
+    /// The maximum number of retries is reached.
     UsedUp,
 }
 
-/// Whether an error may be gone when the transaction is tried again.
+/// Returns whether an error may not occur when the transaction is retried.
 pub(super) fn is_of_the_moment(code: ErrorCode) -> bool {
     [ER_LOCK_DEADLOCK, ER_LOCK_WAIT_TIMEOUT].contains(&code)
 }
 
-/// Whether an error is the end of the statement, to be held against the one on its primary.
+/// Returns whether an error is a result of the statement, to be compared with that on the primary.
 fn is_end(code: ErrorCode, retries: Retries) -> bool {
     match code {
-        // It has undone what was before the statement, too.
+        // A deadlock has also undone the transaction's earlier statements.
         ER_LOCK_DEADLOCK => false,
         ER_LOCK_WAIT_TIMEOUT => retries == Retries::UsedUp,
         code => !INTERRUPTIONS.contains(&code),
     }
 }
 
-/// Executes a statement, and compares its end with the one on its primary.
+/// Executes a statement and compares its result with that on the primary.
 ///
 /// # Errors
-/// The statement's number of error on its primary, if it was interrupted there. 3002 for two different ends. The statement's own error.
+/// The statement's error on the primary, if it was interrupted there; 3002 if the results differ; the statement's own
+/// error.
 pub(super) fn execute_as_primary(
     query: &QueryEvent<'_>,
     skipped: &SkippedErrors,
@@ -89,7 +91,7 @@ fn on_query(failure: Failure, query: &QueryEvent<'_>) -> Failure {
     }
 }
 
-/// The error that the statement is to end with, unless such errors mean nothing.
+/// Returns the error that the statement should have, unless it is in `slave_skip_errors`.
 fn expected(query: &QueryEvent<'_>, skipped: &SkippedErrors) -> Option<ErrorCode> {
     let code = (query.error_code != 0).then(|| ErrorCode::from_number(query.error_code));
     code.filter(|code| !skipped.contains(*code))
@@ -117,7 +119,7 @@ fn partially_completed(code: ErrorCode, query: &QueryEvent<'_>) -> String {
     )
 }
 
-/// MariaDB's text; it shows it under the number 0.
+/// Returns MariaDB's text. MariaDB shows it with error number 0.
 fn different(expected: ErrorCode, actual: Option<&Failure>, query: &QueryEvent<'_>) -> Failure {
     let (message, number) = match actual {
         Some(failure) => (failure.message.as_str(), failure.code.number()),
@@ -141,7 +143,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_says_nothing_of_a_statement_is_not_passed_over() {
+    fn errors_that_are_not_results_are_not_skipped() {
         let mut query = QueryEvent::new(b"d", b"insert into t values (1)");
         for expected in [0, ER_DUP_ENTRY.number()] {
             query.error_code = expected;

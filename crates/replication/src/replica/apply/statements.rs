@@ -1,7 +1,7 @@
-//! What runs through SQL: DDL, and transactions that a primary logged as statements.
+//! Transactions that run through SQL: DDL, and those that the primary logged as statements.
 //!
-//! The server implements [`StatementRunner`] with a session of its own. It gets one transaction at a time, when everything before it in its domain is
-//! published, and nothing of the domain runs beside it.
+//! The server implements [`StatementRunner`] with its own session. A runner gets one transaction at a time, when
+//! everything before it in its domain is published, and nothing else of the domain is in progress.
 
 use paceline_apply::replicated::Failure;
 use paceline_binlog::event::{
@@ -11,16 +11,17 @@ use paceline_binlog::event::{
 use paceline_txn::{GtidChoice, Interrupt, Replication, Transaction};
 use paceline_types::ServerId;
 
-/// A statement with everything that its primary's session gave it.
+/// A statement with the context of its session on the primary.
 #[derive(Clone, Debug)]
 pub struct ReplicatedStatement<'a> {
-    /// Its text and its session's settings.
+    /// Text, and settings of its session.
     pub query: &'a QueryEvent<'a>,
-    /// The server that ran it: with the connection's id there ([`QueryEvent::connection_id`]) it tells whose temporary tables it sees.
+    /// Server that ran it. With the connection's id on that server ([`QueryEvent::connection_id`]) it determines the
+    /// temporary tables that the statement sees.
     pub server_id: ServerId,
-    /// The flags of its event.
+    /// Flags of its event.
     pub event_flags: EventFlags,
-    /// When it began, in seconds since 1970.
+    /// Start of the statement in seconds since 1970.
     pub timestamp_seconds: u32,
     /// [`FormatDescription::tells_explicit_defaults`].
     pub tells_explicit_defaults: bool,
@@ -28,22 +29,22 @@ pub struct ReplicatedStatement<'a> {
     pub intvars: &'a [(IntvarKind, u64)],
     /// The seeds of `RAND()`.
     pub rand: Option<RandEvent>,
-    /// User variables that it reads.
+    /// User variables that the statement reads.
     pub user_variables: &'a [UserVarEvent<'a>],
-    /// Of LOAD DATA: what it reads.
+    /// For LOAD DATA: the file that it reads.
     pub file: Option<LoadedFile<'a>>,
 }
 
-/// The file that LOAD DATA has read on the primary.
+/// File that LOAD DATA read on the primary.
 #[derive(Clone, Copy, Debug)]
 pub struct LoadedFile<'a> {
-    /// The statement: its text names the primary's file, and [`ExecuteLoadQueryEvent::text_with`] another one.
+    /// The statement. Its text names the primary's file; [`ExecuteLoadQueryEvent::text_with`] substitutes another name.
     pub event: &'a ExecuteLoadQueryEvent<'a>,
-    /// The file's bytes, in order.
+    /// Contents of the file, in order.
     pub blocks: &'a [&'a [u8]],
 }
 
-/// What events say of the statement behind them.
+/// Context of the next statement, collected from the events before it.
 pub(super) struct StatementContext<'g> {
     tells_explicit_defaults: bool,
     pub(super) intvars: Vec<(IntvarKind, u64)>,
@@ -52,7 +53,7 @@ pub(super) struct StatementContext<'g> {
 }
 
 impl<'g> StatementContext<'g> {
-    /// Nothing is said yet, in events of that format.
+    /// Creates an empty context for events of this format.
     pub(super) fn new(format: &FormatDescription) -> Self {
         StatementContext {
             tells_explicit_defaults: format.tells_explicit_defaults(),
@@ -62,7 +63,7 @@ impl<'g> StatementContext<'g> {
         }
     }
 
-    /// The statement; its event has that header.
+    /// Returns the statement. `header` is the header of its event.
     pub(super) fn of<'a>(&'a self, query: &'a QueryEvent<'a>, header: &EventHeader) -> ReplicatedStatement<'a>
     where
         'g: 'a,
@@ -80,7 +81,7 @@ impl<'g> StatementContext<'g> {
         }
     }
 
-    /// What was said was for a statement that is done.
+    /// Clears the context after a statement.
     pub(super) fn clear(&mut self) {
         self.intvars.clear();
         self.rand = None;
@@ -88,51 +89,56 @@ impl<'g> StatementContext<'g> {
     }
 }
 
-/// Runs the statements of one domain. Its functions block the thread, which is none of the runtime's.
+/// Runs the statements of one domain. Its functions block the calling thread, which must not be a thread of the async
+/// runtime.
 pub trait StatementRunner: Send {
-    /// A transaction begins, which is to be committed under this GTID, and for those. It began on the primary at that time, in seconds since 1970.
+    /// Begins a transaction that will be committed with this GTID and `replication`. `timestamp_seconds` is its start
+    /// on the primary, in seconds since 1970.
     fn begin(&mut self, gtid: GtidChoice, replication: Replication, timestamp_seconds: u32);
 
-    /// Runs a statement. One that commits by itself (DDL) is committed when this returns; a CREATE TABLE … SELECT as
-    /// [`make_table`](StatementRunner::make_table) tells.
+    /// Runs a statement. A statement that commits implicitly (DDL) is committed when this returns. For CREATE TABLE …
+    /// SELECT see [`make_table`](StatementRunner::make_table).
     ///
     /// # Errors
-    /// Whatever our SQL says against it. What it changed is undone.
+    /// Any SQL error. The statement's changes are undone.
     fn statement(&mut self, statement: &ReplicatedStatement<'_>) -> Result<(), Failure>;
 
-    /// Makes a table whose rows follow in the same transaction (`CREATE TABLE … SELECT`). Nothing of it may be replicated twice: the table is made by a
-    /// group that is in no GTID state and is sent to nobody, and the transaction carries the definition's text in front of the rows. Where the table is there
-    /// already, and empty, a crash has come between the two.
+    /// Creates a table whose rows follow in the same transaction (`CREATE TABLE … SELECT`). Nothing of it may be
+    /// replicated twice: the table is created by a group that is in no GTID state and is not sent to any replica, and
+    /// the transaction contains the definition's text before the rows. If an empty table of this name exists, a crash
+    /// occurred between the two.
     ///
     /// # Errors
-    /// As [`StatementRunner::statement`].
+    /// The errors of [`StatementRunner::statement`].
     fn make_table(&mut self, statement: &ReplicatedStatement<'_>) -> Result<(), Failure>;
 
-    /// The running transaction, for rows among its statements.
+    /// Returns the running transaction, for rows between its statements.
     ///
     /// # Errors
-    /// If none can be begun.
+    /// If no transaction can be begun.
     fn transaction(&mut self) -> Result<&mut Transaction, Failure>;
 
-    /// Commits what is not committed yet, and waits until it is published. Even if there is nothing, the GTID is logged, unless a statement has done it
-    /// already.
+    /// Commits the open transaction and waits until it is published. Even without changes the GTID is logged, unless a
+    /// statement has logged it already.
     ///
     /// # Errors
     /// If it cannot be committed.
     fn commit(&mut self) -> Result<(), Failure>;
 
-    /// Undoes what is not committed, as the primary did: temporary tables that came and went stay as they are.
+    /// Undoes uncommitted changes, as the primary did. Temporary tables that were created or dropped stay so.
     fn rollback(&mut self);
 
-    /// The transaction cannot be applied, and will come again: it has done nothing, neither to temporary tables. What has committed by itself stays.
+    /// Undoes a transaction that cannot be applied and will be retried. This also restores temporary tables. Implicitly
+    /// committed changes stay.
     fn give_up(&mut self);
 }
 
-/// Makes a runner for each domain.
+/// Creates a runner for each domain.
 pub trait StatementRunners: Send + Sync {
-    /// A runner, whose waits for locks end when `interrupt` is raised.
+    /// Creates a runner. Raising `interrupt` ends its lock waits.
     fn runner(&self, interrupt: Interrupt) -> Box<dyn StatementRunner>;
 
-    /// The connection's primary has started anew, and everything before that is applied: the temporary tables of its sessions go.
+    /// Drops the temporary tables of the primary's sessions. The primary has restarted, and everything before the
+    /// restart is applied.
     fn primary_restarted(&self);
 }

@@ -1,24 +1,24 @@
-//! What `SHOW SLAVE STATUS` tells of the SQL part.
+//! Status of the applier for `SHOW SLAVE STATUS`.
 
 use crate::replica::received::SourcePosition;
 use paceline_binlog::event::GtidFlags;
 use paceline_types::{ErrorCode, Gtid};
 use std::time::{Instant, SystemTime};
 
-/// What an applier does.
+/// State of an applier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum ApplierState {
     /// Everything received is applied.
     #[default]
     Idle,
-    /// It applies.
+    /// It is applying transactions.
     Applying,
     /// It has ended.
     Stopped,
 }
 
 impl ApplierState {
-    /// `Slave_SQL_Running_State`.
+    /// Returns the text of `Slave_SQL_Running_State`.
     pub const fn as_str(self) -> &'static str {
         match self {
             ApplierState::Idle => "Slave has read all relay log; waiting for more updates",
@@ -28,7 +28,7 @@ impl ApplierState {
     }
 }
 
-/// The error that has ended an applier.
+/// Error that has ended an applier.
 #[derive(Clone, Debug)]
 pub struct ApplyError {
     /// `Last_SQL_Errno`.
@@ -37,25 +37,25 @@ pub struct ApplyError {
     pub text: String,
     /// The transaction that could not be applied.
     pub gtid: Option<Gtid>,
-    /// Where that transaction ends in the primary's log.
+    /// End of that transaction in the primary's log.
     pub position: Option<SourcePosition>,
-    /// When.
+    /// Time of the error.
     pub time: SystemTime,
 }
 
-/// How many transactions were applied, by what they were on the primary.
+/// Number of applied transactions, by their kind on the primary.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct GroupCounts {
     /// `Slave_DDL_Groups`.
     pub ddl: u64,
-    /// `Slave_Non_Transactional_Groups`: of tables that cannot roll back.
+    /// `Slave_Non_Transactional_Groups`: transactions on non-transactional tables.
     pub non_transactional: u64,
     /// `Slave_Transactional_Groups`.
     pub transactional: u64,
 }
 
 impl GroupCounts {
-    /// One transaction, by the flags of its Gtid event.
+    /// Counts one transaction, by the flags of its Gtid event.
     pub(super) fn of(flags: GtidFlags) -> Self {
         let mut counts = GroupCounts::default();
         let count = if flags.contains(GtidFlags::DDL) {
@@ -78,33 +78,33 @@ impl std::ops::AddAssign for GroupCounts {
     }
 }
 
-/// How far an applier has come.
+/// Status of an applier.
 #[derive(Clone, Debug, Default)]
 pub struct ApplierStatus {
-    /// What it does.
+    /// Current state.
     pub state: ApplierState,
     /// The last transaction up to which all are published, in the order in which they were pushed.
     pub last_gtid: Option<Gtid>,
-    /// Where that ends in the primary's log (`Exec_Master_Log_Pos`).
+    /// End of that transaction in the primary's log (`Exec_Master_Log_Pos`).
     pub position: Option<SourcePosition>,
-    /// When that transaction began on the primary, in seconds since 1970.
+    /// Start of that transaction on the primary, in seconds since 1970.
     pub applied_timestamp_seconds: Option<u32>,
-    /// When the oldest transaction that is not published yet began on the primary; `None` when all are: then the lag is 0.
+    /// Start on the primary of the oldest transaction that is not published yet; `None` if all are: then the lag is 0.
     pub pending_timestamp_seconds: Option<u32>,
-    /// When that one was received.
+    /// Time when that transaction was received.
     pub pending_since: Option<Instant>,
-    /// Transactions pushed and not published.
+    /// Number of transactions pushed and not published.
     pub pending_transactions: u64,
-    /// Bytes pushed and not planned.
+    /// Number of bytes pushed and not planned.
     pub queued_bytes: u64,
-    /// Transactions published since the start, and positions passed over.
+    /// Number of transactions published since the start, and of skipped positions.
     pub applied_transactions: u64,
-    /// Transactions published.
+    /// Published transactions by kind.
     pub groups: GroupCounts,
-    /// Commit groups that these made: rounds.
+    /// Number of commit groups that they formed: rounds.
     pub rounds: u64,
-    /// Transactions that were tried a second time.
+    /// Number of transactions that were retried.
     pub retried_transactions: u64,
-    /// The error that has ended it.
+    /// Error that has ended the applier.
     pub error: Option<ApplyError>,
 }

@@ -1,8 +1,9 @@
 //! Workers: threads that prepare transactions of any lane.
 //!
-//! Chunks are taken in the order in which they were dispatched. So whatever a chunk waits for is in chunks that were taken before it, and the first of those waits
-//! for nothing: somebody always gets on. A lane has at most `slave_domain_parallel_threads` of the workers at a time; its later chunks then wait, and those of
-//! others go first.
+//! Chunks are taken in the order in which they were dispatched. A chunk therefore only waits for chunks that were taken
+//! before it, and the first of those waits for nothing: some worker always makes progress. A lane has at most
+//! `slave_domain_parallel_threads` workers at a time. When it has reached that limit, its further chunks wait, and
+//! chunks of other lanes are taken first.
 
 use super::pipeline::Pipeline;
 use super::round::{Chunk, Planned, Prepared};
@@ -25,16 +26,16 @@ use std::thread::JoinHandle;
 
 #[derive(Default)]
 struct State {
-    /// Each with the pipeline of its lane.
+    /// Chunks with the pipelines of their lanes.
     chunks: VecDeque<(Arc<Pipeline>, Chunk)>,
-    /// The lanes that have workers, each with how many.
+    /// Number of workers of each lane that has any.
     busy: Vec<(Arc<Pipeline>, usize)>,
     idle: usize,
     is_stopping: bool,
 }
 
 impl State {
-    /// The first chunk of a lane that has fewer than so many workers.
+    /// Takes the first chunk of a lane with fewer than `lane_workers_max` workers.
     fn take(&mut self, lane_workers_max: usize) -> Option<(Arc<Pipeline>, Chunk)> {
         let free = self
             .chunks
@@ -57,7 +58,7 @@ impl State {
         lane.map_or(0, |(_, workers)| *workers)
     }
 
-    /// A worker of that lane is free again.
+    /// Records that a worker of this lane is free again.
     fn give_back(&mut self, pipeline: &Arc<Pipeline>) {
         self.busy.retain_mut(|(lane, workers)| {
             if Arc::ptr_eq(lane, pipeline) {
@@ -68,12 +69,12 @@ impl State {
     }
 }
 
-/// The workers of an applier.
+/// Workers of an applier.
 pub(super) struct Pool {
     state: Mutex<State>,
     changed: Condvar,
     threads: Mutex<Vec<JoinHandle<()>>>,
-    /// How many were started.
+    /// Number of threads that were started.
     workers: AtomicUsize,
     lane_workers_max: usize,
 }
@@ -104,7 +105,7 @@ impl Pool {
                 let pool = pool.clone();
                 std::thread::Builder::new()
                     .name(format!("apply-worker-{number}"))
-                    // As the server's workers: statements of any depth are planned here.
+                    // The same as for the server's workers: statements of any depth are planned here.
                     .stack_size(8 << 20)
                     .spawn(move || pool.work(worker))
             };
@@ -113,7 +114,7 @@ impl Pool {
                     pool.threads.lock().push(thread);
                     pool.workers.fetch_add(1, Ordering::Relaxed);
                 }
-                // With none of them the lanes prepare everything themselves.
+                // Without workers the lanes prepare everything themselves.
                 Err(error) => {
                     tracing::warn!("worker {number} of the applier could not be started: {error}");
                     break;
@@ -123,12 +124,12 @@ impl Pool {
         pool
     }
 
-    /// How many threads a lane may have beside its own.
+    /// Returns the maximum number of threads for a lane besides its own.
     pub(super) fn lane_workers(&self) -> usize {
         self.workers.load(Ordering::Relaxed).min(self.lane_workers_max)
     }
 
-    /// Hands a lane's chunks to the workers.
+    /// Adds a lane's chunks for the workers.
     pub(super) fn add(&self, pipeline: &Arc<Pipeline>, chunks: Vec<Chunk>) {
         let count = chunks.len();
         let idle = {
@@ -172,13 +173,13 @@ impl Pool {
         }
     }
 
-    /// Makes the threads end when nothing is left to prepare. The lanes have ended: there will be nothing more.
+    /// Tells the threads to end when nothing is left to prepare. The lanes have ended, so nothing will be added.
     pub(super) fn request_stop(&self) {
         self.state.lock().is_stopping = true;
         self.changed.notify_all();
     }
 
-    /// Waits for the threads' end.
+    /// Waits until the threads have ended.
     pub(super) fn join(&self) {
         for thread in std::mem::take(&mut *self.threads.lock()) {
             if thread.join().is_err() {
@@ -212,7 +213,7 @@ impl Worker {
         }
     }
 
-    /// The GTID of a transaction, with what else is kept of its position.
+    /// Returns the GTID of a transaction, with the other positions to record.
     pub(super) fn gtid_choice(&self, received: &ReceivedGroup) -> GtidChoice {
         let gtid = received.group.gtid();
         let is_primarys = received.numbers == Numbers::Primarys;
@@ -228,7 +229,8 @@ impl Worker {
         GtidChoice::ReplicatedFrom(gtid, Arc::new(mark))
     }
 
-    /// A transaction that its primary has marked (`skip_replication`) is marked here too: our replicas may want to do without it.
+    /// Returns whether the transaction is replicated further. If the primary has marked it (`skip_replication`), it is
+    /// marked here too, because our replicas may skip it.
     pub(super) fn replication(received: &ReceivedGroup) -> Replication {
         let is_marked = |event: RawEvent<'_>| event.header().flags.contains(EventFlags::SKIP_REPLICATION);
         match received.group.events().next().is_some_and(is_marked) {
@@ -237,7 +239,7 @@ impl Worker {
         }
     }
 
-    /// Prepares a chunk's transactions. They touch nothing in common, so that they can share a session, which owns their locks.
+    /// Prepares a chunk's transactions. They touch no common key, so they can share a session, which owns their locks.
     pub(super) fn prepare(&mut self, pipeline: &Arc<Pipeline>, chunk: Chunk) {
         let session = self.manager.applier_session(self.interrupt.clone());
         let Chunk { round, planned } = chunk;
@@ -260,7 +262,7 @@ impl Worker {
         }
     }
 
-    /// As [`Worker::transaction`]; a panic is a failure as any other: the round must come to its end.
+    /// Like [`Worker::transaction`], but turns a panic into a failure, because the round must be completed.
     pub(super) fn try_transaction(
         &mut self,
         planned: &Planned,
@@ -273,7 +275,7 @@ impl Worker {
         })
     }
 
-    /// Boxed, as it goes through several hands.
+    /// Begins a transaction. It is boxed because it is moved several times.
     fn begin(&self, received: &ReceivedGroup, session: &Session) -> Box<Transaction> {
         let options = TransactionOptions {
             isolation: IsolationLevel::ReadCommitted,
@@ -284,7 +286,7 @@ impl Worker {
         Box::new(self.manager.begin(session, options))
     }
 
-    /// A transaction of ours that does what a primary's did.
+    /// Prepares a local transaction with the changes of the primary's transaction.
     fn transaction(&mut self, planned: &Planned, session: &Session) -> Result<Box<Transaction>, Failure> {
         let mut transaction = self.begin(&planned.received, session);
         let received = &planned.received;
@@ -301,7 +303,7 @@ impl Worker {
         if !transaction.has_writes()
             && let Some(first) = received.group.events().next()
         {
-            // So that the empty group has its time.
+            // Gives an empty group its timestamp.
             transaction.begin_replicated_statement(&StatementOptions {
                 timestamp: first.header().timestamp,
                 ..StatementOptions::default()

@@ -1,16 +1,17 @@
-//! A primary that is MySQL: its events become MariaDB's before anything else looks at them.
+//! MySQL primaries: translation of their events to MariaDB's, before any other processing.
 //!
 //! ```text
-//!   Transaction_payload ──zstd──▶ the events in it, each as if it had come by itself
+//!   Transaction_payload ──zstd──▶ the events in it, as if each had arrived separately
 //!   Rows_query                    Annotate_rows
-//!   Table_map                     JSON columns are LONGTEXT's, without MySQL's optional metadata           [`rows`]
-//!   Write_, Update_, Delete_rows  version 1; JSON as text; bits of no column in the NULL bitmap set          [`rows`]
-//!   Update_rows_partial           Update_rows, if the images before hold the documents that it changes                [`rows`]
+//!   Table_map                     JSON columns become LONGTEXT; no optional metadata                       [`rows`]
+//!   Write_, Update_, Delete_rows  version 1; JSON as text; unused bits of the NULL bitmap are set            [`rows`]
+//!   Update_rows_partial           Update_rows, if the before images contain the changed documents                     [`rows`]
 //!   Query                         MariaDB's words, collations and SQL mode                                   [`statement`]
 //!   Execute_load_query            MariaDB's collations and SQL mode                                          [`statement`]
-//!   Gtid, Anonymous_gtid, Xid …   as they are: the assembler makes a group's head of the former
+//!   Gtid, Anonymous_gtid, Xid …   unchanged: the assembler converts the first two to a group's head
 //! ```
-//! Behind this, a transaction is like any other of a primary without GTIDs: assembler, filters and applier know nothing of MySQL.
+//! After this, a transaction is like any other of a primary without GTIDs: assembler, filters and applier do not know
+//! MySQL.
 
 mod rows;
 mod statement;
@@ -25,24 +26,24 @@ use paceline_binlog::mysql::PayloadEvents;
 use paceline_types::error_code::ER_SLAVE_FATAL_ERROR;
 use rows::{PartialUpdate, RowTranslator};
 
-/// Where the length stands in a header.
+/// Offset of the length in an event header.
 const LENGTH_OFFSET: usize = 9;
 
-/// Takes the events that are made of one of MySQL's.
+/// Receives the events that result from one event of MySQL.
 pub(super) type Sink<'s> = dyn FnMut(&RawEvent<'_>) -> Result<(), SourceError> + 's;
 
-/// See the module's head. One for each connection.
+/// Translator of one connection; see the module comment.
 #[derive(Default)]
 pub(super) struct Translator {
     rows: RowTranslator,
-    /// The event that is being made.
+    /// Buffer for the resulting event.
     made: Vec<u8>,
-    /// An event of a payload.
+    /// Buffer for an event of a payload.
     inner: Vec<u8>,
 }
 
 impl Translator {
-    /// Translates an event that stands in a file.
+    /// Translates an event that is in a file.
     pub(super) fn translate(&mut self, event: &RawEvent<'_>, sink: &mut Sink<'_>) -> Result<(), SourceError> {
         if event.event_type() != EventType::MYSQL_TRANSACTION_PAYLOAD {
             return self.one(event, sink);
@@ -52,7 +53,7 @@ impl Translator {
         while let Some(bytes) = events.next_event().map_err(corrupt)? {
             inner.clear();
             inner.extend_from_slice(bytes);
-            // They have neither a place of their own nor a checksum.
+            // Events of a payload have neither a position of their own nor a checksum.
             let length = u32::try_from(inner.len() + CHECKSUM_LENGTH).map_err(corrupt)?;
             inner[LENGTH_OFFSET..LENGTH_OFFSET + 4].copy_from_slice(&length.to_le_bytes());
             let end = event.header().end_position.to_le_bytes();
@@ -106,13 +107,13 @@ impl Translator {
                 sink(&event)
             }
             EventType::ROWS_QUERY => {
-                // The length in front of the text has one byte, whatever the text's length.
+                // The length before the text has one byte, whatever the text's length.
                 let sql = event.body().get(1..).unwrap_or_default();
                 let annotate = AnnotateRowsEvent { sql };
                 let event = made(&mut self.made, &header, &annotate)?;
                 sink(&event)
             }
-            // Types of the future that a reader may step over.
+            // Types of future versions that a reader may skip.
             EventType(43..=159) if header.flags.contains(EventFlags::IGNORABLE) => Ok(()),
             EventType(43..=159) => Err(SourceError::fatal_with(
                 ER_SLAVE_FATAL_ERROR,
@@ -126,7 +127,7 @@ impl Translator {
     }
 }
 
-/// An event with another body. Its place stays that of the event that it was made of.
+/// Creates an event with another body. It keeps the position of the original event.
 fn made<'b>(
     bytes: &'b mut Vec<u8>,
     header: &EventHeader,

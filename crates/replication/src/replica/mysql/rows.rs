@@ -1,10 +1,10 @@
-//! Rows of MySQL in MariaDB's layout.
+//! Conversion of MySQL's rows to MariaDB's layout.
 //!
-//! Both servers lay most types out alike. Three things differ: MySQL has a binary form of JSON, where MariaDB's JSON is a LONGTEXT; it clears the
-//! bits of the NULL bitmap that belong to no column, which MariaDB sets (an image is compared and stored as bytes); and its VECTOR and GEOMETRY are
-//! BLOBs with a number of their own.
+//! Both servers have the same layout for most types. There are three differences: MySQL has a binary form of JSON,
+//! which is a LONGTEXT in MariaDB; MySQL clears the unused bits of the NULL bitmap, MariaDB sets them (images are
+//! compared and stored as bytes); and MySQL's VECTOR and GEOMETRY are BLOBs with their own type codes.
 //!
-//! An update may hold changes of JSON documents instead of them: see [`partial`].
+//! An update can contain changes of JSON documents instead of whole documents: see [`partial`].
 
 mod partial;
 
@@ -23,13 +23,14 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// USE_SQL_FOREIGN_KEY_F of a rows event, from MySQL 9.6 on: actions of foreign keys are logged as rows. In a MariaDB's event it would be another flag.
+/// USE_SQL_FOREIGN_KEY_F of a rows event, since MySQL 9.6: actions of foreign keys are logged as rows. In MariaDB the
+/// bit is another flag.
 const USE_SQL_FOREIGN_KEY: u16 = 1 << 4;
 
-/// The most tables that are remembered: MySQL gives a table a new number whenever it opens it anew.
+/// Maximum number of cached tables: MySQL assigns a new id whenever it opens a table again.
 const TABLES_MAX: usize = 4096;
 
-/// Types that are a BLOB's to MariaDB.
+/// Type codes that are BLOBs in MariaDB.
 mod type_code {
     pub const VECTOR: u8 = 242;
     pub const JSON: u8 = 245;
@@ -37,33 +38,33 @@ mod type_code {
     pub const GEOMETRY: u8 = 255;
 }
 
-/// Translates rows and keeps in mind which table has which columns.
+/// Translates rows. Remembers the columns of each table.
 #[derive(Default)]
 pub(super) struct RowTranslator {
     tables: HashMap<TableId, Arc<Table>>,
-    /// The images that are being made.
+    /// Buffer for the resulting images.
     images: Vec<u8>,
     text: Vec<u8>,
 }
 
 struct Table {
-    /// Database and name, as messages show them.
+    /// Database and name, for messages.
     name: String,
     types: Arc<[DataType]>,
-    /// MariaDB's numbers of the types, which a table map is made of.
+    /// MariaDB's type codes, for the table map.
     codes: Vec<u8>,
     is_json: Vec<bool>,
 }
 
-/// The columns that images hold, and which of them are JSON.
+/// The columns in an image, and which of them are JSON.
 struct Held {
-    /// Their numbers in the table.
+    /// Indexes of the columns in the table.
     numbers: Vec<usize>,
     layout: RowLayout,
     json: Vec<bool>,
 }
 
-/// What has been made of an image: the columns, from 0, whose documents are in it, and where their text is.
+/// Documents of an image: indexes of their columns in the table, and the ranges of their text.
 type Documents = Vec<(usize, Range<usize>)>;
 
 impl Held {
@@ -85,12 +86,12 @@ impl Held {
         }
     }
 
-    /// Whether MariaDB lays such images out in the same way.
+    /// Returns whether MariaDB has the same layout for such images.
     fn is_same(&self) -> bool {
         self.json.len().is_multiple_of(8) && !self.json.contains(&true)
     }
 
-    /// Takes an image off the front and appends it in MariaDB's layout.
+    /// Removes an image from the front and appends it in MariaDB's layout.
     fn take<'r>(
         &self,
         rows: &'r [u8],
@@ -102,7 +103,7 @@ impl Held {
         self.take_with(rows, read, text, out, None)
     }
 
-    /// The same with documents that `read` appends to a text. It is given the column's number in the table.
+    /// Like `take`; `read` appends the text of a document. Its argument is the column's index in the table.
     fn take_with<'r>(
         &self,
         rows: &'r [u8],
@@ -151,7 +152,7 @@ impl Held {
 }
 
 impl RowTranslator {
-    /// A table map as MariaDB would have written it. Forgets what the number meant before.
+    /// Converts a table map to MariaDB's form. Replaces the previous table with the same id.
     pub(super) fn table_map<'e>(&'e mut self, body: &'e [u8]) -> Result<TableMapEvent<'e>, SourceError> {
         let map = TableMapEvent::decode(body).map_err(corrupt)?;
         let codes: Vec<u8> = map
@@ -184,13 +185,14 @@ impl RowTranslator {
         self.tables.insert(map.table_id, table);
         Ok(TableMapEvent {
             column_types: &self.tables[&map.table_id].codes,
-            // Character sets by MySQL's numbers, and kinds of metadata that MariaDB does not have: nobody needs them here.
+            // Character sets with MySQL's ids, and kinds of metadata that MariaDB does not have. They are not needed
+            // here.
             optional_metadata: &[],
             ..map
         })
     }
 
-    /// A rows event as MariaDB would have written it. `None`: as this one.
+    /// Converts a rows event to MariaDB's form. `None` if it needs no change.
     pub(super) fn rows<'e>(
         &'e mut self,
         event_type: EventType,
@@ -229,7 +231,7 @@ impl RowTranslator {
         }))
     }
 
-    /// The table of an event; `None` for the mark of a statement's end, which has rows of no table.
+    /// Returns the table of an event, or `None` for the end mark of a statement, which has no rows.
     fn table_of(&self, event: &RowsEvent<'_>) -> Result<Option<Arc<Table>>, SourceError> {
         let Some(table) = self.tables.get(&event.table_id) else {
             if event.rows.is_empty() {
@@ -247,7 +249,7 @@ impl RowTranslator {
     }
 }
 
-/// The flags of an event, as far as MariaDB has them.
+/// Returns the flags of an event that MariaDB has, too.
 fn known_flags(flags: RowsFlags) -> RowsFlags {
     let known = RowsFlags::STATEMENT_END
         | RowsFlags::NO_FOREIGN_KEY_CHECKS
@@ -255,7 +257,7 @@ fn known_flags(flags: RowsFlags) -> RowsFlags {
         | RowsFlags::COMPLETE_ROWS;
     match flags.0 & USE_SQL_FOREIGN_KEY {
         0 => RowsFlags(flags.0 & known),
-        // The rows that actions have changed have events of their own.
+        // The rows changed by foreign key actions have their own events.
         _ => RowsFlags(flags.0 & known | RowsFlags::NO_FOREIGN_KEY_CHECKS),
     }
 }

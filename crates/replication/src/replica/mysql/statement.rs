@@ -1,7 +1,8 @@
-//! Statements of MySQL with the settings that they ran under.
+//! Conversion of MySQL's statements and their session settings.
 //!
-//! The settings in a Query event have MariaDB's numbers up to 13; those that MySQL 8 has added are taken out, once the text has what they say.
-//! Collations go by the nearest that there are. MySQL's SQL mode has one bit that means something else to MariaDB.
+//! The settings in a Query event have the same codes in MariaDB up to 13. Those added by MySQL 8 are removed after the
+//! text has been adapted to them. Collations are replaced by the closest ones that exist here. One bit of MySQL's SQL
+//! mode has another meaning in MariaDB.
 
 use super::super::error::{SourceError, corrupt};
 use paceline_binlog::event::{EventType, ExecuteLoadQueryEvent, QueryEvent, StatusVar};
@@ -10,16 +11,16 @@ use paceline_sql::session::SqlMode;
 use paceline_types::{Charset, Collation};
 use std::borrow::Cow;
 
-/// MySQL's TIME_TRUNCATE_FRACTIONAL; to MariaDB the bit is EMPTY_STRING_IS_NULL.
+/// MySQL's TIME_TRUNCATE_FRACTIONAL. In MariaDB the bit is EMPTY_STRING_IS_NULL.
 const TIME_TRUNCATE_FRACTIONAL: u64 = 1 << 32;
 
 /// Q_DEFAULT_COLLATION_FOR_UTF8MB4.
 const UTF8MB4_COLLATION: u8 = 18;
 
-/// What is executed in place of a statement that is about MySQL itself.
+/// Statement executed instead of one about MySQL itself.
 const ITS_OWN: &[u8] = b"/* a statement about the primary's own accounts or storage */";
 
-/// MariaDB's statement for a Query event of MySQL. `None`: it is the same.
+/// Converts a Query event of MySQL. `None` if it needs no change.
 pub(super) fn translate(body: &[u8]) -> Result<Option<QueryEvent<'_>>, SourceError> {
     let mut query = QueryEvent::decode(EventType::QUERY, body).map_err(corrupt)?;
     let sql = query.sql.trim_ascii();
@@ -60,14 +61,14 @@ pub(super) fn translate(body: &[u8]) -> Result<Option<QueryEvent<'_>>, SourceErr
     Ok(Some(query))
 }
 
-/// LOAD DATA with MariaDB's settings. Its words are the same.
+/// Converts the settings of LOAD DATA. Its text needs no change.
 pub(super) fn translate_load(body: &[u8]) -> Result<ExecuteLoadQueryEvent<'_>, SourceError> {
     let mut load = ExecuteLoadQueryEvent::decode(body).map_err(corrupt)?;
     load.query.status_vars = load.query.status_vars.drain(..).filter_map(setting).collect();
     Ok(load)
 }
 
-/// MariaDB's SQL mode for MySQL's. Options that only MySQL has are passed over, as MySQL does with MariaDB's.
+/// Converts MySQL's SQL mode. Options that only MySQL has are ignored, as MySQL ignores MariaDB's.
 fn mode_of(bits: u64) -> SqlMode {
     let rounds = bits & TIME_TRUNCATE_FRACTIONAL == 0;
     let mode =
@@ -78,7 +79,7 @@ fn mode_of(bits: u64) -> SqlMode {
     }
 }
 
-/// MariaDB's setting for one of MySQL's; `None` for what MariaDB does not have.
+/// Converts a setting of MySQL. `None` if MariaDB does not have it.
 fn setting(var: StatusVar<'_>) -> Option<StatusVar<'_>> {
     let nearest = |id: u16| Collation::of_mysql_id(id).map_or(id, Collation::id);
     Some(match var {

@@ -1,8 +1,9 @@
-//! Reading while there is no applier: what is read is let go, and only its place is kept.
+//! Reading without an applier: events are discarded, and only the position is kept.
 //!
-//! MariaDB's receiver goes on writing its relay log while the SQL thread is stopped, and `Read_Master_Log_Pos` tells how far it has come: programs wait for that. Here
-//! there is no relay log. What is read now is read once more when there is an applier to take it, and until then the primary is the only one that has it. So nothing is
-//! acknowledged (semi-sync), and `Gtid_IO_Pos`, which says what this server has, stays where it is.
+//! MariaDB's receiver continues to write its relay log while the SQL thread is stopped, and `Read_Master_Log_Pos` shows
+//! its progress; programs wait for that. Here there is no relay log. Events that are read now are read again when there
+//! is an applier, and until then only the primary has them. So nothing is acknowledged (semi-sync), and `Gtid_IO_Pos`,
+//! which shows what this server has, does not move.
 
 use super::{BATCH_EVENTS_MAX, End, Never, Receiver};
 use crate::replica::assemble::{Assembler, GtidSupply};
@@ -14,7 +15,7 @@ use crate::replica::status::ReceiverState;
 use paceline_types::SequenceNumber;
 
 impl Receiver {
-    /// Whether nothing can be given to anybody: the applier is stopped, or an error has ended it.
+    /// Returns whether there is no applier: it is stopped, or has ended with an error.
     pub(super) fn has_no_applier(&mut self) -> bool {
         let applier = self.appliers.borrow_and_update();
         applier
@@ -65,7 +66,7 @@ impl Receiver {
         }
     }
 
-    /// Behind what was received last, as far as that is known.
+    /// Returns the start after the last received transaction, if it is known.
     fn start_ahead(&self, options: &ReplicaOptions) -> (StartAt, SourcePosition) {
         let received = self.shared.status.get();
         if self.definition.use_gtid != UseGtid::No {

@@ -1,4 +1,4 @@
-//! Which transactions are handed on, as far as their GTIDs, their number in the skip counter and other connections decide.
+//! Selection of the transactions to pass on, by GTID, skip counter, and other connections.
 
 use super::End;
 use crate::replica::apply::Applier;
@@ -17,10 +17,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use tokio::sync::watch;
 
-/// How often a connection that waits for another one's transactions looks whether that one is still there.
+/// Interval at which a connection that waits for another one's transactions checks whether the other still exists.
 const OTHER_CONNECTION_LOOK: Duration = Duration::from_millis(50);
 
-/// What decides, beside the transaction itself.
+/// Inputs of the decision besides the transaction.
 pub(super) struct Choice<'a> {
     pub(super) definition: &'a Definition,
     pub(super) options: &'a ReplicaOptions,
@@ -28,7 +28,7 @@ pub(super) struct Choice<'a> {
 }
 
 impl Choice<'_> {
-    /// Whether a transaction is for us, as far as its GTID tells.
+    /// Returns whether the GTID allows a transaction to be applied.
     pub(super) fn wants(&self, received: &AssembledGroup) -> bool {
         let gtid = received.group.gtid();
         if !self.definition.wants(gtid.domain_id.0, gtid.server_id.0) {
@@ -44,9 +44,10 @@ impl Choice<'_> {
         self.options.marked_for_skip == MarkedForSkip::Replicate || !is_marked()
     }
 
-    /// Whether a transaction of this server's is one that it has: its own, around a ring. It may lack one by now that others got: it was set up anew, or has
-    /// given back the end of its log, in which domains lie in another order than its replicas had come to. By GTIDs that shows; by place nothing tells it from
-    /// the others, and none is taken (nor does MariaDB).
+    /// Returns whether a transaction has this server's id and is present: its own transaction, coming back around a
+    /// ring. It can be missing although others have it, if this server was set up again, or if the end of its log was
+    /// cut off and the domains were in a different order there than its replicas had received. GTIDs show this. By file
+    /// and position it cannot be distinguished, so no such transaction is applied (as in MariaDB).
     fn has_come_back(&self, received: &AssembledGroup) -> bool {
         let tells = self.definition.use_gtid != UseGtid::No && received.mysql_gtid.is_none();
         !self.options.replicate_same_server_id
@@ -54,7 +55,7 @@ impl Choice<'_> {
     }
 }
 
-/// `sql_slave_skip_counter`: whether a transaction is passed over because events were still to be. Its own are counted off.
+/// Returns whether a transaction is skipped because of `sql_slave_skip_counter`, and subtracts its events.
 pub(super) fn skips(events_left: &AtomicU64, group: &EventGroup) -> bool {
     let left = events_left.load(Ordering::Acquire);
     if left > 0 {
@@ -68,7 +69,8 @@ pub(super) fn skips(events_left: &AtomicU64, group: &EventGroup) -> bool {
     left > 0
 }
 
-/// `gtid_ignore_duplicates`: whether the transaction is ours to hand on. Waits while another connection brings its domain, and while the applier lives.
+/// Decides for `gtid_ignore_duplicates` whether this connection passes the transaction on. Waits while another
+/// connection owns its domain and the applier is alive.
 pub(super) async fn claim(
     shared: &ConnectionShared,
     appliers: &mut watch::Receiver<Option<Arc<Applier>>>,
@@ -90,7 +92,7 @@ pub(super) async fn claim(
     }
 }
 
-/// Whether a place is at or behind another one: file names of one server grow with their numbers.
+/// Returns whether a position is at or after another one. File names of one server grow with their numbers.
 pub(super) fn is_at_or_behind(place: &SourcePosition, until: &SourcePosition) -> bool {
     let number = |file: &str| {
         file.rsplit_once('.')

@@ -1,4 +1,4 @@
-//! From a connection to the applier's queue: what is handed on, what moves the position only, and what is waited for on the way.
+//! Passing items to the applier's queue: transactions, position moves, and the waits for them.
 
 use super::stream::{Passed, Stream};
 use super::{End, PASSED_FOR, log_move};
@@ -11,7 +11,7 @@ use paceline_types::Gtid;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 impl Stream<'_> {
-    /// A transaction moves the position and nothing else.
+    /// Records a transaction that only moves the position.
     pub(super) fn pass(&mut self, gtid: Gtid, numbers: Numbers, end: SourcePosition) {
         self.receiver
             .shared
@@ -39,7 +39,7 @@ impl Stream<'_> {
         Ok(())
     }
 
-    /// Nothing up to here is left to be received.
+    /// Records that nothing up to this position is left to be received.
     pub(super) async fn reach(&mut self, place: &SourcePosition) -> Result<(), End> {
         if !self.passed.is_empty() {
             if self
@@ -68,7 +68,8 @@ impl Stream<'_> {
         pushed
     }
 
-    /// `MASTER_DELAY`: waits until the transaction is old enough. The primary waits with us: nothing is kept but this one.
+    /// Waits for `MASTER_DELAY` until the transaction is old enough. The primary waits too: only this transaction is
+    /// held.
     pub(super) async fn delay(&mut self, timestamp_seconds: u32) -> Result<(), End> {
         let seconds = u64::from(self.receiver.definition.delay_seconds);
         if seconds == 0 {
@@ -101,7 +102,7 @@ impl Stream<'_> {
         waited
     }
 
-    /// All of these are here, when everything before them is applied.
+    /// Records that all these transactions are present, after everything before them has been applied.
     pub(super) async fn begin_with(&mut self, gtids: MySqlGtidSet) -> Result<(), End> {
         self.hand_on_passed().await?;
         self.wait_applied().await?;
@@ -114,10 +115,11 @@ impl Stream<'_> {
         Ok(())
     }
 
-    /// Everything up to START SLAVE UNTIL was given to the applier: when it is applied, the applier stops. Returns how this session ends, which is `then`
-    /// unless something else ends it before.
+    /// Ends the session at START SLAVE UNTIL: everything up to it was passed to the applier, which stops when that is
+    /// applied. Returns how the session ends: `then`, unless something else ends it before.
     ///
-    /// As in MariaDB, a place is for the applier alone: the receiver goes on reading. GTIDs are for both: the primary sends nothing beyond them.
+    /// As in MariaDB, a position only stops the applier; the receiver continues to read. GTIDs stop both: the primary
+    /// sends nothing beyond them.
     pub(super) async fn end_at_until(&mut self, then: End) -> End {
         if let Err(end) = self.hand_on_passed().await {
             return end;
@@ -131,7 +133,7 @@ impl Stream<'_> {
         then
     }
 
-    /// Waits until everything that was handed on is applied.
+    /// Waits until everything that was passed on is applied.
     pub(super) async fn wait_applied(&self) -> Result<(), End> {
         loop {
             let status = self.progress.applier.status();

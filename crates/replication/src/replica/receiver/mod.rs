@@ -1,4 +1,4 @@
-//! A connection's receiver (`Slave_IO`): from a primary's stream to the applier's queue.
+//! A connection's receiver (`Slave_IO`): reads a primary's stream into the applier's queue.
 //!
 //! ```text
 //!            ┌──────────── back-off ◀── lost ────────────┐
@@ -7,17 +7,20 @@
 //!                              ▲                            │
 //!                              └──── the applier is gone ◀──┘
 //! ```
-//! While the applier is stopped, a MariaDB's log is read and let go ([`ahead`]).
+//! While the applier is stopped, the log of a MariaDB primary is read and discarded ([`ahead`]).
 //!
-//! There is no relay log: what is received goes to the applier at once, whose queue is bounded, so that a replica which cannot keep up
-//! slows the stream down and not its memory. What is received and not committed is received again.
+//! There is no relay log: received transactions go to the applier's bounded queue at once. If a replica cannot keep up,
+//! the stream is slowed down and memory does not grow. Transactions that were received and not committed are received
+//! again.
 //!
-//! **From where.** A new applier starts where the log says that we are ([`Receiver::progress_of`]). While the same applier lives, a new
-//! connection goes on behind what it was given last: that may not be committed yet. A new receiver does not know what the one before has given the
-//! applier that it finds: it waits until all of it is in the log.
+//! **Start.** A new applier starts at the position in this server's log ([`Receiver::progress_of`]). While the same
+//! applier lives, a new connection continues after the last transaction that it was given, which may not be committed
+//! yet. A new receiver does not know what its predecessor passed to an existing applier: it waits until all of that is
+//! in the log.
 //!
-//! **Passed over.** What a filter, another server id or the skip counter takes out moves the position only. Such moves are kept back
-//! while others follow, for [`PASSED_FOR`] at most: each costs a write to the log.
+//! **Skipped transactions.** A transaction excluded by a filter, a server id or the skip counter only moves the
+//! position. Such moves are held back for at most [`PASSED_FOR`] while others follow, because each costs a write to the
+//! log.
 
 mod ahead;
 mod choice;
@@ -43,23 +46,23 @@ use std::time::Duration;
 use stream::Stream;
 use tokio::sync::watch;
 
-/// How long a move of the position may be kept back while others follow.
+/// Maximum time for which a position move is held back while others follow.
 const PASSED_FOR: Duration = Duration::from_secs(1);
 
-/// The first pause before connecting again; it doubles up to `MASTER_CONNECT_RETRY`.
+/// First pause before reconnecting. It doubles up to `MASTER_CONNECT_RETRY`.
 const FIRST_PAUSE: Duration = Duration::from_millis(250);
 
-/// How many events are taken in a row before looking around.
+/// Maximum number of events that are processed in a row without other checks.
 const BATCH_EVENTS_MAX: usize = 256;
 
-/// How often a waiting connection shows its primary that it lives.
+/// Interval of the pings that a waiting connection sends to its primary.
 const PING_EVERY: Duration = Duration::from_secs(15);
 
-/// Why a session with the primary ended.
+/// Reason for the end of a session with the primary.
 enum End {
     /// STOP SLAVE.
     Stopped,
-    /// The applier has ended, or another one was started: from the beginning, at once.
+    /// The applier has ended or was replaced: begin again immediately.
     ApplierGone,
     /// The GTIDs of START SLAVE UNTIL are reached.
     UntilReached,
@@ -72,30 +75,30 @@ impl From<SourceError> for End {
     }
 }
 
-/// What the applier was given: where a new connection goes on while that applier lives.
+/// What the applier was given. A new connection continues there while the applier lives.
 struct Progress {
     applier: Arc<Applier>,
     gtids: GtidPosition,
     place: Option<SourcePosition>,
     supply: SequenceNumber,
-    /// Of a primary that is MySQL, where it is known what there was before.
+    /// For a MySQL primary: the set of GTIDs, if the set before is known.
     executed: Option<MySqlGtidSet>,
-    /// What has come to that set and goes with the next transaction.
+    /// Additions to this set, logged with the next transaction.
     executed_since: Option<ExecutedMove>,
 }
 
-/// See the module's head.
+/// Receiver of a connection; see the module comment.
 pub(super) struct Receiver {
     pub shared: Arc<ConnectionShared>,
     pub definition: Arc<Definition>,
-    /// What the running session goes by.
+    /// UNTIL condition of the current session.
     pub until: Option<Until>,
     pub stop: watch::Receiver<bool>,
     pub appliers: watch::Receiver<Option<Arc<Applier>>>,
 }
 
 impl Receiver {
-    /// Runs until STOP SLAVE, an error that somebody has to mend, or the end of START SLAVE UNTIL.
+    /// Runs until STOP SLAVE, a fatal error, or the end of START SLAVE UNTIL.
     pub async fn run(mut self) {
         let mut progress: Option<Progress> = None;
         let mut attempts = 0u64;
@@ -159,7 +162,8 @@ impl Receiver {
         });
     }
 
-    /// `gtid_ignore_duplicates`: the connection has nothing of its domains any more, once the applier is through with what it was given.
+    /// Releases the connection's domains for `gtid_ignore_duplicates`, when the applier has finished everything it was
+    /// given.
     fn give_back_domains(&self, progress: Option<Progress>) {
         let (owners, name) = (&self.shared.owners, &self.shared.name);
         match progress {
@@ -168,7 +172,7 @@ impl Receiver {
         }
     }
 
-    /// One connection to the primary, from the greeting to its end.
+    /// Runs one session with the primary, from the greeting to its end.
     async fn session(&mut self, progress: &mut Option<Progress>) -> End {
         match self.try_session(progress).await {
             Ok(never) => match never {},
@@ -202,12 +206,12 @@ impl Receiver {
         }
         let progress = progress.as_mut().expect("it was just set");
         let start = self.start_at(&source, progress)?;
-        // START SLAVE SQL_THREAD UNTIL is for a receiver that runs, too.
+        // START SLAVE SQL_THREAD UNTIL also applies to a running receiver.
         self.until = shared.until.lock().clone();
         if let Some(Until::Place(until)) = &self.until
             && is_at_or_behind(&self.place_here(), until)
         {
-            // It is reached before anything is applied.
+            // It is already reached before anything is applied.
             shared.applier.end();
             return Err(End::ApplierGone);
         }
@@ -226,14 +230,15 @@ impl Receiver {
             .await
     }
 
-    /// Stays connected until there is an applier to give things to: the one that this receiver has given some already, or one that has nothing to do.
+    /// Stays connected until there is an applier: either the one that already got items from this receiver, or one
+    /// without unfinished work.
     async fn wait_for_applier(
         &mut self,
         source: &mut Source,
         known: Option<&Arc<Applier>>,
     ) -> Result<Arc<Applier>, End> {
         loop {
-            // One that an error has ended is there until the next one is started.
+            // An applier that has ended with an error exists until the next one is started.
             let applier = self.appliers.borrow_and_update().clone();
             let applier = applier.filter(|applier| applier.status().error.is_none());
             if let Some(applier) = &applier
@@ -279,7 +284,7 @@ impl Receiver {
         }
     }
 
-    /// Where the log says that this server is, by GTID.
+    /// Returns this server's GTID position from the log.
     fn gtids_here(&self, options: &ReplicaOptions) -> GtidPosition {
         let transactions = self.shared.environment.transactions();
         match self.definition.use_gtid {
@@ -288,7 +293,7 @@ impl Receiver {
         }
     }
 
-    /// The same, by file and position.
+    /// Returns this server's source position from the log.
     fn place_here(&self) -> SourcePosition {
         let transactions = self.shared.environment.transactions();
         transactions
@@ -323,7 +328,7 @@ impl Receiver {
         Ok(StartAt::Place(place))
     }
 
-    /// A first start with MySQL's GTIDs: whoever has nothing of its gets everything.
+    /// Returns the set for a first start with MySQL's GTIDs: a replica without any of them receives everything.
     fn begin_with_gtids(&self) -> Result<MySqlGtidSet, SourceError> {
         let shared = &self.shared;
         if shared
@@ -347,7 +352,7 @@ impl Receiver {
         Ok(none)
     }
 
-    /// A start by file and position: the primary has said which GTIDs stand before it.
+    /// Records the GTIDs that the primary reports for a start by file and position.
     fn learn(&self, learned: &GtidPosition) -> Result<(), SourceError> {
         let transactions = self.shared.environment.transactions();
         let known = transactions.replicated_position();
@@ -363,12 +368,12 @@ impl Receiver {
     }
 }
 
-/// A move of the position that the log must take before anything else is done.
+/// Logs a position move before anything else is done.
 fn log_move(shared: &ConnectionShared, record: &ReplicaRecord) -> Result<(), SourceError> {
     let transactions = shared.environment.transactions();
     tokio::task::block_in_place(|| transactions.move_replica_position(record))
         .map_err(|error| SourceError::fatal(ER_SLAVE_FATAL_ERROR.number(), error.to_string()))
 }
 
-/// What there is no value of.
+/// Type without values.
 enum Never {}

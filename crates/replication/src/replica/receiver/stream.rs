@@ -1,4 +1,4 @@
-//! The events of one connection, from the dump to its end: put together, chosen, handed on, acknowledged.
+//! Events of one connection, from the dump to its end: assembled, selected, passed on, acknowledged.
 
 use super::choice::{Choice, claim, is_at_or_behind, skips};
 use super::{BATCH_EVENTS_MAX, End, Never, PASSED_FOR, Progress, Receiver};
@@ -23,24 +23,25 @@ use std::time::{Duration, Instant};
 pub(super) struct Passed {
     pub(super) gtid: Gtid,
     pub(super) numbers: Numbers,
-    /// Where it ends.
+    /// End in the primary's log.
     pub(super) end: SourcePosition,
 }
 
-/// The events of one connection.
+/// Processes the events of one connection.
 pub(super) struct Stream<'a> {
     pub(super) receiver: &'a mut Receiver,
     pub(super) options: ReplicaOptions,
-    /// It goes on by its place in the primary's log, which is logged with each transaction.
+    /// The connection continues by its position in the primary's log, which is logged with each transaction.
     pub(super) by_place: bool,
     pub(super) progress: &'a mut Progress,
-    /// The last transaction of each domain that was passed over and is not yet handed on, in the order of the primary's log.
+    /// For each domain the last skipped transaction that is not passed on yet, in the order of the primary's log.
     pub(super) passed: Vec<Passed>,
     pub(super) passed_since: Option<Instant>,
-    /// Semi-sync: places in its log that the primary waits for, and how much the applier was given before them. All of that must be done, whatever the
-    /// domain: an acknowledgement is for everything before its place.
+    /// Semi-sync: positions for which the primary expects an acknowledgement, and the number of items passed to the
+    /// applier before them. All of these must be done, in every domain, because an acknowledgement covers everything
+    /// before its position.
     awaited: VecDeque<(u64, SourcePosition)>,
-    /// Counted since the last [`Stream::show`].
+    /// Counts since the last [`Stream::show`].
     received_bytes: u64,
     received_groups: u64,
     starved: Duration,
@@ -72,7 +73,7 @@ impl<'a> Stream<'a> {
     pub(super) async fn run(mut self, source: Source, start: StartAt) -> Result<Never, End> {
         let end = self.receive(source, start).await;
         if matches!(end, Err(End::Failed(_))) {
-            // What was passed over stays so: it is not received again when somebody has mended the cause.
+            // Log the skipped transactions, so that they are not received again after the cause is repaired.
             let _ = self.hand_on_passed().await;
         }
         end
@@ -93,7 +94,7 @@ impl<'a> Stream<'a> {
             LARGE_GROUP_BYTES,
         );
         loop {
-            // What has arrived already needs no waiting, and no looking around.
+            // Events that have already arrived are processed without waiting and without other checks.
             for _ in 0..BATCH_EVENTS_MAX {
                 let Some(event) = source.next_buffered()? else {
                     break;
@@ -134,7 +135,7 @@ impl<'a> Stream<'a> {
         }
     }
 
-    /// What one event leads to.
+    /// Processes one event.
     async fn take_event(&mut self, assembler: &mut Assembler, event: &SentEvent<'_>) -> Result<(), End> {
         self.received_bytes += event.bytes.len() as u64;
         let assembled = assembler.take(event.bytes)?;
@@ -162,7 +163,7 @@ impl<'a> Stream<'a> {
                 }
             }
             Assembled::Executed(gtids) => {
-                // In the middle of a file it is not known what there was before; at the beginning of the next one it is.
+                // In the middle of a file the set before is unknown. At the start of the next file it is known.
                 if self.progress.executed.is_none() {
                     self.begin_with(gtids).await?;
                 }
@@ -174,7 +175,7 @@ impl<'a> Stream<'a> {
             }
         }
         if event.wants_acknowledgement {
-            // What is passed over is acknowledged when its position is logged.
+            // Skipped transactions are acknowledged when their position is logged.
             self.hand_on_passed().await?;
             let count = self.progress.applier.pushed_count();
             self.awaited.push_back((count, assembler.place().clone()));
@@ -182,7 +183,7 @@ impl<'a> Stream<'a> {
         Ok(())
     }
 
-    /// Shows how far it has come.
+    /// Updates the status.
     fn show(&mut self, assembler: &Assembler) {
         let gtids = &self.progress.gtids;
         let (bytes, groups) = (
@@ -208,7 +209,7 @@ impl<'a> Stream<'a> {
         });
     }
 
-    /// Tells the primary what is durable here: everything up to the last place before which nothing is undone.
+    /// Acknowledges what is durable here: everything up to the last position without unfinished items before it.
     async fn acknowledge(&mut self, source: &mut Source) -> Result<(), End> {
         let done = self.progress.applier.done_count();
         let mut end = None;
@@ -217,7 +218,7 @@ impl<'a> Stream<'a> {
         }
         let Some(end) = end else { return Ok(()) };
         let transactions = self.receiver.shared.environment.transactions();
-        // With sync_binlog=0 what is published may not be durable yet.
+        // With sync_binlog=0 a published transaction may not be durable yet.
         let positions = transactions.positions();
         if positions.durable < positions.published {
             tokio::task::block_in_place(|| transactions.log().sync())
@@ -250,7 +251,8 @@ impl<'a> Stream<'a> {
             transactions: self.receiver.shared.environment.transactions(),
         };
         let is_wanted = choice.wants(&received);
-        // As in MariaDB, a start by place is somebody's word for what is not here; and a number of ours says nothing.
+        // As in MariaDB, a start by file and position asserts what is missing here, and a local number shows nothing
+        // about duplicates.
         let tells_duplicates =
             self.receiver.definition.use_gtid != UseGtid::No && received.numbers == Numbers::Primarys;
         if let Some(gtid) = &received.mysql_gtid {
@@ -281,13 +283,13 @@ impl<'a> Stream<'a> {
                 self.pass(gtid, received.numbers, received.end);
                 return Ok(());
             }
-            // What the filters leave out is not counted: it may come again with the one that somebody wants to be rid of.
+            // Filtered transactions are not counted: the counter is meant for the transaction that cannot be applied.
             Filtered::Whole | Filtered::Part(_)
                 if skips(&self.receiver.shared.skip_events, &received.group) =>
             {
                 self.note_gtid(gtid);
                 self.pass(gtid, received.numbers, received.end);
-                // Somebody has asked for it: it stays so, also if what comes next fails.
+                // The administrator has requested the skip: it stays effective, even if the next transaction fails.
                 self.hand_on_passed().await?;
                 return self.wait_applied().await;
             }
@@ -295,7 +297,7 @@ impl<'a> Stream<'a> {
             Filtered::Part(part) => part,
         };
         self.delay(received.timestamp).await?;
-        // What was passed over in this domain is before it, and moves with it.
+        // Skipped transactions of this domain precede it and need no separate position move.
         self.passed
             .retain(|passed| passed.gtid.domain_id != gtid.domain_id);
         if self.passed.is_empty() {
@@ -318,7 +320,7 @@ impl<'a> Stream<'a> {
         Ok(())
     }
 
-    /// A transaction of MySQL comes to the set of those that are here.
+    /// Adds a MySQL transaction to the set of those that are present.
     fn note_executed(&mut self, gtid: &MySqlGtid) {
         let Some(executed) = &mut self.progress.executed else {
             return;

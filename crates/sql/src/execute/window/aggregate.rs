@@ -1,7 +1,8 @@
 //! Aggregates over frames.
 //!
-//! What comes into a frame is added, what goes is taken back, where the aggregate can: each row comes and goes once. The smallest and the largest value are
-//! at the front of a queue of those that may become it. A variance is computed anew when the first row of its frame goes.
+//! If the aggregate supports it, rows that enter a frame are added, and rows that leave it are removed: each row is
+//! processed twice at most. For MIN and MAX, the result is at the front of a queue of the candidates. A variance is
+//! computed again when the first row leaves its frame.
 
 use std::cmp::Ordering;
 use std::collections::VecDeque;
@@ -16,28 +17,28 @@ use crate::expr::{
     Accumulator, Aggregate, AggregateFunction, Slide, SlidingAccumulator, compare_values, own_rule,
 };
 
-/// What the frame of the last row holds.
+/// State for the current frame.
 enum Held {
-    /// Sums and counts.
+    /// Sums and counts, with removal.
     Sliding(SlidingAccumulator),
-    /// The rows that are, or may become, the best; best first.
+    /// Rows that are the result or may become it, best first.
     Best(VecDeque<usize>),
-    /// Not able to give back what it took.
+    /// An aggregate without removal.
     Anew(Accumulator),
 }
 
-/// An aggregate of one argument, or COUNT(*), while it moves through a partition.
+/// An aggregate of one argument, or COUNT(*), that moves through a partition.
 pub(super) struct FrameAggregate<'a> {
     aggregate: &'a Aggregate,
-    /// The argument's values for all rows; `None` for COUNT(*).
+    /// Values of the argument for all rows; `None` for COUNT(*).
     values: Option<&'a [Value]>,
     held: Held,
-    /// The rows that are in.
+    /// Rows that have been added.
     rows: Range<usize>,
 }
 
 impl<'a> FrameAggregate<'a> {
-    /// Before the row `first`.
+    /// Creates the state before row `first`.
     pub fn new(aggregate: &'a Aggregate, values: Option<&'a [Value]>, first: usize) -> Self {
         let held = match aggregate.function {
             AggregateFunction::Min | AggregateFunction::Max => Held::Best(VecDeque::new()),
@@ -54,11 +55,11 @@ impl<'a> FrameAggregate<'a> {
         }
     }
 
-    /// Moves on to a frame of which neither end is before that of the last one. The rows that come are added before those that go are taken
-    /// back, as MariaDB does it: with doubles the order shows.
+    /// Moves to a frame with both ends at or after those of the previous one. New rows are added before old ones are
+    /// removed, as in MariaDB: with doubles the order affects the result.
     ///
     /// # Errors
-    /// What the values' conversions meet; 1690; that of an interrupted statement.
+    /// Errors of the values' conversions; 1690; the error of an interrupted statement.
     pub fn move_to(&mut self, exec: &mut Exec<'_, '_>, frame: Range<usize>) -> Result<()> {
         debug_assert!(frame.start >= self.rows.start && frame.end >= self.rows.end);
         if matches!(self.held, Held::Anew(_)) && frame.start != self.rows.start {
@@ -101,7 +102,7 @@ impl<'a> FrameAggregate<'a> {
                 if values[row].is_null() {
                     return Ok(());
                 }
-                // Of equal ones the first counts.
+                // Of equal values the first counts.
                 while let Some(&last) = best.back() {
                     if !is_better(exec, self.aggregate, &values[row], &values[last])? {
                         break;
@@ -114,10 +115,10 @@ impl<'a> FrameAggregate<'a> {
         }
     }
 
-    /// The result for the frame.
+    /// Returns the result for the frame.
     ///
     /// # Errors
-    /// 1690.
+    /// 1690 if the result is out of range.
     pub fn value(&mut self, exec: &mut Exec<'_, '_>) -> Result<Value> {
         match &mut self.held {
             Held::Sliding(sliding) => sliding.value(self.aggregate, &exec.context()),
@@ -130,7 +131,7 @@ impl<'a> FrameAggregate<'a> {
     }
 }
 
-/// Whether MIN or MAX prefers a value to another that came before it; neither is NULL.
+/// Returns whether MIN or MAX prefers a value to an earlier one. Neither is NULL.
 pub(super) fn is_better(
     exec: &mut Exec<'_, '_>,
     aggregate: &Aggregate,

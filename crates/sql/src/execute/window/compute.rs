@@ -1,4 +1,4 @@
-//! The functions, each over its partitions.
+//! Computation of window functions over their partitions.
 
 use std::ops::Range;
 
@@ -18,9 +18,9 @@ use crate::expr::{
 };
 use crate::plan::tree::{PlannedWindow, WindowSort};
 
-/// What a function reads of the rows.
+/// Values that a function reads from the rows.
 pub(super) struct Input {
-    /// The values of each argument.
+    /// Values of each argument.
     pub args: Vec<Vec<Value>>,
     keys: RangeKeys,
 }
@@ -33,7 +33,7 @@ impl Input {
         }
     }
 
-    /// Evaluates the arguments on a row. Returns the bytes that they take.
+    /// Evaluates the arguments for a row. Returns their memory in bytes.
     pub fn add(
         &mut self,
         exec: &mut Exec<'_, '_>,
@@ -87,12 +87,12 @@ impl Input {
     }
 }
 
-/// Whether a function calculates with all digits of its argument.
+/// Returns whether a function computes with all digits of its argument.
 fn calculates(function: &WindowFunction) -> bool {
     matches!(function, WindowFunction::Aggregate(aggregate) if aggregate.function.calculates())
 }
 
-/// Whether a function gives one of the values that it is given: of labels it gives the texts.
+/// Returns whether a function returns one of its values. Then labels become texts.
 fn gives_values(function: &WindowFunction) -> bool {
     match function {
         WindowFunction::Aggregate(aggregate) => {
@@ -111,7 +111,7 @@ fn gives_values(function: &WindowFunction) -> bool {
     }
 }
 
-/// A frame's bound as MariaDB compares it: in the kind of number that is ordered by.
+/// Converts the bound of a frame for the comparison, as MariaDB does: to the class of the ORDER BY value.
 fn as_class(value: Value, class: Class, context: &mut EvalContext<'_>) -> Result<Value> {
     Ok(match (class, value) {
         (_, Value::Null) => Value::Null,
@@ -126,7 +126,8 @@ fn as_class(value: Value, class: Class, context: &mut EvalContext<'_>) -> Result
     })
 }
 
-/// A function's results for the rows of `shared`: how many leading keys each shares with the one before.
+/// Computes a function for all rows. `shared` contains the number of leading keys that each row shares with the
+/// previous one.
 pub(super) fn compute(
     exec: &mut Exec<'_, '_>,
     function: &PlannedWindow,
@@ -150,7 +151,7 @@ pub(super) fn compute(
     Ok(results)
 }
 
-/// A double rounded to so many digits behind the point, as a column of a table keeps it.
+/// Rounds a double to `scale` decimals, as a column of a table does.
 pub(super) fn rounded(value: &Value, scale: u8) -> Value {
     let Value::Double(number) = value else {
         return value.clone();
@@ -160,7 +161,7 @@ pub(super) fn rounded(value: &Value, scale: u8) -> Value {
     Value::Double(whole + ((number - whole) * scale).round_ties_even() / scale)
 }
 
-/// One partition of one function.
+/// One partition of a function.
 struct Part<'a> {
     function: &'a PlannedWindow,
     input: &'a Input,
@@ -225,7 +226,7 @@ impl Part<'_> {
         }
     }
 
-    /// NTILE: the number of tiles must be one for all rows of a partition.
+    /// Computes NTILE. The number of tiles must be the same for all rows of a partition.
     fn tiles(&self, exec: &mut Exec<'_, '_>, results: &mut Vec<Value>) -> Result<()> {
         let mut known = None;
         for row in self.rows.clone() {
@@ -234,7 +235,7 @@ impl Part<'_> {
                 return Err(Error::new(ER_INVALID_NTILE_ARGUMENT, &[]));
             }
             let tiles = usize::try_from(tiles).unwrap_or(usize::MAX);
-            // The first tiles have one row more.
+            // The first tiles have one more row.
             let (size, more) = (self.rows.len() / tiles, self.rows.len() % tiles);
             let before = row - self.rows.start;
             results.push(integer(if before < more * (size + 1) {
@@ -246,7 +247,7 @@ impl Part<'_> {
         Ok(())
     }
 
-    /// LAG and LEAD: the value so many rows away in a direction; a distance of NULL is 0.
+    /// Computes LAG and LEAD: the value at a distance in one direction. A distance of NULL is 0.
     fn neighbours(&self, exec: &mut Exec<'_, '_>, direction: i128, results: &mut Vec<Value>) -> Result<()> {
         let [values, distances] = &self.input.args[..] else {
             unreachable!("the binder gives a distance")
@@ -260,7 +261,7 @@ impl Part<'_> {
         Ok(())
     }
 
-    /// FIRST_VALUE, LAST_VALUE, NTH_VALUE.
+    /// Computes FIRST_VALUE, LAST_VALUE and NTH_VALUE.
     fn places(&self, exec: &mut Exec<'_, '_>, results: &mut Vec<Value>) -> Result<()> {
         let mut frames = self.frames();
         for row in self.rows.clone() {
@@ -271,7 +272,7 @@ impl Part<'_> {
                 WindowFunction::LastValue => frame.end.checked_sub(1),
                 _ => {
                     let place = &self.input.args[1][row];
-                    // MariaDB's place less one is NULL for NULL, and 0 as a number.
+                    // In MariaDB the position minus one is NULL for NULL, which is 0 as a number.
                     let ahead = match place {
                         Value::Null => 0,
                         place => i128::from(to_i64(place, &mut exec.context())?) - 1,
@@ -285,7 +286,7 @@ impl Part<'_> {
         Ok(())
     }
 
-    /// PERCENTILE_CONT and PERCENTILE_DISC: of the rows whose value is not NULL; they are in order.
+    /// Computes PERCENTILE_CONT and PERCENTILE_DISC over the rows with a value. They are in order.
     fn percentile(&self, exec: &mut Exec<'_, '_>, results: &mut Vec<Value>) -> Result<()> {
         let [fractions, values] = &self.input.args[..] else {
             unreachable!("the binder gives what is ordered by")
@@ -329,7 +330,7 @@ impl Part<'_> {
     }
 }
 
-/// The value at a fraction of the way from the first to the last, between two of them in proportion.
+/// Returns the value at a fraction of the way from the first to the last, interpolated between two rows.
 fn interpolated(
     fraction: f64,
     values: &[Value],

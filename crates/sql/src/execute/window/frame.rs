@@ -1,11 +1,11 @@
-//! Where the frame of each row begins and ends. Both ends only move forward while the rows of a partition are walked through.
+//! Start and end of each row's frame. Both only move forward within a partition.
 
 use std::ops::Range;
 
 use crate::expr::{Frame, FrameBound, FrameUnits};
 
-/// The keys by which a RANGE frame with a number finds its ends: for each row what it is ordered by, and as far as which value its frame reaches. Bytes
-/// that sort as the rows do; empty where the frame does not ask.
+/// Keys with which a RANGE frame with a number finds its ends: for each row its ORDER BY value, and the values at which
+/// its frame starts and ends. Their bytes sort as the rows do. Empty if the frame does not need them.
 #[derive(Debug, Default)]
 pub(super) struct RangeKeys {
     pub order: Vec<Vec<u8>>,
@@ -13,13 +13,13 @@ pub(super) struct RangeKeys {
     pub end: Vec<Vec<u8>>,
 }
 
-/// The frames of a partition's rows, one after the other.
+/// Frames of a partition's rows, in order.
 pub(super) struct Frames<'a> {
     frame: &'a Frame,
     keys: &'a RangeKeys,
-    /// How many leading keys each row shares with the one before.
+    /// For each row, the number of leading keys that it shares with the previous one.
     shared: &'a [usize],
-    /// How many of them peers share.
+    /// Number of leading keys that peers share.
     peer_keys: usize,
     partition: Range<usize>,
     peers: Range<usize>,
@@ -28,7 +28,7 @@ pub(super) struct Frames<'a> {
 }
 
 impl<'a> Frames<'a> {
-    /// Before the first row of `partition`.
+    /// Creates the state before the first row of `partition`.
     pub fn new(
         frame: &'a Frame,
         keys: &'a RangeKeys,
@@ -49,7 +49,7 @@ impl<'a> Frames<'a> {
         }
     }
 
-    /// The frame of a row; rows are asked for in ascending order.
+    /// Returns the frame of a row. Rows must be requested in ascending order.
     pub fn of(&mut self, row: usize) -> Range<usize> {
         let by_peers = self.frame.units == FrameUnits::Range;
         if by_peers && row >= self.peers.end {
@@ -92,7 +92,7 @@ fn number(rows: u64) -> usize {
     usize::try_from(rows).unwrap_or(usize::MAX)
 }
 
-/// The first row behind the peers that begin at `first`.
+/// Returns the first row after the peers that begin at `first`.
 pub(super) fn peers_end(shared: &[usize], peer_keys: usize, first: usize, behind: usize) -> usize {
     let more = shared[first + 1..behind].iter();
     first + 1 + more.take_while(|shared| **shared >= peer_keys).count()
@@ -102,7 +102,7 @@ pub(super) fn peers_end(shared: &[usize], peer_keys: usize, first: usize, behind
 mod tests {
     use super::*;
 
-    /// The frames of the rows 2 to 5 of a partition, of which the rows 3 and 4 are peers.
+    /// Returns the frames of rows 2 to 5 of a partition in which rows 3 and 4 are peers.
     fn frames(units: FrameUnits, start: FrameBound, end: FrameBound) -> Vec<Range<usize>> {
         let frame = Frame { units, start, end };
         let keys = RangeKeys::default();
@@ -123,7 +123,7 @@ mod tests {
             [2..6, 2..6, 2..6, 2..6]
         );
         assert_eq!(rows(RowsBefore(2), RowsBefore(1)), [2..2, 2..3, 2..4, 3..5]);
-        // From the end backwards there is nothing.
+        // From the end backwards the frame is empty.
         assert_eq!(rows(RowsBehind(2), RowsBehind(1)), [4..4, 5..5, 6..6, 6..6]);
     }
 

@@ -1,16 +1,18 @@
-//! Window functions: computed on the rows that HAVING leaves, before DISTINCT, ORDER BY and LIMIT.
+//! Window functions, computed on the rows after HAVING and before DISTINCT, ORDER BY and LIMIT.
 //!
 //! ```text
 //!   rows ─▶ sort by the keys of the first functions ─▶ partitions ─▶ results beside the rows ─▶ sort for the next functions … ─▶ rows
 //! ```
 //!
-//! A row is stored as the slots that are read later. The sort's key says how many leading keys a row shares with the one before: so partitions end and
-//! peers are told apart without comparing values again. Sorting is stable: rows that no key tells apart stay in the order in which they came.
+//! A row is stored as the slots that are read later. The sort key tells how many leading keys a row shares with the
+//! previous one, so the ends of partitions and the peers are found without comparing values again. Sorting is stable:
+//! rows with equal keys stay in the order of arrival.
 //!
 //! # Limits
-//! Sorts go on in temporary files, as those of ORDER BY. A partition (the largest one of the functions that share a sort) is in memory with the functions'
-//! arguments and results, and counts against the statement's memory: 1290 or 1041 past its limits. Where all of them look back
-//! only, a piece of it is ([`running`]): of row numbers, ranks and running sums a partition can have any number of rows.
+//! Sorts continue in temporary files, like those of ORDER BY. A partition (the largest one of the functions that share
+//! a sort) is in memory with the functions' arguments and results, and is charged to the statement: 1290 or 1041 beyond
+//! the limits. If all functions only look back, a piece of the partition is sufficient ([`running`]): for row numbers,
+//! ranks and running sums, a partition can have any number of rows.
 
 mod aggregate;
 mod compute;
@@ -32,14 +34,14 @@ use crate::error::Result;
 use crate::expr::{ExprType, SortOrder};
 use crate::plan::tree::{WindowPlan, WindowSort};
 
-/// The rows of a block that has window functions.
+/// Rows of a block with window functions.
 pub(crate) struct WindowRows<'p> {
     plan: &'p WindowPlan,
     first: Stage<'p>,
 }
 
 impl<'p> WindowRows<'p> {
-    /// No rows yet.
+    /// Creates it without rows.
     pub fn new(exec: &Exec<'_, '_>, plan: &'p WindowPlan) -> Self {
         WindowRows {
             plan,
@@ -47,18 +49,18 @@ impl<'p> WindowRows<'p> {
         }
     }
 
-    /// Takes a row.
+    /// Adds a row.
     ///
     /// # Errors
-    /// What the keys meet; 1038.
+    /// Errors of the keys; 1038.
     pub fn add(&mut self, exec: &mut Exec<'_, '_>, row: &[Value]) -> Result<()> {
         self.first.add(exec, row)
     }
 
-    /// Computes the functions, and gives every row to `emit` in `row`, until it breaks.
+    /// Computes the functions, and passes every row to `emit` in `row`, until it breaks.
     ///
     /// # Errors
-    /// What the functions meet; 1038, 1041, 1290, 1317 …
+    /// Errors of the functions; 1038, 1041, 1290, 1317 …
     pub fn finish(self, exec: &mut Exec<'_, '_>, row: &mut [Value], emit: Emit<'_>) -> Result<()> {
         let mut stage = self.first;
         for next in &self.plan.sorts[1..] {
@@ -78,10 +80,10 @@ impl<'p> WindowRows<'p> {
     }
 }
 
-/// One sort, and the functions that are computed on it.
+/// One sort, and the functions computed on it.
 struct Stage<'p> {
     sort: &'p WindowSort,
-    /// The slots that a stored row holds.
+    /// Slots of a stored row.
     columns: Vec<usize>,
     sorter: Sorter,
     key: Vec<u8>,
@@ -108,7 +110,7 @@ impl<'p> Stage<'p> {
             append_key(&value, &key.expr.ty, key.order, &mut self.key);
             self.ends.push(self.key.len() as u32);
         }
-        // Behind the key stands where each part ends: the same for equal keys, so it decides nothing.
+        // After the key, append the end of each part. It is the same for equal keys, so it does not affect the order.
         for end in &self.ends {
             self.key.extend_from_slice(&end.to_le_bytes());
         }
@@ -170,7 +172,7 @@ fn append_key(value: &Value, ty: &ExprType, order: SortOrder, key: &mut Vec<u8>)
     }
 }
 
-/// How many leading parts two keys have in common, of `count`.
+/// Returns the number of leading parts that two keys share, of `count`.
 fn shared_keys(left: &[u8], right: &[u8], count: usize) -> usize {
     let end = |key: &[u8], part: usize| {
         let at = key.len() - 4 * (count - part);
@@ -190,7 +192,7 @@ fn shared_keys(left: &[u8], right: &[u8], count: usize) -> usize {
 /// Rows that are computed together: a partition of the functions of a sort, or a piece of one.
 struct Partition {
     rows: Vec<Vec<Value>>,
-    /// How many leading keys each row shares with the one before; 0 for the first.
+    /// For each row, the number of leading keys that it shares with the previous one; 0 for the first.
     shared: Vec<usize>,
     memory: Reservation,
 }
@@ -205,14 +207,14 @@ impl Partition {
     }
 
     fn add(&mut self, row: Vec<Value>, shared: usize) -> Result<()> {
-        // A row's place in a queue of an aggregate is counted here, too.
+        // This also covers the row's entry in an aggregate's queue.
         self.memory.take(row_bytes(&row) + 2 * size_of::<usize>())?;
         self.rows.push(row);
         self.shared.push(shared);
         Ok(())
     }
 
-    /// Computes the functions, or lets them go on where they are `running`, and gives the rows on.
+    /// Computes the functions, or continues those in `running`, and passes the rows on.
     fn finish(
         mut self,
         exec: &mut Exec<'_, '_>,
@@ -260,7 +262,7 @@ impl Partition {
     }
 }
 
-/// Puts a stored row's values into the block's row, or back.
+/// Swaps a stored row's values with those of the block's row.
 fn exchange(row: &mut [Value], columns: &[usize], values: &mut [Value]) {
     for (slot, value) in columns.iter().zip(values) {
         std::mem::swap(&mut row[*slot], value);
@@ -285,7 +287,7 @@ mod tests {
     fn keys_are_compared_part_by_part() {
         assert_eq!(shared_keys(&key(&[b"a", b"bc"]), &key(&[b"a", b"bc"]), 2), 2);
         assert_eq!(shared_keys(&key(&[b"a", b"bc"]), &key(&[b"a", b"bd"]), 2), 1);
-        // The same bytes, but not the same parts.
+        // The same bytes, but different parts.
         assert_eq!(shared_keys(&key(&[b"a", b"bc"]), &key(&[b"ab", b"c"]), 2), 0);
         assert_eq!(shared_keys(&key(&[]), &key(&[]), 0), 0);
     }

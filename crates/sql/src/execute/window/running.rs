@@ -1,5 +1,5 @@
-//! Functions that look back only: numbers, ranks, and aggregates from the partition's first row to the current one or its last peer. A partition of them
-//! is computed piece by piece, however long it is; what they know is carried from one piece to the next.
+//! Functions that only look back: numbers, ranks, and aggregates from the first row of the partition to the current row
+//! or its last peer. A partition of any length is computed in pieces; the state is carried from one piece to the next.
 
 use paceline_types::Value;
 
@@ -14,28 +14,28 @@ use crate::expr::{
 };
 use crate::plan::tree::PlannedWindow;
 
-/// Rows that are computed together, where no peers ask for more.
+/// Number of rows computed together, unless peers need more.
 pub(super) const PIECE_ROWS: usize = 256;
 
-/// A function that looks back only, on its way.
+/// State of a function that only looks back.
 pub(super) struct Running<'p> {
     function: &'p PlannedWindow,
-    /// Rows of the partition so far.
+    /// Number of rows of the partition so far.
     rows: usize,
     rank: usize,
     dense_rank: usize,
     held: Option<Held>,
 }
 
-/// What an aggregate has gathered of the partition so far.
+/// State of an aggregate over the partition so far.
 enum Held {
     Sliding(SlidingAccumulator),
     Best(Option<Value>),
     Other(Accumulator),
 }
 
-/// How many keys the first row of a piece may at most share with the row before it, plus one: a piece holds all peers of a row whose frame ends with
-/// them. `None` if a function needs rows that come later.
+/// Returns one more than the maximum number of keys that the first row of a piece may share with the previous row: a
+/// piece contains all peers of a row whose frame ends with them. `None` if a function needs later rows.
 pub(super) fn piece_keys(functions: &[PlannedWindow]) -> Option<usize> {
     let mut keys = usize::MAX;
     for function in functions {
@@ -56,7 +56,7 @@ pub(super) fn piece_keys(functions: &[PlannedWindow]) -> Option<usize> {
 }
 
 impl<'p> Running<'p> {
-    /// Before the first row.
+    /// Creates the state before the first row.
     pub fn new(function: &'p PlannedWindow) -> Self {
         Running {
             function,
@@ -67,7 +67,8 @@ impl<'p> Running<'p> {
         }
     }
 
-    /// The results for a piece; `shared` is how many leading keys each row shares with the one before, the first with the last of the piece before.
+    /// Returns the results for a piece. `shared` contains the number of leading keys that each row shares with the
+    /// previous one; for the first row, with the last row of the previous piece.
     pub fn compute(
         &mut self,
         exec: &mut Exec<'_, '_>,

@@ -1,4 +1,4 @@
-//! `+ - * / DIV %` and the bit operators, with MariaDB's result ranges.
+//! Operators `+ - * / DIV %` and bit operators, with MariaDB's result ranges.
 
 use paceline_types::decimal::Rounding;
 use paceline_types::error_code::ER_DIVISION_BY_ZERO;
@@ -12,7 +12,7 @@ use crate::expr::expr_type::{Class, ExprType};
 use crate::expr::tree::{ArithmeticOp, BitOp, Domain};
 use crate::session::SqlMode;
 
-/// What an arithmetic node knows of itself.
+/// Properties of an arithmetic node.
 pub(super) struct Operation<'a> {
     pub op: ArithmeticOp,
     pub domain: Domain,
@@ -26,7 +26,7 @@ impl Operation<'_> {
         errors::out_of_range(kind, self.source)
     }
 
-    /// Makes an integer result, of the sign that the type has.
+    /// Returns an integer result with the sign of the type.
     fn integer(&self, result: i128) -> Result<Value> {
         if self.ty.is_unsigned() {
             u64::try_from(result)
@@ -54,7 +54,7 @@ impl Operation<'_> {
     }
 }
 
-/// NULL, with warning 1365 where the SQL mode asks for it.
+/// Returns NULL, with warning 1365 if the SQL mode requests it.
 pub(crate) fn division_by_zero(context: &mut EvalContext<'_>) -> Result<Value> {
     if context
         .session
@@ -67,7 +67,7 @@ pub(crate) fn division_by_zero(context: &mut EvalContext<'_>) -> Result<Value> {
     Ok(Value::Null)
 }
 
-/// The domain by the values themselves, where a parameter's type was not known at bind.
+/// Determines the domain from the values, if a parameter's type was unknown when the expression was bound.
 fn dynamic_domain(op: ArithmeticOp, left: &Value, right: &Value) -> Domain {
     match (convert::class_of(left), convert::class_of(right)) {
         (Class::Double | Class::String, _) | (_, Class::Double | Class::String) => Domain::Double,
@@ -76,7 +76,7 @@ fn dynamic_domain(op: ArithmeticOp, left: &Value, right: &Value) -> Domain {
     }
 }
 
-/// `left op right` of two values that are not NULL.
+/// Computes `left op right` for two values that are not NULL.
 pub(super) fn binary(
     call: &Operation<'_>,
     left: &Value,
@@ -147,7 +147,7 @@ fn decimals(
     match call.op {
         ArithmeticOp::Add => call.decimal(left.add(&right)),
         ArithmeticOp::Subtract => call.decimal(left.sub(&right)),
-        // A zero that would have a sign has no digits either.
+        // A zero that would be negative has no decimals either.
         ArithmeticOp::Multiply
             if left.is_negative() != right.is_negative() && (left.is_zero() || right.is_zero()) =>
         {
@@ -162,7 +162,7 @@ fn decimals(
             {
                 None => division_by_zero(context),
                 Some(quotient) if quotient.is_zero() && left.is_zero() => Ok(Value::Decimal(Decimal::ZERO)),
-                // Without a type at bind there is nobody to round it later.
+                // Without a type from binding, no other code rounds it later.
                 Some(quotient) if call.domain == Domain::Dynamic => {
                     let scale = (left.scale() + increment).min(38);
                     Ok(Value::Decimal(quotient.round(i32::from(scale), Rounding::HalfUp)))
@@ -227,7 +227,7 @@ fn doubles(
     }
 }
 
-/// `-value`.
+/// Computes `-value`.
 pub(super) fn negate(call: &Operation<'_>, value: &Value, context: &mut EvalContext<'_>) -> Result<Value> {
     if value.is_null() {
         return Ok(Value::Null);
@@ -252,7 +252,7 @@ pub(super) fn negate(call: &Operation<'_>, value: &Value, context: &mut EvalCont
     }
 }
 
-/// A bit operator; shifts by 64 and more give 0.
+/// Computes a bit operator. Shifts by 64 or more result in 0.
 pub(super) fn bits(op: BitOp, left: u64, right: u64) -> u64 {
     match op {
         BitOp::Or => left | right,

@@ -1,4 +1,4 @@
-//! Comparing values by a rule that was chosen at bind.
+//! Comparison of values by a rule that was chosen when the expression was bound.
 
 use std::cmp::Ordering;
 
@@ -13,7 +13,7 @@ use crate::expr::errors;
 use crate::expr::expr_type::Class;
 use crate::expr::tree::{CompareOp, Comparison, Expr, ExprKind};
 
-/// `left op right`; `None` is UNKNOWN.
+/// Evaluates `left op right`. `None` is UNKNOWN.
 pub(crate) fn compare_with(
     op: CompareOp,
     by: &Comparison,
@@ -35,7 +35,8 @@ pub(crate) fn compare_with(
     })
 }
 
-/// Orders two values that are not NULL; `None` when one of them cannot be converted (a string that is no date) or is NaN.
+/// Compares two values that are not NULL. Returns `None` if one of them cannot be converted (a string that is not a
+/// date) or is NaN.
 pub(crate) fn compare_values(
     by: &Comparison,
     left: &Value,
@@ -109,7 +110,7 @@ pub(crate) fn compare_values(
     })
 }
 
-/// The rule by the values themselves, where a parameter's type was not known at bind.
+/// Determines the rule from the values, if a parameter's type was unknown when the expression was bound.
 fn dynamic_rule(left: &Value, right: &Value, collation: paceline_types::Collation) -> Comparison {
     let (a, b) = (convert::class_of(left), convert::class_of(right));
     match (a, b) {
@@ -121,7 +122,7 @@ fn dynamic_rule(left: &Value, right: &Value, collation: paceline_types::Collatio
     }
 }
 
-/// Compares two rows, or a row and a subquery that gives one.
+/// Compares two rows, or a row and a subquery that returns one.
 pub(crate) fn compare_rows<'a>(
     op: CompareOp,
     by: &[Comparison],
@@ -135,7 +136,8 @@ pub(crate) fn compare_rows<'a>(
     compare_row_values(op, by, &left, &right, context)
 }
 
-/// Compares two rows of values; MariaDB's rules for NULL inside: `<` and its like decide at the first unequal element.
+/// Compares two rows of values. As in MariaDB, with NULL inside, `<` and similar operators are decided by the first
+/// unequal element.
 pub(crate) fn compare_row_values(
     op: CompareOp,
     by: &[Comparison],
@@ -175,7 +177,7 @@ pub(crate) fn compare_row_values(
     })
 }
 
-/// The values of a row expression; of anything else its one value.
+/// Returns the values of a row expression; of any other expression its single value.
 pub(crate) fn row_values<'a>(
     expr: &'a Expr,
     frame: &Frame<'a>,
@@ -183,7 +185,7 @@ pub(crate) fn row_values<'a>(
 ) -> Result<Vec<Value>> {
     match &expr.kind {
         ExprKind::Row(items) => {
-            // All are there at once.
+            // All values are in memory at the same time.
             let mut long = 0;
             let mut values = Vec::with_capacity(items.len());
             for item in items {
@@ -201,7 +203,7 @@ pub(crate) fn row_values<'a>(
     }
 }
 
-/// `needle IN (list)`.
+/// Evaluates `needle IN (list)`.
 pub(super) fn in_list<'a>(
     by: &[Comparison],
     needle: &'a Expr,

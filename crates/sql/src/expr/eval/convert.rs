@@ -1,4 +1,4 @@
-//! Values seen as another kind, with MariaDB's warnings: `'12abc'` is the number 12 and warning 1292.
+//! Conversions of values to other kinds, with MariaDB's warnings: `'12abc'` is the number 12 with warning 1292.
 
 use std::borrow::Cow;
 
@@ -13,7 +13,7 @@ use crate::expr::cast::bytes_of_type;
 use crate::expr::context::EvalContext;
 use crate::expr::expr_type::{Class, ExprType};
 
-/// The class of a value by itself.
+/// Returns the class of a value.
 pub(crate) fn class_of(value: &Value) -> Class {
     match value {
         Value::Null => Class::Null,
@@ -28,7 +28,7 @@ pub(crate) fn class_of(value: &Value) -> Class {
 }
 
 impl EvalContext<'_> {
-    /// What conversions depend on besides the value.
+    /// Returns the settings that conversions depend on.
     pub(crate) fn convert_context(&self) -> ConvertContext<'_> {
         let settings = &self.session.settings;
         ConvertContext {
@@ -40,7 +40,7 @@ impl EvalContext<'_> {
         }
     }
 
-    /// Conversions that take any date, as comparisons and functions do.
+    /// Returns the settings for conversions that accept any date, as comparisons and functions do.
     pub(crate) fn lax_convert_context(&self) -> ConvertContext<'_> {
         let mut context = self.convert_context();
         context.date_modes.no_zero_date = false;
@@ -48,7 +48,7 @@ impl EvalContext<'_> {
         context
     }
 
-    /// Warning 1292 "Truncated incorrect KIND value".
+    /// Adds warning 1292 "Truncated incorrect KIND value".
     #[cold]
     pub(crate) fn warn_truncated(&mut self, kind: &str, value: &Value) -> Result<()> {
         let text = shown(value, self);
@@ -58,7 +58,7 @@ impl EvalContext<'_> {
         )
     }
 
-    /// Note 1292 "Truncated incorrect KIND value": of a fraction that has more digits than fit.
+    /// Adds note 1292 "Truncated incorrect KIND value", for a fraction with too many digits.
     #[cold]
     pub(crate) fn note_truncated(&mut self, kind: &str, value: &Value) {
         let text = shown(value, self);
@@ -66,7 +66,7 @@ impl EvalContext<'_> {
         self.session.diagnostics.note(ER_TRUNCATED_WRONG_VALUE, message);
     }
 
-    /// Warning 1292 "Incorrect KIND value".
+    /// Adds warning 1292 "Incorrect KIND value".
     #[cold]
     pub(crate) fn warn_incorrect(&mut self, kind: &str, value: &Value) -> Result<()> {
         let text = match value {
@@ -80,7 +80,7 @@ impl EvalContext<'_> {
     }
 }
 
-/// A value as messages show it.
+/// Returns a value as messages show it.
 fn shown(value: &Value, context: &EvalContext<'_>) -> String {
     let mut out = String::new();
     for chunk in bytes_of(value, context).utf8_chunks() {
@@ -92,7 +92,7 @@ fn shown(value: &Value, context: &EvalContext<'_>) -> String {
     out
 }
 
-/// Control characters as `\\xNN`, as MariaDB shows them in messages.
+/// Escapes control characters as `\\xNN`, as MariaDB does in messages.
 fn printable(text: &str) -> String {
     use std::fmt::Write;
     let mut out = String::with_capacity(text.len());
@@ -112,7 +112,7 @@ fn cut(text: &str, characters: usize) -> &str {
         .map_or(text, |(end, _)| &text[..end])
 }
 
-/// As a double; NULL is 0.
+/// Converts to a double; NULL is 0.
 pub(crate) fn to_double(value: &Value, context: &mut EvalContext<'_>) -> Result<f64> {
     Ok(match value {
         Value::Int(number) => *number as f64,
@@ -132,7 +132,7 @@ pub(crate) fn to_double(value: &Value, context: &mut EvalContext<'_>) -> Result<
     })
 }
 
-/// As a decimal; NULL is 0.
+/// Converts to a decimal; NULL is 0.
 pub(crate) fn to_decimal(value: &Value, context: &mut EvalContext<'_>) -> Result<Decimal> {
     Ok(match value {
         Value::Decimal(number) => *number,
@@ -151,13 +151,13 @@ pub(crate) fn to_decimal(value: &Value, context: &mut EvalContext<'_>) -> Result
     })
 }
 
-/// Whether no BIGINT, signed or unsigned, is as large.
+/// Returns whether the number is outside of the ranges of BIGINT and BIGINT UNSIGNED.
 fn is_past_integers(number: &Decimal) -> bool {
     let whole = number.round(0, Rounding::HalfUp);
     whole.to_i64().is_err() && whole.to_u64().is_err()
 }
 
-/// As an integer in the range of BIGINT and BIGINT UNSIGNED; NULL is 0.
+/// Converts to an integer in the ranges of BIGINT and BIGINT UNSIGNED; NULL is 0.
 pub(crate) fn to_i128(value: &Value, context: &mut EvalContext<'_>) -> Result<i128> {
     Ok(match value {
         Value::Int(number) => i128::from(*number),
@@ -189,7 +189,8 @@ pub(crate) fn to_i128(value: &Value, context: &mut EvalContext<'_>) -> Result<i1
     })
 }
 
-/// As a BIGINT: an unsigned number past its range wraps to the negative one of the same bits, as MariaDB's `val_int` does.
+/// Converts to a BIGINT. An unsigned number beyond its range wraps around to the negative number with the same bits, as
+/// in MariaDB's `val_int`.
 pub(crate) fn to_i64(value: &Value, context: &mut EvalContext<'_>) -> Result<i64> {
     Ok(match value {
         Value::Int(number) => *number,
@@ -200,7 +201,7 @@ pub(crate) fn to_i64(value: &Value, context: &mut EvalContext<'_>) -> Result<i64
     })
 }
 
-/// As a BIGINT UNSIGNED, for bit operators: negative numbers by their bits.
+/// Converts to a BIGINT UNSIGNED for bit operators. Negative numbers keep their bits.
 pub(crate) fn to_bits(value: &Value, context: &mut EvalContext<'_>) -> Result<u64> {
     Ok(match value {
         Value::UInt(number) => *number,
@@ -209,7 +210,7 @@ pub(crate) fn to_bits(value: &Value, context: &mut EvalContext<'_>) -> Result<u6
     })
 }
 
-/// As an operand of a bit operator: a text or a double is rounded as a decimal is, half away from zero.
+/// Converts to an operand of a bit operator: like a decimal, a text or a double is rounded half away from zero.
 pub(crate) fn to_bit_operand(value: &Value, context: &mut EvalContext<'_>) -> Result<u64> {
     let number = match value {
         Value::Double(number) => number.round() as i128,
@@ -228,7 +229,7 @@ pub(crate) fn to_bit_operand(value: &Value, context: &mut EvalContext<'_>) -> Re
     Ok(number.clamp(i128::from(i64::MIN), i128::from(u64::MAX)) as u64)
 }
 
-/// Whether a value counts as true; `None` for NULL.
+/// Returns whether a value counts as true; `None` for NULL.
 pub(crate) fn truth(value: &Value, context: &mut EvalContext<'_>) -> Result<Option<bool>> {
     Ok(Some(match value {
         Value::Null => return Ok(None),
@@ -243,7 +244,7 @@ pub(crate) fn truth(value: &Value, context: &mut EvalContext<'_>) -> Result<Opti
     }))
 }
 
-/// As text; bytes that are no UTF-8 are replaced.
+/// Converts to text. Bytes that are not UTF-8 are replaced.
 pub(crate) fn text_of<'v>(value: &'v Value, context: &EvalContext<'_>) -> Cow<'v, str> {
     match value {
         Value::Text(text) => Cow::Borrowed(text),
@@ -256,7 +257,7 @@ pub(crate) fn text_of<'v>(value: &'v Value, context: &EvalContext<'_>) -> Cow<'v
     }
 }
 
-/// As a binary string: bytes as they are, text as UTF-8.
+/// Converts to a binary string: bytes unchanged, text as UTF-8.
 pub(crate) fn bytes_of<'v>(value: &'v Value, context: &EvalContext<'_>) -> Cow<'v, [u8]> {
     match value {
         Value::Bytes(bytes) => Cow::Borrowed(bytes),
@@ -269,17 +270,18 @@ pub(crate) fn bytes_of<'v>(value: &'v Value, context: &EvalContext<'_>) -> Cow<'
     }
 }
 
-/// A binary string with each byte as the character of that number, so that functions that count characters count bytes.
+/// Converts each byte of a binary string to the character with this number, so that functions that count characters
+/// count bytes.
 pub(crate) fn latin_view(value: &Value, context: &EvalContext<'_>) -> String {
     latin_view_of(&bytes_of(value, context))
 }
 
-/// As [`latin_view`], of bytes.
+/// Converts bytes like [`latin_view`].
 pub(crate) fn latin_view_of(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| char::from(*byte)).collect()
 }
 
-/// The inverse of [`latin_view`]; characters past U+00FF give their UTF-8 bytes.
+/// Converts back from [`latin_view`]. Characters above U+00FF become their UTF-8 bytes.
 pub(crate) fn from_latin_view(text: &str) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(text.len());
     for character in text.chars() {
@@ -291,7 +293,7 @@ pub(crate) fn from_latin_view(text: &str) -> Vec<u8> {
     bytes
 }
 
-/// As a day and time for a comparison: zero dates are fine; `None` with warning 1292 for what is no date.
+/// Converts to a datetime for a comparison. Zero dates are valid. Adds warning 1292 if the value is not a date.
 pub(crate) fn to_datetime_for_comparison(
     value: &Value,
     context: &mut EvalContext<'_>,
@@ -315,7 +317,7 @@ pub(crate) fn to_datetime_for_comparison(
         Value::Null => None,
         _ => match convert::to_datetime(value, &context.lax_convert_context()) {
             Some(datetime) => Some(datetime),
-            // What is no date compares as the zero date.
+            // A value that is not a date compares as the zero date.
             None => {
                 context.warn_truncated("datetime", value)?;
                 Some(DateTime::ZERO)
@@ -324,7 +326,7 @@ pub(crate) fn to_datetime_for_comparison(
     })
 }
 
-/// A BIT is a text where a date or a time is wanted.
+/// Converts a BIT to a text, where a date or time is expected.
 pub(crate) fn bits_as_text<'v>(value: &'v Value, context: &EvalContext<'_>) -> Cow<'v, Value> {
     match value {
         Value::Bit(_) => Cow::Owned(Value::Bytes(bytes_of(value, context).into_owned())),
@@ -332,7 +334,7 @@ pub(crate) fn bits_as_text<'v>(value: &'v Value, context: &EvalContext<'_>) -> C
     }
 }
 
-/// As a day and time; `None` for NULL, and with warning 1292 for what is none.
+/// Converts to a datetime. Returns `None` for NULL, and with warning 1292 for a value that is not a datetime.
 pub(crate) fn to_datetime(value: &Value, context: &mut EvalContext<'_>) -> Result<Option<DateTime>> {
     let value = &*bits_as_text(value, context);
     match value {
@@ -359,7 +361,8 @@ pub(crate) fn to_datetime(value: &Value, context: &mut EvalContext<'_>) -> Resul
     Ok(datetime)
 }
 
-/// With so many digits of fraction, as `sql_mode` has the others cut or rounded; what would be rounded out of range is cut.
+/// Returns the datetime with `decimals` digits of fraction, cut or rounded according to `sql_mode`. It is cut if
+/// rounding would exceed the range.
 pub(crate) fn fitted_datetime(datetime: DateTime, decimals: u8, context: &EvalContext<'_>) -> DateTime {
     let fractions = context.session.settings.date_modes().fractions;
     datetime
@@ -367,20 +370,20 @@ pub(crate) fn fitted_datetime(datetime: DateTime, decimals: u8, context: &EvalCo
         .unwrap_or_else(|| datetime.truncated(decimals))
 }
 
-/// With so many digits of fraction, as [`fitted_datetime`].
+/// Returns the time with `decimals` digits of fraction, like [`fitted_datetime`].
 pub(crate) fn fitted_time(time: Time, decimals: u8, context: &EvalContext<'_>) -> Time {
     let fractions = context.session.settings.date_modes().fractions;
     time.with_decimals(decimals, fractions)
         .unwrap_or_else(|| time.truncated(decimals))
 }
 
-/// As a time; `None` for NULL, and with warning 1292 for what is none.
+/// Converts to a time. Returns `None` for NULL, and with warning 1292 for a value that is not a time.
 pub(crate) fn to_time(value: &Value, context: &mut EvalContext<'_>) -> Result<Option<Time>> {
     let value = &*bits_as_text(value, context);
     match value {
         Value::Null => return Ok(None),
         Value::Time(time) => return Ok(Some(*time)),
-        // A year is no time of a day.
+        // A year is not a time of day.
         Value::Year(_) => return Ok(Some(Time::ZERO)),
         Value::Text(text) => {
             let modes = temporal::DateModes {
@@ -419,7 +422,7 @@ pub(crate) fn to_time(value: &Value, context: &mut EvalContext<'_>) -> Result<Op
     )
 }
 
-/// As a time for a comparison: what is none compares as 00:00:00, with warning 1292.
+/// Converts to a time for a comparison. A value that is not a time compares as 00:00:00, with warning 1292.
 pub(crate) fn to_time_for_comparison(value: &Value, context: &mut EvalContext<'_>) -> Result<Option<Time>> {
     let value = &*bits_as_text(value, context);
     let is_time = match value {
@@ -440,7 +443,7 @@ pub(crate) fn to_time_for_comparison(value: &Value, context: &mut EvalContext<'_
     Ok(Some(Time::ZERO))
 }
 
-/// What a user variable keeps of a value: integers, decimals, doubles, and text for everything else.
+/// Returns the value that a user variable stores: integers, decimals and doubles; anything else becomes text.
 pub(crate) fn for_user_variable(value: &Value, time_zone: &TimeZone) -> Value {
     match value {
         Value::Null
@@ -457,8 +460,8 @@ pub(crate) fn for_user_variable(value: &Value, time_zone: &TimeZone) -> Value {
     }
 }
 
-/// What an expression gives of a value of a BIT or YEAR column: a number, which shows as its digits (only the column itself shows as bytes, and the
-/// year 0 as `0000`); and of ENUM and SET, which are numbers only as columns, text.
+/// Returns a column's value as a computed value: BIT and YEAR become numbers, which show as digits (only the column
+/// itself shows as bytes, and the year 0 as `0000`); ENUM and SET, which are numbers only as columns, become text.
 pub(crate) fn as_computed(value: Cow<'_, Value>) -> Cow<'_, Value> {
     match &*value {
         Value::Bit(bits) => Cow::Owned(Value::UInt(bits.bits)),
@@ -469,7 +472,7 @@ pub(crate) fn as_computed(value: Cow<'_, Value>) -> Cow<'_, Value> {
     }
 }
 
-/// The inverse of [`as_computed`], for a column of that type.
+/// Converts back from [`as_computed`], for a column of this type.
 pub(crate) fn as_stored<'v>(value: Cow<'v, Value>, data_type: &DataType) -> Cow<'v, Value> {
     match (&*value, data_type) {
         (Value::UInt(bits), DataType::Bit { length }) => Cow::Owned(Value::Bit(BitValue {
@@ -481,8 +484,8 @@ pub(crate) fn as_stored<'v>(value: Cow<'v, Value>, data_type: &DataType) -> Cow<
     }
 }
 
-/// As [`to_common_type`], for a column of a UNION: what is stored as text of a BIT column is its number, which is its bytes in an expression; of a
-/// YEAR its number; and of a decimal all digits that it has, as far as the column has room.
+/// Converts like [`to_common_type`], for a column of a UNION. There a BIT column becomes text as its number (in an
+/// expression, as its bytes), and a YEAR as its number; a decimal keeps all its digits, as far as the column has room.
 pub(crate) fn to_union_type<'a>(
     value: Cow<'a, Value>,
     from: &ExprType,
@@ -498,7 +501,7 @@ pub(crate) fn to_union_type<'a>(
             let number = Cow::Owned(Value::Int(i64::from(*year)));
             to_common_type(number, &ExprType::int(4), to, context)
         }
-        // What begins no character becomes `?`.
+        // A byte that begins no character becomes `?`.
         (Value::Bytes(bytes), Class::String) if to.data_type.is_text() && to.charset() != Charset::Latin1 => {
             let mut text = String::with_capacity(bytes.len());
             for chunk in bytes.utf8_chunks() {
@@ -517,8 +520,8 @@ pub(crate) fn to_union_type<'a>(
     }
 }
 
-/// Brings one branch's value (CASE, COALESCE, UNION) to the type of all: numbers to the common number, temporal values to the
-/// common temporal type, everything to text when the result is text.
+/// Converts the value of one branch (CASE, COALESCE, UNION) to the common type: numbers to the common numeric type,
+/// temporal values to the common temporal type, and anything to text if the result is text.
 pub(crate) fn to_common_type<'a>(
     value: Cow<'a, Value>,
     from: &ExprType,
@@ -535,7 +538,7 @@ pub(crate) fn to_common_type<'a>(
             return Ok(value);
         }
         (Value::Double(_), DataType::Double(_)) | (Value::Float(_), DataType::Float(_)) => return Ok(value),
-        // What a division gave beyond the scale stays until it is shown, and zeros up to the scale are added then.
+        // Digits of a quotient beyond the scale are kept until it is shown; then zeros up to the scale are appended.
         (Value::Decimal(_), DataType::Decimal(_)) => return Ok(value),
         (other, DataType::Decimal(_)) => Value::Decimal(to_decimal(other, context)?),
         (other, DataType::Double(_)) => Value::Double(to_double(other, context)?),
@@ -581,7 +584,7 @@ pub(crate) fn to_common_type<'a>(
     Ok(Cow::Owned(converted))
 }
 
-/// A value's text as its type shows it: with ZEROFILL and fixed decimals.
+/// Returns a value's text as its type shows it: with ZEROFILL and fixed decimals.
 pub(crate) fn typed_text(value: &Value, ty: &ExprType, context: &EvalContext<'_>) -> String {
     match value {
         Value::Text(text) => text.clone(),

@@ -1,7 +1,7 @@
-//! The constants of a long IN list in the order of their comparison, so that a value is looked for and not compared with each.
+//! Sorted constants of a long IN list, for a binary search instead of comparisons with each.
 //!
-//! The order is that of the comparison itself, and only constants are in it that are values of its kind already: what is found is what comparing one by one
-//! finds.
+//! The order is that of the comparison itself, and only constants of its own kind are included: the search has the same
+//! result as separate comparisons.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -14,15 +14,15 @@ use crate::error::Result;
 use crate::expr::context::EvalContext;
 use crate::expr::tree::{Comparison, Expr};
 
-/// Lists shorter than this are compared one by one.
+/// Minimum length of a list for which a set is built.
 const ITEMS_MIN: usize = 4;
 
-/// The set of an IN list, made when it is first asked. A copy of the list makes its own.
+/// Set of an IN list, built at the first use. A clone of the list builds its own.
 #[derive(Default)]
 pub struct InSet(OnceLock<Option<Sorted>>);
 
 struct Sorted {
-    /// Without NULL.
+    /// The values without NULL.
     values: Vec<Value>,
     has_null: bool,
 }
@@ -40,7 +40,8 @@ impl fmt::Debug for InSet {
 }
 
 impl InSet {
-    /// Whether a value that is not NULL is in the list; `None` where that has to be compared one by one, `Some(None)` is UNKNOWN.
+    /// Returns whether a value that is not NULL is in the list. `None`: separate comparisons are necessary;
+    /// `Some(None)` is UNKNOWN.
     pub(crate) fn find(
         &self,
         by: &[Comparison],
@@ -100,7 +101,7 @@ impl Sorted {
     }
 }
 
-/// Whether values of this kind are compared by the rule as they are, in one order for all of them.
+/// Returns whether the rule compares values of this kind without conversion, in one order.
 fn is_of(rule: &Comparison, value: &Value) -> bool {
     match rule {
         Comparison::Int => matches!(value, Value::Int(_) | Value::UInt(_)),
@@ -114,7 +115,7 @@ fn is_of(rule: &Comparison, value: &Value) -> bool {
         Comparison::Bytes => matches!(value, Value::Bytes(_)),
         Comparison::DateTime => matches!(value, Value::Date(_) | Value::DateTime(_)),
         Comparison::Time => matches!(value, Value::Time(_)),
-        // What is nearly equal has no order.
+        // Approximate equality has no order.
         Comparison::FixedDouble(_) | Comparison::Dynamic(_) | Comparison::Row(_) => false,
     }
 }

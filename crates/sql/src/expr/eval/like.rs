@@ -1,11 +1,11 @@
-//! LIKE on values: text by its collation, binary strings byte by byte.
+//! LIKE on values: text by its collation, binary strings by bytes.
 
 use paceline_types::{Collation, Value};
 
 use super::convert;
 use crate::expr::context::EvalContext;
 
-/// Whether `text` matches `pattern`; neither is NULL.
+/// Returns whether `text` matches `pattern`. Neither is NULL.
 pub(super) fn matches(
     text: &Value,
     pattern: &Value,
@@ -14,7 +14,7 @@ pub(super) fn matches(
     context: &EvalContext<'_>,
 ) -> bool {
     if collation == Collation::Binary {
-        // Bytes stand for the characters of the same number, which keeps `_` at one byte.
+        // Convert bytes to the characters with the same numbers, so `_` matches one byte.
         let text = convert::latin_view(text, context);
         let pattern = convert::latin_view(pattern, context);
         return Collation::Utf8mb4Bin.like(&text, &pattern, Some(escape));

@@ -1,7 +1,8 @@
-//! Evaluation: from a bound node and a row to a value.
+//! Evaluation of bound expressions on a row.
 //!
-//! Columns, constants and parameters are lent, not copied: a comparison `id = ?` allocates nothing. What the types decide was
-//! decided at bind; only parameters whose type was not known then ([`Comparison::Dynamic`], [`Domain::Dynamic`]) look at the values.
+//! Columns, constants and parameters are borrowed, not copied: a comparison `id = ?` allocates nothing. All decisions
+//! that depend on types were made when the expression was bound. Only parameters whose type was unknown then
+//! ([`Comparison::Dynamic`], [`Domain::Dynamic`]) depend on the values.
 
 mod arithmetic;
 mod compare;
@@ -31,7 +32,7 @@ use super::{cast, errors, subquery};
 use crate::error::Result;
 use crate::session::UserVariable;
 
-/// What an evaluation lends values from.
+/// Source of the values that an evaluation borrows.
 #[derive(Clone, Copy)]
 pub(crate) struct Frame<'a> {
     pub row: &'a [Value],
@@ -40,7 +41,7 @@ pub(crate) struct Frame<'a> {
 }
 
 impl<'a> Frame<'a> {
-    /// The row `depth` queries out.
+    /// Returns the row of the query `depth` levels out.
     fn outer_row(&self, depth: u16) -> Option<&'a [Value]> {
         let mut frame = self.outer?;
         for _ in 1..depth {
@@ -50,7 +51,7 @@ impl<'a> Frame<'a> {
     }
 }
 
-/// Three-valued truth as SQL's INT.
+/// Returns a three-valued truth value as SQL's INT.
 pub(crate) fn truth_value(truth: Option<bool>) -> Value {
     match truth {
         Some(truth) => Value::Int(i64::from(truth)),
@@ -58,7 +59,7 @@ pub(crate) fn truth_value(truth: Option<bool>) -> Value {
     }
 }
 
-/// A value of an expression of that type, as a column is assigned it.
+/// Converts an expression's value for the assignment to a column.
 pub(crate) fn as_assigned(value: Value, ty: &ExprType, target: &DataType) -> Value {
     match value {
         Value::Bytes(bytes)
@@ -72,29 +73,30 @@ pub(crate) fn as_assigned(value: Value, ty: &ExprType, target: &DataType) -> Val
     }
 }
 
-/// The number of a hexadecimal literal that a numeric column is assigned: of more than 8 bytes, the highest that there is (`Item_hex_hybrid::save_in_field`).
+/// Returns the number of a hexadecimal literal for a numeric column: the highest number if it has more than 8 bytes
+/// (`Item_hex_hybrid::save_in_field`).
 fn assigned_hex(bytes: &[u8], target: &DataType) -> Value {
     match (bytes.len() > 8, target) {
         (false, _) => hex_number(bytes),
-        // More than any integer column holds: it says so itself.
+        // Above the range of every integer column, which reports that itself.
         (true, DataType::Integer(_) | DataType::Year) => Value::Double(f64::MAX),
         (true, _) => Value::Int(i64::MAX),
     }
 }
 
 impl Expr {
-    /// The value for a row.
+    /// Evaluates the expression on a row.
     ///
     /// # Errors
-    /// 1690, 1365 and 1292 in strict writes, 1242, and what a subquery's execution meets.
+    /// 1690; 1365 and 1292 in strict writes; 1242; the errors of a subquery's execution.
     pub fn eval(&self, row: &[Value], context: &mut EvalContext<'_>) -> Result<Value> {
         self.eval_ref(row, context).map(Cow::into_owned)
     }
 
-    /// The value for a row, borrowed where it lies in the row, in the plan or in the parameters.
+    /// Evaluates the expression on a row. A value in the row, the plan or the parameters is borrowed.
     ///
     /// # Errors
-    /// As [`Expr::eval`].
+    /// The errors of [`Expr::eval`].
     pub fn eval_ref<'a, 'c: 'a>(
         &'a self,
         row: &'a [Value],
@@ -108,10 +110,11 @@ impl Expr {
         self.eval_shown(&frame, context)
     }
 
-    /// The value for a row with all the digits that a division gave: for what calculates with it or stores it in a type of its own.
+    /// Evaluates the expression on a row. A quotient keeps all its digits, for further computation or storage in
+    /// another type.
     ///
     /// # Errors
-    /// As [`Expr::eval`].
+    /// The errors of [`Expr::eval`].
     pub fn eval_unrounded<'a, 'c: 'a>(
         &'a self,
         row: &'a [Value],
@@ -125,11 +128,11 @@ impl Expr {
         self.eval_in(&frame, context)
     }
 
-    /// The value for a row as a column of that type is assigned it: a quotient with all its digits, text for a binary column in its own bytes, a
-    /// hexadecimal literal for a number as a number.
+    /// Evaluates the expression on a row for the assignment to a column of this type: a quotient keeps all its digits,
+    /// text for a binary column becomes its own bytes, and a hexadecimal literal for a number becomes a number.
     ///
     /// # Errors
-    /// As [`Expr::eval`].
+    /// The errors of [`Expr::eval`].
     pub(crate) fn eval_assigned(
         &self,
         row: &[Value],
@@ -140,10 +143,10 @@ impl Expr {
         Ok(as_assigned(value, &self.ty, target))
     }
 
-    /// Whether a condition holds: `None` is UNKNOWN.
+    /// Returns whether a condition holds; `None` is UNKNOWN.
     ///
     /// # Errors
-    /// As [`Expr::eval`].
+    /// The errors of [`Expr::eval`].
     pub fn eval_truth<'c>(&self, row: &[Value], context: &mut EvalContext<'c>) -> Result<Option<bool>> {
         let frame = Frame {
             row,
@@ -153,15 +156,15 @@ impl Expr {
         self.truth_in(&frame, context)
     }
 
-    /// Whether a condition holds; UNKNOWN does not.
+    /// Returns whether a condition holds; false for UNKNOWN.
     ///
     /// # Errors
-    /// As [`Expr::eval`].
+    /// The errors of [`Expr::eval`].
     pub fn is_true(&self, row: &[Value], context: &mut EvalContext<'_>) -> Result<bool> {
         Ok(self.eval_truth(row, context)?.unwrap_or(false))
     }
 
-    /// The value with the digits that its type shows.
+    /// Evaluates the expression with the digits that its type shows.
     pub(crate) fn eval_shown<'a>(
         &'a self,
         frame: &Frame<'a>,
@@ -170,7 +173,7 @@ impl Expr {
         Ok(self.as_shown(self.eval_in(frame, context)?))
     }
 
-    /// A value of this expression with the digits that its type shows.
+    /// Reduces a value of this expression to the digits that its type shows.
     fn as_shown<'a>(&self, value: Cow<'a, Value>) -> Cow<'a, Value> {
         match (&*value, &self.ty.data_type) {
             // A variable's type may be older than its value.
@@ -182,7 +185,8 @@ impl Expr {
         }
     }
 
-    /// The value with all the digits that a division gave, as MariaDB has it: `1/3*3` is 1.0000 although 1/3 shows as 0.3333.
+    /// Evaluates the expression. As in MariaDB, a quotient keeps all its digits: `1/3*3` is 1.0000 although 1/3 shows
+    /// as 0.3333.
     pub(crate) fn eval_in<'a>(
         &'a self,
         frame: &Frame<'a>,
@@ -295,7 +299,7 @@ impl Expr {
                     }
                 }
                 return match otherwise {
-                    // A column of a UNION is a table's.
+                    // A column of a UNION is a table column.
                     Some(otherwise) if branches.is_empty() => {
                         let value = otherwise.eval_in(frame, context)?;
                         let value = convert::to_union_type(value, &otherwise.ty, &self.ty, context)?;
@@ -351,7 +355,7 @@ impl Expr {
         Ok(Cow::Owned(value))
     }
 
-    /// The value of a branch, of CASE or of a function that chooses, in the type of all branches.
+    /// Evaluates a branch of CASE or of a function that selects an argument. Returns the value in the common type.
     pub(crate) fn eval_as<'a>(
         &'a self,
         ty: &ExprType,
@@ -362,7 +366,7 @@ impl Expr {
         convert::to_common_type(value, &self.ty, ty, context)
     }
 
-    /// The value of a branch before it is brought to the type of all branches.
+    /// Evaluates a branch without the conversion to the common type.
     pub(crate) fn eval_branch<'a>(
         &'a self,
         ty: &ExprType,
@@ -512,13 +516,13 @@ impl Expr {
     }
 }
 
-/// Results that are longer, in bytes, must find room in the session's memory.
+/// Length in bytes from which the memory of a result is checked.
 const LONG_RESULT_BYTES: usize = 1 << 20;
 
-/// Refuses a long result that the session has no memory for: what calls of calls make of a text may grow from each to the next.
+/// Rejects a long result for which the session has no memory: nested calls can make a text longer at each level.
 ///
 /// # Errors
-/// 1290, 1041; 1317 and its like.
+/// 1290, 1041; 1317 and related errors.
 fn check_length(value: &Value, context: &EvalContext<'_>) -> Result<()> {
     match long_bytes(value) {
         Some(bytes) => {
@@ -529,10 +533,11 @@ fn check_length(value: &Value, context: &EvalContext<'_>) -> Result<()> {
     }
 }
 
-/// Looks whether the statement was killed before a long text is worked on: one row may have many of them, and each takes long.
+/// Checks whether the statement was killed before a long text is processed, because one row may need many such
+/// operations.
 ///
 /// # Errors
-/// 1317 and its like.
+/// 1317 and related errors.
 pub(super) fn check_before_long(value: &Value, context: &EvalContext<'_>) -> Result<()> {
     match long_bytes(value) {
         Some(_) => check_interrupt(context),
@@ -545,7 +550,7 @@ fn check_interrupt(context: &EvalContext<'_>) -> Result<()> {
     functions.check_interrupt(context.session)
 }
 
-/// The length of a long text.
+/// Returns the length of a long text.
 fn long_bytes(value: &Value) -> Option<usize> {
     let bytes = match value {
         Value::Text(text) => text.len(),

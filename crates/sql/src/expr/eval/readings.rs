@@ -1,5 +1,6 @@
-//! An operand that is wanted in two ways at once, as the text that a function returns and as the number that it stands for: its arguments are
-//! evaluated once and lent to both functions. A second copy of the operand in the tree would be 2ⁿ copies of the innermost of n nested ones.
+//! Operands that are needed in two forms at once, as the text that a function returns and as the number that it
+//! represents. The function's arguments are evaluated once and passed to both functions. With a second copy of the
+//! operand in the tree, the innermost of n nested operands would be copied 2ⁿ times.
 
 use std::borrow::Cow;
 
@@ -14,24 +15,24 @@ use crate::expr::expr_type::TypeNote;
 use crate::expr::functions::{Args, Call, Function};
 use crate::expr::tree::{Comparison, Expr, ExprKind};
 
-/// How an operand is compared, where that is not as it is returned.
+/// Form in which an operand is compared, if it differs from the returned form.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Reading {
-    /// What is called in place of the operand's function.
+    /// Function called instead of the operand's function.
     pub function: Option<&'static Function>,
-    /// What the value is converted to.
+    /// Target type of the conversion of the value.
     pub target: Option<CastTarget>,
-    /// Whether a quotient has only the digits that it shows.
+    /// Whether a quotient is reduced to the digits that it shows.
     pub is_rounded: bool,
 }
 
 impl Reading {
-    /// Whether the operand is compared as it is returned.
+    /// Returns whether the compared form is the returned form.
     pub fn is_plain(&self) -> bool {
         self.function.is_none() && self.target.is_none() && !self.is_rounded
     }
 
-    /// The operand's value as it is returned, and as it is compared.
+    /// Returns the operand's value in the returned form and in the compared form.
     pub fn values<'a>(
         &self,
         operand: &'a Expr,
@@ -55,7 +56,7 @@ impl Reading {
     }
 }
 
-/// The value of an operand that serves several comparisons: one number among them asks for its number, and the others for its text.
+/// Operand of several comparisons. A comparison with a number uses its number, the others its text.
 pub(super) struct SharedOperand<'a> {
     operand: &'a Expr,
     value: Cow<'a, Value>,
@@ -89,17 +90,17 @@ impl<'a> SharedOperand<'a> {
         })
     }
 
-    /// Whether the operand is NULL in every comparison.
+    /// Returns whether the operand is NULL in every comparison.
     pub fn is_null(&self) -> bool {
         self.value.is_null() && self.number.as_ref().is_none_or(|number| number.is_null())
     }
 
-    /// The one value of all comparisons, if they have one.
+    /// Returns the value for all comparisons, if they use the same form.
     pub fn single(&self) -> Option<&Value> {
         self.number.is_none().then_some(&*self.value)
     }
 
-    /// The value for a comparison by this rule.
+    /// Returns the value for a comparison by this rule.
     pub fn compared_by(&self, by: &Comparison, context: &mut EvalContext<'_>) -> Result<Cow<'_, Value>> {
         match &self.number {
             None => Ok(Cow::Borrowed(&self.value)),
@@ -112,7 +113,7 @@ impl<'a> SharedOperand<'a> {
     }
 }
 
-/// What a call's own function and another one make of the same arguments, each of which is evaluated once.
+/// Evaluates a call's own function and another one on the same arguments, each of which is evaluated once.
 fn twice<'a>(
     operand: &Expr,
     call: &Call,

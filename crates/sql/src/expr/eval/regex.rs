@@ -1,5 +1,5 @@
-//! Regular expressions: MariaDB's are PCRE's, ours are those of crate `regex`, which never take exponential time and so have no
-//! back references and no look-around.
+//! Regular expressions. MariaDB uses PCRE. We use crate `regex`, which never takes exponential time and therefore has
+//! no back references and no look-around.
 
 use paceline_types::Collation;
 use paceline_types::error_code::ER_REGEXP_ERROR;
@@ -8,14 +8,14 @@ use crate::error::Result;
 use crate::expr::context::EvalContext;
 use crate::expr::errors;
 
-/// A compiled regular expression with the pattern it came from.
+/// A compiled regular expression and its pattern.
 #[derive(Debug)]
 pub(crate) struct CompiledPattern {
     source: String,
     regex: regex::Regex,
 }
 
-/// What POSIX classes hold of Unicode, as PCRE has it: in crate `regex` they are ASCII.
+/// POSIX classes with Unicode contents as in PCRE. In crate `regex` they are ASCII.
 const CLASSES: [(&str, &str); 11] = [
     ("alpha", r"\p{L}"),
     ("lower", r"\p{Ll}"),
@@ -30,7 +30,8 @@ const CLASSES: [(&str, &str); 11] = [
     ("print", r"\p{L}\p{M}\p{N}\p{P}\p{S}\p{Cf}\p{Zs}"),
 ];
 
-/// The pattern in the syntax of crate `regex`: `[[:<:]]` and `[[:>:]]` become word boundaries, POSIX classes Unicode's.
+/// Translates a pattern to the syntax of crate `regex`: `[[:<:]]` and `[[:>:]]` become word boundaries, POSIX classes
+/// their Unicode equivalents.
 fn translate_pattern(pattern: &str, collation: Collation) -> String {
     let pattern = pattern.replace("[[:<:]]", r"\b").replace("[[:>:]]", r"\b");
     let name = collation.name();
@@ -52,7 +53,7 @@ fn translate_pattern(pattern: &str, collation: Collation) -> String {
     out
 }
 
-/// The bytes of the first character, with the one behind it if it is a backslash.
+/// Returns the length of the first character in bytes, including the next one if it is a backslash.
 fn token_length(text: &str) -> usize {
     let mut chars = text.chars();
     let first = chars.next().map_or(0, char::len_utf8);
@@ -62,8 +63,8 @@ fn token_length(text: &str) -> usize {
     }
 }
 
-/// Translates the set that `text` begins with, and gives what is behind it. PCRE knows no operations of sets: `&&`, `~~`, `--` and an inner
-/// bracket are characters.
+/// Translates the set at the start of `text` and returns the rest. PCRE has no set operations: `&&`, `~~`, `--` and an
+/// inner bracket are characters.
 fn translate_set<'p>(text: &'p str, collation: Collation, is_caseless: bool, out: &mut String) -> &'p str {
     let head = if text.starts_with("[^") { "[^" } else { "[" };
     out.push_str(head);
@@ -77,7 +78,7 @@ fn translate_set<'p>(text: &'p str, collation: Collation, is_caseless: bool, out
                 rest.len() - behind.len()
             }
             _ => {
-                // The second of two hyphens is a character, as is one that stands first.
+                // The second of two hyphens is a character, as is a hyphen at the start.
                 let is_doubled = !is_first && rest.starts_with("--");
                 if is_doubled {
                     out.push('-');
@@ -104,7 +105,7 @@ fn translate_set<'p>(text: &'p str, collation: Collation, is_caseless: bool, out
     }
 }
 
-/// A POSIX class, by its name, which `^` in front turns round.
+/// Appends a POSIX class by its name, which `^` negates.
 fn push_class(class: &str, collation: Collation, is_caseless: bool, out: &mut String) {
     let (is_negated, name) = match class.strip_prefix('^') {
         Some(name) => (true, name),
@@ -125,7 +126,7 @@ fn push_class(class: &str, collation: Collation, is_caseless: bool, out: &mut St
     }
 }
 
-/// Calls `with` with the compiled pattern, which the node `id` keeps until the pattern changes.
+/// Calls `with` with the compiled pattern. It is cached for the node `id` until the pattern changes.
 pub(crate) fn with_pattern<T>(
     id: u64,
     pattern: &str,

@@ -1,4 +1,4 @@
-//! What a function sees of its call: at bind its arguments' types, at evaluation their values.
+//! Calls as functions see them: argument types when a call is bound, argument values when it is evaluated.
 
 use std::borrow::Cow;
 
@@ -13,45 +13,45 @@ use crate::expr::expr_type::{Class, Coercibility, ExprType, Repertoire};
 use crate::expr::tree::{Expr, ExprKind};
 use crate::session::SessionContext;
 
-/// A call being bound.
+/// A call that is being bound.
 pub(crate) struct BindCall<'b> {
-    /// The name in lower case, for messages.
+    /// Name in lower case, for messages.
     pub name: &'b str,
-    /// The name as it was written.
+    /// Name in its original spelling.
     pub written: &'b str,
-    /// The arguments; a function may convert them.
+    /// Arguments. A function may convert them.
     pub args: Vec<Expr>,
-    /// The session.
+    /// Context of the session.
     pub session: &'b SessionContext,
-    /// What is called; a function whose argument's types ask for another says so here.
+    /// Function to call. A function may replace it by another one, depending on the argument types.
     pub function: &'static Function,
-    /// How the first argument is compared, where that is not as it is returned.
+    /// Form in which the first argument is compared, if it differs from the returned form.
     pub compared: Option<Box<Reading>>,
 }
 
 impl BindCall<'_> {
-    /// The collation that text made from nothing has.
+    /// Returns the collation of text that does not come from an argument.
     pub fn connection(&self) -> Collation {
         self.session.settings.collation_connection
     }
 
-    /// Whether any argument may be NULL.
+    /// Returns whether any argument is nullable.
     pub fn any_nullable(&self) -> bool {
         self.args.iter().any(|arg| arg.ty.nullable)
     }
 
-    /// A result of this type, nullable if an argument is.
+    /// Returns the type, nullable if an argument is.
     pub fn with_nullability(&self, ty: ExprType) -> ExprType {
         let nullable = ty.nullable || self.any_nullable();
         ty.with_nullable(nullable)
     }
 
-    /// The longest text that an argument has, in characters; 0 for one that is not there.
+    /// Returns the maximum length of an argument's text in characters; 0 for a missing argument.
     pub fn length(&self, index: usize) -> u64 {
         self.args.get(index).map_or(0, |arg| arg.ty.max_characters())
     }
 
-    /// The integer value of a constant argument.
+    /// Returns the integer value of a constant argument.
     pub fn constant_int(&self, index: usize) -> Option<i64> {
         match self.args.get(index)?.as_literal()? {
             Value::Int(number) => Some(*number),
@@ -63,7 +63,7 @@ impl BindCall<'_> {
         }
     }
 
-    /// The collation that the arguments of these numbers have together, and brings them to its character set.
+    /// Returns the common collation of these arguments, and converts them to its character set.
     pub fn collation(&mut self, indexes: &[usize]) -> Result<(Collation, Coercibility)> {
         let args: Vec<&Expr> = indexes.iter().filter_map(|index| self.args.get(*index)).collect();
         let types: Vec<&ExprType> = args.iter().map(|arg| &arg.ty).collect();
@@ -77,13 +77,14 @@ impl BindCall<'_> {
         Ok((collation, coercibility))
     }
 
-    /// The collation in which the first `count` arguments are compared, and brings them to its character set.
+    /// Returns the collation for comparing the first `count` arguments, and converts them to its character set.
     pub fn compared_collation(&mut self, count: usize) -> Result<Collation> {
         let indexes: Vec<usize> = (0..count).collect();
         self.compared_collation_of(&indexes, self.name)
     }
 
-    /// The collation in which the arguments of these numbers are compared, in this order in errors of the operation, and brings them to its character set.
+    /// Returns the collation for comparing these arguments, and converts them to its character set. Errors name
+    /// `operation` and the arguments in this order.
     pub fn compared_collation_of(&mut self, indexes: &[usize], operation: &str) -> Result<Collation> {
         let args: Vec<&Expr> = indexes.iter().filter_map(|index| self.args.get(*index)).collect();
         let types: Vec<&ExprType> = args.iter().map(|arg| &arg.ty).collect();
@@ -97,7 +98,7 @@ impl BindCall<'_> {
         Ok(collation)
     }
 
-    /// The type of a value that is one of the arguments from that one on; `operation` is for messages.
+    /// Returns the common type of the arguments from `from` on. `operation` is for messages.
     pub fn common_type(&self, from: usize, operation: &str) -> Result<ExprType> {
         let args: Vec<&Expr> = self.args[from..].iter().collect();
         let types: Vec<&ExprType> = args.iter().map(|arg| &arg.ty).collect();
@@ -108,7 +109,7 @@ impl BindCall<'_> {
         Ok(ty)
     }
 
-    /// Text of at most `characters`, in the collation of these arguments, nullable if any argument is.
+    /// Returns a text type of at most `characters` with the collation of these arguments, nullable if any argument is.
     pub fn text(&mut self, characters: u64, indexes: &[usize]) -> Result<ExprType> {
         let (collation, coercibility) = self.collation(indexes)?;
         let ty = ExprType::text(characters, collation).with_coercibility(coercibility);
@@ -124,22 +125,22 @@ impl BindCall<'_> {
         Ok(self.with_nullability(ty.with_repertoire(repertoire)))
     }
 
-    /// Text of at most `characters` in the connection's collation, nullable if any argument is.
+    /// Returns a text type of at most `characters` with the connection's collation, nullable if any argument is.
     pub fn connection_text(&self, characters: u64) -> ExprType {
         self.with_nullability(ExprType::text(characters, self.connection()))
     }
 
-    /// As [`BindCall::connection_text`], of ASCII.
+    /// Like [`BindCall::connection_text`], for ASCII text.
     pub fn ascii_text(&self, characters: u64) -> ExprType {
         self.connection_text(characters)
             .with_repertoire(Repertoire::Ascii)
     }
 }
 
-/// A call being evaluated.
+/// A call that is being evaluated.
 pub(crate) struct Args<'a> {
     pub call: &'a Call,
-    /// The result's type.
+    /// Type of the result.
     pub ty: &'a ExprType,
     pub frame: Frame<'a>,
 }
@@ -149,12 +150,12 @@ impl<'a> Args<'a> {
         self.call.args.len()
     }
 
-    /// The name in lower case.
+    /// Returns the name in lower case.
     pub fn name(&self) -> &'static str {
         self.call.function.name
     }
 
-    /// The call's text, for error 1690.
+    /// Returns the call's text, for error 1690.
     pub fn described(&self) -> String {
         let args: Vec<String> = self.call.args.iter().map(described).collect();
         format!("{}({})", self.name(), args.join(","))
@@ -164,19 +165,19 @@ impl<'a> Args<'a> {
         &self.call.args[index].ty
     }
 
-    /// Whether the result is a binary string.
+    /// Returns whether the result is a binary string.
     pub fn is_binary(&self) -> bool {
         self.ty.collation() == Collation::Binary
     }
 
-    /// With all the digits that a division gave.
+    /// Evaluates an argument. A quotient keeps all its digits.
     pub fn value(&self, index: usize, context: &mut EvalContext<'_>) -> Result<Cow<'a, Value>> {
         let value = self.call.args[index].eval_in(&self.frame, context)?;
         check_before_long(&value, context)?;
         Ok(value)
     }
 
-    /// With the digits that its type shows, for what becomes text.
+    /// Evaluates an argument with the digits that its type shows, for conversion to text.
     pub fn shown(&self, index: usize, context: &mut EvalContext<'_>) -> Result<Cow<'a, Value>> {
         let value = self.call.args[index].eval_shown(&self.frame, context)?;
         check_before_long(&value, context)?;
@@ -187,7 +188,7 @@ impl<'a> Args<'a> {
         self.call.args[index].truth_in(&self.frame, context)
     }
 
-    /// As BIGINT; `None` for NULL.
+    /// Evaluates an argument as BIGINT; `None` for NULL.
     pub fn int(&self, index: usize, context: &mut EvalContext<'_>) -> Result<Option<i64>> {
         let value = self.shown(index, context)?;
         if value.is_null() {
@@ -197,7 +198,8 @@ impl<'a> Args<'a> {
         }
     }
 
-    /// As a number of characters: an unsigned one past BIGINT is its highest, not the negative number of the same bits.
+    /// Evaluates an argument as a number of characters. An unsigned number above the range of BIGINT is the maximum,
+    /// not a negative number.
     pub fn count(&self, index: usize, context: &mut EvalContext<'_>) -> Result<Option<i64>> {
         let value = self.shown(index, context)?;
         match &*value {
@@ -207,7 +209,7 @@ impl<'a> Args<'a> {
         }
     }
 
-    /// As an integer of either sign; `None` for NULL.
+    /// Evaluates an argument as an integer of either sign; `None` for NULL.
     pub fn wide_int(&self, index: usize, context: &mut EvalContext<'_>) -> Result<Option<i128>> {
         let value = self.value(index, context)?;
         if value.is_null() {
@@ -235,7 +237,7 @@ impl<'a> Args<'a> {
         }
     }
 
-    /// As text: numbers as their type shows them.
+    /// Evaluates an argument as text. Numbers have the format of their type.
     pub fn text(&self, index: usize, context: &mut EvalContext<'_>) -> Result<Option<Cow<'a, str>>> {
         let ty = self.ty_of(index);
         Ok(match self.shown(index, context)? {
@@ -246,7 +248,7 @@ impl<'a> Args<'a> {
         })
     }
 
-    /// As text whose characters are what the result counts: of a binary result, each byte as a character.
+    /// Evaluates an argument as text in the result's unit of counting: for a binary result, each byte is a character.
     pub fn view(&self, index: usize, context: &mut EvalContext<'_>) -> Result<Option<Cow<'a, str>>> {
         if !self.is_binary() {
             return self.text(index, context);
@@ -256,7 +258,7 @@ impl<'a> Args<'a> {
             .map(|bytes| Cow::Owned(bytes.iter().map(|byte| char::from(*byte)).collect())))
     }
 
-    /// Makes the result of text that [`Args::view`] gave the pieces of.
+    /// Returns the result for text composed of pieces from [`Args::view`].
     pub fn text_of_view(&self, text: impl Into<String>) -> Value {
         let text = text.into();
         if self.is_binary() {
@@ -266,7 +268,7 @@ impl<'a> Args<'a> {
         }
     }
 
-    /// Makes the result of text: bytes where the result is binary.
+    /// Returns the result for a text: its bytes if the result is binary.
     pub fn text_value(&self, text: impl Into<String>) -> Value {
         let text = text.into();
         if self.is_binary() {
@@ -276,7 +278,7 @@ impl<'a> Args<'a> {
         }
     }
 
-    /// As bytes in the character set of its type.
+    /// Evaluates an argument as bytes in the character set of its type.
     pub fn bytes(&self, index: usize, context: &mut EvalContext<'_>) -> Result<Option<Cow<'a, [u8]>>> {
         let ty = self.ty_of(index);
         Ok(match self.shown(index, context)? {
@@ -287,13 +289,15 @@ impl<'a> Args<'a> {
         })
     }
 
-    /// As a day and time; `None` for NULL and, with a warning, for what is none.
+    /// Evaluates an argument as a datetime. Returns `None` for NULL, and with a warning for a value that is not a
+    /// datetime.
     pub fn datetime(&self, index: usize, context: &mut EvalContext<'_>) -> Result<Option<DateTime>> {
         let value = self.value(index, context)?;
         convert::to_datetime(&value, context)
     }
 
-    /// As a day and time whose month and day are not zero; `None` for one that has zeros, with a warning unless it is a date already.
+    /// Evaluates an argument as a datetime whose month and day are not zero. Returns `None` for one with zeros, with a
+    /// warning unless the argument is a date already.
     pub fn real_datetime(&self, index: usize, context: &mut EvalContext<'_>) -> Result<Option<DateTime>> {
         let value = self.value(index, context)?;
         let datetime = convert::to_datetime(&value, context)?;
@@ -306,13 +310,13 @@ impl<'a> Args<'a> {
         Ok(datetime)
     }
 
-    /// As a time; `None` for NULL and, with a warning, for what is none.
+    /// Evaluates an argument as a time. Returns `None` for NULL, and with a warning for a value that is not a time.
     pub fn time(&self, index: usize, context: &mut EvalContext<'_>) -> Result<Option<Time>> {
         let value = self.value(index, context)?;
         convert::to_time(&value, context)
     }
 
-    /// The constant text that the binder put at the end of the arguments: a unit, a flag.
+    /// Returns a constant text that the binder added to the arguments: a unit, a flag.
     pub fn keyword(&self, index: usize) -> &'a str {
         match self.call.args[index].as_literal() {
             Some(Value::Text(text)) => text,
@@ -333,7 +337,7 @@ fn described(expr: &Expr) -> String {
     }
 }
 
-/// Gives NULL from a function where the value is `None`.
+/// Returns NULL from the function if the value is `None`.
 macro_rules! some {
     ($value:expr) => {
         match $value {

@@ -1,8 +1,8 @@
-//! Constants that comparisons want as a number, a time or a day and time: converted, and warned of, once an execution however many rows there are.
-//! In no table of functions: no statement can call these.
+//! Conversion of constants for comparisons to a number, time or datetime: once per execution, with its warning, however
+//! many rows there are. These functions are not in the function table, so statements cannot call them.
 //!
-//! MariaDB converts the constants of an IN list before the statement runs, so that a bad one is a warning even in a strict write: such a list has
-//! functions of its own.
+//! MariaDB converts the constants of an IN list before the statement runs, so an invalid one causes a warning even in a
+//! strict write. Such lists have separate functions.
 
 use paceline_types::Value;
 
@@ -13,24 +13,24 @@ use crate::expr::context::{EvalContext, EvalMode};
 use crate::expr::eval::convert;
 use crate::expr::expr_type::ExprType;
 
-/// A constant as a TIME is compared with it.
+/// Converts a constant for the comparison with a TIME.
 pub(crate) static COMPARED_TIME: Function = time(|args, context| once(args, context, to_time));
-/// As [`COMPARED_TIME`], in an IN list.
+/// Like [`COMPARED_TIME`], in an IN list.
 static LISTED_TIME: Function = time(|args, context| once_before(args, context, to_time));
-/// A constant as a DATETIME is compared with it.
+/// Converts a constant for the comparison with a DATETIME.
 pub(crate) static COMPARED_DATETIME: Function = datetime(|args, context| once(args, context, to_datetime));
-/// As [`COMPARED_DATETIME`], in an IN list.
+/// Like [`COMPARED_DATETIME`], in an IN list.
 static LISTED_DATETIME: Function = datetime(|args, context| once_before(args, context, to_datetime));
-/// A constant as a DECIMAL is compared with it.
+/// Converts a constant for the comparison with a DECIMAL.
 pub(crate) static COMPARED_DECIMAL: Function = decimal(|args, context| once(args, context, to_decimal));
-/// As [`COMPARED_DECIMAL`], in an IN list.
+/// Like [`COMPARED_DECIMAL`], in an IN list.
 static LISTED_DECIMAL: Function = decimal(|args, context| once_before(args, context, to_decimal));
-/// A constant as a DOUBLE is compared with it.
+/// Converts a constant for the comparison with a DOUBLE.
 pub(crate) static COMPARED_DOUBLE: Function = double(|args, context| once(args, context, to_double));
-/// As [`COMPARED_DOUBLE`], in an IN list.
+/// Like [`COMPARED_DOUBLE`], in an IN list.
 static LISTED_DOUBLE: Function = double(|args, context| once_before(args, context, to_double));
 
-/// The function for a constant of an IN list, of the one for a single comparison; `None` for any other function.
+/// Returns the IN list variant of a function for a single comparison; `None` for any other function.
 pub(crate) fn listed(function: &'static Function) -> Option<&'static Function> {
     [
         (&COMPARED_TIME, &LISTED_TIME),
@@ -42,7 +42,7 @@ pub(crate) fn listed(function: &'static Function) -> Option<&'static Function> {
     .find_map(|(compared, listed)| std::ptr::eq(function, compared).then_some(listed))
 }
 
-/// The operand of a cast to a date that is compared: what is no date is the zero date.
+/// Converts the operand of a cast to a date that is compared. A value that is not a date becomes the zero date.
 pub(crate) static LENIENT_DATETIME: Function = pure(
     "datetime",
     (1, 1),
@@ -50,7 +50,7 @@ pub(crate) static LENIENT_DATETIME: Function = pure(
     |args, context| to_datetime(&*args.value(0, context)?, context),
 );
 
-/// As [`LENIENT_DATETIME`], of a cast to a time.
+/// Like [`LENIENT_DATETIME`], for a cast to a time.
 pub(crate) static LENIENT_TIME: Function = pure(
     "time",
     (1, 1),

@@ -1,4 +1,4 @@
-//! Functions that choose among their arguments: IF, IFNULL, NULLIF, COALESCE, GREATEST, LEAST, INTERVAL, FIELD's kin.
+//! Functions that select an argument: IF, IFNULL, NULLIF, COALESCE, GREATEST, LEAST, INTERVAL, and related functions.
 
 use std::cmp::Ordering;
 
@@ -38,7 +38,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     ),
 ];
 
-/// GREATEST of texts: as a number it is that of their numbers.
+/// GREATEST of texts. As a number it is the greatest of their numbers.
 static GREATEST_OF_TEXTS: Function = Function {
     as_number: Some(&GREATEST_NUMBER),
     ..pure("greatest", (2, MANY), bind_extreme, eval_greatest)
@@ -46,7 +46,7 @@ static GREATEST_OF_TEXTS: Function = Function {
 static GREATEST_NUMBER: Function = pure("greatest", (2, MANY), bind_extreme, |args, context| {
     extreme_number(args, context, f64::max)
 });
-/// As [`GREATEST_OF_TEXTS`].
+/// LEAST of texts, like [`GREATEST_OF_TEXTS`].
 static LEAST_OF_TEXTS: Function = Function {
     as_number: Some(&LEAST_NUMBER),
     ..pure("least", (2, MANY), bind_extreme, eval_least)
@@ -63,7 +63,7 @@ fn eval_least(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
     extreme(args, context, Ordering::Less)
 }
 
-/// The greatest or least number of texts.
+/// Returns the greatest or least of the texts' numbers.
 fn extreme_number(
     args: &Args<'_>,
     context: &mut EvalContext<'_>,
@@ -118,7 +118,7 @@ fn bind_coalesce(call: &mut BindCall<'_>) -> Result<ExprType> {
 }
 
 fn eval_coalesce(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
-    // Each argument is evaluated once: twice would be 2ⁿ times for the innermost of n nested calls.
+    // Evaluate each argument once. Twice would be 2ⁿ times for the innermost of n nested calls.
     for branch in args.call.args.iter() {
         let value = branch.eval_branch(args.ty, &args.frame, context)?;
         if !value.is_null() {
@@ -147,7 +147,7 @@ fn bind_nullif(call: &mut BindCall<'_>) -> Result<ExprType> {
         }
         same => same,
     };
-    // What is compared is not what is returned.
+    // The compared form of the first argument may differ from the returned form.
     let [subject, other] = &mut call.args[..] else {
         return Ok(ty);
     };
@@ -178,7 +178,7 @@ fn bind_nullif(call: &mut BindCall<'_>) -> Result<ExprType> {
 }
 
 fn eval_nullif(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
-    // The first argument is evaluated once: twice would be 2ⁿ times for the innermost of n nested calls.
+    // Evaluate the first argument once. Twice would be 2ⁿ times for the innermost of n nested calls.
     let subject = &args.call.args[0];
     let (returned, compared) = match &args.call.compared {
         None => (args.value(0, context)?, None),
@@ -220,7 +220,8 @@ fn bind_extreme(call: &mut BindCall<'_>) -> Result<ExprType> {
         .filter(|ty| ty.class() == Class::String && !ty.is_parameter())
         .count();
     let ty = if !temporal.is_empty() {
-        // Texts and numbers beside dates are read as dates; only TIMESTAMPs among themselves stay it.
+        // With dates among them, texts and numbers are read as dates. The result is a TIMESTAMP only if all arguments
+        // are.
         let ty = common_type_in(&temporal, call.connection(), call.name)?;
         let fraction = |arg: &Expr| match arg.ty.is_null() {
             true => 0,
@@ -247,7 +248,8 @@ fn bind_extreme(call: &mut BindCall<'_>) -> Result<ExprType> {
     Ok(call.with_nullability(ty))
 }
 
-/// GREATEST and LEAST: NULL if any argument is; compared in the common type, in which the result is returned.
+/// Computes GREATEST and LEAST: NULL if any argument is NULL. The arguments are compared and returned in the common
+/// type.
 fn extreme(args: &Args<'_>, context: &mut EvalContext<'_>, wanted: Ordering) -> Result<Value> {
     let by = match args.ty.class() {
         Class::Int => Comparison::Int,
@@ -280,7 +282,7 @@ fn extreme(args: &Args<'_>, context: &mut EvalContext<'_>, wanted: Ordering) -> 
     Ok(best.unwrap_or_default())
 }
 
-/// An argument as a date or a day and time; what is none compares as zero.
+/// Evaluates an argument as a date or datetime. A value that is neither compares as zero.
 fn day_choice(args: &Args<'_>, index: usize, context: &mut EvalContext<'_>) -> Result<Value> {
     let value = args.value(index, context)?;
     if matches!(args.ty.data_type, DataType::Timestamp { .. }) {
@@ -299,7 +301,7 @@ fn eval_isnull(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> 
     Ok(Value::Int(i64::from(args.value(0, context)?.is_null())))
 }
 
-/// INTERVAL(n, a, b, …): how many of the increasing numbers are at most n; -1 for NULL.
+/// Computes INTERVAL(n, a, b, …): the number of values that are at most n in an ascending list; -1 for NULL.
 fn eval_interval(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
     let Some(needle) = args.double(0, context)? else {
         return Ok(Value::Int(-1));

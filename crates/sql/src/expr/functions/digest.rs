@@ -1,4 +1,4 @@
-//! Hashes, checksums, encodings of bytes as text, random values.
+//! Hashes, checksums, encodings of bytes as text, and random values.
 
 use md5::Md5;
 use paceline_types::Value;
@@ -149,7 +149,7 @@ fn bind_checksum(call: &mut BindCall<'_>) -> Result<ExprType> {
     Ok(call.with_nullability(unsigned_int(10)))
 }
 
-/// INT UNSIGNED.
+/// Returns the type INT UNSIGNED.
 fn unsigned_int(display_width: u8) -> ExprType {
     ExprType::new(DataType::Integer(IntegerType {
         display_width,
@@ -157,7 +157,7 @@ fn unsigned_int(display_width: u8) -> ExprType {
     }))
 }
 
-/// CRC32(text) or CRC32(crc, text).
+/// Computes CRC32(text) or CRC32(crc, text).
 fn checksum(args: &Args<'_>, context: &mut EvalContext<'_>, update: fn(u32, &[u8]) -> u32) -> Result<Value> {
     let (start, bytes) = if args.len() > 1 {
         let start = some!(args.wide_int(0, context)?) as u32;
@@ -193,7 +193,7 @@ fn reflected_crc(crc: u32, bytes: &[u8], polynomial: u32) -> u32 {
 
 const BASE64: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-/// Base64 in lines of 76 characters.
+/// Encodes as Base64 in lines of 76 characters.
 fn eval_to_base64(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
     let bytes = some!(args.bytes(0, context)?);
     let mut out = String::with_capacity(bytes.len() * 4 / 3 + 4);
@@ -253,7 +253,7 @@ fn eval_from_base64(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Va
     }
 }
 
-/// NULL with warning 1958.
+/// Returns NULL with warning 1958.
 fn bad_base64(position: usize, context: &mut EvalContext<'_>) -> Result<Value> {
     context.warn(ER_BAD_BASE64_DATA, ER_BAD_BASE64_DATA.message(&[&position]))?;
     Ok(Value::Null)
@@ -264,7 +264,7 @@ fn bind_hex(call: &mut BindCall<'_>) -> Result<ExprType> {
     Ok(call.ascii_text(length))
 }
 
-/// HEX of a number is the number's, of text the bytes'.
+/// Computes HEX: of a number its digits, of a text its bytes.
 fn eval_hex(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
     let value = args.value(0, context)?;
     Ok(match &*value {
@@ -272,7 +272,7 @@ fn eval_hex(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
         Value::Int(_) | Value::UInt(_) | Value::Year(_) | Value::Bit(_) => {
             Value::Text(format!("{:X}", convert::to_i128(&value, context)? as u64))
         }
-        // As MariaDB has it, a decimal is a double here.
+        // As in MariaDB, a decimal is treated as a double.
         Value::Double(_) | Value::Float(_) | Value::Decimal(_) => {
             let number = convert::to_double(&value, context)?;
             let number = if number <= i64::MIN as f64 || number >= u64::MAX as f64 {
@@ -317,13 +317,13 @@ fn eval_random_bytes(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<V
     Ok(Value::Bytes(bytes))
 }
 
-/// A version 1 UUID: a time that never repeats in this process, and a random node.
+/// Returns a version 1 UUID: a time that is unique in this process, and a random node.
 fn uuid() -> String {
     use std::sync::OnceLock;
     use std::sync::atomic::{AtomicU64, Ordering};
     static NODE: OnceLock<u64> = OnceLock::new();
     static LAST: AtomicU64 = AtomicU64::new(0);
-    // The multicast bit marks a node that is no hardware address.
+    // The multicast bit marks a node that is not a hardware address.
     let node = *NODE.get_or_init(|| rand::rng().next_u64() | 0x0100_0000_0000) & 0xFFFF_FFFF_FFFF;
     let ticks = (crate::session::now_micros() as u64)
         .wrapping_mul(10)

@@ -1,4 +1,4 @@
-//! What the session and the server tell of themselves; waiting and user locks.
+//! Information on the session and the server; waits and user locks.
 
 use std::time::Duration;
 
@@ -167,7 +167,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     ),
 ];
 
-/// Text of the system's own character set.
+/// Returns a text type with the character set of system constants.
 fn system_text(characters: u64) -> ExprType {
     ExprType::text(characters, Charset::Utf8mb3.default_collation())
         .with_coercibility(Coercibility::SystemConstant)

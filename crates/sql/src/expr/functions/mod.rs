@@ -1,8 +1,8 @@
-//! Functions: one table entry each (name, how many arguments, how its type follows from theirs, how it is evaluated), grouped by
+//! Functions: a table with one entry each (name, number of arguments, type of the result, evaluation), grouped by
 //! subject in the files of this folder.
 //!
-//! A function that MariaDB's grammar writes in a way of its own (`CAST`, `EXTRACT`, `TRIM(LEADING …)`) is brought to a call by the
-//! binder. Units, regular expressions' flags and the like are constants among the arguments.
+//! The binder converts functions with their own grammar (`CAST`, `EXTRACT`, `TRIM(LEADING …)`) to calls. Units, flags
+//! of regular expressions and the like are constants among the arguments.
 
 mod arguments;
 mod compared;
@@ -40,44 +40,44 @@ use super::tree::Expr;
 use crate::error::Result;
 use paceline_types::Value;
 
-/// Whether a function gives the same result when it is called again.
+/// Whether repeated calls have the same result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stability {
-    /// The same arguments give the same result: folded at bind.
+    /// The same arguments have the same result: folded when the call is bound.
     Pure,
-    /// The same throughout an execution: `NOW()`, `DATABASE()`.
+    /// The same result during one execution: `NOW()`, `DATABASE()`.
     Execution,
-    /// Another result, or an effect, at each call: `RAND()`, `SLEEP()`.
+    /// A new result, or an effect, at each call: `RAND()`, `SLEEP()`.
     Volatile,
 }
 
 impl Stability {
-    /// Whether one evaluation serves a whole execution.
+    /// Returns whether one evaluation is sufficient for a whole execution.
     pub const fn is_constant_during_execution(self) -> bool {
         matches!(self, Stability::Pure | Stability::Execution)
     }
 }
 
-/// How a call's type follows from its arguments; may convert them.
+/// Determines the type of a call from its arguments. May convert them.
 pub(crate) type BindFn = fn(&mut BindCall<'_>) -> Result<ExprType>;
-/// How a call is evaluated.
+/// Evaluates a call.
 pub(crate) type EvalFn = for<'a> fn(&Args<'a>, &mut EvalContext<'_>) -> Result<Value>;
 
-/// A function of the table.
+/// Entry of the function table.
 pub struct Function {
-    /// Its name in lower case.
+    /// Name in lower case.
     pub name: &'static str,
-    /// The fewest and the most arguments.
+    /// Minimum and maximum number of arguments.
     pub(crate) arguments: (usize, usize),
-    /// Whether it gives the same result when it is called again.
+    /// Whether repeated calls have the same result.
     pub stability: Stability,
     pub(crate) bind: BindFn,
     pub(crate) eval: EvalFn,
-    /// What is called in its place where a number or a truth value is wanted.
+    /// Function called instead where a number or truth value is expected.
     pub(crate) as_number: Option<&'static Function>,
-    /// What is called in its place where a number or a date is wanted, of a function whose text is a date.
+    /// Function called instead where a number or date is expected, if the result is a date as text.
     pub(crate) as_temporal: Option<&'static Function>,
-    /// What is called in its place where the result is compared with text.
+    /// Function called instead where the result is compared with text.
     pub(crate) as_compared: Option<&'static Function>,
 }
 
@@ -87,10 +87,10 @@ impl std::fmt::Debug for Function {
     }
 }
 
-/// As many arguments as one likes.
+/// No maximum number of arguments.
 const MANY: usize = usize::MAX;
 
-/// A table entry of a pure function.
+/// Creates the entry of a pure function.
 const fn pure(name: &'static str, arguments: (usize, usize), bind: BindFn, eval: EvalFn) -> Function {
     Function {
         name,
@@ -104,7 +104,7 @@ const fn pure(name: &'static str, arguments: (usize, usize), bind: BindFn, eval:
     }
 }
 
-/// A table entry of a function that is constant during an execution.
+/// Creates the entry of a function that is constant during an execution.
 const fn steady(name: &'static str, arguments: (usize, usize), bind: BindFn, eval: EvalFn) -> Function {
     Function {
         name,
@@ -118,7 +118,7 @@ const fn steady(name: &'static str, arguments: (usize, usize), bind: BindFn, eva
     }
 }
 
-/// A table entry of a function that is called each time.
+/// Creates the entry of a function that is evaluated at each call.
 const fn volatile(name: &'static str, arguments: (usize, usize), bind: BindFn, eval: EvalFn) -> Function {
     Function {
         name,
@@ -132,21 +132,22 @@ const fn volatile(name: &'static str, arguments: (usize, usize), bind: BindFn, e
     }
 }
 
-/// A call.
+/// A function call.
 #[derive(Clone)]
 pub struct Call {
-    /// Which function.
+    /// Function to call.
     pub function: &'static Function,
-    /// Its arguments.
+    /// Arguments of the call.
     pub args: Vec<Expr>,
-    /// Keys the state that the call keeps during an execution.
+    /// Key of the state that the call keeps during an execution.
     pub id: u64,
-    /// How NULLIF compares its first argument, where that is not as it returns it. It follows from the arguments.
+    /// Form in which NULLIF compares its first argument, if it differs from the returned form. It follows from the
+    /// arguments.
     pub(crate) compared: Option<Box<Reading>>,
 }
 
 impl std::fmt::Debug for Call {
-    /// Calls that give the same look the same, so that GROUP BY finds its keys; each call of RAND() is its own.
+    /// Equal calls have equal output, so that GROUP BY finds its keys. Each call of RAND() is different.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let mut call = f.debug_struct("Call");
         call.field("name", &self.function)
@@ -160,17 +161,17 @@ impl std::fmt::Debug for Call {
 }
 
 impl Call {
-    /// What is called for a date or a time.
+    /// Returns the function to call where a date or time is expected.
     pub(crate) fn temporal_function(&self) -> &'static Function {
         self.function.as_temporal.unwrap_or(self.function)
     }
 
-    /// Whether a number or a truth value is asked of another function.
+    /// Returns whether another function is called where a number or truth value is expected.
     pub(crate) fn has_number_function(&self) -> bool {
         !std::ptr::eq(self.function, self.number_function())
     }
 
-    /// What is called for a number or a truth value.
+    /// Returns the function to call where a number or truth value is expected.
     pub(crate) fn number_function(&self) -> &'static Function {
         self.function
             .as_number
@@ -179,7 +180,7 @@ impl Call {
     }
 }
 
-/// The function of that name (lower case).
+/// Looks up a function by its name in lower case.
 pub(crate) fn find(name: &str) -> Option<&'static Function> {
     static BY_NAME: OnceLock<HashMap<&'static str, &'static Function>> = OnceLock::new();
     let by_name = BY_NAME.get_or_init(|| {

@@ -86,7 +86,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     ),
 ];
 
-/// INET_ATON takes short forms: `127.1` is 127.0.0.1.
+/// Computes INET_ATON. It accepts short forms: `127.1` is 127.0.0.1.
 fn eval_aton(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
     let text = some!(args.text(0, context)?);
     let mut number = 0u64;
@@ -103,7 +103,7 @@ fn eval_aton(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
             _ => return Ok(Value::Null),
         }
     }
-    // What is left out stands before the last part.
+    // Missing parts are before the last one.
     if (2..4).contains(&parts.len()) {
         let missing = 4 - parts.len();
         number = (number >> 8) << (8 * (missing + 1)) | (number & 255);

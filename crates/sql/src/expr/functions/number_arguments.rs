@@ -1,8 +1,8 @@
-//! Which arguments are read as numbers whatever their type: there `0x41` is 65, and JSON_EXTRACT gives the digits of a string. And which are read as
-//! dates or times: there ADDTIME of a text gives the time, not its text.
+//! Arguments that are read as numbers whatever their type: there `0x41` is 65, and JSON_EXTRACT returns the digits of a
+//! string. Also arguments that are read as dates or times: there ADDTIME of a text returns a time, not a text.
 
-/// Whether the function (its name in lower case) reads its argument of that index as a number. Those that look at the types of
-/// all their arguments first, as GREATEST does, see to it themselves.
+/// Returns whether a function (name in lower case) reads the argument with this index as a number. Functions that
+/// examine the types of all arguments first, such as GREATEST, handle this themselves.
 pub(crate) fn reads_number(name: &str, index: usize) -> bool {
     match name {
         "abs" | "ceiling" | "ceil" | "floor" | "round" | "truncate" | "sign" | "pow" | "power" | "sqrt"
@@ -25,7 +25,7 @@ pub(crate) fn reads_number(name: &str, index: usize) -> bool {
     }
 }
 
-/// Whether the function (its name in lower case) reads its argument of that index as a date or a time.
+/// Returns whether a function (name in lower case) reads the argument with this index as a date or time.
 pub(crate) fn reads_temporal(name: &str, index: usize) -> bool {
     match name {
         "date" | "time" | "year" | "quarter" | "month" | "day" | "dayofmonth" | "dayofweek" | "weekday"
@@ -39,7 +39,7 @@ pub(crate) fn reads_temporal(name: &str, index: usize) -> bool {
     }
 }
 
-/// Whether the function has no result for dates whose month or day is zero.
+/// Returns whether a function has no result for dates whose month or day is zero.
 pub(crate) fn wants_whole_date(name: &str) -> bool {
     matches!(
         name,

@@ -1,4 +1,4 @@
-//! Numbers: rounding, powers, logarithms, trigonometry, RAND, CONV.
+//! Numeric functions: rounding, powers, logarithms, trigonometry, RAND.
 
 use paceline_types::decimal::Rounding;
 use paceline_types::temporal::{Interval, add_interval};
@@ -131,11 +131,11 @@ fn bind_pi(_call: &mut BindCall<'_>) -> Result<ExprType> {
     })))
 }
 
-/// The numeric class that a function works in: text and parameters are doubles.
+/// Returns the numeric class in which a function computes: double for text and parameters.
 fn class(ty: &ExprType) -> Class {
     match ty.class() {
         _ if ty.is_parameter() => Class::Double,
-        // ENUM and SET are their numbers.
+        // ENUM and SET are treated as their numbers.
         _ if matches!(ty.data_type, DataType::Enum { .. } | DataType::Set { .. }) => Class::Int,
         Class::Int | Class::Date => Class::Int,
         Class::Time | Class::DateTime if ty.decimals() == 0 => Class::Int,
@@ -283,7 +283,7 @@ fn bind_round(call: &mut BindCall<'_>) -> Result<ExprType> {
         Class::Int if matches!(argument.data_type, DataType::Bit { .. }) => {
             ExprType::bigint_unsigned(argument.integer_digits().min(20) as u8)
         }
-        // Rounding up may need a digit more than the integer type has.
+        // Rounding up may need one digit more than the integer type has.
         Class::Int if digits.is_none_or(|digits| digits < 0) => match argument.integer_digits() + 1 {
             width @ ..19 => ExprType::int(width as u8 + 1),
             width => ExprType::decimal(width, 0),
@@ -400,7 +400,8 @@ fn round(args: &Args<'_>, context: &mut EvalContext<'_>, rounding: Rounding) -> 
                 decimals => digits.min(i32::from(decimals)),
             };
             let rounded = number.round(scale, rounding);
-            // More digits than the number has are zeros. Where rows give the digits, all have as many as the type.
+            // Digits beyond those of the number are zeros. If the number of digits is not constant, all results have as
+            // many as the type.
             let shown = match args.call.args.get(1) {
                 Some(digits) if !digits.is_constant_during_execution() => i32::from(args.ty.decimals()),
                 _ => scale,
@@ -418,7 +419,7 @@ fn round(args: &Args<'_>, context: &mut EvalContext<'_>, rounding: Rounding) -> 
     })
 }
 
-/// A datetime so many microseconds later, where that is one.
+/// Returns the datetime `micros` microseconds later, if it is valid.
 fn later(datetime: DateTime, micros: i64) -> DateTime {
     let interval = Interval {
         months: 0,
@@ -427,7 +428,7 @@ fn later(datetime: DateTime, micros: i64) -> DateTime {
     add_interval(datetime, interval).unwrap_or(datetime)
 }
 
-/// Microseconds of which so many digits of a second are left.
+/// Rounds microseconds to `decimals` digits of a second.
 fn round_micros(micros: i64, decimals: u8, rounding: Rounding) -> i64 {
     let unit = 10i64.pow(6 - u32::from(decimals));
     let half = match rounding {
@@ -437,7 +438,7 @@ fn round_micros(micros: i64, decimals: u8, rounding: Rounding) -> i64 {
     (micros + half) / unit * unit
 }
 
-/// Rounds a double at a decimal digit as MariaDB's `my_double_round` does: half away from even by the machine's `rint`.
+/// Rounds a double to a number of decimals like MariaDB's `my_double_round`: half to even, by `rint`.
 fn round_double(number: f64, digits: i32, rounding: Rounding) -> f64 {
     let factor = 10f64.powi(digits.abs());
     let truncate = rounding == Rounding::Truncate;
@@ -506,7 +507,7 @@ fn logarithm(args: &Args<'_>, context: &mut EvalContext<'_>, function: impl Fn(f
     Ok(Value::Double(function(number)))
 }
 
-/// LOG(x), LOG(base, x).
+/// Computes LOG(x) and LOG(base, x).
 fn eval_log(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
     if args.len() == 1 {
         return logarithm(args, context, f64::ln);

@@ -1,4 +1,4 @@
-//! REGEXP and its functions.
+//! REGEXP and related functions.
 
 use paceline_types::{Collation, Value};
 
@@ -39,7 +39,7 @@ fn bind_match(call: &mut BindCall<'_>) -> Result<ExprType> {
     Ok(call.with_nullability(ExprType::boolean()))
 }
 
-/// The collation that decides over case.
+/// Returns the collation that determines case sensitivity.
 fn collation(args: &Args<'_>, context: &EvalContext<'_>) -> Collation {
     let types = [args.ty_of(0), args.ty_of(1)];
     CollationMix::of(&types, context.session.settings.collation_connection, "regexp")
@@ -93,7 +93,7 @@ fn eval_replace(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value>
     }
 }
 
-/// The text with every match replaced; `None` for one that becomes longer than `length_max` bytes.
+/// Replaces every match in the text. Returns `None` if the result exceeds `length_max` bytes.
 fn replace_all(regex: &regex::Regex, text: &str, template: &str, length_max: usize) -> Option<String> {
     let mut out = String::new();
     let mut end = 0;

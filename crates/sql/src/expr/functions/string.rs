@@ -1,6 +1,6 @@
-//! Strings: building, cutting, searching, changing.
+//! String functions: building, cutting, searching, changing.
 //!
-//! A binary result counts bytes: its arguments are seen with each byte as a character ([`Args::view`]).
+//! A binary result counts bytes: each byte of its arguments is treated as a character ([`Args::view`]).
 
 use std::borrow::Cow;
 
@@ -16,7 +16,7 @@ use crate::expr::eval::convert;
 use crate::expr::expr_type::{Class, ExprType};
 use crate::expr::tree::Expr;
 
-/// The longest text that a function's type announces, in characters.
+/// Maximum length of text in a function's type, in characters.
 const LONGEST: u64 = 16_777_216;
 
 pub(super) static FUNCTIONS: &[Function] = &[
@@ -140,7 +140,7 @@ fn all(call: &BindCall<'_>) -> Vec<usize> {
     (0..call.args.len()).collect()
 }
 
-/// The result was longer than `max_allowed_packet`: NULL and warning 1301.
+/// Handles a result longer than `max_allowed_packet`: returns NULL with warning 1301.
 pub(super) fn too_long(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
     let limit = context.session.settings.max_allowed_packet;
     let message = ER_WARN_ALLOWED_PACKET_OVERFLOWED.message(&[&args.name(), &limit]);
@@ -148,7 +148,7 @@ pub(super) fn too_long(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result
     Ok(Value::Null)
 }
 
-/// A result, unless it is longer than `max_allowed_packet`.
+/// Returns the result, unless it is longer than `max_allowed_packet`.
 pub(super) fn within_packet(value: Value, args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
     match &value {
         Value::Text(text) if overflows(text.len(), context) => too_long(args, context),
@@ -157,7 +157,7 @@ pub(super) fn within_packet(value: Value, args: &Args<'_>, context: &mut EvalCon
     }
 }
 
-/// Whether a result of so many bytes is too long.
+/// Returns whether a result of this many bytes is too long.
 pub(super) fn overflows(bytes: usize, context: &EvalContext<'_>) -> bool {
     bytes > context.session.settings.max_allowed_packet
 }
@@ -221,7 +221,7 @@ fn eval_concat_ws(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Valu
     Ok(args.text_of_view(out))
 }
 
-/// The byte offset of character `index`, or the end.
+/// Returns the byte offset of character `index`, or the end of the text.
 fn offset_of(text: &str, index: usize) -> usize {
     if text.is_ascii() {
         index.min(text.len())
@@ -375,7 +375,7 @@ fn change_case(
     if text.is_ascii() {
         return Ok(Value::Text(change(&text)));
     }
-    // One character becomes one character: ß stays ß.
+    // One character becomes one character: ß does not change.
     let changed = text.chars().map(|character| {
         let changed = change(character.encode_utf8(&mut [0; 4]));
         let mut characters = changed.chars();
@@ -404,13 +404,13 @@ fn eval_char_length(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Va
 }
 
 fn bind_search(call: &mut BindCall<'_>) -> Result<ExprType> {
-    // INSTR's order is that of MariaDB's errors, in which it is LOCATE.
+    // The order of INSTR's arguments in MariaDB's errors, where it is called LOCATE.
     let order = if call.name == "instr" { [0, 1] } else { [1, 0] };
     call.compared_collation_of(&order, "locate")?;
     Ok(call.with_nullability(ExprType::int32(11)))
 }
 
-/// The collation in which two arguments are compared.
+/// Returns the collation for comparing two arguments.
 fn search_collation(args: &Args<'_>, context: &EvalContext<'_>) -> Collation {
     let types = [args.ty_of(0), args.ty_of(1)];
     CollationMix::of(&types, context.session.settings.collation_connection, args.name())
@@ -451,7 +451,7 @@ fn locate(
     })))
 }
 
-/// The byte offset of the first place where `needle` stands in `haystack`.
+/// Returns the byte offset of the first occurrence of `needle` in `haystack`.
 pub(super) fn find(haystack: &str, needle: &str, collation: Collation) -> Option<usize> {
     if needle.is_empty() {
         return Some(0);
@@ -460,7 +460,7 @@ pub(super) fn find(haystack: &str, needle: &str, collation: Collation) -> Option
         return haystack.find(needle);
     }
     if collation.charset().max_bytes_per_character() > 1 {
-        // As many bytes as the needle has: é is found by É, not by e.
+        // Only a match with as many bytes as the needle counts: É finds é, but e does not.
         return haystack
             .char_indices()
             .map(|(at, _)| at)
@@ -478,7 +478,7 @@ pub(super) fn find(haystack: &str, needle: &str, collation: Collation) -> Option
         .map(|(from, _)| from)
 }
 
-/// Whether two texts of the same number of characters are equal, trailing spaces included.
+/// Returns whether two texts with the same number of characters are equal, including trailing spaces.
 fn characters_equal(left: &str, right: &str, collation: Collation) -> bool {
     if left == right {
         return true;
@@ -501,12 +501,12 @@ fn bind_replace(call: &mut BindCall<'_>) -> Result<ExprType> {
 fn eval_replace(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
     let text = some!(args.view(0, context)?);
     let from = some!(args.view(1, context)?);
-    // What is put in is not asked for where nothing is replaced.
+    // The replacement is not evaluated if the searched text is empty.
     if from.is_empty() {
         return Ok(args.text_of_view(text));
     }
     let to = some!(args.view(2, context)?);
-    // The length is known before the text is made: it may be the product of both.
+    // Compute the length before building the text, because it can be the product of both lengths.
     if to.len() > from.len() {
         let places = text.matches(&*from).count();
         let added = places.saturating_mul(to.len() - from.len());
@@ -573,7 +573,7 @@ fn eval_strcmp(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> 
     Ok(Value::Int(ordering as i64))
 }
 
-/// Whether FIELD compares texts: dates among texts are texts to it.
+/// Returns whether FIELD compares texts. Dates among texts are treated as texts.
 fn are_compared_as_texts(args: &[Expr]) -> bool {
     let is_text = |arg: &Expr| matches!(arg.ty.class(), Class::String | Class::Null);
     args.iter()
@@ -590,7 +590,7 @@ fn bind_field(call: &mut BindCall<'_>) -> Result<ExprType> {
     Ok(ExprType::int(3))
 }
 
-/// FIELD: compared as strings, as numbers, or as doubles when they are mixed.
+/// Computes FIELD: compares strings, numbers, or doubles if the types are mixed.
 fn eval_field(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
     let needle = args.value(0, context)?;
     if needle.is_null() {
@@ -639,14 +639,14 @@ fn eval_find_in_set(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Va
         return Ok(Value::Int(label.map_or(0, i64::from)));
     }
     let set = some!(args.text(1, context)?);
-    // As in MariaDB a longer text, in bytes, is in no set, even if it is equal to a shorter one.
+    // As in MariaDB, a text with more bytes than the set is not found, even if it is equal to a shorter one.
     if set.is_empty() || needle.contains(',') || needle.len() > set.len() {
         return Ok(Value::Int(0));
     }
     let collation = search_collation(args, context);
     let equal = |part: &str| match collation {
         Collation::Binary => part == needle,
-        // Here blanks at the end count.
+        // Trailing blanks count here.
         collation => collation.equals_unpadded(part, &needle),
     };
     Ok(Value::Int(
@@ -769,7 +769,7 @@ fn eval_soundex(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value>
         'R' => '6',
         _ => '0',
     };
-    // Beyond ASCII MariaDB takes everything from À on for a letter, and leaves it as it is. A byte of a binary string is no such letter.
+    // In MariaDB every character from À on is a letter and is kept. In a binary string such a byte is not a letter.
     let is_binary = args.is_binary();
     let mut letters = text
         .chars()
@@ -779,7 +779,7 @@ fn eval_soundex(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value>
     };
     let mut out = first.to_ascii_uppercase().to_string();
     let mut last = code(first);
-    // Vowels between two equal codes do not part them.
+    // Vowels do not separate two equal codes.
     for digit in letters.map(code) {
         if digit != '0' && digit != last {
             out.push(digit);

@@ -1,4 +1,4 @@
-//! Characters and numbers as text in special forms: ASCII, CHAR, BIN, OCT, CONV, FORMAT, WEIGHT_STRING.
+//! Special text forms of characters and numbers: ASCII, CHAR, BIN, OCT, CONV, FORMAT, WEIGHT_STRING.
 
 use std::borrow::Cow;
 
@@ -75,7 +75,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     pure("format", (2, 3), bind_format, eval_format),
 ];
 
-/// ORD: the bytes of the first character as one number.
+/// Computes ORD: the bytes of the first character as a number.
 fn eval_ord(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
     let value = args.value(0, context)?;
     let number = match &*value {
@@ -100,7 +100,7 @@ fn eval_ord(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
     Ok(Value::Int(number))
 }
 
-/// CHAR(n, …): each number as its bytes without leading zeros; NULLs are left out.
+/// Computes CHAR(n, …): the bytes of each number without leading zeros. NULLs are ignored.
 fn eval_char(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
     let mut out = Vec::new();
     for index in 0..args.len() {
@@ -114,7 +114,7 @@ fn eval_char(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
     Ok(Value::Bytes(out))
 }
 
-/// The number that CONV reads in a base, as 64 bits.
+/// Returns the number that CONV reads in a base, as 64 bits.
 fn number_for_base(
     args: &Args<'_>,
     index: usize,
@@ -133,7 +133,7 @@ fn number_for_base(
     })
 }
 
-/// Digits as far as they go; past 64 bits all bits are set.
+/// Parses the leading digits. Above 64 bits all bits are set.
 fn parse_in_base(text: &str, base: u32) -> u64 {
     let text = text.trim_start();
     let (negative, digits) = match text.strip_prefix('-') {
@@ -199,7 +199,7 @@ fn bind_format(call: &mut BindCall<'_>) -> Result<ExprType> {
     Ok(call.connection_text(length + length / 3 + 40).nullable())
 }
 
-/// FORMAT(number, decimals[, locale]): with thousands separators.
+/// Computes FORMAT(number, decimals[, locale]): with thousands separators.
 fn eval_format(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
     let value = args.value(0, context)?;
     if value.is_null() {

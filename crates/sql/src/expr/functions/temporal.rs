@@ -1,4 +1,4 @@
-//! Dates and times: the current ones, arithmetic, conversions to and from numbers.
+//! Dates and times: current ones, arithmetic, conversions to and from numbers.
 
 use paceline_types::convert::number_to_datetime;
 use paceline_types::decimal::Rounding;
@@ -211,7 +211,7 @@ enum Direction {
     Backward,
 }
 
-/// The constant number of fraction digits that an argument asks for.
+/// Returns the constant number of fraction digits in an argument.
 fn fraction(call: &BindCall<'_>, index: usize) -> Result<u8> {
     if call.args.len() <= index {
         return Ok(0);
@@ -229,7 +229,7 @@ fn fraction(call: &BindCall<'_>, index: usize) -> Result<u8> {
     }
 }
 
-/// What an argument is read as, which decides how many fraction digits it may bring.
+/// Kind of value that an argument is read as. It determines how many fraction digits it may have.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum ReadAs {
     DateTime,
@@ -237,8 +237,8 @@ pub(super) enum ReadAs {
     Number,
 }
 
-/// The fraction digits that a value of the argument's type has: text may have six. A constant text (a literal, a user variable) that
-/// is read as a date or time has those that it shows.
+/// Returns the number of fraction digits of an argument's values by its type: a text may have six. A constant text (a
+/// literal, a user variable) that is read as a date or time has the digits that it shows.
 pub(super) fn argument_fraction(call: &BindCall<'_>, index: usize, read_as: ReadAs) -> u8 {
     let argument = &call.args[index];
     let text = match &argument.kind {
@@ -258,7 +258,7 @@ pub(super) fn argument_fraction(call: &BindCall<'_>, index: usize, read_as: Read
     }
 }
 
-/// The fraction digits that a value has: of a sum of a text and an interval those that they bring.
+/// Returns the number of fraction digits of a value: for the sum of a text and an interval, the digits that these have.
 pub(super) fn value_fraction(expr: &Expr) -> u8 {
     if let ExprKind::Literal(Value::Text(text)) = &expr.kind {
         return text_fraction(text, ReadAs::DateTime, temporal::DateModes::default());
@@ -275,7 +275,7 @@ pub(super) fn value_fraction(expr: &Expr) -> u8 {
             let brought = unit.map_or(0, |unit| interval_decimals(unit, &call.args[1].ty));
             brought.max(value_fraction(&call.args[0]))
         }
-        // Of a text that is no constant nothing is known, as of any text here.
+        // Nothing is known about a text that is not constant.
         ExprKind::Call(call)
             if matches!(call.function.name, "addtime" | "subtime") && expr.ty.class() == Class::String =>
         {
@@ -291,7 +291,7 @@ pub(super) fn value_fraction(expr: &Expr) -> u8 {
     }
 }
 
-/// The fraction digits that values of a type have: labels have none.
+/// Returns the number of fraction digits of a type's values: labels have none.
 fn type_fraction(ty: &ExprType) -> u8 {
     match ty.data_type {
         DataType::Enum { .. } | DataType::Set { .. } => 0,
@@ -299,7 +299,7 @@ fn type_fraction(ty: &ExprType) -> u8 {
     }
 }
 
-/// The fraction digits of a text.
+/// Returns the number of fraction digits of a text.
 pub(super) fn text_fraction(text: &str, read_as: ReadAs, modes: temporal::DateModes) -> u8 {
     let decimals = match read_as {
         ReadAs::DateTime => temporal::parse_datetime(text, modes).map(|parsed| parsed.value.decimals),
@@ -320,7 +320,7 @@ fn statement_time(zone: &TimeZone, decimals: u8, context: &EvalContext<'_>) -> D
         .truncated(decimals)
 }
 
-/// `NOW()` in the session's time zone.
+/// Returns `NOW()` in the session's time zone.
 pub(super) fn session_time(decimals: u8, context: &EvalContext<'_>) -> DateTime {
     statement_time(&context.session.settings.time_zone, decimals, context)
 }
@@ -334,12 +334,12 @@ fn eval_curtime(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value>
     Ok(Value::Time(session_time(args.ty.decimals(), context).time()))
 }
 
-/// The day number of a date whose month and day are not zero.
+/// Returns the day number of a date whose month and day are not zero.
 pub(super) fn real_day(date: Date) -> Option<u32> {
     (date.month != 0 && date.day != 0).then(|| day_number(date))
 }
 
-/// A unit by its name.
+/// Looks up a unit by its name.
 pub(super) fn unit_named(name: &str) -> Option<IntervalUnit> {
     use IntervalUnit as U;
     Some(match name {
@@ -367,7 +367,7 @@ pub(super) fn unit_named(name: &str) -> Option<IntervalUnit> {
     })
 }
 
-/// Whether the unit leaves the time of day alone.
+/// Returns whether the unit does not affect the time of day.
 fn is_date_unit(unit: IntervalUnit) -> bool {
     use IntervalUnit as U;
     matches!(
@@ -383,7 +383,7 @@ fn keyword_of<'b>(call: &'b BindCall<'_>, index: usize) -> &'b str {
     }
 }
 
-/// The digits of fraction that an interval brings.
+/// Returns the number of fraction digits of an interval.
 fn interval_decimals(unit: IntervalUnit, amount: &ExprType) -> u8 {
     use IntervalUnit as U;
     match unit {
@@ -421,17 +421,17 @@ fn bind_date_add(call: &mut BindCall<'_>) -> Result<ExprType> {
     Ok(ty.nullable())
 }
 
-/// Whether a unit counts in the calendar: a time of day has no place for it.
+/// Returns whether a unit is one of the calendar, which cannot be added to a time of day.
 fn is_calendar_unit(unit: IntervalUnit) -> bool {
     use IntervalUnit as U;
     matches!(unit, U::Year | U::Quarter | U::Month | U::Week | U::YearMonth)
 }
 
-/// The interval of arguments 1 and 2.
+/// Interval of arguments 1 and 2.
 enum Amount {
     Null,
     Interval(Interval),
-    /// More than any date bears.
+    /// Larger than any date allows.
     TooMuch,
 }
 
@@ -463,7 +463,7 @@ fn interval(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Amount> {
             Some(number) => Interval::from_number(number, unit),
             None => return Ok(Amount::TooMuch),
         },
-        // Of these MariaDB takes what is past BIGINT for what its bits say.
+        // For these units MariaDB interprets the bits of numbers beyond BIGINT.
         U::Year | U::Month | U::Microsecond => {
             let number = match whole_amount(&value, context)? {
                 Some(number) => number,
@@ -476,7 +476,7 @@ fn interval(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Amount> {
     Ok(Amount::Interval(interval))
 }
 
-/// A number of days and the like; `None` for an unsigned one past BIGINT.
+/// Returns a number of days or other units; `None` for an unsigned number beyond BIGINT.
 fn whole_amount(value: &Value, context: &mut EvalContext<'_>) -> Result<Option<i64>> {
     Ok(match value {
         Value::UInt(number) => i64::try_from(*number).ok(),
@@ -496,7 +496,8 @@ fn whole_amount(value: &Value, context: &mut EvalContext<'_>) -> Result<Option<i
     })
 }
 
-/// A function whose argument is text gives text; where a number or a date is wanted, it is asked for what the text stands for.
+/// Creates the entry of a function that returns text if its argument is text. Where a number or date is expected, the
+/// value that the text represents is used.
 const fn of_text(
     name: &'static str,
     arguments: (usize, usize),
@@ -530,7 +531,7 @@ static DATE_SUB_OF_TEXT: Function =
 static ADDTIME_OF_TEXT: Function = of_text("addtime", (2, 2), bind_addtime, eval_addtime, &ADDTIME_VALUE);
 static SUBTIME_OF_TEXT: Function = of_text("subtime", (2, 2), bind_addtime, eval_subtime, &SUBTIME_VALUE);
 
-/// What is called where the result is text.
+/// Returns the function for a text result.
 fn function_of_text(name: &str) -> &'static Function {
     match name {
         "date_add" => &DATE_ADD_OF_TEXT,
@@ -556,7 +557,7 @@ fn eval_subtime(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value>
     as_shown(args, addtime_value(args, context, Direction::Backward)?)
 }
 
-/// The text of a temporal value where the call gives text.
+/// Converts a temporal value to text, if the call returns text.
 fn as_shown(args: &Args<'_>, value: Value) -> Result<Value> {
     Ok(match value {
         Value::Null => value,
@@ -567,14 +568,14 @@ fn as_shown(args: &Args<'_>, value: Value) -> Result<Value> {
     })
 }
 
-/// The sum as a date or a time, whatever the call gives.
+/// Returns the sum as a date or time, whatever the call returns.
 fn date_add_value(args: &Args<'_>, context: &mut EvalContext<'_>, direction: Direction) -> Result<Value> {
     let date = args.value(0, context)?;
     let unit = unit_named(args.keyword(2)).unwrap_or(IntervalUnit::Day);
     let is_time =
         matches!(args.ty_of(0).data_type, DataType::Time { .. }) || matches!(&*date, Value::Time(_));
     if is_time && is_calendar_unit(unit) {
-        // MariaDB looks at nothing before, not even at whether the time is NULL.
+        // MariaDB checks this first, even if the time is NULL.
         return overflow("time", context);
     }
     if date.is_null() {
@@ -611,7 +612,7 @@ fn date_add_value(args: &Args<'_>, context: &mut EvalContext<'_>, direction: Dir
             let text = convert::text_of(&date, context);
             let modes = context.session.settings.date_modes();
             let parsed = temporal::parse_datetime(&text, modes);
-            // What a column will hold is not known: all digits are shown.
+            // The value of a column is unknown when the call is bound, so all digits are shown.
             let decimals = match args.call.args[0].is_constant_during_execution() {
                 true => parsed.as_ref().map_or(0, |parsed| parsed.value.decimals),
                 false => value_fraction(&args.call.args[0]),
@@ -655,14 +656,14 @@ fn date_add_value(args: &Args<'_>, context: &mut EvalContext<'_>, direction: Dir
     })
 }
 
-/// NULL with warning 1441.
+/// Returns NULL with warning 1441.
 fn overflow(kind: &str, context: &mut EvalContext<'_>) -> Result<Value> {
     let message = ER_DATETIME_FUNCTION_OVERFLOW.message(&[&kind]);
     context.warn(ER_DATETIME_FUNCTION_OVERFLOW, message)?;
     Ok(Value::Null)
 }
 
-/// A value as a time or, where it has a day, as a day and time.
+/// Converts a value to a time or, if it contains a date, to a datetime.
 fn time_or_datetime(value: &Value, context: &mut EvalContext<'_>) -> Result<Option<TimeOrDateTime>> {
     let value = &*convert::bits_as_text(value, context);
     Ok(match value {
@@ -700,7 +701,8 @@ fn time_or_datetime(value: &Value, context: &mut EvalContext<'_>) -> Result<Opti
     })
 }
 
-/// An interval of days to seconds that is added to a time, in microseconds; `None`, with a warning, for what is none.
+/// Converts a value to an interval of days to seconds, in microseconds. Returns `None`, with a warning, if it is not
+/// one.
 fn day_second(value: &Value, context: &mut EvalContext<'_>) -> Result<Option<i64>> {
     const KIND: &str = "INTERVAL DAY TO SECOND";
     let read = match value {
@@ -723,17 +725,17 @@ fn day_second(value: &Value, context: &mut EvalContext<'_>) -> Result<Option<i64
 
 enum TimeOrDateTime {
     Time(Time),
-    /// A day, at its beginning.
+    /// A date, at midnight.
     Date(DateTime),
     DateTime(DateTime),
 }
 
-/// Microseconds since the year 0.
+/// Returns the microseconds since year 0.
 fn absolute_micros(datetime: DateTime) -> i64 {
     i64::from(day_number(datetime.date)) * 86_400_000_000 + datetime.micros_of_day()
 }
 
-/// The day and time of a sum; `None` past the years 1 to 9999, which is NULL without a warning.
+/// Returns the datetime of a sum. `None` outside the years 1 to 9999: the result is NULL without a warning.
 fn from_absolute_micros(micros: i64, decimals: u8) -> Option<DateTime> {
     let day = u32::try_from(micros.div_euclid(86_400_000_000)).ok()?;
     if !(366..=temporal::DAY_NUMBER_MAX).contains(&day) {
@@ -762,7 +764,7 @@ fn bind_addtime(call: &mut BindCall<'_>) -> Result<ExprType> {
     Ok(ty.nullable())
 }
 
-/// The sum as a time or a day and time, whatever the call gives.
+/// Returns the sum as a time or datetime, whatever the call returns.
 fn addtime_value(args: &Args<'_>, context: &mut EvalContext<'_>, direction: Direction) -> Result<Value> {
     let left = args.value(0, context)?;
     let Some(left) = time_or_datetime(&left, context)? else {
@@ -782,7 +784,7 @@ fn addtime_value(args: &Args<'_>, context: &mut EvalContext<'_>, direction: Dire
         -right
     };
     let as_text = args.ty.class() == Class::String;
-    // A number has the fraction of its type, a text one where there is any.
+    // A number has the fraction digits of its type, a text shows a fraction if it is not zero.
     let of_number = match args.ty_of(0).class() {
         Class::Int | Class::Decimal => Some(args.ty_of(0).decimals().max(added_decimals).min(6)),
         _ => None,
@@ -809,7 +811,7 @@ fn addtime_value(args: &Args<'_>, context: &mut EvalContext<'_>, direction: Dire
     })
 }
 
-/// A time past the range of TIME, for the warning about it.
+/// Returns the text of a time beyond the range of TIME, for the warning.
 fn clipped_text(micros: i64) -> String {
     let sign = if micros < 0 { "-" } else { "" };
     let total = micros.unsigned_abs() / 1_000_000;
@@ -933,7 +935,7 @@ fn eval_makedate(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value
     })
 }
 
-/// 0 to 69 are 2000 to 2069, 70 to 99 are 1970 to 1999.
+/// Converts 0 to 69 to 2000 to 2069, and 70 to 99 to 1970 to 1999.
 fn two_digit_year(year: i64) -> i64 {
     match year {
         0..=69 => year + 2000,

@@ -1,4 +1,4 @@
-//! DATE_FORMAT, TIME_FORMAT, STR_TO_DATE, GET_FORMAT: the `%` letters of MariaDB.
+//! DATE_FORMAT, TIME_FORMAT, STR_TO_DATE, GET_FORMAT, with MariaDB's `%` letters.
 
 use std::fmt::Write;
 
@@ -16,11 +16,11 @@ use crate::expr::eval::convert;
 use crate::expr::expr_type::{ExprType, Repertoire};
 
 pub(super) static FUNCTIONS: &[Function] = &[
-    // Their names depend on `lc_time_names`.
+    // The names in the result depend on `lc_time_names`.
     steady("date_format", (2, 3), bind_formatted, |args, context| {
         let value = args.value(0, context)?;
         let datetime = match &*value {
-            // A time has no day here.
+            // A time is not combined with the current date here.
             Value::Time(time) if !time.is_negative() && time.hours() < 24 => {
                 let (hour, minute) = (time.hours() as u8, time.minute() as u8);
                 DateTime::new(Date::ZERO, hour, minute, time.second() as u8)
@@ -52,7 +52,8 @@ pub(super) static FUNCTIONS: &[Function] = &[
     ),
 ];
 
-/// Whether a format asks for what only a day has: its number in the year, its name, its month's name.
+/// Returns whether a format contains letters that need a complete date: the day of the year, the name of the day or
+/// month.
 fn names_a_day(format: &str) -> bool {
     let mut characters = format.chars();
     while let Some(character) = characters.next() {
@@ -73,14 +74,14 @@ fn bind_formatted(call: &mut BindCall<'_>) -> Result<ExprType> {
     Ok(ty.with_repertoire(repertoire).nullable())
 }
 
-/// Whether a locale's names of days and months are ASCII.
+/// Returns whether a locale's names of days and months are ASCII.
 pub(super) fn names_are_ascii(locale: &Locale) -> bool {
     let days = locale.days.iter().chain(&locale.short_days);
     let months = locale.months.iter().chain(&locale.short_months);
     days.chain(months).all(|name| name.is_ascii())
 }
 
-/// How long a formatted time gets, in characters.
+/// Returns the maximum length of a formatted time in characters.
 pub(super) fn format_length(call: &BindCall<'_>, index: usize) -> u64 {
     let Some(Value::Text(format)) = call.args[index].as_literal() else {
         return call.length(index).saturating_mul(10).min(255);
@@ -110,7 +111,7 @@ pub(super) fn format_length(call: &BindCall<'_>, index: usize) -> u64 {
     length
 }
 
-/// The locale that an argument names; for one that is not known, with warning 1649, `en_US`.
+/// Returns the locale named by an argument; `en_US` with warning 1649 if the name is unknown.
 pub(super) fn locale_named(
     args: &Args<'_>,
     index: usize,
@@ -129,7 +130,7 @@ fn whole(date: Date) -> Option<Date> {
     (date.year != 0 || date.month != 0 || date.day != 0).then_some(date)
 }
 
-/// DATE_FORMAT; `None` (NULL) where a letter has no value for that date.
+/// Computes DATE_FORMAT. Returns `None` (NULL) if a letter has no value for the date.
 pub(super) fn format_datetime(datetime: DateTime, format: &str, locale: &Locale) -> Option<String> {
     let date = datetime.date;
     let mut out = String::with_capacity(format.len() * 2);
@@ -202,7 +203,7 @@ pub(super) fn format_datetime(datetime: DateTime, format: &str, locale: &Locale)
     Some(out)
 }
 
-/// TIME_FORMAT: letters of the date give zeros, or NULL where they need a date.
+/// Computes TIME_FORMAT. Letters of the date become zeros, or the result is NULL if they need a date.
 fn format_time(time: Time, format: &str) -> Option<String> {
     let mut out = String::with_capacity(format.len() * 2);
     if time.is_negative() {
@@ -266,7 +267,7 @@ fn push_time(out: &mut String, letter: char, hour: u32, minute: u32, second: u32
     }
 }
 
-/// What a format asks STR_TO_DATE for.
+/// Returns which parts a format of STR_TO_DATE contains: date, time, fraction.
 fn format_parts(format: &str) -> (bool, bool, bool) {
     let (mut date, mut time, mut fraction) = (false, false, false);
     let mut letters = format.chars();
@@ -366,7 +367,7 @@ fn kind(data_type: &DataType) -> &'static str {
     }
 }
 
-/// The parts that STR_TO_DATE read.
+/// Parts parsed by STR_TO_DATE.
 #[derive(Clone, Copy, Default)]
 struct Parts {
     year: u16,
@@ -378,7 +379,7 @@ struct Parts {
     micros: u32,
 }
 
-/// Reads a text by a format (MariaDB's `extract_date_time`).
+/// Parser of a text by a format (MariaDB's `extract_date_time`).
 struct Reader<'t> {
     rest: &'t str,
     parts: Parts,
@@ -416,7 +417,7 @@ impl<'t> Reader<'t> {
         number.parse().ok()
     }
 
-    /// One of the names, by its full text or its first three letters.
+    /// Parses one of the names, in full or by its first three letters.
     fn name(&mut self, names: &[&str], short: bool) -> Option<u32> {
         for (index, name) in names.iter().enumerate() {
             let name = if short { &name[..3] } else { name };
@@ -435,7 +436,7 @@ impl<'t> Reader<'t> {
     fn read(mut self, format: &str) -> Option<(Parts, &'t str)> {
         let mut letters = format.chars().peekable();
         while let Some(letter) = letters.next() {
-            // Blanks before a piece are passed over; where nothing is left, the rest is zero.
+            // Blanks before each element are skipped. If nothing is left, the remaining parts are zero.
             if self.rest.trim_start().is_empty() && !letter.is_whitespace() {
                 self.rest = "";
                 break;

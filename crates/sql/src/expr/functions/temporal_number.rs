@@ -1,4 +1,4 @@
-//! Dates and times as numbers and back: Unix time, seconds of a time, periods; and from one time zone to another.
+//! Dates and times as numbers and back: Unix time, seconds of a time, periods; conversion between time zones.
 
 use paceline_types::decimal::Rounding;
 use paceline_types::temporal::Fractions;
@@ -49,7 +49,7 @@ fn bind_unix_timestamp(call: &mut BindCall<'_>) -> Result<ExprType> {
         return Ok(ExprType::bigint(17));
     };
     if argument.ty.is_parameter() && matches!(argument.kind, ExprKind::Parameter(_)) {
-        // Its value decides.
+        // The parameter's value determines the type.
         return Ok(ExprType::parameter());
     }
     Ok(match argument_fraction(call, 0, ReadAs::DateTime) {
@@ -80,7 +80,7 @@ fn eval_unix_timestamp(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result
                 .to_utc(datetime)
                 .filter(|seconds| (0..=i64::from(i32::MAX)).contains(seconds));
             match seconds {
-                // The second 0 itself stands for the zero date.
+                // Second 0 itself represents the zero date.
                 Some(0) if datetime.micros == 0 => return Ok(Value::Null),
                 Some(seconds) => (seconds, datetime.micros),
                 None => return Ok(Value::Null),
@@ -104,7 +104,7 @@ fn eval_unix_timestamp(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result
     ))
 }
 
-/// What `sql_mode` has done with digits of a fraction that there is no place for.
+/// Returns how `sql_mode` treats fraction digits that do not fit.
 pub(super) fn fraction_rounding(context: &EvalContext<'_>) -> Rounding {
     match context.session.settings.date_modes().fractions {
         Fractions::Cut => Rounding::Truncate,
@@ -189,7 +189,7 @@ fn eval_time_to_sec(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Va
     let number = Decimal::from(time.micros())
         .div(&Decimal::from(1_000_000i64), 6)?
         .unwrap_or(Decimal::ZERO);
-    // It shows as many digits as its type has, and has six.
+    // The type shows its own number of digits; the value has six.
     Ok(Value::Decimal(number.round(6, Rounding::Truncate)))
 }
 
@@ -202,7 +202,7 @@ fn eval_convert_tz(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Val
     };
     some!(real_day(datetime.date));
     let decimals = args.ty.decimals().min(6);
-    // Outside the range of TIMESTAMP the time is left as it is.
+    // Outside of the range of TIMESTAMP the time is not changed.
     let Some(seconds) = from
         .to_utc(datetime)
         .filter(|seconds| (1..=i64::from(i32::MAX)).contains(seconds))
@@ -216,7 +216,7 @@ fn eval_convert_tz(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Val
     ))
 }
 
-/// A period YYYYMM or YYMM as months.
+/// Converts a period YYYYMM or YYMM to months.
 fn months_of_period(period: i64) -> i64 {
     if period == 0 {
         return 0;
@@ -258,7 +258,7 @@ fn eval_period_add(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Val
     if period == 0 {
         return Ok(Value::Int(0));
     }
-    // 32 bits, as MariaDB takes it.
+    // 32 bits, as in MariaDB.
     let months = (months_of_period(period) as i32).wrapping_add(months as i32);
     Ok(Value::Int(period_of_months(i64::from(months as u32))))
 }

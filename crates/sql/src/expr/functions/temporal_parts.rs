@@ -1,4 +1,4 @@
-//! Parts of dates and times: YEAR, WEEK, HOUR, DAYNAME, EXTRACT …
+//! Parts of dates and times: YEAR, WEEK, HOUR, DAYNAME, EXTRACT and others.
 
 use paceline_types::convert::number_to_interval;
 use paceline_types::temporal::{
@@ -107,7 +107,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
         |_| Ok(ExprType::int(6).nullable()),
         |args, context| time_part(args, context, |time| i64::from(time.microsecond())),
     ),
-    // Their names depend on `lc_time_names`.
+    // The names in the result depend on `lc_time_names`.
     steady(
         "dayname",
         (1, 1),
@@ -141,7 +141,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     pure("extract", (2, 2), bind_extract, eval_extract),
 ];
 
-/// The type of a name of a day or a month.
+/// Returns the type of a day's or month's name.
 fn bind_name(call: &BindCall<'_>, characters: u64) -> ExprType {
     match names_are_ascii(call.session.settings.time_locale) {
         true => call.ascii_text(characters),
@@ -160,7 +160,7 @@ fn date_part(args: &Args<'_>, context: &mut EvalContext<'_>, part: fn(Date) -> i
         .map_or(Value::Null, |datetime| Value::Int(part(datetime.date))))
 }
 
-/// A part that dates with zeros do not have.
+/// Evaluates a part that dates with zeros do not have.
 fn whole_date_part(args: &Args<'_>, context: &mut EvalContext<'_>, part: fn(Date) -> i64) -> Result<Value> {
     let datetime = some!(args.datetime(0, context)?);
     Ok(whole(datetime.date).map_or(Value::Null, |date| Value::Int(part(date))))
@@ -240,7 +240,7 @@ fn eval_extract(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value>
         IntervalOrDateTime::DateTime(read) => {
             return Ok(extract_from_date(unit, read.value, context).map_or(Value::Null, Value::Int));
         }
-        // A time is in no year.
+        // A time has no year.
         IntervalOrDateTime::Interval(_) if of_date => return Ok(Value::Int(0)),
         IntervalOrDateTime::Interval(read) => read.value,
     };
@@ -257,7 +257,8 @@ fn eval_extract(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value>
     Ok(Value::Int(if micros < 0 { -number } else { number }))
 }
 
-/// What EXTRACT takes a part of that is no year, month or week: an interval, of which full days are days, or a datetime.
+/// Returns the source of EXTRACT for units other than year, month and week: an interval, whose full days are days, or a
+/// datetime.
 fn extract_source(
     unit: IntervalUnit,
     value: &Value,
@@ -302,7 +303,7 @@ fn extract_source(
     Ok(read)
 }
 
-/// The number that EXTRACT makes of the parts of a unit.
+/// Combines the parts of a unit to EXTRACT's number.
 fn time_number(unit: IntervalUnit, days: i64, hours: i64, minutes: i64, seconds: i64, micros: i64) -> i64 {
     use IntervalUnit as U;
     match unit {

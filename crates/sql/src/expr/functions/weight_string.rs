@@ -1,4 +1,4 @@
-//! WEIGHT_STRING: what a collation compares of a text.
+//! WEIGHT_STRING: the weights that a collation compares.
 
 use paceline_types::Collation;
 use paceline_types::Value;
@@ -10,7 +10,7 @@ use crate::expr::context::EvalContext;
 use crate::expr::expr_type::{Class, ExprType};
 use crate::parse::weight_flags;
 
-/// The text, the most bytes, how many weights, flags; see the parser.
+/// Arguments: the text, the maximum number of bytes, the number of weights, flags; see the parser.
 pub(super) static FUNCTIONS: &[Function] = &[pure("weight_string", (4, 4), bind, eval)];
 
 fn bind(call: &mut BindCall<'_>) -> Result<ExprType> {

@@ -1,25 +1,26 @@
-//! Text read as a date, with or without a time.
+//! Parsing of text as a date, with or without a time.
 
 use super::reader::{Accept, Body, Fraction, Reader, find_body};
 use super::{Parsed, YEAR_PIVOT};
 use crate::temporal::{Date, DateModes, DateTime};
 
-/// Reads a date with or without a time. `None` if it is none, or one that the modes forbid.
+/// Parses a date with or without a time. Returns `None` if the text is not a date, or the modes forbid it.
 pub fn parse_datetime(text: &str, modes: DateModes) -> Option<Parsed<DateTime>> {
     let body = find_body(text)?;
     let (read, _) = read_datetime(&body, modes, Accept::Any);
     Some(read.ok().filter(|_| !body.negative)?.fitted(modes.fractions))
 }
 
-/// Why a text is no datetime.
+/// Reason why a text is not a datetime.
 pub(super) enum NoDateTime {
-    /// It does not look like one.
+    /// It does not have the form of a datetime.
     Other,
-    /// It does, but there is no such day or time, or the modes forbid it; whether it has a time.
+    /// It has the form, but the date or time does not exist or the modes forbid it.
     Invalid { has_time: bool },
 }
 
-/// Whether these are digits only, perhaps with a T between date and time and a fraction behind; how many.
+/// Returns the number of digits if the text has only digits, optionally with a T between date and time and a fraction
+/// at the end.
 fn run_of_digits(bytes: &[u8]) -> Option<usize> {
     let mut reader = Reader::new(bytes);
     let (_, mut digits) = reader.digits(usize::MAX);
@@ -34,7 +35,7 @@ fn run_of_digits(bytes: &[u8]) -> Option<usize> {
     reader.bytes.is_empty().then_some(digits)
 }
 
-/// Reads a datetime; also how far.
+/// Parses a datetime. Also returns the rest of the text.
 pub(super) fn read_datetime<'a>(
     body: &Body<'a>,
     modes: DateModes,

@@ -1,8 +1,9 @@
-//! Text and numbers read as temporal values, as liberally as MariaDB does.
+//! Parsing of text and numbers as temporal values, as permissive as MariaDB's.
 //!
-//! A date may have any punctuation between its parts (`2024/1/31`, `24.01.31`), or none at all (`20240131123456`); a year of two digits is
-//! 1970 to 2069. A time may have days in front (`1 12:30`), be a number (`123000`), or stand in a datetime. What follows the value
-//! and was not understood is reported, not refused: the caller decides by `sql_mode`.
+//! A date may have any punctuation between its parts (`2024/1/31`, `24.01.31`), or none at all (`20240131123456`). A
+//! year of two digits is 1970 to 2069. A time may have days before it (`1 12:30`), be a number (`123000`), or be part
+//! of a datetime. Text after the value that was not parsed is reported rather than rejected: the caller decides by
+//! `sql_mode`.
 
 mod datetime;
 mod number;
@@ -19,34 +20,34 @@ pub use time::{
 
 use super::{DateTime, Fractions, Interval, Time, add_interval};
 
-/// What was read, and what was lost on the way.
+/// A parsed value and what was lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Parsed<T> {
     /// The value.
     pub value: T,
-    /// The rest of the text was not understood: 1265 or 1292 by the caller.
+    /// The rest of the text was not parsed: the caller reports 1265 or 1292.
     pub truncated: bool,
-    /// A time was past ±838:59:59 and was clipped: 1264 or 1292 by the caller.
+    /// A time was beyond ±838:59:59 and was clipped: the caller reports 1264 or 1292.
     pub clipped: bool,
-    /// The fraction had more than six digits: a note.
+    /// The fraction had more than six digits: the caller reports a note.
     pub fraction_cut: bool,
-    /// What was cut is half a microsecond or more.
+    /// The digits that were cut are half a microsecond or more.
     pub rest_is_half: bool,
-    /// Whether the text had a part for the time of day.
+    /// The text had a time of day.
     pub has_time: bool,
 }
 
-/// What a text that may be a time or a datetime turned out to be.
+/// Result for a text that may be a time or a datetime.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ParsedTemporal {
-    /// `12:30`
+    /// A time such as `12:30`.
     Time(Parsed<Time>),
-    /// `2024-01-31 12:30`
+    /// A datetime such as `2024-01-31 12:30`.
     DateTime(Parsed<DateTime>),
 }
 
 impl<T> Parsed<T> {
-    /// A value of which nothing was lost.
+    /// Creates a result without losses.
     pub fn whole(value: T) -> Self {
         Parsed {
             value,
@@ -60,7 +61,7 @@ impl<T> Parsed<T> {
 }
 
 impl Parsed<DateTime> {
-    /// The same, with what is left of the fraction rounded into it.
+    /// Returns the value rounded by the digits that were cut.
     fn fitted(self, fractions: Fractions) -> Self {
         let value = self.value;
         if fractions == Fractions::Cut || !self.rest_is_half {
@@ -75,7 +76,7 @@ impl Parsed<DateTime> {
 }
 
 impl Parsed<Time> {
-    /// The same, with what is left of the fraction rounded into it.
+    /// Returns the value rounded by the digits that were cut.
     fn fitted(self, fractions: Fractions) -> Self {
         let micros = self.value.micros();
         if fractions == Fractions::Cut || !self.rest_is_half || micros.abs() >= Time::MICROS_MAX {
@@ -89,5 +90,5 @@ impl Parsed<Time> {
     }
 }
 
-/// Years of two digits below this are 20xx.
+/// Years of two digits below this number are 20xx.
 const YEAR_PIVOT: u32 = 70;

@@ -1,11 +1,11 @@
-//! Numbers read as days, times and intervals.
+//! Conversion of numbers to dates, times and intervals.
 
 use super::reader::Fraction;
 use super::time::{IntervalOrDateTime, ReadTime, time_from_parts};
 use super::{Parsed, YEAR_PIVOT};
 use crate::temporal::{Date, DateModes, DateTime, Time};
 
-/// Reads a number such as 20240131 or 240131123000. `micros` is the number's fraction.
+/// Reads a number such as 20240131 or 240131123000. `micros` is the fraction of the number.
 pub fn datetime_from_number(number: i64, micros: u32, modes: DateModes) -> Option<DateTime> {
     const PIVOT: i64 = YEAR_PIVOT as i64;
     const DAY: i64 = 1_000_000;
@@ -34,10 +34,10 @@ pub fn datetime_from_number(number: i64, micros: u32, modes: DateModes) -> Optio
         .then(|| DateTime::new(date, hour as u8, minute as u8, second as u8).with_micros(micros, 0))
 }
 
-/// Reads a number such as -123000; past 838:59:59 it is clipped. A number of more digits than a time has is read as a datetime.
-/// `micros` is the number's fraction.
+/// Reads a number such as -123000; it is clipped beyond 838:59:59. A number with more digits than a time is read as a
+/// datetime. `micros` is the fraction of the number.
 pub fn time_from_number(number: i64, micros: u32) -> Option<Parsed<Time>> {
-    // What does not fit BIGINT is clipped like a time, not read as a datetime.
+    // A number beyond BIGINT is clipped like a time, not read as a datetime.
     if number > 9_999_999 && number < i64::MAX {
         return datetime_from_number(number, micros, DateModes::default()).map(|v| Parsed::whole(v.time()));
     }
@@ -60,8 +60,8 @@ pub fn time_from_number(number: i64, micros: u32) -> Option<Parsed<Time>> {
     })
 }
 
-/// Reads a number as EXTRACT and ADDTIME do: 9000000 is 900 hours, only a number of more than twelve digits a datetime. `micros` is its
-/// fraction, `None` what is out of range.
+/// Reads a number as EXTRACT and ADDTIME do: 9000000 is 900 hours, and only a number of more than twelve digits is a
+/// datetime. `micros` is the fraction of the number. Returns `None` if the number is out of range.
 pub fn interval_from_number(number: i64, micros: u32) -> Option<IntervalOrDateTime> {
     const LONGEST: i64 = 999_999_995_959;
     const LAST_DATETIME: i64 = 99_991_231_235_959;

@@ -1,13 +1,13 @@
-//! The text of a temporal value, read from the left: numbers, punctuation, blanks, a fraction.
+//! Reader for the text of a temporal value: numbers, punctuation, blanks, and a fraction.
 
-/// Reads bytes from the left.
+/// Reader that consumes bytes from the left.
 pub(super) struct Reader<'a> {
     pub bytes: &'a [u8],
-    /// How many numbers were read.
+    /// Number of numbers that were read.
     pub fields: usize,
 }
 
-/// A part was not there though the text goes on: reading stops.
+/// Signal to stop parsing: a part is missing although the text continues.
 pub(super) struct Stop;
 
 impl<'a> Reader<'a> {
@@ -32,7 +32,7 @@ impl<'a> Reader<'a> {
         self.bytes = &self.bytes[spaces..];
     }
 
-    /// Takes the digits that come next, at most so many. Large numbers saturate.
+    /// Reads the next digits, at most `most`. Large numbers saturate. Also returns the number of digits.
     pub fn digits(&mut self, most: usize) -> (u64, usize) {
         let count = self
             .bytes
@@ -47,7 +47,7 @@ impl<'a> Reader<'a> {
         (number, count)
     }
 
-    /// A number of at most so many digits; nothing at the end of the text.
+    /// Reads a number of at most `most` digits. At the end of the text it leaves `into` unchanged.
     pub fn number(&mut self, into: &mut u32, most: usize) -> Result<(), Stop> {
         if self.bytes.is_empty() {
             return Ok(());
@@ -72,7 +72,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Between date and time: a `T`, spaces, or (where nothing but a datetime is wanted) any punctuation.
+    /// Reads the separator of date and time: a `T`, spaces, or any punctuation, unless the text may be a time.
     pub fn separator(&mut self, accept: Accept) -> Result<(), Stop> {
         match self.peek() {
             None => Ok(()),
@@ -96,7 +96,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The digits after a point.
+    /// Reads the digits after a point.
     pub fn fraction(&mut self) -> Fraction {
         let (number, count) = self.digits(6);
         let micros = (count..6).fold(number as u32, |number, _| number * 10);
@@ -118,13 +118,13 @@ impl<'a> Reader<'a> {
 pub(super) struct Fraction {
     /// Microseconds.
     pub micros: u32,
-    /// How many digits there were, at most 6.
+    /// Number of digits, at most 6.
     pub decimals: u8,
-    /// There were more than 6.
+    /// There were more than 6 digits.
     pub cut: bool,
-    /// Those behind the sixth are half a microsecond or more.
+    /// The digits after the sixth are half a microsecond or more.
     pub rest_is_half: bool,
-    /// Something that is no digit stood behind the point.
+    /// A character after the point was not a digit.
     pub garbage: bool,
 }
 
@@ -132,24 +132,24 @@ pub(super) fn is_space(byte: u8) -> bool {
     byte == b' ' || (9..=13).contains(&byte)
 }
 
-/// What a datetime is read for.
+/// Purpose of parsing a datetime.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Accept {
-    /// As a date or datetime.
+    /// To get a date or datetime.
     Any,
-    /// To find out whether a text that should be a time is a datetime.
+    /// To find out whether a text for a time is a datetime.
     DateTimeInTime,
 }
 
-/// What is left of a text without its blanks, its sign and what stands after the last digit or punctuation.
+/// A text without blanks, its sign, and anything after the last digit or punctuation.
 pub(super) struct Body<'a> {
     pub negative: bool,
     pub bytes: &'a [u8],
-    /// More than blanks was left out.
+    /// More than blanks was removed.
     pub truncated: bool,
 }
 
-/// Finds where a temporal value stands in a text; `None` if it does not begin with a digit.
+/// Finds the temporal value in a text. Returns `None` if the text does not begin with a digit.
 pub(super) fn find_body(text: &str) -> Option<Body<'_>> {
     let mut reader = Reader::new(text.as_bytes());
     reader.skip_spaces();
@@ -161,7 +161,7 @@ pub(super) fn find_body(text: &str) -> Option<Body<'_>> {
     let mut bytes = reader.bytes;
     let mut truncated = false;
     while let [rest @ .., last] = bytes {
-        // A `T` between date and time has a meaning without a time too.
+        // A `T` after the date is significant even without a time.
         let is_separator = *last == b'T' && rest.last().is_some_and(u8::is_ascii_digit);
         if last.is_ascii_digit() || last.is_ascii_punctuation() || is_separator {
             break;

@@ -1,7 +1,7 @@
 use super::*;
 use crate::temporal::{DateModes, DateTime, Time};
 
-/// As `CAST('…' AS DATETIME(6))` of MariaDB 10.11, `None` for NULL; `!` marks a warning.
+/// Results of `CAST('…' AS DATETIME(6))` in MariaDB 10.11. `None` is NULL; `!` marks a warning.
 #[test]
 fn datetimes_as_mariadb() {
     for (text, expected) in [
@@ -47,7 +47,7 @@ fn datetimes_as_mariadb() {
     }
 }
 
-/// As `CAST('…' AS TIME(6))` of MariaDB 10.11.
+/// Results of `CAST('…' AS TIME(6))` in MariaDB 10.11.
 #[test]
 fn times_as_mariadb() {
     for (text, expected) in [
@@ -143,7 +143,7 @@ proptest::proptest! {
     }
 
     #[test]
-    fn what_is_printed_is_read(micros in -Time::MICROS_MAX..=Time::MICROS_MAX, day in 366u32..=crate::temporal::DAY_NUMBER_MAX) {
+    fn printed_values_are_parsed_back(micros in -Time::MICROS_MAX..=Time::MICROS_MAX, day in 366u32..=crate::temporal::DAY_NUMBER_MAX) {
         let time = Time::from_micros(micros, 6);
         match parse_time(&time.to_string()) {
             Some(ParsedTemporal::Time(read)) => proptest::prop_assert_eq!(read, Parsed::whole(time)),

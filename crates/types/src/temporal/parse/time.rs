@@ -1,27 +1,27 @@
-//! Text read as a time or an interval of days to seconds, or as the datetime that it looks like.
+//! Parsing of text as a time, as an interval of days to seconds, or as a datetime if it looks like one.
 
 use super::datetime::{NoDateTime, read_datetime};
 use super::reader::{Accept, Body, Fraction, Reader, find_body};
 use super::{Parsed, ParsedTemporal};
 use crate::temporal::{DateModes, DateTime, Time};
 
-/// The most hours of an interval of days to seconds: 9999 years and a day.
+/// Maximum number of hours in an interval of days to seconds: 9999 years and a day.
 const INTERVAL_HOURS_MAX: u64 = 87_649_415;
 
-/// What a text is read for where a time, an interval or a datetime may stand.
+/// Kind of value that a text is parsed for.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Wanted {
-    /// TIME: '10-11-12' is ten seconds and something more.
+    /// TIME: '10-11-12' is ten seconds and unparsed text.
     Time,
-    /// The hours, minutes and seconds of EXTRACT: '10-11-12' is a date.
+    /// Hours, minutes and seconds of EXTRACT: '10-11-12' is a date.
     IntervalHours,
-    /// The days of EXTRACT: '101112' is a date, too.
+    /// Days of EXTRACT: '101112' is a date, too.
     IntervalDays,
 }
 
-/// Whether a text may be a datetime where another value is wanted.
+/// Returns whether a text may be a datetime where another value is expected.
 fn is_datetime_candidate(bytes: &[u8], wanted: Wanted) -> bool {
-    // The shortest date is '1-1-1'; where dates are not wanted by themselves a blank or a T must stand behind.
+    // The shortest date is '1-1-1'. For TIME, a blank or a T must follow it.
     let shortest = if wanted == Wanted::Time { 6 } else { 5 };
     if bytes.len() >= 12 {
         return true;
@@ -33,7 +33,7 @@ fn is_datetime_candidate(bytes: &[u8], wanted: Wanted) -> bool {
     for byte in bytes {
         match byte {
             b'T' => return true,
-            // It may stand between date and time, or between days and hours.
+            // A blank may separate date and time, or days and hours.
             b' ' => return has_punctuation,
             b':' => has_punctuation = true,
             byte if byte.is_ascii_punctuation() => {
@@ -48,12 +48,12 @@ fn is_datetime_candidate(bytes: &[u8], wanted: Wanted) -> bool {
     wanted == Wanted::IntervalDays && !has_punctuation
 }
 
-/// Reads a time (`'-1 12:30:00.5'`, `'123000'`), or a datetime where the text looks like one.
+/// Parses a time (`'-1 12:30:00.5'`, `'123000'`), or a datetime if the text looks like one.
 pub fn parse_time(text: &str) -> Option<ParsedTemporal> {
     parse_time_under(text, DateModes::default())
 }
 
-/// As [`parse_time`], where a datetime's day must be one that the modes let pass.
+/// Like [`parse_time`], but a datetime's date must be allowed by the modes.
 pub fn parse_time_under(text: &str, modes: DateModes) -> Option<ParsedTemporal> {
     match read_time_or_datetime(text, modes, Wanted::Time)? {
         TimeOrDateTime::DateTime(read) => Some(ParsedTemporal::DateTime(read.fitted(modes.fractions))),
@@ -61,25 +61,25 @@ pub fn parse_time_under(text: &str, modes: DateModes) -> Option<ParsedTemporal> 
     }
 }
 
-/// An interval of days to seconds, which may be longer than a TIME; or a datetime where the text looks like one.
+/// An interval of days to seconds, which may exceed TIME, or a datetime if the text looks like one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IntervalOrDateTime {
-    /// `900:00:00`, `40 12:00:00`: in microseconds.
+    /// An interval such as `900:00:00` or `40 12:00:00`, in microseconds.
     Interval(Parsed<i64>),
-    /// `2024-01-31 12:30`
+    /// A datetime such as `2024-01-31 12:30`.
     DateTime(Parsed<DateTime>),
 }
 
-/// Which part of a text EXTRACT wants; it decides what is read as a date.
+/// Parts that EXTRACT takes from a text. They decide which texts are dates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExtractedPart {
     /// Hours, minutes, seconds, microseconds.
     Time,
-    /// Days, and hours with them.
+    /// Days, or days and hours.
     Days,
 }
 
-/// Reads what EXTRACT takes parts of.
+/// Parses the argument of EXTRACT.
 pub fn parse_extract_source(text: &str, modes: DateModes, part: ExtractedPart) -> Option<IntervalOrDateTime> {
     let wanted = match part {
         ExtractedPart::Time => Wanted::IntervalHours,
@@ -91,7 +91,8 @@ pub fn parse_extract_source(text: &str, modes: DateModes, part: ExtractedPart) -
     })
 }
 
-/// Reads an interval of days to seconds, as ADDTIME adds it: microseconds. `None` for what looks like a date.
+/// Parses an interval of days to seconds for ADDTIME. The result is in microseconds. Returns `None` if the text looks
+/// like a date.
 pub fn parse_day_second(text: &str) -> Option<Parsed<i64>> {
     let body = find_body(text)?;
     if is_datetime_candidate(body.bytes, Wanted::Time)
@@ -100,17 +101,17 @@ pub fn parse_day_second(text: &str) -> Option<Parsed<i64>> {
         return None;
     }
     let (read, rest) = read_time(&body)?;
-    // Of '2001-01-01' only the first number would be read.
+    // Only the first number of '2001-01-01' would be parsed.
     match rest.first() {
         Some(b'-') => None,
         _ => read.into_micros(),
     }
 }
 
-/// A time as it was read, of any length.
+/// A parsed time of any length.
 pub(super) struct ReadTime {
     pub negative: bool,
-    /// With days.
+    /// Hours, with those of the days.
     pub hours: u64,
     pub minutes: u64,
     pub seconds: u64,
@@ -161,7 +162,7 @@ fn read_time_or_datetime(text: &str, modes: DateModes, wanted: Wanted) -> Option
     let body = find_body(text)?;
     if is_datetime_candidate(body.bytes, wanted) {
         let (read, rest) = read_datetime(&body, modes, Accept::DateTimeInTime);
-        // A date may also be a time if there are colons in it and no T.
+        // A date may also be a time if it contains a colon and no T.
         let seen = &body.bytes[..body.bytes.len() - rest.len()];
         let may_be_time = seen.contains(&b':') && !seen.contains(&b'T');
         match read {
@@ -169,7 +170,7 @@ fn read_time_or_datetime(text: &str, modes: DateModes, wanted: Wanted) -> Option
                 return (!body.negative).then_some(TimeOrDateTime::DateTime(read));
             }
             Err(NoDateTime::Invalid { has_time }) if has_time || !may_be_time => return None,
-            // For EXTRACT's days a number is a date, or nothing.
+            // For the days of EXTRACT, a number is a date or invalid.
             Err(NoDateTime::Other)
                 if wanted == Wanted::IntervalDays
                     && rest.is_empty()
@@ -186,7 +187,7 @@ fn read_time_or_datetime(text: &str, modes: DateModes, wanted: Wanted) -> Option
     Some(TimeOrDateTime::Time(read))
 }
 
-/// Reads `[days ]hours:minutes:seconds.fraction`, or a number such as 123000; also what is left.
+/// Parses `[days ]hours:minutes:seconds.fraction`, or a number such as 123000. Also returns the rest of the text.
 fn read_time<'a>(body: &Body<'a>) -> Option<(ReadTime, &'a [u8])> {
     const NUMBER_MAX: u64 = 42_949_672_955_958;
     let mut reader = Reader::new(body.bytes);
@@ -197,7 +198,7 @@ fn read_time<'a>(body: &Body<'a>) -> Option<(ReadTime, &'a [u8])> {
     let before_spaces = reader.bytes.len();
     reader.skip_spaces();
     let spaces = before_spaces - reader.bytes.len();
-    // Days, hours, minutes, seconds.
+    // In order: days, hours, minutes, seconds.
     let mut parts = [0u64; 4];
     let mut next = None;
     if reader.bytes.len() > 1 && spaces > 0 && reader.peek_is_digit(0) {
@@ -245,7 +246,7 @@ fn read_time<'a>(body: &Body<'a>) -> Option<(ReadTime, &'a [u8])> {
     Some((read, reader.bytes))
 }
 
-/// A time, and whether it had to be clipped.
+/// Returns a time, and whether it was clipped.
 pub(super) fn time_from_parts(
     negative: bool,
     hours: u64,

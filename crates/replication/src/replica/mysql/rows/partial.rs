@@ -1,8 +1,8 @@
-//! Updates that hold changes of JSON documents (`binlog_row_value_options=PARTIAL_JSON`).
+//! Updates with changes of JSON documents (`binlog_row_value_options=PARTIAL_JSON`).
 //!
-//! With whole images before the change (`binlog_row_image=FULL`, the default) what there was stands in the event: the changes are made here, and it
-//! becomes an update like any other. Without (`MINIMAL`, `NOBLOB`) only the row itself has the document, and the changes are handed on to where it is
-//! found.
+//! If the before images are whole (`binlog_row_image=FULL`, the default), the event contains the old documents: the
+//! changes are applied here, and the result is an ordinary update. Otherwise (`MINIMAL`, `NOBLOB`) only the row itself
+//! contains the document, and the changes are passed on to the code that finds the row.
 
 use super::super::super::error::{SourceError, corrupt};
 use super::{Documents, Held, RowTranslator, Table, known_flags};
@@ -13,26 +13,26 @@ use paceline_types::json_binary::append_json_text;
 use paceline_types::json_diff::append_changed_json;
 use std::borrow::Cow;
 
-/// PARTIAL_JSON_UPDATES, the only option of an image that there is.
+/// PARTIAL_JSON_UPDATES, the only defined option of an image.
 const CHANGES_OF_DOCUMENTS: u8 = 1;
 
-/// What an Update_rows_partial event becomes.
+/// Result of an Update_rows_partial event.
 pub(in super::super) enum PartialUpdate<'e> {
     /// An update with whole documents.
     Whole(RowsEvent<'e>),
-    /// One whose changes are to be made in the rows.
+    /// An update whose changes must be applied to the stored rows.
     Changes(PartialUpdateRowsEvent<'e>),
 }
 
-/// Which columns of a table an after image has changes of.
+/// Columns of which an after image contains changes.
 struct Changed<'r> {
-    /// A bit for each JSON column of the table; none at all if the image is like any other.
+    /// One bit for each JSON column of the table; empty if the image contains no changes.
     bits: &'r [u8],
     json: &'r [bool],
 }
 
 impl<'r> Changed<'r> {
-    /// Takes what is in front of an after image off the front.
+    /// Removes the options before an after image from the front.
     fn take(table: &'r Table, rows: &mut &'r [u8]) -> Result<Self, SourceError> {
         let (&options, rest) = rows
             .split_first()
@@ -72,7 +72,8 @@ impl<'r> Changed<'r> {
 }
 
 impl RowTranslator {
-    /// An update whose after images may hold changes. `end_position` is where it ends in MySQL's log, for messages.
+    /// Converts an update whose after images may contain changes. `end_position` is its end in MySQL's log, for
+    /// messages.
     pub(in super::super) fn partial_update<'e>(
         &'e mut self,
         body: &'e [u8],
@@ -102,7 +103,7 @@ impl RowTranslator {
         })
     }
 
-    /// Makes the images of an event. Whether the changes are made in them.
+    /// Builds the images of an event. Returns whether the changes are applied in them.
     fn changed_rows(
         &mut self,
         event: &RowsEvent<'_>,
@@ -116,7 +117,7 @@ impl RowTranslator {
             .iter()
             .all(|column| !table.is_json[*column] || before.numbers.contains(column));
         let mut documents = Documents::new();
-        // The images before, apart, while documents in them are looked at.
+        // The before image, in a separate buffer while its documents are read.
         let mut base = Vec::new();
         let mut rest: &[u8] = &event.rows;
         while !rest.is_empty() {
@@ -151,7 +152,7 @@ impl RowTranslator {
         Ok(is_whole)
     }
 
-    /// Which columns of an image have changes, a bit for each that it holds.
+    /// Appends the bitmap of changed columns, with one bit for each column of the image.
     fn append_bitmap(&mut self, held: &Held, changed: &Changed<'_>) {
         let start = self.images.len();
         self.images.resize(start + held.numbers.len().div_ceil(8), 0);
@@ -163,7 +164,8 @@ impl RowTranslator {
     }
 }
 
-/// 3648 or 3649: MySQL's words, with the column's number, as a table map has no names, and the place.
+/// Returns 3648 or 3649 with MySQL's text. It contains the column's index, because a table map has no names, and the
+/// position.
 fn cannot_change(
     error: &paceline_types::Error,
     table: &Table,

@@ -1,16 +1,16 @@
-//! JSON text as a tree that keeps numbers and strings as they are written, and where each value stands in the text: MariaDB's
-//! JSON functions cut from the text and never change what they do not touch.
+//! JSON text as a tree that keeps the spelling of numbers and strings, and the range of each value in the text.
+//! MariaDB's JSON functions cut from the text and never change the rest of it.
 
 use std::ops::Range;
 
-/// A JSON value with its place in the text it was read from.
+/// A JSON value with its range in the original text.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Node {
     pub kind: Kind,
     pub span: Range<usize>,
 }
 
-/// What a value is. Strings and keys keep their escapes.
+/// Kind of a value. Strings and keys keep their escapes.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Kind {
     Null,
@@ -21,18 +21,18 @@ pub(super) enum Kind {
     Object(Vec<(String, Node)>),
 }
 
-/// Why a text is no JSON, and the byte where that showed.
+/// Error in a JSON text, with the position of its byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fault {
     /// 4037: the text ends too early.
     End,
-    /// 4038: something else was expected.
+    /// 4038: another character was expected.
     Syntax(usize),
     /// 4040: nested deeper than [`DEPTH_MAX`].
     Depth(usize),
 }
 
-/// As deep as MariaDB reads (`JSON_DEPTH_LIMIT`).
+/// Maximum depth, as in MariaDB (`JSON_DEPTH_LIMIT`).
 pub(super) const DEPTH_MAX: usize = 32;
 
 impl Node {
@@ -40,12 +40,12 @@ impl Node {
         Node { kind, span: 0..0 }
     }
 
-    /// A string from text without escapes.
+    /// Creates a string from text without escapes.
     pub fn string(text: &str) -> Node {
         Node::new(Kind::String(escape(text)))
     }
 
-    /// Reads one value that is all of the text.
+    /// Parses a text that is a single value.
     pub fn parse(text: &str) -> Result<Node, Fault> {
         let mut parser = Parser {
             text: text.as_bytes(),
@@ -60,7 +60,7 @@ impl Node {
         }
     }
 
-    /// Appends it as MariaDB prints changed documents: a space behind commas and colons.
+    /// Appends the value as MariaDB prints changed documents: with a space after commas and colons.
     pub fn write_loose(&self, out: &mut String) {
         match &self.kind {
             Kind::Null => out.push_str("null"),
@@ -92,7 +92,7 @@ impl Node {
         }
     }
 
-    /// Appends it without a single blank.
+    /// Appends the value without any blanks.
     pub fn write_compact(&self, out: &mut String) {
         match &self.kind {
             Kind::Array(items) => {
@@ -121,7 +121,7 @@ impl Node {
         }
     }
 
-    /// Appends it over several lines, indented by `indent` spaces a level.
+    /// Appends the value in several lines, indented by `indent` spaces per level.
     pub fn write_detailed(&self, indent: usize, level: usize, out: &mut String) {
         let line = |level: usize, out: &mut String| {
             out.push('\n');
@@ -161,7 +161,7 @@ impl Node {
         }
     }
 
-    /// How deep it nests: 1 for a scalar.
+    /// Returns the nesting depth: 1 for a scalar.
     pub fn depth(&self) -> usize {
         match &self.kind {
             Kind::Array(items) => 1 + items.iter().map(Node::depth).max().unwrap_or(0),
@@ -170,7 +170,7 @@ impl Node {
         }
     }
 
-    /// Whether both are the same value, whatever the order of keys.
+    /// Returns whether both are the same value. The order of keys does not matter.
     pub fn equals(&self, other: &Node) -> bool {
         match (&self.kind, &other.kind) {
             (Kind::Array(a), Kind::Array(b)) => {
@@ -190,7 +190,7 @@ impl Node {
         }
     }
 
-    /// A scalar's text: a string without quotes and escapes.
+    /// Returns the text of a scalar: for a string, without quotes and escapes.
     pub fn scalar_text(&self) -> Option<String> {
         Some(match &self.kind {
             Kind::Null => "null".to_owned(),
@@ -208,7 +208,7 @@ fn quoted(escaped: &str, out: &mut String) {
     out.push('"');
 }
 
-/// Escapes what may not stand in a JSON string.
+/// Escapes the characters that a JSON string cannot contain.
 pub(super) fn escape(text: &str) -> String {
     use std::fmt::Write;
     let mut out = String::with_capacity(text.len());
@@ -230,7 +230,7 @@ pub(super) fn escape(text: &str) -> String {
     out
 }
 
-/// The text that an escaped string stands for.
+/// Decodes the escapes of a string.
 pub(super) fn unescape(escaped: &str) -> String {
     if !escaped.contains('\\') {
         return escaped.to_owned();
@@ -461,7 +461,7 @@ mod tests {
     }
 
     #[test]
-    fn keeps_what_is_written() {
+    fn numbers_and_strings_keep_their_spelling() {
         assert_eq!(
             loose(r#" {"a":1.50, "b" : [1,2 ,"x\u0041"]} "#),
             r#"{"a": 1.50, "b": [1, 2, "x\u0041"]}"#
@@ -472,7 +472,7 @@ mod tests {
     }
 
     #[test]
-    fn escapes_come_back() {
+    fn escapes_round_trip() {
         let text = "tab\t \"quote\" \\ \u{1} ü 😀";
         assert_eq!(unescape(&escape(text)), text);
         assert_eq!(unescape(r"\ud83d\ude00"), "😀");

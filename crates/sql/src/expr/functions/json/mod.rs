@@ -1,4 +1,4 @@
-//! JSON functions, over text: what is not touched stays as it is written.
+//! JSON functions on text. Unchanged parts keep their spelling.
 
 mod document;
 mod modify;
@@ -25,8 +25,8 @@ use document::{DEPTH_MAX, Fault, Kind, Node};
 use modify::Change;
 use path::{KeyMatch, Path, PathFault};
 
-/// JSON_EXTRACT where a number is wanted (MariaDB's `Item_func_json_extract::val_real`): the digits that a string or a number
-/// begins with, 1 for true, 0 for anything else.
+/// JSON_EXTRACT if a number is expected (MariaDB's `Item_func_json_extract::val_real`): the digits at the start of a
+/// string or number, 1 for true, 0 for anything else.
 static EXTRACTED_NUMBER: Function = pure("json_extract", (2, MANY), bind_json, |args, context| {
     let node = some!(extracted(args, context)?);
     Ok(Value::Text(match &node.kind {
@@ -36,7 +36,8 @@ static EXTRACTED_NUMBER: Function = pure("json_extract", (2, MANY), bind_json, |
     }))
 });
 
-/// JSON_EXTRACT compared with text (MariaDB's `Arg_comparator::compare_json_str`): a string without quotes and escapes.
+/// JSON_EXTRACT in a comparison with text (MariaDB's `Arg_comparator::compare_json_str`): a string without quotes and
+/// escapes.
 static EXTRACTED_TEXT: Function = pure("json_extract", (2, MANY), bind_json, |args, context| {
     let node = some!(extracted(args, context)?);
     Ok(match &node.kind {
@@ -130,12 +131,12 @@ pub(super) static FUNCTIONS: &[Function] = &[
     pure("json_pretty", (1, 2), bind_json, eval_detailed),
 ];
 
-/// A JSON string literal.
+/// Returns a JSON string literal.
 pub(crate) fn json_quote(text: &str) -> String {
     format!("\"{}\"", document::escape(text))
 }
 
-/// Appends a value as JSON: numbers as they are, JSON text as it is, other text quoted.
+/// Appends a value as JSON: numbers and JSON text unchanged, other text in quotes.
 pub(crate) fn append_json_value(value: &Value, ty: &ExprType, context: &EvalContext<'_>, out: &mut String) {
     match value {
         Value::Null => out.push_str("null"),
@@ -157,7 +158,7 @@ pub(crate) fn append_json_value(value: &Value, ty: &ExprType, context: &EvalCont
     }
 }
 
-/// The type of JSON that a function makes: it is put into other JSON without quotes.
+/// Returns the type of JSON built by a function. Other JSON functions insert it without quotes.
 fn bind_json_made(call: &mut BindCall<'_>) -> Result<ExprType> {
     let length = call
         .args
@@ -171,7 +172,8 @@ fn bind_json_made(call: &mut BindCall<'_>) -> Result<ExprType> {
     })
 }
 
-/// What is cut from a document has its collation, as what is made of it; but what is no text has that of the connection.
+/// Returns the type of a part of a document or of a result built from it: it has the document's collation, or the
+/// connection's if the document is not text.
 fn bind_json(call: &mut BindCall<'_>) -> Result<ExprType> {
     let document = &call.args[0].ty;
     let characters = call.length(0).saturating_mul(2);
@@ -192,10 +194,11 @@ fn bind_json(call: &mut BindCall<'_>) -> Result<ExprType> {
     })
 }
 
-/// JSON_QUOTE and JSON_UNQUOTE have a collation of their own.
+/// Returns the type of JSON_QUOTE and JSON_UNQUOTE, which have other rules for the collation.
 fn bind_quotes(call: &mut BindCall<'_>) -> Result<ExprType> {
     let length = call.length(0);
-    // Each character may become two numbers with \u. What JSON_UNQUOTE gives MariaDB takes for ASCII, whatever it is.
+    // Each character may become two code units with \u. MariaDB treats the result of JSON_UNQUOTE as ASCII, whatever it
+    // contains.
     let (length, repertoire) = match call.name {
         "json_quote" => (length.saturating_mul(12).saturating_add(2), Repertoire::Full),
         _ => (length, Repertoire::Ascii),
@@ -222,7 +225,7 @@ fn bind_pairs(call: &mut BindCall<'_>) -> Result<ExprType> {
     bind_json(call)
 }
 
-/// The text and tree of a JSON argument; `None` for NULL and, with a warning, for what is no JSON.
+/// Returns the text and tree of a JSON argument. `None` for NULL, and with a warning for invalid JSON.
 fn document<'a>(
     args: &Args<'a>,
     index: usize,
@@ -231,12 +234,12 @@ fn document<'a>(
     examined(args, index, Level::Warning, context)
 }
 
-/// As [`document`], without a word about what is no JSON, as JSON_VALUE and JSON_QUERY read it.
+/// Like [`document`], without a warning for invalid JSON, for JSON_VALUE and JSON_QUERY.
 fn quiet_document<'a>(args: &Args<'a>, context: &mut EvalContext<'_>) -> Result<Option<Node>> {
     Ok(args.text(0, context)?.and_then(|text| Node::parse(&text).ok()))
 }
 
-/// As [`document`], with a note or a warning for what is no JSON.
+/// Like [`document`], with a note or a warning for invalid JSON.
 fn examined<'a>(
     args: &Args<'a>,
     index: usize,
@@ -270,7 +273,7 @@ fn examined<'a>(
     }
 }
 
-/// A path argument; `None` for NULL and, with a warning, for what is no path.
+/// Returns a path argument. `None` for NULL, and with a warning for an invalid path.
 fn path(args: &Args<'_>, index: usize, context: &mut EvalContext<'_>) -> Result<Option<Path>> {
     let Some(text) = args.text(index, context)? else {
         return Ok(None);
@@ -292,7 +295,7 @@ fn path(args: &Args<'_>, index: usize, context: &mut EvalContext<'_>) -> Result<
     }
 }
 
-/// A path without wildcards.
+/// Returns a path argument without wildcards.
 fn exact_path(args: &Args<'_>, index: usize, context: &mut EvalContext<'_>) -> Result<Option<Path>> {
     let Some(path) = path(args, index, context)? else {
         return Ok(None);
@@ -305,7 +308,7 @@ fn exact_path(args: &Args<'_>, index: usize, context: &mut EvalContext<'_>) -> R
     Ok(Some(path))
 }
 
-/// An argument as a value to put into a document.
+/// Returns an argument as a value to insert into a document.
 fn value_node(args: &Args<'_>, index: usize, context: &mut EvalContext<'_>) -> Result<Node> {
     let value = args.shown(index, context)?;
     let mut text = String::new();
@@ -323,7 +326,7 @@ fn eval_extract(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value>
     Ok(json(&some!(extracted(args, context)?)))
 }
 
-/// What JSON_EXTRACT finds: one value, or an array of all that several paths or a wildcard lead to.
+/// Returns the result of JSON_EXTRACT: one value, or an array of all values for several paths or a wildcard.
 fn extracted(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Option<Node>> {
     let Some((_, root)) = document(args, 0, context)? else {
         return Ok(None);
@@ -347,7 +350,7 @@ fn extracted(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Option<No
     }))
 }
 
-/// The number that a text begins with, `0` if it begins with none: MariaDB reads it without a warning.
+/// Returns the number at the start of a text, or `0`: MariaDB reads it without a warning.
 fn number_prefix(text: &str) -> &str {
     let text = text.trim_start_matches(|character: char| character.is_ascii_whitespace());
     let bytes = text.as_bytes();
@@ -379,7 +382,7 @@ fn number_prefix(text: &str) -> &str {
     &text[..end]
 }
 
-/// JSON_VALUE: the first scalar at the path, unquoted.
+/// Computes JSON_VALUE: the first scalar at the path, without quotes.
 fn eval_value(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
     let root = some!(quiet_document(args, context)?);
     let path = some!(path(args, 1, context)?);
@@ -394,7 +397,7 @@ fn eval_value(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
     Ok(scalar.map_or(Value::Null, Value::Text))
 }
 
-/// JSON_QUERY: the first object or array at the path.
+/// Computes JSON_QUERY: the first object or array at the path.
 fn eval_query(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
     let (text, root) = some!(document(args, 0, context)?);
     let path = some!(path(args, 1, context)?);
@@ -427,7 +430,7 @@ fn eval_unquote(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value>
 
 fn eval_quote(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
     let value = args.value(0, context)?;
-    // Numbers are not quoted; the rest is text, of a binary string each byte as the character of that number.
+    // Numbers are not quoted. Anything else is text; in a binary string each byte is the character with this number.
     Ok(match &*value {
         Value::Null => Value::Null,
         _ if matches!(
@@ -567,7 +570,7 @@ fn eval_contains(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value
     })
 }
 
-/// `one` or `all`.
+/// Parses the argument `one` or `all`.
 fn one_or_all(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Option<bool>> {
     let Some(mode) = args.text(1, context)? else {
         return Ok(None);
@@ -703,7 +706,7 @@ fn eval_search(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> 
                 .any(|outer| outer.start <= span.start && span.end <= outer.end)
         });
     }
-    // The keys in them have their escapes already.
+    // The keys in these paths already have their escapes.
     let mut paths: Vec<Node> = found
         .into_iter()
         .map(|(path, _)| Node::new(Kind::String(path)))

@@ -1,16 +1,16 @@
-//! Changing documents: JSON_SET and its kin, JSON_REMOVE, the merges.
+//! Changes of documents: JSON_SET and related functions, JSON_REMOVE, the merge functions.
 
 use super::document::{Kind, Node, unescape};
 use super::path::{Index, Path, Step, same_key};
 
-/// What JSON_SET, JSON_INSERT and JSON_REPLACE do.
+/// Kind of a change: JSON_INSERT, JSON_REPLACE, JSON_SET.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Change {
-    /// Only where there is nothing yet.
+    /// Only adds new values.
     Insert,
-    /// Only where there is something.
+    /// Only replaces existing values.
     Replace,
-    /// Both.
+    /// Adds or replaces values.
     Set,
 }
 
@@ -21,7 +21,7 @@ fn array_index(index: Index, length: usize) -> Option<usize> {
     }
 }
 
-/// The value below `node` that the steps lead to.
+/// Returns the value at these steps below `node`.
 pub(super) fn descend_mut<'n>(node: &'n mut Node, steps: &[Step]) -> Option<&'n mut Node> {
     let mut node = node;
     for step in steps {
@@ -85,7 +85,7 @@ pub(super) fn change(root: &mut Node, path: &Path, value: Node, change: Change) 
     }
 }
 
-/// A key of a path as it is put into a document. Without quotes around it a quote in it needs no backslash.
+/// Escapes a path's key for a document. In an unquoted key a quote needs no backslash.
 fn written_key(key: &str) -> String {
     let mut is_escaped = false;
     let is_string = key.chars().all(|character| {
@@ -99,7 +99,7 @@ fn written_key(key: &str) -> String {
     }
 }
 
-/// Removes the value at a path; `false` where there is none.
+/// Removes the value at a path. Returns false if there is none.
 pub(super) fn remove(root: &mut Node, path: &Path) -> bool {
     let Some((last, before)) = path.steps.split_last() else {
         return false;
@@ -124,7 +124,7 @@ pub(super) fn remove(root: &mut Node, path: &Path) -> bool {
     }
 }
 
-/// JSON_MERGE_PATCH (RFC 7396).
+/// Computes JSON_MERGE_PATCH (RFC 7396).
 pub(super) fn merge_patch(target: Node, patch: Node) -> Node {
     let Kind::Object(patch) = patch.kind else {
         return patch;
@@ -153,7 +153,7 @@ pub(super) fn merge_patch(target: Node, patch: Node) -> Node {
     Node::new(Kind::Object(members))
 }
 
-/// JSON_MERGE_PRESERVE: arrays are joined, values of one key become an array.
+/// Computes JSON_MERGE_PRESERVE: arrays are concatenated, and the values of a common key become an array.
 pub(super) fn merge_preserve(left: Node, right: Node) -> Node {
     match (left.kind, right.kind) {
         (Kind::Object(mut members), Kind::Object(more)) => {
@@ -181,7 +181,7 @@ pub(super) fn merge_preserve(left: Node, right: Node) -> Node {
     }
 }
 
-/// JSON_CONTAINS: whether `candidate` is in `target`.
+/// Computes JSON_CONTAINS: whether `candidate` is contained in `target`.
 pub(super) fn contains(target: &Node, candidate: &Node) -> bool {
     match (&target.kind, &candidate.kind) {
         (Kind::Array(items), Kind::Array(wanted)) => wanted
@@ -198,7 +198,7 @@ pub(super) fn contains(target: &Node, candidate: &Node) -> bool {
     }
 }
 
-/// JSON_OVERLAPS.
+/// Computes JSON_OVERLAPS.
 pub(super) fn overlaps(left: &Node, right: &Node) -> bool {
     match (&left.kind, &right.kind) {
         (Kind::Array(a), Kind::Array(b)) => a.iter().any(|a| b.iter().any(|b| a.equals(b))),

@@ -8,10 +8,10 @@ pub(super) struct Path {
     pub steps: Vec<Step>,
 }
 
-/// One leg of a path.
+/// One step of a path.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Step {
-    /// `.key`, as it is written: a quote in it has its backslash.
+    /// `.key`, in its original spelling: a quote in it has its backslash.
     Key(String),
     /// `.*`
     AnyKey,
@@ -25,21 +25,21 @@ pub(super) enum Step {
     Descend,
 }
 
-/// How the keys of a path find those of a document.
+/// Matching of a path's keys with those of a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum KeyMatch {
-    /// By what is written: `\u0061` is not `a`. So do JSON_EXTRACT, JSON_CONTAINS_PATH and JSON_SEARCH.
+    /// By spelling: `\u0061` does not match `a`. Used by JSON_EXTRACT, JSON_CONTAINS_PATH and JSON_SEARCH.
     Written,
-    /// By the text that it stands for.
+    /// By the decoded text.
     Decoded,
 }
 
-/// Whether a key of a document and one of a path, both as they are written, stand for the same text.
+/// Returns whether a document's key and a path's key, both with escapes, represent the same text.
 pub(super) fn same_key(key: &str, wanted: &str) -> bool {
     key == wanted || unescape(key) == unescape(wanted)
 }
 
-/// A place in an array, counted from either end.
+/// Position in an array, counted from either end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Index {
     FromStart(usize),
@@ -57,17 +57,17 @@ impl Index {
     }
 }
 
-/// Where a path is wrong: the byte, or the end.
+/// Error in a path: its position, or the end of the path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum PathFault {
-    /// 4041.
+    /// 4041: the path ends too early.
     End,
-    /// 4042.
+    /// 4042: a character is invalid.
     Syntax(usize),
 }
 
 impl Path {
-    /// Reads a path.
+    /// Parses a path.
     pub fn parse(text: &str) -> Result<Path, PathFault> {
         let bytes = text.as_bytes();
         let mut at = bytes.iter().take_while(|byte| **byte == b' ').count();
@@ -127,7 +127,7 @@ impl Path {
         Ok(Path { steps })
     }
 
-    /// Whether it may match several values.
+    /// Returns whether the path may match several values.
     pub fn has_wildcard(&self) -> bool {
         self.steps.iter().any(|step| {
             matches!(
@@ -137,7 +137,7 @@ impl Path {
         })
     }
 
-    /// All values that it matches, in the order of the document.
+    /// Returns all matching values, in the order of the document.
     pub fn find<'n>(&self, root: &'n Node, keys: KeyMatch) -> Vec<&'n Node> {
         let mut found = vec![root];
         for step in &self.steps {
@@ -176,7 +176,7 @@ impl Step {
                 out.extend(items.iter().skip(from).take((to + 1).saturating_sub(from)));
             }
             (Step::AnyIndex, Kind::Array(items)) => out.extend(items),
-            // A value that is no array counts as an array of itself.
+            // A value that is not an array is treated as an array of itself.
             (Step::Index(index), _) if index.resolve(1) == Some(0) => out.push(node),
             (Step::Descend, _) => descend(node, out),
             _ => {}
@@ -184,7 +184,8 @@ impl Step {
     }
 }
 
-/// Where a key ends that begins there: at the first byte of that kind without a backslash in front, or where the path does.
+/// Returns the end of the key that starts at `start`: the first byte for which `ends` is true and which has no
+/// backslash before it, or the end of the path.
 fn end_of_key(bytes: &[u8], start: usize, ends: impl Fn(u8) -> bool) -> usize {
     let mut at = start;
     while at < bytes.len() && !ends(bytes[at]) {
@@ -226,7 +227,7 @@ fn index(text: &str) -> Option<Index> {
     place(text).map(Index::FromStart)
 }
 
-/// A number in a path; past any array's end all are the same.
+/// Parses a number in a path. All numbers beyond the length of any array are equivalent.
 fn place(text: &str) -> Option<usize> {
     let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     digits.then(|| text.parse().map_or(PLACE_MAX, |at: usize| at.min(PLACE_MAX)))

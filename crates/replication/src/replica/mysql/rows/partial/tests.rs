@@ -1,4 +1,4 @@
-//! Events made by hand, for a table of three columns: INT, JSON, JSON.
+//! Events built by hand for a table of three columns: INT, JSON, JSON.
 
 use super::*;
 use paceline_binlog::event::{EventBody, RowsFlags, RowsKind, TableId, TableMapEvent};
@@ -23,7 +23,7 @@ fn translator() -> RowTranslator {
     translator
 }
 
-/// An event whose images hold the columns of the bitmaps.
+/// Encodes an event whose images contain the columns of the bitmaps.
 fn event(before: u8, after: u8, rows: &[&[u8]]) -> Vec<u8> {
     let mut body = Vec::new();
     PartialUpdateRowsEvent(RowsEvent {
@@ -42,26 +42,27 @@ fn event(before: u8, after: u8, rows: &[&[u8]]) -> Vec<u8> {
     body
 }
 
-/// An INT.
+/// Encodes an INT.
 fn id(number: u8) -> Vec<u8> {
     vec![number, 0, 0, 0]
 }
 
-/// A document or its changes, behind the length.
+/// Encodes a document or its changes with its length.
 fn json(bytes: &[u8]) -> Vec<u8> {
     [&(bytes.len() as u32).to_le_bytes(), bytes].concat()
 }
 
-/// `{"a": 1}`
+/// The document `{"a": 1}`.
 const OBJECT: &[u8] = &[0, 1, 0, 12, 0, 11, 0, 1, 0, 5, 1, 0, b'a'];
-/// `[]`
+/// The document `[]`.
 const EMPTY: &[u8] = &[2, 0, 0, 4, 0];
-/// `$.a` becomes true.
+/// Replaces `$.a` by true.
 const REPLACED: &[u8] = b"\x00\x03$.a\x02\x04\x01";
-/// null comes in front.
+/// Inserts null at the front.
 const INSERTED: &[u8] = b"\x01\x04$[0]\x02\x04\x00";
 
-/// Two rows with whole images: both documents change, then none, with and without the option.
+/// Returns two rows with whole images: in the first both documents change, in the second none, with and without the
+/// option.
 fn whole() -> Vec<u8> {
     event(
         7,
@@ -101,13 +102,14 @@ fn whole() -> Vec<u8> {
     )
 }
 
-/// A row whose image before holds its first column alone; the second document changes, the third column's is there.
+/// Returns a row whose before image contains only the first column. The second column is a change, the third a whole
+/// document.
 fn minimal() -> Vec<u8> {
     event(1, 6, &[&[0], &id(1), &[1, 1, 0], &json(REPLACED), &json(EMPTY)])
 }
 
 #[test]
-fn with_whole_images_it_is_an_update() {
+fn with_whole_images_the_result_is_an_ordinary_update() {
     let mut translator = translator();
     let body = whole();
     let PartialUpdate::Whole(update) = translator.partial_update(&body, 0).unwrap() else {
@@ -154,14 +156,14 @@ fn with_whole_images_it_is_an_update() {
 }
 
 #[test]
-fn without_the_documents_changes_are_handed_on() {
+fn without_the_documents_changes_are_passed_on() {
     let mut translator = translator();
     let body = minimal();
     let PartialUpdate::Changes(PartialUpdateRowsEvent(update)) = translator.partial_update(&body, 0).unwrap()
     else {
         panic!("nobody knows what is changed");
     };
-    // The bit is that of the first column which the image holds.
+    // The bit is that of the first column in the image.
     let wanted: Vec<Vec<u8>> = vec![
         vec![0xFE],
         id(1),
@@ -177,7 +179,7 @@ fn without_the_documents_changes_are_handed_on() {
 }
 
 #[test]
-fn what_cannot_be_changed_says_where_it_is() {
+fn failed_changes_report_column_and_position() {
     let of = |rows: &[&[u8]]| {
         let body = event(7, 7, rows);
         match translator().partial_update(&body, 4711) {
@@ -202,7 +204,7 @@ fn what_cannot_be_changed_says_where_it_is() {
             "Could not apply JSON diff in table d.t, column @3. The event's end_log_pos is 4711"
         )
     );
-    // NULL before the change.
+    // The old value is NULL.
     assert_eq!(
         of(&[
             &[2],
@@ -233,7 +235,7 @@ fn what_cannot_be_changed_says_where_it_is() {
             "Corrupted JSON diff for table d.t, column @2. The event's end_log_pos is 4711"
         )
     );
-    // Options that nobody knows, a bitmap that is not there.
+    // Unknown options; a missing bitmap.
     assert_eq!(
         of(&[&[0], &id(1), &json(OBJECT), &json(EMPTY), &[2, 1, 0], &id(1)]).0,
         1610
@@ -243,7 +245,7 @@ fn what_cannot_be_changed_says_where_it_is() {
 }
 
 #[test]
-fn damage_is_an_error_and_ends() {
+fn damaged_events_are_errors() {
     for body in [whole(), minimal()] {
         for length in 0..body.len() {
             let _ = translator().partial_update(&body[..length], 0);
