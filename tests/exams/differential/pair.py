@@ -1,0 +1,125 @@
+"""Both servers side by side: the same statement asked of each, and what each answered."""
+
+import contextlib
+import re
+from pathlib import Path
+from typing import NamedTuple
+
+import pymysql
+from pymysql.converters import conversions
+from support.servers import MariaDb, Paceline
+
+# Rows as the server sent them: a client's own conversions could hide a difference.
+AS_SENT = {key: value for key, value in conversions.items() if not isinstance(key, int)}
+CHANGED_TABLE = re.compile(r"(?:insert|replace|update|delete).*?(?:into|update|from|ignore)? ?(t\d) ")
+# The order that GROUP_CONCAT has inside says nothing about the rows.
+ORDER_OF_ROWS = re.compile(r" order by (?!1 separator)")
+
+
+def is_ordered(statement: str) -> bool:
+    """Whether the rows have one order."""
+    return bool(ORDER_OF_ROWS.search(statement))
+
+
+def is_query(statement: str) -> bool:
+    return statement.startswith(("select", "with", "("))
+
+
+class Answer(NamedTuple):
+    """What a server says to a statement."""
+
+    # ("rows", rows as their `repr`), ("changed", number, the table's rows after it) or ("error", number).
+    result: tuple
+    # Levels and numbers.
+    warnings: tuple
+
+
+class Side:
+    """One of the two servers and a session in it."""
+
+    def __init__(self, server, with_warnings: bool):
+        self.server, self.with_warnings = server, with_warnings
+        self.connection = None
+        self.connect()
+
+    def connect(self):
+        self.connection = self.server.connect(conv=AS_SENT, charset="utf8mb4", use_unicode=False, read_timeout=60)
+
+    def rows(self, query: str) -> tuple:
+        with self.connection.cursor() as reader:
+            reader.execute(query)
+            return reader.fetchall()
+
+    def contents(self, statement: str) -> tuple:
+        """What the table has that a statement changes: a difference belongs to the statement that makes it, not to the next that reads it."""
+        changed = CHANGED_TABLE.match(statement)
+        if not changed:
+            return ()
+        return tuple(map(repr, self.rows(f"select * from {changed[1]} order by id")))
+
+    def run(self, statement: str) -> Answer:
+        cursor = self.connection.cursor()
+        warnings = ()
+        try:
+            cursor.execute(statement)
+            if self.with_warnings and cursor._result.warning_count:
+                warnings = self.said()
+            rows = cursor.fetchall()
+            result = tuple(map(repr, rows)) if is_ordered(statement) else tuple(sorted(map(repr, rows)))
+            result = ("rows", result) if cursor.description else ("changed", cursor.rowcount, self.contents(statement))
+        except pymysql.MySQLError as error:
+            if error.args[0] in (2006, 2013):
+                self.connect()
+                self.run("use d")
+            return Answer(("error", error.args[0]), ())
+        return Answer(result, warnings)
+
+    def said(self) -> tuple:
+        """The levels and numbers of the warnings."""
+        # A warning for each row: how many there are depends on how often the plan evaluates a condition.
+        return tuple(sorted({(level.decode(), int(code)) for level, code, _ in self.rows("show warnings")}))
+
+
+class Pair:
+    """Both servers with equal contents."""
+
+    def __init__(self, directory: Path, with_warnings: bool):
+        self.ours = Side(Paceline(directory / "paceline", "--server-id=100").start(), with_warnings)
+        self.theirs = Side(MariaDb(directory / "mariadb").start(), with_warnings)
+
+    def run(self, *statements: str):
+        for side in (self.ours, self.theirs):
+            for statement in statements:
+                side.run(statement)
+
+    def reset(self, statements: list[str]):
+        tables = [statement for statement in statements if statement.startswith("create table")]
+        changes = [statement for statement in statements if not statement.startswith("create table")]
+        begin = ("drop database if exists d", "create database d character set utf8mb4", "use d", "set sql_mode = default")
+        self.run(*begin, *tables, "begin", *changes, "commit")
+
+    def answers(self, statement: str) -> tuple[Answer, Answer]:
+        """Both answers; the tables stay as they were."""
+        return self.answers_without([], statement)
+
+    def answers_without(self, deletions: list[str], statement: str) -> tuple[Answer, Answer]:
+        """Both answers after `deletions`; the tables stay as they were."""
+        if not deletions and is_query(statement):
+            return self.ours.run(statement), self.theirs.run(statement)
+        self.run("begin", *deletions)
+        answers = self.ours.run(statement), self.theirs.run(statement)
+        self.run("rollback")
+        return answers
+
+    def change(self, statement: str) -> tuple[Answer, Answer]:
+        """Both answers; a change stays where they are equal."""
+        self.run("begin")
+        ours, theirs = self.ours.run(statement), self.theirs.run(statement)
+        self.run("commit" if ours == theirs else "rollback")
+        return ours, theirs
+
+    def close(self):
+        for side in (self.ours, self.theirs):
+            with contextlib.suppress(pymysql.MySQLError):
+                side.connection.close()
+            side.server.close()

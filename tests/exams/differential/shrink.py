@@ -1,0 +1,122 @@
+"""What differs made smaller until nothing more can be left out: first the statement, then the rows that it needs."""
+
+import re
+from dataclasses import dataclass
+
+from .controls import Controls
+from .known import reason_for
+from .pair import Answer, Pair
+from .tree import Node
+
+TRIES_MAX = 600
+WARNINGS_ONLY, ANSWERS = "warnings", "answers"
+
+
+def kind_of(ours: Answer, theirs: Answer) -> str | None:
+    """What differs: the answers, or only what is said beside them."""
+    if ours.result != theirs.result:
+        return ANSWERS
+    return WARNINGS_ONLY if ours.warnings != theirs.warnings else None
+
+
+@dataclass
+class Finding:
+    """A difference with what it needs."""
+
+    statement: str
+    # Statements that make the tables and their rows.
+    history: list[str]
+    ours: Answer
+    theirs: Answer
+    # Why it is meant, where that is known.
+    reason: str | None
+
+
+def shrink(pair: Pair, history: list[str], tree: Node, kind: str) -> Finding:
+    """The smallest difference found of the same kind. The tables of both servers are as `history` made them, before and after."""
+    definitions = [statement for statement in history if statement.startswith("create table")]
+    controls = Controls(pair, definitions)
+    tries = 0
+    answers = pair.answers(tree.sql())
+    # A large statement has a piece of everything: only a proof says why, no pattern.
+    reason = controls.reason(tree, answers[0], kind_of)
+    smaller_found = True
+    while smaller_found and not reason and tries < TRIES_MAX:
+        smaller_found = False
+        # One that is explained must not stand for one that is not: it is taken only where no other is left.
+        explained = None
+        for other in sorted(tree.smaller(), key=Node.size):
+            tries += 1
+            if tries > TRIES_MAX:
+                break
+            candidate = pair.answers(other.sql())
+            if kind_of(*candidate) != kind:
+                continue
+            why = reason_for(other.sql(), definitions, *candidate) or controls.reason(other, candidate[0], kind_of)
+            if why:
+                explained = explained or (other, candidate, why)
+                continue
+            tree, answers, smaller_found = other, candidate, True
+            break
+        if not smaller_found:
+            reason = reason_for(tree.sql(), definitions, *answers)
+            if explained and not reason:
+                tree, answers, reason = explained
+    statement = tree.sql()
+    if reason:
+        return Finding(statement, definitions, *answers, reason)
+    smaller = with_fewer_rows(pair, history, definitions, statement, kind)
+    if smaller:
+        answers = pair.answers(statement)
+    pair.reset(history)
+    return Finding(statement, smaller or history, *answers, None)
+
+
+def with_fewer_rows(pair: Pair, history: list[str], definitions: list[str], statement: str, kind: str) -> list[str] | None:
+    """Statements that make as few rows as the difference needs, run; None where only the whole history shows it."""
+    names = sorted(set(re.findall(r"\bt\d\b", statement)))
+    used = [definition for definition in definitions if definition.split()[2] in names]
+    rows = {name: stored_rows(pair, name) for name in names}
+
+    def made(ids: list[tuple[str, bytes]]) -> list[str]:
+        inserts = [f"insert into {name} values {', '.join(rows[name][each] for table, each in ids if table == name)}"
+                   for name in names if any(table == name for table, _ in ids)]
+        return used + inserts
+
+    def differs(statements: list[str]) -> bool:
+        pair.reset(statements)
+        return kind_of(*pair.answers(statement)) == kind
+
+    everything = [(name, each) for name in names for each in rows[name]]
+    if not differs(made(everything)):
+        return None
+    kept = list(everything)
+    step = max(1, len(kept) // 2)
+    while step >= 1:
+        index = 0
+        while index < len(kept):
+            fewer = kept[:index] + kept[index + step:]
+            left_out = [f"delete from {name} where id not in (-123456789{''.join(f', {each.decode()}' for table, each in fewer if table == name)})" for name in names]
+            if kind_of(*pair.answers_without(left_out, statement)) == kind:
+                kept = fewer
+            else:
+                index += step
+        step //= 2
+    return made(kept) if differs(made(kept)) else made(everything) if differs(made(everything)) else None
+
+
+def stored_rows(pair: Pair, name: str) -> dict[bytes, str]:
+    """The rows of a table as MariaDB has them, as text for VALUES, by their `id`."""
+    return {row[0]: f"({', '.join(map(literal, row))})" for row in pair.theirs.rows(f"select * from {name} order by id")}
+
+
+def literal(value: bytes | None) -> str:
+    if value is None:
+        return "null"
+    if re.fullmatch(rb"-?[0-9.]+(e[-+]?[0-9]+)?", value):
+        return value.decode()
+    try:
+        text = value.decode()
+    except UnicodeDecodeError:
+        text = "\0"
+    return f"'{text}'" if all(character >= " " and character not in "'\\" for character in text) else f"x'{value.hex()}'"
