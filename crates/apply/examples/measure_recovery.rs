@@ -10,9 +10,9 @@ use paceline_binlog::log::{OpenRequest, RealDisk};
 use paceline_binlog::{CommitGroup, EventGroupBuffer, Log, LogConfig};
 use paceline_sql::catalog::{Catalog, CatalogHandle, TableDefinition};
 use paceline_sql::ddl::{DdlContext, plan_ddl};
-use paceline_sql::parse::{ParseOptions, Statement, parse_first};
 use paceline_sql::session::{Services, SessionContext};
 use paceline_storage::{Storage, StorageConfig};
+use paceline_syntax::{ParseOptions, Statement, parse_first};
 use paceline_types::table_map_metadata::RowMetadata;
 use paceline_types::{DomainId, Gtid, SequenceNumber, ServerId, Value, Version};
 

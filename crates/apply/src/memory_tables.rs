@@ -6,8 +6,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use paceline_binlog::event::{EventFlags, QueryEvent, StatusVar};
 use paceline_sql::catalog::{Catalog, CatalogChange, CatalogHandle, TableDefinition, TableEngine};
 use paceline_sql::ddl::{ReplayHost, quote_identifier, replay_ddl};
-use paceline_sql::parse::AccountStatement;
 use paceline_sql::session::SessionContext;
+use paceline_syntax::AccountStatement;
 use paceline_txn::{DdlCommit, GtidChoice, Interrupt, Replication, TransactionManager};
 
 use crate::error::{Error, Result};

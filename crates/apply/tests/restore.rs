@@ -11,9 +11,9 @@ use paceline_binlog::log::{OpenRequest, RealDisk};
 use paceline_binlog::{BinlogState, Log, LogConfig};
 use paceline_sql::catalog::{Catalog, CatalogChange, CatalogHandle};
 use paceline_sql::ddl::{ReplayHost, replay_ddl};
-use paceline_sql::parse::AccountStatement;
 use paceline_sql::session::SessionContext;
 use paceline_storage::{BuildId, Direction, IndexId, KeyRange, Storage, StorageConfig};
+use paceline_syntax::AccountStatement;
 use paceline_txn::{
     DdlCommit, GtidChoice, Interrupt, ManagerParts, Replication, RowChange, TransactionManager,
     TransactionOptions,

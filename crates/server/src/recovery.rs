@@ -8,9 +8,9 @@ use paceline_binlog::event::Follows;
 use paceline_binlog::log::Log;
 use paceline_sql::catalog::{Catalog, CatalogChange, CatalogHandle};
 use paceline_sql::ddl::ReplayHost;
-use paceline_sql::parse::AccountStatement;
 use paceline_sql::session::{SessionContext, VirtualColumn, VirtualTables, WantedRows};
 use paceline_storage::Storage;
+use paceline_syntax::AccountStatement;
 use paceline_types::{LogPosition, Value};
 use std::sync::Arc;
 

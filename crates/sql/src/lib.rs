@@ -1,14 +1,12 @@
-//! SQL: from text to rows.
+//! SQL: from a statement to rows.
 //!
 //! ```text
-//! text ──parse──▶ Statement ──plan──▶ Plan ──execute──▶ rows, or a write set in the transaction
-//!                     │         ▲                ▲
-//!                     │      catalog           expr
-//!                     └──ddl──▶ DdlPlan: records, builds, the next catalog
+//! Statement (`syntax`) ──plan──▶ Plan ──execute──▶ rows, or a write set in the transaction
+//!     │         ▲                ▲
+//!     │      catalog           expr
+//!     └──ddl──▶ DdlPlan: records, builds, the next catalog
 //! ```
 //!
-//! * [`parse`] reads MariaDB's grammar. Queries and expressions become [`parse::ast`]'s nodes; statements
-//!   that this crate does not know become structures of our own.
 //! * [`catalog`] knows databases and tables: an immutable snapshot behind one atomic pointer.
 //! * [`ddl`] turns a definition statement into what has to change, at run time and when the log is replayed.
 //! * [`expr`] binds and evaluates expressions; [`session`] is what they read of a session.
@@ -24,9 +22,7 @@ mod error;
 pub mod execute;
 pub mod expr;
 pub mod foreign_key;
-pub mod parse;
 pub mod plan;
 pub mod session;
-mod stack;
 
 pub use error::{Error, Result};

@@ -6,9 +6,9 @@ use std::fmt::Write;
 
 use paceline_sql::catalog::{Catalog, TableEngine};
 use paceline_sql::ddl::{DdlContext, IfNotExists, plan_ddl, show_create_database, show_create_table};
-use paceline_sql::parse::{DdlStatement, ParseOptions, Show, Statement, TableName, parse_first};
 use paceline_sql::session::{KeepDiagnostics, Level, Services, SessionContext, SqlMode};
 use paceline_sql::{Error, Result};
+use paceline_syntax::{DdlStatement, ParseOptions, Show, Statement, TableName, parse_first};
 use paceline_types::Version;
 use paceline_types::error_code::{ER_BAD_DB_ERROR, ER_NO_SUCH_TABLE, ER_NOT_SUPPORTED_YET};
 

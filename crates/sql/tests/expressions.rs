@@ -12,10 +12,10 @@ use std::sync::Arc;
 use paceline_sql::expr::{
     Aggregate, Class, EvalContext, EvalState, Expr, ExprKind, ExprType, Scope, bind_expr, errors,
 };
-use paceline_sql::parse::ast::{self, ColumnName};
-use paceline_sql::parse::{ParseOptions, Statement, parse};
 use paceline_sql::session::{Account, KeepDiagnostics, Services, SessionContext};
 use paceline_sql::{Error, Result};
+use paceline_syntax::ast::{self, ColumnName};
+use paceline_syntax::{ParseOptions, Statement, parse};
 use paceline_types::data_type::{FloatType, IntegerType, IntegerWidth, Labels, Sign, column_flags};
 use paceline_types::error_code::{ER_BAD_FIELD_ERROR, ER_INVALID_GROUP_FUNC_USE};
 use paceline_types::{

@@ -4,8 +4,8 @@ mod harness;
 
 use harness::Server;
 use paceline_sql::execute::{Outcome, RowSink};
-use paceline_sql::parse::{ParseOptions, parse_first};
 use paceline_sql::plan::{Plan, ResultColumn};
+use paceline_syntax::{ParseOptions, parse_first};
 use paceline_types::Value;
 
 #[derive(Default)]

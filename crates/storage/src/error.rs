@@ -1,5 +1,6 @@
 //! Errors of the engines.
 
+use paceline_types::{StatementError, error_code};
 use std::io;
 use std::path::PathBuf;
 
@@ -105,5 +106,20 @@ impl From<::rocksdb::Error> for Error {
             ErrorKind::IOError => Error::TableFile(message),
             _ => Error::Engine(message),
         }
+    }
+}
+
+impl From<Error> for StatementError {
+    fn from(error: Error) -> Self {
+        let code = match &error {
+            Error::Encoding(error) => error.error_code(),
+            Error::MemoryFull { .. } => error_code::ER_RECORD_FILE_FULL,
+            Error::DuplicateKey { .. } => error_code::ER_DUP_KEY,
+            Error::MissingRow => error_code::ER_KEY_NOT_FOUND,
+            Error::Corruption(_) | Error::Malformed { .. } => error_code::ER_NOT_KEYFILE,
+            Error::Closing => error_code::ER_SERVER_SHUTDOWN,
+            _ => error_code::ER_GET_ERRNO,
+        };
+        Self::with_message(code, error.to_string())
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::interrupt::InterruptReason;
 use paceline_storage::IndexId;
+use paceline_types::StatementError;
 use paceline_types::error_code::{self, ErrorCode};
 use paceline_types::{Gtid, LogPosition};
 use std::sync::Arc;
@@ -167,6 +168,16 @@ impl Error {
                 error_code::ER_RECORD_FILE_FULL
             }
             Error::Storage(_) => error_code::ER_GET_ERRNO,
+        }
+    }
+}
+
+impl From<Error> for StatementError {
+    fn from(error: Error) -> Self {
+        let code = error.error_code();
+        match &error {
+            Error::Interrupted(_) | Error::RolledBack | Error::ReadOnlyTransaction => Self::new(code, &[]),
+            _ => Self::with_message(code, error.to_string()),
         }
     }
 }

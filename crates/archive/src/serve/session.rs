@@ -8,7 +8,7 @@ use paceline_binlog::GtidPosition;
 use paceline_replication::primary::{
     DumpRequest, Ended, Host, Link, MarkedForSkip, Registered, Registration,
 };
-use paceline_sql::Error;
+use paceline_syntax::Error;
 use paceline_txn::InterruptReason;
 use paceline_types::error_code::*;
 use paceline_wire::authentication::{NATIVE_PASSWORD, NativePassword, Scramble};

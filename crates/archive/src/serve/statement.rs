@@ -8,14 +8,14 @@ use crate::follow::{Follower, Wanted};
 use crate::options::{Address, Candidates};
 use crate::writer::RotateError;
 use paceline_binlog::log::PurgeTarget;
-use paceline_sql::Error;
 use paceline_sql::expr::ExprType;
-use paceline_sql::parse::ast::{QueryBody, SelectItem};
-use paceline_sql::parse::{
+use paceline_sql::session::UserVariable;
+use paceline_syntax::Error;
+use paceline_syntax::ast::{QueryBody, SelectItem};
+use paceline_syntax::{
     FlushTarget, KillTarget, ParseOptions, Purge, QueryStatement, ReplicationStatement, ReplicationValue,
     SetItem, SetValue, Statement, VariableScope, parse_first,
 };
-use paceline_sql::session::UserVariable;
 use paceline_txn::InterruptReason;
 use paceline_types::Value;
 use paceline_types::error_code::*;

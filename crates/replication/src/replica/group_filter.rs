@@ -10,8 +10,8 @@ use paceline_binlog::event::{
 };
 use paceline_binlog::mysql::PartialUpdateRowsEvent;
 use paceline_binlog::{EventGroup, Result};
-use paceline_sql::parse::{ParseOptions, statement_objects};
 use paceline_sql::session::SqlMode;
+use paceline_syntax::{ParseOptions, statement_objects};
 use std::collections::HashSet;
 
 /// Result of filtering a group.

@@ -13,9 +13,9 @@ use paceline_replication::replica::apply::{
 use paceline_replication::replica::received::{Received, ReceivedGroup, SourcePosition};
 use paceline_sql::catalog::{Catalog, CatalogChange, CatalogHandle, TableDefinition};
 use paceline_sql::ddl::{ReplayHost, replay_ddl};
-use paceline_sql::parse::AccountStatement;
 use paceline_sql::session::SessionContext;
 use paceline_storage::{Direction, Row, Storage, StorageConfig, value_payload};
+use paceline_syntax::AccountStatement;
 use paceline_txn::{
     Config, DdlCommit, GtidChoice, Interrupt, LockMode, LockWait, ManagerParts, Numbers, Replication,
     RowChange, Session, Transaction, TransactionManager, TransactionOptions,

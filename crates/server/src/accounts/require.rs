@@ -1,7 +1,7 @@
 //! `REQUIRE …`: required encryption of an account's connections.
 
 use super::show::text_literal;
-use paceline_sql::parse::TlsRequirement;
+use paceline_syntax::TlsRequirement;
 use paceline_wire::tls::TlsSession;
 use serde::{Deserialize, Serialize};
 

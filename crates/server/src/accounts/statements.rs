@@ -9,12 +9,12 @@
 
 use super::authentication::{Authentication, Method, UNIX_SOCKET};
 use super::{Account, Accounts, PrivilegeSet, Require, quoted};
-use paceline_sql::parse::{
+use paceline_sql::session::{Privilege, SqlMode};
+use paceline_sql::{Error, Result};
+use paceline_syntax::{
     self, AccountName, AccountOptions, AccountSpec, AccountStatement, AuthenticationPlugin, PasswordSpec,
     PrivilegeLevel, PrivilegeSpec, UserName,
 };
-use paceline_sql::session::{Privilege, SqlMode};
-use paceline_sql::{Error, Result};
 use paceline_types::error_code::*;
 use paceline_wire::authentication::{NATIVE_PASSWORD, NativePassword};
 
@@ -318,10 +318,10 @@ fn refused(operation: &str, failed: &[String]) -> Option<Error> {
 fn authenticate(account: &mut Account, spec: &AccountSpec) -> Result<()> {
     match &spec.authentication {
         None => {}
-        Some(parse::Authentication::Password(password)) => {
+        Some(paceline_syntax::Authentication::Password(password)) => {
             account.authentication = password_method(password)?.into();
         }
-        Some(parse::Authentication::Plugins(plugins)) => {
+        Some(paceline_syntax::Authentication::Plugins(plugins)) => {
             let methods = plugins.iter().map(method).collect::<Result<Vec<_>>>()?;
             account.authentication = Authentication::any_of(methods).unwrap_or(NativePassword::Empty.into());
         }
@@ -357,7 +357,7 @@ fn password_method(password: &PasswordSpec) -> Result<Method> {
 }
 
 fn set_options(account: &mut Account, options: &AccountOptions) -> Result<()> {
-    use paceline_sql::parse::PasswordExpire;
+    use paceline_syntax::PasswordExpire;
     if let Some(require) = &options.require {
         account.require = Require::of(require);
     }
@@ -440,7 +440,7 @@ mod tests {
 
     fn spec(user: &str, password: Option<&str>) -> AccountSpec {
         let authentication =
-            password.map(|text| parse::Authentication::Password(PasswordSpec::Plain(text.into())));
+            password.map(|text| paceline_syntax::Authentication::Password(PasswordSpec::Plain(text.into())));
         AccountSpec {
             account: name(user),
             authentication,
@@ -609,7 +609,7 @@ mod tests {
             refused(grant("root", "SUPER", PrivilegeLevel::Database(None))),
             1221
         );
-        let table = PrivilegeLevel::Table(paceline_sql::parse::TableName::new("t"));
+        let table = PrivilegeLevel::Table(paceline_syntax::TableName::new("t"));
         assert_eq!(refused(grant("root", "SELECT", table)), 1235);
     }
 }

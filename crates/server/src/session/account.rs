@@ -12,10 +12,10 @@ use crate::accounts::statements::{MissingAccounts, StatementContext, apply, reso
 use crate::accounts::{Accounts, PrivilegeSet};
 use crate::server::Server;
 use paceline_sql::catalog::{CatalogChange, write_changes};
-use paceline_sql::parse::{AccountOptions, AccountStatement, PasswordSpec, PrivilegeLevel};
 use paceline_sql::session::{Privilege, PrivilegeTarget, Privileges, ServerFunctions};
 use paceline_sql::{Error, Result};
 use paceline_storage::WriteSet;
+use paceline_syntax::{AccountOptions, AccountStatement, PasswordSpec, PrivilegeLevel};
 use paceline_txn::DdlCommit;
 use paceline_types::error_code::*;
 use std::time::Duration;

@@ -10,15 +10,15 @@ use paceline_binlog::event::EventFlags;
 use paceline_replication::replica::connection::Threads;
 use paceline_sql::catalog::{Catalog, ViewDefinition};
 use paceline_sql::ddl::{DdlObject, names_read};
-use paceline_sql::parse::ast::Expr;
-use paceline_sql::parse::{
-    FlushTablesLock, FlushTarget, Kill, KillTarget, LockTable, TableMaintenance, TableName, UserName,
-    WriteToBinlog,
-};
 use paceline_sql::plan::{Plan, TableUse};
 use paceline_sql::session::{Privilege, PrivilegeTarget, Privileges};
 use paceline_sql::{Error, Result};
 use paceline_storage::WriteSet;
+use paceline_syntax::ast::Expr;
+use paceline_syntax::{
+    FlushTablesLock, FlushTarget, Kill, KillTarget, LockTable, TableMaintenance, TableName, UserName,
+    WriteToBinlog,
+};
 use paceline_txn::{DdlCommit, InterruptReason, MetadataGuard, MetadataMode, MetadataObject};
 use paceline_types::Value;
 use paceline_types::error_code::*;

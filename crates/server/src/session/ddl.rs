@@ -20,15 +20,15 @@ use paceline_sql::ddl::{
     ddl_objects, engine, foreign_key_names, is_temporary_ddl, prepare_ddl, read_ddl_objects,
     referenced_tables, related_ddl_objects, temporary_renames,
 };
-use paceline_sql::parse::definition::{
-    AlterAction, AlterOrigin, CreateTable, CreateTableBody, CreateView, ViewMode,
-};
-use paceline_sql::parse::{
-    ColumnName, DdlStatement, Duplicates, Insert, InsertKind, InsertSource, Statement, TableName, UserName,
-};
 use paceline_sql::plan::Through;
 use paceline_sql::session::{Privilege, PrivilegeTarget, Privileges};
 use paceline_sql::{Error, Result};
+use paceline_syntax::definition::{
+    AlterAction, AlterOrigin, CreateTable, CreateTableBody, CreateView, ViewMode,
+};
+use paceline_syntax::{
+    ColumnName, DdlStatement, Duplicates, Insert, InsertKind, InsertSource, Statement, TableName, UserName,
+};
 use paceline_txn::{CommitOutcome, DdlCommit, GtidChoice, MetadataGuard, MetadataMode, MetadataObject};
 use paceline_types::error_code::*;
 

@@ -7,9 +7,9 @@ use super::replicated::own_session;
 use super::result::RowFormat;
 use super::{More, Session};
 use crate::server::Server;
-use paceline_sql::parse::{self, ParseOptions};
 use paceline_sql::session::Account;
 use paceline_sql::{Error, Result};
+use paceline_syntax::ParseOptions;
 use paceline_txn::Interrupt;
 use paceline_types::error_code::ER_PARSE_ERROR;
 use std::path::Path;
@@ -55,7 +55,7 @@ impl Session {
                 sql_mode: self.context.settings.sql_mode,
                 ..ParseOptions::default()
             };
-            let parsed = parse::parse_first(rest, &options)?;
+            let parsed = paceline_syntax::parse_first(rest, &options)?;
             let shown = parsed.text_to_show(rest, super::query::stored_hash).into_owned();
             self.begin_command("Query", &shown);
             self.begin_statement(Some(&parsed.statement));

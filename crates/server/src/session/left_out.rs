@@ -11,7 +11,7 @@
 
 use crate::variables::{Globals, Variable};
 use paceline_sql::Error;
-use paceline_sql::parse::{AccountStatement, DdlStatement, PrivilegeLevel, SetItem, Statement};
+use paceline_syntax::{AccountStatement, DdlStatement, PrivilegeLevel, SetItem, Statement};
 use paceline_types::error_code::ER_NOT_SUPPORTED_YET;
 
 /// Kind of definition that can be omitted, a bit of the variable.
@@ -106,7 +106,7 @@ fn fires_triggers(statement: &Statement) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use paceline_sql::parse::{ParseOptions, parse_first};
+    use paceline_syntax::{ParseOptions, parse_first};
 
     #[test]
     fn kinds_of_definitions_are_recognized() {

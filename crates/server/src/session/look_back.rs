@@ -11,7 +11,6 @@ use super::services::of_gtid_list;
 use crate::recovery::ServerHost;
 use paceline_apply::{CatalogDefinitions, look_back};
 use paceline_binlog::GtidPosition;
-use paceline_sql::parse;
 use paceline_sql::{Error, Result};
 use paceline_txn::{AccessMode, IsolationLevel, Lifetime, Transaction, TransactionOptions};
 use paceline_types::LogPosition;
@@ -27,8 +26,12 @@ impl Session {
     /// # Errors
     /// 1941 for an invalid GTID list; 1205 if the position is not reached in time; 1945 if it is not in the log; 1236
     /// if the log since then is not available any more or too long; 1221 for READ WRITE.
-    pub fn begin_at(&mut self, position: &str, access: Option<parse::AccessMode>) -> Result<Transaction> {
-        if access == Some(parse::AccessMode::ReadWrite) {
+    pub fn begin_at(
+        &mut self,
+        position: &str,
+        access: Option<paceline_syntax::AccessMode>,
+    ) -> Result<Transaction> {
+        if access == Some(paceline_syntax::AccessMode::ReadWrite) {
             return Err(Error::new(ER_WRONG_USAGE, &[&"AT GTID", &"READ WRITE"]));
         }
         let position: GtidPosition = position.parse().map_err(of_gtid_list)?;

@@ -4,10 +4,10 @@ use super::result::RowFormat;
 use super::turn::on_text;
 use super::{More, Session};
 use crate::statement_logs::SlowStatement;
-use paceline_sql::parse::ast::QueryBody;
-use paceline_sql::parse::{self, IntoPlace, ParseOptions, ParsedStatement, SelectInto, Show, Statement};
 use paceline_sql::session::{KeepDiagnostics, MemoryCharge};
 use paceline_sql::{Error, Result};
+use paceline_syntax::ast::QueryBody;
+use paceline_syntax::{IntoPlace, ParseOptions, ParsedStatement, SelectInto, Show, Statement};
 use paceline_types::Value;
 use paceline_types::error_code::*;
 use paceline_wire::WireResult;
@@ -103,14 +103,14 @@ impl Session {
     /// Parses the first statement of a client's text.
     ///
     /// # Errors
-    /// The errors of [`parse::parse_first`].
+    /// The errors of [`paceline_syntax::parse_first`].
     pub fn parse(&self, text: &[u8]) -> Result<ClientStatement> {
         let options = ParseOptions {
             sql_mode: self.context.settings.sql_mode,
             memory: Some(self.context.memory.clone()),
             ..ParseOptions::default()
         };
-        let parsed = on_text(text.len(), || parse::parse_first(text, &options))?;
+        let parsed = on_text(text.len(), || paceline_syntax::parse_first(text, &options))?;
         let mut memory = MemoryCharge::new(&self.context.memory);
         if parsed.memory_bytes >= LARGE_TREE_BYTES {
             memory.grow(parsed.memory_bytes)?;
@@ -298,7 +298,7 @@ impl Session {
 /// Returns whether a statement uses a table according to its syntax, so that earlier diagnostics are cleared. For
 /// queries and changes of rows the plan decides too, because it includes the tables of subqueries.
 fn uses_table(statement: &Statement) -> bool {
-    use parse::definition::DdlStatement as Ddl;
+    use paceline_syntax::definition::DdlStatement as Ddl;
     match statement {
         Statement::Query(query) => reads_from(&query.query.body),
         Statement::Insert(_)
@@ -310,7 +310,7 @@ fn uses_table(statement: &Statement) -> bool {
         | Statement::LockTables(_) => true,
         Statement::Flush { targets, .. } => targets
             .iter()
-            .any(|target| matches!(target, parse::FlushTarget::Tables { tables, .. } if !tables.is_empty())),
+            .any(|target| matches!(target, paceline_syntax::FlushTarget::Tables { tables, .. } if !tables.is_empty())),
         Statement::Ddl(ddl) => !matches!(
             ddl,
             Ddl::CreateDatabase { .. } | Ddl::AlterDatabase { .. } | Ddl::DropDatabase { .. }

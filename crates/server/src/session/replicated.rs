@@ -30,13 +30,13 @@ use paceline_binlog::event::{IntvarKind, StatusVar, UserVarEvent};
 use paceline_replication::replica::apply::{ReplicatedStatement, StatementRunner, StatementRunners};
 use paceline_sql::ddl::session_of_event;
 use paceline_sql::expr::ExprType;
-use paceline_sql::parse::definition::CreateTable;
-use paceline_sql::parse::{self, DdlStatement, ParseOptions, SetItem, Statement};
 use paceline_sql::session::{
     RandomGenerator, Services, SessionContext, SessionMemory, SqlMode, UserVariable,
 };
 use paceline_sql::{Error, Result};
 use paceline_storage::Direction;
+use paceline_syntax::definition::CreateTable;
+use paceline_syntax::{DdlStatement, ParseOptions, SetItem, Statement};
 use paceline_txn::{GtidChoice, Interrupt, Replication, Transaction};
 use paceline_types::error_code::ErrorCode;
 use paceline_types::{Charset, Collation, DataType, Decimal, Value};
@@ -289,7 +289,7 @@ impl Session {
             sql_mode: self.context.settings.sql_mode,
             ..ParseOptions::default()
         };
-        let parsed = parse::parse_first(&statement.query.sql, &options)?;
+        let parsed = paceline_syntax::parse_first(&statement.query.sql, &options)?;
         match &parsed.statement {
             // A statement that replaces a table can be repeated.
             Statement::Ddl(DdlStatement::CreateTable(create)) if !create.or_replace => {
@@ -410,7 +410,7 @@ impl Session {
             sql_mode: self.context.settings.sql_mode,
             ..ParseOptions::default()
         };
-        let mut parsed = parse::parse_first(with_file.as_deref().unwrap_or(&sql), &options)?;
+        let mut parsed = paceline_syntax::parse_first(with_file.as_deref().unwrap_or(&sql), &options)?;
         if let Statement::SetStatement { items, .. } = &mut parsed.statement {
             items.retain(|item| !is_log_format(item));
         }

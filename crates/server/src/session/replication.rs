@@ -10,9 +10,9 @@ use paceline_replication::replica::error::ReplicaError;
 use paceline_replication::replica::received::SourcePosition;
 use paceline_replication::replica::replicas::{Forget, NewPlace};
 use paceline_replication::replica::until::Until;
-use paceline_sql::parse::{ReplicationStatement, ReplicationThreads, ReplicationValue};
 use paceline_sql::session::Privilege;
 use paceline_sql::{Error, Result};
+use paceline_syntax::{ReplicationStatement, ReplicationThreads, ReplicationValue};
 use paceline_types::ServerId;
 use paceline_types::error_code::*;
 

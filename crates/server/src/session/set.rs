@@ -6,11 +6,11 @@ use super::result::{RowCollector, RowFormat};
 use super::{More, Session};
 use crate::variables::{Setting, Variable, apply_to_session, isolation_setting};
 use paceline_sql::expr::ExprType;
-use paceline_sql::parse::ast::visit::has_subquery;
-use paceline_sql::parse::ast::{Expr, QueryBody, SelectItem};
-use paceline_sql::parse::{self, AccountStatement, SetItem, SetValue, TransactionScope};
 use paceline_sql::session::{IsolationLevel, Privilege, UserVariable};
 use paceline_sql::{Error, Result};
+use paceline_syntax::ast::visit::has_subquery;
+use paceline_syntax::ast::{Expr, QueryBody, SelectItem};
+use paceline_syntax::{AccountStatement, SetItem, SetValue, TransactionScope};
 use paceline_txn::AccessMode;
 use paceline_types::error_code::*;
 use paceline_types::{Charset, Collation, Value};
@@ -27,8 +27,8 @@ enum Checked {
     },
     Transaction(
         TransactionScope,
-        Option<parse::IsolationLevel>,
-        Option<parse::AccessMode>,
+        Option<paceline_syntax::IsolationLevel>,
+        Option<paceline_syntax::AccessMode>,
     ),
     Password(AccountStatement),
 }
@@ -186,8 +186,9 @@ impl Session {
         if !has_subquery(expr) {
             return self.evaluate_typed(expr, parameters);
         }
-        let mut statement = parse::parse_first(b"SELECT 1", &parse::ParseOptions::default())?.statement;
-        if let parse::Statement::Query(query) = &mut statement
+        let mut statement =
+            paceline_syntax::parse_first(b"SELECT 1", &paceline_syntax::ParseOptions::default())?.statement;
+        if let paceline_syntax::Statement::Query(query) = &mut statement
             && let QueryBody::Select(select) = &mut query.query.body
         {
             select.items = vec![SelectItem::unnamed(expr.clone())];
@@ -260,18 +261,18 @@ impl Session {
     fn set_transaction(
         &mut self,
         scope: TransactionScope,
-        isolation: Option<parse::IsolationLevel>,
-        access: Option<parse::AccessMode>,
+        isolation: Option<paceline_syntax::IsolationLevel>,
+        access: Option<paceline_syntax::AccessMode>,
     ) {
         let isolation = isolation.map(|level| match level {
-            parse::IsolationLevel::ReadUncommitted => IsolationLevel::ReadUncommitted,
-            parse::IsolationLevel::ReadCommitted => IsolationLevel::ReadCommitted,
-            parse::IsolationLevel::RepeatableRead => IsolationLevel::RepeatableRead,
-            parse::IsolationLevel::Serializable => IsolationLevel::Serializable,
+            paceline_syntax::IsolationLevel::ReadUncommitted => IsolationLevel::ReadUncommitted,
+            paceline_syntax::IsolationLevel::ReadCommitted => IsolationLevel::ReadCommitted,
+            paceline_syntax::IsolationLevel::RepeatableRead => IsolationLevel::RepeatableRead,
+            paceline_syntax::IsolationLevel::Serializable => IsolationLevel::Serializable,
         });
         let access = access.map(|mode| match mode {
-            parse::AccessMode::ReadOnly => AccessMode::ReadOnly,
-            parse::AccessMode::ReadWrite => AccessMode::ReadWrite,
+            paceline_syntax::AccessMode::ReadOnly => AccessMode::ReadOnly,
+            paceline_syntax::AccessMode::ReadWrite => AccessMode::ReadWrite,
         });
         let settings = [
             isolation.map(|level| (Variable::TxIsolation, isolation_setting(level))),

@@ -10,10 +10,10 @@ use crate::accounts::show::{create_user, grants, identifier, select_all, text_li
 use crate::output::Output;
 use paceline_sql::catalog::DatabaseDefinition;
 use paceline_sql::ddl::{IfNotExists, show_create_database, show_create_table, show_create_view};
-use paceline_sql::parse::ast::QueryBody;
-use paceline_sql::parse::{self, ParseOptions, Show, ShowFilter, ShowLimit, Statement, TableName};
 use paceline_sql::session::{Level, Privilege, PrivilegeTarget, Privileges, VariableScope};
 use paceline_sql::{Error, Result};
+use paceline_syntax::ast::QueryBody;
+use paceline_syntax::{ParseOptions, Show, ShowFilter, ShowLimit, Statement, TableName};
 use paceline_types::Value;
 use paceline_types::error_code::*;
 
@@ -351,7 +351,8 @@ impl Session {
             }
             ShowFilter::Where(_) => format!("SELECT * FROM ({}) AS shown WHERE 1", show.select),
         };
-        let mut statement = parse::parse_first(text.as_bytes(), &ParseOptions::default())?.statement;
+        let mut statement =
+            paceline_syntax::parse_first(text.as_bytes(), &ParseOptions::default())?.statement;
         if let ShowFilter::Where(condition) = filter
             && let Statement::Query(query) = &mut statement
             && let QueryBody::Select(select) = &mut query.query.body
@@ -456,7 +457,10 @@ impl Session {
         }
     }
 
-    fn shown_account(&self, named: Option<&parse::AccountName>) -> Result<crate::accounts::Account> {
+    fn shown_account(
+        &self,
+        named: Option<&paceline_syntax::AccountName>,
+    ) -> Result<crate::accounts::Account> {
         self.server.accounts.must_count()?;
         let current = (
             self.context.current_user.user.as_str(),

@@ -13,12 +13,12 @@ use crate::variables::{self, Access, Kind, TABLE};
 use paceline_sql::catalog::{
     Catalog, DatabaseDefinition, SYSTEM_DATABASE, TableDefinition, TableDescription, ViewDefinition,
 };
-use paceline_sql::parse::{ParseOptions, parse_first};
 use paceline_sql::plan::{Plan, PlanContext, plan_statement};
 use paceline_sql::session::{
     Privilege, PrivilegeTarget, Privileges, SessionContext, SqlMode, VirtualColumn, VirtualTables, WantedRows,
 };
 use paceline_sql::{Error, Result};
+use paceline_syntax::{ParseOptions, parse_first};
 use paceline_types::error_code::ER_SPECIFIC_ACCESS_DENIED_ERROR;
 use paceline_types::temporal::TimeZone;
 use paceline_types::{Collation, Value, Version};

@@ -13,9 +13,9 @@ use super::services::SessionServices;
 use super::{More, Phase, Session};
 use crate::variables::Variable;
 use paceline_binlog::event::GtidFlags;
-use paceline_sql::parse::{self, Completion, TransactionStatement};
 use paceline_sql::session::{IsolationLevel as SqlIsolation, SessionContext};
 use paceline_sql::{Error, Result};
+use paceline_syntax::{Completion, TransactionStatement};
 use paceline_txn::{
     AccessMode, CommitFuture, CommitOutcome, GtidChoice, IsolationLevel, Lifetime, Replication,
     SnapshotIsolation, Transaction, TransactionOptions,
@@ -349,8 +349,8 @@ impl Session {
                     return Ok(());
                 }
                 let access = access.map(|mode| match mode {
-                    parse::AccessMode::ReadOnly => AccessMode::ReadOnly,
-                    parse::AccessMode::ReadWrite => AccessMode::ReadWrite,
+                    paceline_syntax::AccessMode::ReadOnly => AccessMode::ReadOnly,
+                    paceline_syntax::AccessMode::ReadWrite => AccessMode::ReadWrite,
                 });
                 let options = self.transaction_options(Lifetime::Explicit, access);
                 if *consistent_snapshot {

@@ -1,5 +1,6 @@
 //! Descriptions of databases, tables, columns and indexes.
 
+use paceline_syntax::definition::ReferentialAction;
 use paceline_types::{Collation, DataType};
 use serde::{Deserialize, Serialize};
 
@@ -248,39 +249,4 @@ pub struct ForeignKey {
     /// Action on the referencing rows when the referenced key changes.
     #[serde(default, skip_serializing_if = "ReferentialAction::is_restrict")]
     pub on_update: ReferentialAction,
-}
-
-/// Action on referencing rows when the referenced row is deleted or its key changes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
-pub enum ReferentialAction {
-    /// `RESTRICT`: the change is rejected. `SET DEFAULT` means the same, as in InnoDB.
-    #[default]
-    Restrict,
-    /// `NO ACTION`: the same under another name.
-    NoAction,
-    /// `CASCADE`: the rows are deleted or changed too.
-    Cascade,
-    /// `SET NULL`: the referencing columns become NULL.
-    SetNull,
-}
-
-impl ReferentialAction {
-    /// Returns the SQL keywords.
-    pub const fn name(self) -> &'static str {
-        match self {
-            ReferentialAction::Restrict => "RESTRICT",
-            ReferentialAction::NoAction => "NO ACTION",
-            ReferentialAction::Cascade => "CASCADE",
-            ReferentialAction::SetNull => "SET NULL",
-        }
-    }
-
-    /// Returns whether the action changes rows.
-    pub const fn is_action(self) -> bool {
-        matches!(self, ReferentialAction::Cascade | ReferentialAction::SetNull)
-    }
-
-    fn is_restrict(&self) -> bool {
-        *self == ReferentialAction::Restrict
-    }
 }

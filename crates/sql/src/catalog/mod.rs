@@ -39,6 +39,7 @@ pub use definition::*;
 pub use duplicate_entry::duplicate_entry;
 pub use handle::CatalogHandle;
 pub use number_series::NumberSeries;
+pub use paceline_syntax::definition::{ReferentialAction, ViewAlgorithm, ViewCheck, ViewSecurity};
 pub use record::{CatalogChange, write_changes};
 pub use referrers::TableReferrers;
 pub use snapshot::{Catalog, Database};
@@ -46,7 +47,7 @@ pub use table::TableDefinition;
 pub(crate) use table::{kept_number, literal_value, same_name, schema_of};
 pub use temporary::{TemporaryPlan, TemporaryTables};
 pub use temporary_catalog::{FILLED_DATABASE, TemporaryCatalog};
-pub use view::{ViewAlgorithm, ViewCheck, ViewDefinition, ViewDescription, ViewSecurity};
+pub use view::{ViewDefinition, ViewDescription};
 
 /// Databases whose tables the server computes on demand.
 pub const VIRTUAL_DATABASES: [&str; 2] = ["information_schema", "performance_schema"];

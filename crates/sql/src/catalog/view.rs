@@ -10,9 +10,10 @@ use paceline_types::Version;
 use serde::{Deserialize, Serialize};
 
 use crate::error::Result;
-use crate::parse::ast;
-use crate::parse::ast::visit::{for_each_expr, has_subquery};
-use crate::parse::{ParseOptions, Statement, is_aggregate, parse_first};
+use paceline_syntax::ast;
+use paceline_syntax::ast::visit::{for_each_expr, has_subquery};
+use paceline_syntax::definition::{ViewAlgorithm, ViewCheck, ViewSecurity};
+use paceline_syntax::{ParseOptions, Statement, is_aggregate, parse_first};
 
 /// A view in the form of its catalog record.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -42,72 +43,6 @@ pub struct ViewDescription {
     pub collation_connection: String,
     /// Time of creation in seconds since 1970.
     pub created_seconds: i64,
-}
-
-/// `ALGORITHM` of a view.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub enum ViewAlgorithm {
-    /// `UNDEFINED`: like `MERGE` if possible.
-    #[default]
-    Undefined,
-    /// `MERGE`: its tables are merged into the query that uses it.
-    Merge,
-    /// `TEMPTABLE`: its rows are computed first.
-    TempTable,
-}
-
-impl ViewAlgorithm {
-    /// Returns the SQL keyword.
-    pub const fn name(self) -> &'static str {
-        match self {
-            ViewAlgorithm::Undefined => "UNDEFINED",
-            ViewAlgorithm::Merge => "MERGE",
-            ViewAlgorithm::TempTable => "TEMPTABLE",
-        }
-    }
-}
-
-/// Account whose privileges a view uses for its tables.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub enum ViewSecurity {
-    /// The definer's account.
-    #[default]
-    Definer,
-    /// The account of the session that uses the view.
-    Invoker,
-}
-
-impl ViewSecurity {
-    /// Returns the SQL keyword.
-    pub const fn name(self) -> &'static str {
-        match self {
-            ViewSecurity::Definer => "DEFINER",
-            ViewSecurity::Invoker => "INVOKER",
-        }
-    }
-}
-
-/// Restriction of rows written through a view.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub enum ViewCheck {
-    /// None.
-    #[default]
-    None,
-    /// Only rows that the view would show.
-    Local,
-    /// Only rows that the view and the views below it would show.
-    Cascaded,
-}
-
-impl ViewCheck {
-    /// Returns the SQL keyword.
-    pub const fn name(self) -> &'static str {
-        match self {
-            ViewCheck::None => "NONE",
-            ViewCheck::Local => "LOCAL",
-            ViewCheck::Cascaded => "CASCADED",
-        }
-    }
 }
 
 /// Definition of a view as the rest of the server uses it. Immutable; dereferences to its [`ViewDescription`].
@@ -230,6 +165,6 @@ fn parse_query(text: &str) -> Result<ast::Query> {
     let parsed = parse_first(text.as_bytes(), &ParseOptions::of_stored())?;
     match parsed.statement {
         Statement::Query(query) => Ok(query.query),
-        _ => Err(crate::parse::syntax_error(text.as_bytes(), 0)),
+        _ => Err(paceline_syntax::syntax_error(text.as_bytes(), 0)),
     }
 }

@@ -9,9 +9,9 @@ use super::normal_form::{GENERATED_CLAUSE, normal_form};
 use crate::catalog::{ColumnDefault, ColumnDefinition, GeneratedColumn, GeneratedStorage, literal_value};
 use crate::error::{Error, Result};
 use crate::expr::{EmptyScope, EvalContext, EvalState, bind_expr};
-use crate::parse::ast::{Expr, Literal, UnaryOp};
-use crate::parse::definition::{ColumnSpec, DefaultSpec};
 use crate::session::SessionContext;
+use paceline_syntax::ast::{Expr, Literal, UnaryOp};
+use paceline_syntax::definition::{ColumnSpec, DefaultSpec};
 
 /// A column.
 ///

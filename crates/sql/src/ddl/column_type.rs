@@ -11,8 +11,8 @@ use paceline_types::{
 };
 
 use crate::error::{Error, Result};
-use crate::parse::definition::{CharsetName, DEFAULT_COLLATION, TypeKind, TypeSpec};
 use crate::session::SessionContext;
+use paceline_syntax::definition::{CharsetName, DEFAULT_COLLATION, TypeKind, TypeSpec};
 
 /// The most bytes that a VARCHAR or VARBINARY may have.
 const VARCHAR_BYTES_MAX: u64 = 65_535;

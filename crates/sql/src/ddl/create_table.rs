@@ -16,10 +16,13 @@ use crate::catalog::{
     CatalogChange, CheckConstraint, ColumnDefinition, IndexKind, TableDefinition, TableDescription,
     TableEngine, same_name,
 };
+use crate::ddl::foreign_key::own_index;
 use crate::error::{Error, Result};
-use crate::parse::TableName;
-use crate::parse::definition::{CreateTable, CreateTableBody, ForeignKeySpec, TableConstraint, TableOptions};
 use crate::session::SqlMode;
+use paceline_syntax::TableName;
+use paceline_syntax::definition::{
+    CreateTable, CreateTableBody, ForeignKeySpec, TableConstraint, TableOptions,
+};
 
 /// The most columns of a table.
 const COLUMNS_MAX: usize = 4096;
@@ -82,7 +85,7 @@ impl Planner<'_> {
                     resolved.push(resolve_column(spec, collation, self.session)?);
                     drafts.extend(DraftIndex::of_column(spec));
                     if let Some(key) = &spec.references {
-                        drafts.push(key.index()?);
+                        drafts.push(own_index(key)?);
                         keys.push(key.clone());
                     }
                 }
@@ -363,7 +366,7 @@ pub(super) fn add_constraint(
             checks.push(CheckConstraint { name, expression });
         }
         // The key itself is looked at when the table has its columns and indexes.
-        TableConstraint::ForeignKey(key) => drafts.push(key.index()?),
+        TableConstraint::ForeignKey(key) => drafts.push(own_index(key)?),
         TableConstraint::Period => return Err(Error::unsupported("PERIOD")),
     }
     Ok(())

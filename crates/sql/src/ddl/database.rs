@@ -6,7 +6,7 @@ use super::column_type::resolve_collation;
 use super::plan::Planner;
 use crate::catalog::{CatalogChange, DatabaseDefinition, SYSTEM_DATABASE};
 use crate::error::{Error, Result};
-use crate::parse::definition::DatabaseOptions;
+use paceline_syntax::definition::DatabaseOptions;
 
 impl Planner<'_> {
     pub(super) fn create_database(

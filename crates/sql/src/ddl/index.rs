@@ -6,8 +6,8 @@ use paceline_types::{BlobSize, Charset, DataType};
 use super::column_type::key_bytes;
 use crate::catalog::{ColumnDefinition, IndexDefinition, IndexKind, IndexPart, same_name};
 use crate::error::{Error, Result};
-use crate::parse::definition::{ColumnSpec, IndexKind as SpecKind, IndexSpec};
 use crate::session::SessionContext;
+use paceline_syntax::definition::{ColumnSpec, IndexKind as SpecKind, IndexSpec};
 
 /// The name of the primary key.
 pub const PRIMARY: &str = "PRIMARY";

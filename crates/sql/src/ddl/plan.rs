@@ -13,8 +13,8 @@ use crate::catalog::{
     VIRTUAL_DATABASES, kept_number, write_changes,
 };
 use crate::error::{Error, Result};
-use crate::parse::{DdlStatement, TableName};
 use crate::session::SessionContext;
+use paceline_syntax::{DdlStatement, TableName};
 
 /// What planning reads and writes.
 ///

@@ -8,9 +8,9 @@ use super::default_value::constant_default;
 use crate::catalog::{ColumnDefault, ColumnDefinition, TableDescription, same_name};
 use crate::error::{Error, Result};
 use crate::expr::{EvalContext, EvalState, Expr, ExprType, Scope, bind_condition, bind_expr};
-use crate::parse::ast::{self, ColumnName};
-use crate::parse::parse_expression;
 use crate::session::{Services, SessionContext};
+use paceline_syntax::ast::{self, ColumnName};
+use paceline_syntax::parse_expression;
 
 /// The expressions of a table, bound to its columns.
 pub(super) struct RowExpressions {

@@ -17,11 +17,11 @@ use super::select::SelectedColumn;
 use super::view::names_read;
 use crate::catalog::{Catalog, CatalogChange, CatalogHandle, TableEngine, TemporaryTables};
 use crate::error::{Error, Result};
-use crate::parse::definition::{AlterAction, CreateTableBody};
-use crate::parse::{
+use crate::session::{Services, SessionContext, SqlMode, VirtualTables};
+use paceline_syntax::definition::{AlterAction, CreateTableBody};
+use paceline_syntax::{
     AccountStatement, DdlStatement, ParseOptions, SetItem, Statement, TableName, parse_first,
 };
-use crate::session::{Services, SessionContext, SqlMode, VirtualTables};
 use std::collections::HashMap;
 use std::sync::Arc;
 

@@ -9,7 +9,7 @@ use super::normal_form::quote_identifier;
 use super::plan::{LoggedStatement, Planner};
 use crate::catalog::{CatalogChange, TableDefinition};
 use crate::error::{Error, Result};
-use crate::parse::TableName;
+use paceline_syntax::TableName;
 
 impl Planner<'_> {
     /// Drops a table with its data.

@@ -7,8 +7,8 @@ use paceline_types::error_code::*;
 use super::plan::Planner;
 use crate::catalog::{TableDescription, TableEngine, same_name};
 use crate::error::{Error, Result};
-use crate::parse::definition::{ENGINE_OPTIONS, TableOptions};
 use crate::session::{Level, SqlMode};
+use paceline_syntax::definition::{ENGINE_OPTIONS, TableOptions};
 
 /// `HA_WRONG_CREATE_OPTION`: MariaDB tells it as it is where an engine's option is wrong.
 const WRONG_CREATE_OPTION: ErrorCode = ErrorCode::from_number(140);

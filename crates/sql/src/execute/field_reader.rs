@@ -252,8 +252,8 @@ fn unescaped(byte: u8) -> u8 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::parse::FileFormat;
     use crate::session::SqlMode;
+    use paceline_syntax::FileFormat;
     use paceline_types::Charset;
 
     /// Input that returns a text in small pieces.

@@ -19,8 +19,8 @@ use super::expr_type::ExprType;
 use super::tree::Expr;
 use super::window::{WindowCall, WindowFunction};
 use crate::error::Result;
-use crate::parse::ast::{self, ColumnName};
 use crate::session::SessionContext;
+use paceline_syntax::ast::{self, ColumnName};
 
 /// Where a name stands: error 1054 tells it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

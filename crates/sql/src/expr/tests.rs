@@ -8,9 +8,9 @@ use paceline_types::{Collation, Value};
 
 use super::*;
 use crate::error::Result;
-use crate::parse::ast::{self, ColumnName};
-use crate::parse::{ParseOptions, Statement, parse};
 use crate::session::{Services, SessionContext};
+use paceline_syntax::ast::{self, ColumnName};
+use paceline_syntax::{ParseOptions, Statement, parse};
 
 /// Every subquery gives these rows; `?` has these types.
 struct TestScope<'s> {

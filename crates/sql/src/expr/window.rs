@@ -1,11 +1,11 @@
 //! Window functions: as the binder hands them to the planner, and frames as the executor reads them.
 
-pub use crate::parse::ast::{FrameUnits, SortOrder};
+pub use paceline_syntax::ast::{FrameUnits, SortOrder};
 
 use super::aggregate::Aggregate;
 use super::expr_type::ExprType;
 use super::tree::Expr;
-use crate::parse::ast;
+use paceline_syntax::ast;
 
 /// Which window function.
 #[derive(Clone, Debug)]

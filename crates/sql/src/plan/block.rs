@@ -12,8 +12,8 @@ use super::{Planner, ResultColumn};
 use crate::catalog::{IndexDefinition, IndexKind, same_name};
 use crate::error::{Error, Result};
 use crate::expr::{Aggregate, Clause, Expr, ExprKind, ExprType};
-use crate::parse::ROW_ID;
-use crate::parse::ast::{self, ColumnName};
+use paceline_syntax::ROW_ID;
+use paceline_syntax::ast::{self, ColumnName};
 
 /// A table of FROM while its block is bound.
 pub(crate) struct TableRef {

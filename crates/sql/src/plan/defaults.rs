@@ -10,7 +10,7 @@ use super::dml::{AssignmentPlan, CheckPlan, DefaultPlan};
 use crate::catalog::{ColumnDefault, TableDefinition};
 use crate::error::Result;
 use crate::expr::{Expr, ExprType};
-use crate::parse::parse_expression;
+use paceline_syntax::parse_expression;
 
 /// A column's default as an expression over the table's columns in slots from 0; `None` if it has none.
 pub(super) fn column_default(

@@ -27,9 +27,9 @@ use super::{PlanKind, Planner, ResultColumn, TableUsage};
 use crate::catalog::TableDefinition;
 use crate::error::{Error, Result};
 use crate::expr::{Clause, CompareOp, Expr, ExprKind};
-use crate::parse::ast;
-use crate::parse::{self, AssignedValue, InsertKind, InsertSource};
 use crate::session::SqlMode;
+use paceline_syntax::ast;
+use paceline_syntax::{AssignedValue, InsertKind, InsertSource};
 
 /// INSERT and REPLACE.
 #[derive(Debug)]
@@ -171,7 +171,10 @@ pub struct DeletePlan {
 }
 
 impl Planner<'_> {
-    pub(super) fn plan_insert(&self, insert: &parse::Insert) -> Result<(PlanKind, Vec<ResultColumn>)> {
+    pub(super) fn plan_insert(
+        &self,
+        insert: &paceline_syntax::Insert,
+    ) -> Result<(PlanKind, Vec<ResultColumn>)> {
         let replace = insert.kind == InsertKind::Replace;
         let table = self.find_table(insert.table.database.as_deref(), &insert.table.name)?;
         let usage = TableUsage {
@@ -272,7 +275,10 @@ impl Planner<'_> {
         Ok((PlanKind::Insert(Box::new(plan)), result))
     }
 
-    pub(super) fn plan_update(&self, update: &parse::Update) -> Result<(PlanKind, Vec<ResultColumn>)> {
+    pub(super) fn plan_update(
+        &self,
+        update: &paceline_syntax::Update,
+    ) -> Result<(PlanKind, Vec<ResultColumn>)> {
         let number = self.next_select_number();
         let mut block = Block::new(self, None);
         let from = block.bind_from(&update.tables, TableUsage::default())?;
@@ -357,7 +363,10 @@ impl Planner<'_> {
         ))
     }
 
-    pub(super) fn plan_delete(&self, delete: &parse::Delete) -> Result<(PlanKind, Vec<ResultColumn>)> {
+    pub(super) fn plan_delete(
+        &self,
+        delete: &paceline_syntax::Delete,
+    ) -> Result<(PlanKind, Vec<ResultColumn>)> {
         let number = self.next_select_number();
         let mut block = Block::new(self, None);
         let from = block.bind_from(&delete.from, TableUsage::default())?;
@@ -575,7 +584,7 @@ fn use_all_columns(block: &mut Block<'_, '_>, tables: &[usize]) {
 fn insert_columns(
     block: &Block<'_, '_>,
     table: &TableDefinition,
-    insert: &parse::Insert,
+    insert: &paceline_syntax::Insert,
 ) -> Result<Vec<usize>> {
     if insert.columns.is_empty() {
         let only_empty =
@@ -621,7 +630,7 @@ fn bind_values(
 
 pub(super) fn find_assigned(
     block: &Block<'_, '_>,
-    name: &parse::ColumnName,
+    name: &paceline_syntax::ColumnName,
     clause: &str,
 ) -> Result<(usize, usize)> {
     match block.find_column(name, clause)? {

@@ -15,7 +15,7 @@ use super::{PlanKind, Planner, ResultColumn};
 use crate::catalog::{IndexDefinition, IndexKind, TableDefinition};
 use crate::error::{Error, Result};
 use crate::expr::{Expr, ExprKind, ExprType};
-use crate::parse::{Explain, ExplainFlavour, Statement};
+use paceline_syntax::{Explain, ExplainFlavour, Statement};
 
 /// One line.
 #[derive(Default)]

@@ -21,7 +21,7 @@ use super::{ResultColumn, TableUsage, unique_id};
 use crate::catalog::{NumberSeries, TableDefinition, same_name};
 use crate::error::{Error, Result};
 use crate::expr::{Clause, Expr, ExprType};
-use crate::parse::ast::{self, TableName};
+use paceline_syntax::ast::{self, TableName};
 
 /// A part of FROM.
 #[derive(Debug)]

@@ -10,9 +10,9 @@ use super::dml::{bind_assigned, find_assigned};
 use super::{AssignmentPlan, InsertPlan, InsertRows, PlanKind, Planner, ResultColumn, TableUsage};
 use crate::error::{Error, Result};
 use crate::expr::Expr;
-use crate::parse::ast;
-use crate::parse::{self, Duplicates, FileFormat};
 use crate::session::SqlMode;
+use paceline_syntax::ast;
+use paceline_syntax::{Duplicates, FileFormat};
 
 /// LOAD DATA.
 #[derive(Debug)]
@@ -114,7 +114,10 @@ pub fn has_odd_separators(format: &FileFormat) -> bool {
 }
 
 impl Planner<'_> {
-    pub(super) fn plan_load(&self, load: &parse::LoadData) -> Result<(PlanKind, Vec<ResultColumn>)> {
+    pub(super) fn plan_load(
+        &self,
+        load: &paceline_syntax::LoadData,
+    ) -> Result<(PlanKind, Vec<ResultColumn>)> {
         let session = self.context.session;
         let format = RowFormat::new(
             &load.format,

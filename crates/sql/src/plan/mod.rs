@@ -70,8 +70,8 @@ use crate::catalog::{Catalog, NumberSeries, SYSTEM_DATABASE, TableDefinition, Vi
 use crate::error::{Error, Result};
 use crate::expr::{Expr, ExprType};
 use crate::foreign_key::{Changes, ForeignKeys};
-use crate::parse::{self, Statement};
 use crate::session::SessionContext;
+use paceline_syntax::Statement;
 
 /// What planning needs to know.
 #[derive(Clone, Copy)]
@@ -507,7 +507,7 @@ impl<'a> Planner<'a> {
 
     fn plan(&self, statement: &Statement) -> Result<(PlanKind, Vec<ResultColumn>)> {
         self.reads.set(match statement {
-            Statement::Insert(insert) if matches!(insert.source, parse::InsertSource::Query(_)) => {
+            Statement::Insert(insert) if matches!(insert.source, paceline_syntax::InsertSource::Query(_)) => {
                 tree::ReadMode::Source(tree::SourceLocks::FromRepeatableRead)
             }
             Statement::Update(_) => tree::ReadMode::Source(tree::SourceLocks::FromRepeatableRead),
@@ -532,12 +532,15 @@ impl<'a> Planner<'a> {
 
     fn plan_query_statement(
         &self,
-        statement: &parse::QueryStatement,
+        statement: &paceline_syntax::QueryStatement,
     ) -> Result<(PlanKind, Vec<ResultColumn>)> {
         let into = match &statement.into {
             // Where the rows of a query go is its caller's affair.
-            None | Some(parse::SelectInto::Outfile { .. } | parse::SelectInto::Dumpfile(_)) => None,
-            Some(parse::SelectInto::Variables(names)) => Some(names.clone()),
+            None
+            | Some(paceline_syntax::SelectInto::Outfile { .. } | paceline_syntax::SelectInto::Dumpfile(_)) => {
+                None
+            }
+            Some(paceline_syntax::SelectInto::Variables(names)) => Some(names.clone()),
         };
         let query = self.plan_top_query(&statement.query)?;
         if let Some(names) = &into
@@ -564,7 +567,7 @@ impl<'a> Planner<'a> {
         ))
     }
 
-    fn plan_do(&self, exprs: &[parse::ast::Expr]) -> Result<(PlanKind, Vec<ResultColumn>)> {
+    fn plan_do(&self, exprs: &[paceline_syntax::ast::Expr]) -> Result<(PlanKind, Vec<ResultColumn>)> {
         let mut block = block::Block::new(self, None);
         let mut bound = Vec::with_capacity(exprs.len());
         for expr in exprs {

@@ -16,8 +16,8 @@ use crate::expr::{
     Aggregate, Clause, CompareOp, Expr, ExprKind, ExprType, Scope, Subquery, Truth, WindowCall,
     WindowFunction, bind_comparison, bind_condition, bind_expr,
 };
-use crate::parse::ast::{self, ColumnName};
 use crate::session::SessionContext;
+use paceline_syntax::ast::{self, ColumnName};
 
 impl Block<'_, '_> {
     /// Binds an expression that gives one value.

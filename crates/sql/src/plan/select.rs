@@ -23,8 +23,8 @@ use super::window::BoundWindow;
 use super::{Planner, ResultColumn, TableUsage, index_order, unique_id};
 use crate::error::{Error, Result};
 use crate::expr::{Clause, Expr, ExprKind, ExprType};
-use crate::parse::ast;
 use crate::session::SqlMode;
+use paceline_syntax::ast;
 
 /// What surrounds a SELECT: the clauses that belong to the query around it.
 pub(crate) struct Surroundings<'a> {

@@ -17,7 +17,7 @@ use super::tree::{
 use super::{Planner, ResultColumn, unique_id};
 use crate::error::{Error, Result};
 use crate::expr::{Class, Expr, ExprKind, ExprType, convert_to_common_type, union_type};
-use crate::parse::ast;
+use paceline_syntax::ast;
 
 impl Planner<'_> {
     /// Plans the query of a SELECT statement.

@@ -12,9 +12,9 @@ use super::block::{Block, TableColumn, VisibleColumn};
 use super::tree::{QueryBody, QueryPlan, TableSource};
 use super::{Planner, ResultColumn, TableUsage};
 use crate::error::{Error, Result};
-use crate::parse::ast::visit::for_each_expr;
-use crate::parse::ast::{self, ColumnName};
-use crate::parse::{AssignedValue, Insert, QueryStatement};
+use paceline_syntax::ast::visit::for_each_expr;
+use paceline_syntax::ast::{self, ColumnName};
+use paceline_syntax::{AssignedValue, Insert, QueryStatement};
 
 const CLAUSE: &str = "UPDATE";
 

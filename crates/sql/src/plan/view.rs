@@ -29,8 +29,8 @@ use super::{Access, Planner, ResultColumn, TableUsage, TableUse};
 use crate::catalog::{ViewAlgorithm, ViewDefinition, ViewSecurity};
 use crate::error::{Error, Result};
 use crate::expr::{Clause, Expr, ExprKind};
-use crate::parse::TableName;
-use crate::parse::ast;
+use paceline_syntax::TableName;
+use paceline_syntax::ast;
 
 /// Whether views are merged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

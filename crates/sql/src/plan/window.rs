@@ -33,7 +33,7 @@ use crate::expr::{
     ArithmeticOp, Class, Clause, Expr, ExprKind, ExprType, Frame, FrameBound, FrameUnits, SortOrder,
     WindowCall, WindowFunction, arithmetic,
 };
-use crate::parse::ast;
+use paceline_syntax::ast;
 
 /// What is known of a block's window functions while it is bound.
 #[derive(Default)]

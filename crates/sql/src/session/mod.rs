@@ -16,10 +16,8 @@
 //! session's context.
 
 mod diagnostics;
-mod memory;
 mod services;
 mod settings;
-mod sql_mode;
 mod statement;
 mod user_variables;
 mod wanted_rows;
@@ -27,13 +25,13 @@ mod wanted_rows;
 use std::sync::Arc;
 
 pub use diagnostics::{Condition, Diagnostics, Level, Notes};
-pub use memory::{MemoryCharge, ServerMemory, SessionMemory};
+pub use paceline_syntax::ast::VariableScope;
+pub use paceline_types::{MemoryCharge, ServerMemory, SessionMemory, SqlMode};
 pub use services::{
     NoServices, PlaceWait, PlaceWaited, Privilege, PrivilegeTarget, Privileges, ServerFunctions,
-    SystemVariable, SystemVariables, VariableScope, VirtualColumn, VirtualTables, WaitOutcome,
+    SystemVariable, SystemVariables, VirtualColumn, VirtualTables, WaitOutcome,
 };
 pub use settings::{AlterAlgorithm, IdleTransactionTimeouts, IsolationLevel, Settings};
-pub use sql_mode::SqlMode;
 pub(crate) use statement::now_micros;
 pub use statement::{RandomGenerator, StatementContext};
 pub use user_variables::{UserVariable, UserVariables};

@@ -8,17 +8,7 @@ use paceline_types::Value;
 use super::{SessionContext, WantedRows};
 use crate::error::Result;
 use crate::expr::ExprType;
-
-/// Which of a system variable's values is meant.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum VariableScope {
-    /// `@@name`: the session's value if it has one, else the global one.
-    Default,
-    /// `@@session.name`, `@@local.name`, `SET SESSION`.
-    Session,
-    /// `@@global.name`, `SET GLOBAL`.
-    Global,
-}
+use paceline_syntax::ast::VariableScope;
 
 /// A system variable's value and how result sets describe it.
 #[derive(Clone, Debug)]

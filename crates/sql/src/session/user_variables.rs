@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use paceline_types::{Collation, TimeZone, Value};
 
-use super::memory::{MemoryCharge, SessionMemory};
 use crate::error::Result;
 use crate::expr::{ExprType, for_user_variable};
+use paceline_types::{MemoryCharge, SessionMemory};
 
 /// One variable: its value and the type that result-set metadata show for it.
 #[derive(Clone, Debug)]

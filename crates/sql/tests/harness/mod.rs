@@ -12,13 +12,13 @@ use paceline_binlog::{Disk, Log, LogConfig};
 use paceline_sql::catalog::{Catalog, CatalogHandle, TableEngine};
 use paceline_sql::ddl::{DdlInput, PreparedDdl, prepare_ddl};
 use paceline_sql::execute::{AffectedRows, ExecutionContext, Outcome, RowSink, execute};
-use paceline_sql::parse::{
-    DdlStatement, ParseOptions, SetItem, SetValue, Statement, TransactionStatement, parse_first,
-};
 use paceline_sql::plan::{Plan, PlanContext, ResultColumn, Statistics, plan_statement};
 use paceline_sql::session::{Account, KeepDiagnostics, Services, SessionContext, SqlMode};
 use paceline_sql::{Error, Result};
 use paceline_storage::{Storage, StorageConfig};
+use paceline_syntax::{
+    DdlStatement, ParseOptions, SetItem, SetValue, Statement, TransactionStatement, parse_first,
+};
 use paceline_txn::{
     DdlCommit, Interrupt, ManagerParts, Replication, Transaction, TransactionManager, TransactionOptions,
 };

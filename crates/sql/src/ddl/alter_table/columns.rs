@@ -10,7 +10,7 @@ use crate::ddl::column::{give_old_timestamp_defaults, resolve_column, resolve_de
 use crate::ddl::index::DraftIndex;
 use crate::ddl::plan::Planner;
 use crate::error::{Error, Result};
-use crate::parse::definition::{AlterAction, ColumnPosition};
+use paceline_syntax::definition::{AlterAction, ColumnPosition};
 
 impl Planner<'_> {
     pub(super) fn alter_columns(

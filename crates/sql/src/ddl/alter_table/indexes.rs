@@ -6,10 +6,11 @@ use paceline_types::error_code::*;
 use super::{Alteration, Draft, is_check};
 use crate::catalog::{IndexDefinition, IndexKind, same_name};
 use crate::ddl::create_table::add_constraint;
+use crate::ddl::foreign_key::own_index;
 use crate::ddl::index::{DraftIndex, PRIMARY, longest_prefix};
 use crate::ddl::plan::Planner;
 use crate::error::{Error, Result};
-use crate::parse::definition::{AlterAction, TableConstraint};
+use paceline_syntax::definition::{AlterAction, TableConstraint};
 
 impl Planner<'_> {
     pub(super) fn alter_indexes(
@@ -35,7 +36,7 @@ impl Planner<'_> {
         kept.append(&mut alteration.drafts);
         alteration.drafts = kept;
         for key in &alteration.new_keys {
-            alteration.drafts.push(key.index()?);
+            alteration.drafts.push(own_index(key)?);
         }
         for action in actions {
             let (AlterAction::AddConstraint(constraint), false) = (action, is_check(action)) else {

@@ -8,7 +8,7 @@ use crate::catalog::{
 use crate::ddl::column_type::key_bytes;
 use crate::ddl::normal_form::quote_identifier;
 use crate::error::Result;
-use crate::parse::definition::AlterAction;
+use paceline_syntax::definition::AlterAction;
 
 /// Old and new names of the columns that get another, but for its case.
 pub(super) fn renames(old: &TableDefinition, actions: &[AlterAction]) -> Vec<(String, String)> {

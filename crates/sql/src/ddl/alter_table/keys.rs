@@ -11,7 +11,7 @@ use crate::ddl::build::{BuildKind, TableBuild, TestedKey, TestedRows};
 use crate::ddl::foreign_key::{Alter, check_dependents};
 use crate::ddl::plan::Planner;
 use crate::error::{Error, Result};
-use crate::parse::definition::AlterAction;
+use paceline_syntax::definition::AlterAction;
 
 impl Planner<'_> {
     /// # Errors

@@ -42,7 +42,7 @@ use crate::ddl::plan::Planner;
 use crate::ddl::table::check_table_name;
 use crate::ddl::table_options::OptionStatement;
 use crate::error::{Error, Result};
-use crate::parse::definition::{
+use paceline_syntax::definition::{
     AlterAction, AlterOrigin, AlterTable, ColumnPosition, ForeignKeySpec, IndexSpec, TableConstraint,
     TableOptions,
 };

@@ -8,7 +8,7 @@ use paceline_types::error_code::{
 use crate::catalog::{TableDefinition, same_name};
 use crate::ddl::index::PRIMARY;
 use crate::error::Error;
-use crate::parse::definition::{AlterAction, AlterOrigin, TableConstraint};
+use paceline_syntax::definition::{AlterAction, AlterOrigin, TableConstraint};
 
 /// What IF EXISTS and its like, or their absence, make of an action on something that is not there, or there already.
 pub(super) enum Void {

@@ -25,10 +25,10 @@ use crate::catalog::{
 };
 use crate::error::{Error, Result};
 use crate::foreign_key::{constraint_text, serving_index};
-use crate::parse::definition::ForeignKeySpec;
 pub(super) use alter::Alter;
 pub use names::foreign_key_names;
 pub(super) use names::new_keys;
+use paceline_syntax::definition::ForeignKeySpec;
 
 /// The longest name of a constraint, in characters.
 const NAME_CHARACTERS_MAX: usize = 64;
@@ -40,39 +40,32 @@ pub(super) enum KeyStatement {
     Alter,
 }
 
-impl ForeignKeySpec {
-    /// The key's name, where it has one.
-    fn name(&self) -> Option<&String> {
-        self.constraint_name.as_ref().or(self.index_name.as_ref())
+/// Returns the index that a foreign key needs on its own side.
+///
+/// # Errors
+/// 1239.
+pub(super) fn own_index(key: &ForeignKeySpec) -> Result<DraftIndex> {
+    if !key.referenced_columns.is_empty() && key.referenced_columns.len() != key.columns.len() {
+        let name = key.name().map_or("foreign key without name", String::as_str);
+        let why = "Key reference and table reference don't match";
+        return Err(Error::new(ER_WRONG_FK_DEF, &[&name, &why]));
     }
-
-    /// The index that it needs on its own side.
-    ///
-    /// # Errors
-    /// 1239.
-    pub(super) fn index(&self) -> Result<DraftIndex> {
-        if !self.referenced_columns.is_empty() && self.referenced_columns.len() != self.columns.len() {
-            let name = self.name().map_or("foreign key without name", String::as_str);
-            let why = "Key reference and table reference don't match";
-            return Err(Error::new(ER_WRONG_FK_DEF, &[&name, &why]));
-        }
-        Ok(DraftIndex {
-            id: None,
-            kind: IndexKind::Plain,
-            name: self.name().cloned(),
-            parts: self
-                .columns
-                .iter()
-                .map(|column| (column.clone(), None, false))
-                .collect(),
-            algorithm: None,
-            comment: String::new(),
-            ignored: false,
-            generated: true,
-            is_known: false,
-            was_hashed: false,
-        })
-    }
+    Ok(DraftIndex {
+        id: None,
+        kind: IndexKind::Plain,
+        name: key.name().cloned(),
+        parts: key
+            .columns
+            .iter()
+            .map(|column| (column.clone(), None, false))
+            .collect(),
+        algorithm: None,
+        comment: String::new(),
+        ignored: false,
+        generated: true,
+        is_known: false,
+        was_hashed: false,
+    })
 }
 
 /// Leaves out the indexes that were made for foreign keys and that others serve as well (`mysql_prepare_create_table`, `sql/sql_table.cc`).

@@ -6,8 +6,8 @@
 use std::collections::BTreeSet;
 
 use crate::catalog::Catalog;
-use crate::parse::definition::{AlterAction, CreateTableBody, ForeignKeySpec, TableConstraint};
-use crate::parse::{DdlStatement, TableName};
+use paceline_syntax::definition::{AlterAction, CreateTableBody, ForeignKeySpec, TableConstraint};
+use paceline_syntax::{DdlStatement, TableName};
 
 /// The foreign keys that a statement defines.
 pub(in crate::ddl) fn new_keys(statement: &DdlStatement) -> Vec<&ForeignKeySpec> {
@@ -106,7 +106,7 @@ fn locked_name(name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::parse::{ParseOptions, Statement, parse_first};
+    use paceline_syntax::{ParseOptions, Statement, parse_first};
 
     fn names(text: &str) -> Vec<String> {
         match parse_first(text.as_bytes(), &ParseOptions::default())

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::writer::Writer;
 use crate::error::{Error, Result};
-use crate::parse::ast::{Arguments, CastType, Expr, FunctionCall, TrimSide};
+use paceline_syntax::ast::{Arguments, CastType, Expr, FunctionCall, TrimSide};
 
 /// Functions whose value depends on more than their arguments.
 const VARYING: &[&str] = &[

@@ -1,6 +1,6 @@
 //! Conditions, before they are written.
 
-use crate::parse::ast::{BinaryOp, Expr, TruthTest, UnaryOp};
+use paceline_syntax::ast::{BinaryOp, Expr, TruthTest, UnaryOp};
 
 /// A condition as MariaDB keeps it: NOT is carried inwards, a bare column among AND and OR is compared with 0.
 pub(super) fn condition(expr: Expr) -> Expr {

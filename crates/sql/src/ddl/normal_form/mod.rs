@@ -14,7 +14,7 @@ mod writer;
 
 use self::condition::condition;
 use crate::error::Result;
-use crate::parse::ast::Expr;
+use paceline_syntax::ast::Expr;
 
 pub use quote::{quote_identifier, quote_text};
 
@@ -49,7 +49,7 @@ pub fn normal_form(expr: &Expr, clause: &str, owner: &str) -> Result<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::parse::parse_expression;
+    use paceline_syntax::parse_expression;
 
     /// As MariaDB 10.11 shows them in `SHOW CREATE TABLE`.
     #[test]

@@ -1,6 +1,6 @@
 //! How tightly operators bind.
 
-use crate::parse::ast::{BinaryOp, Expr, UnaryOp};
+use paceline_syntax::ast::{BinaryOp, Expr, UnaryOp};
 
 /// How tightly an expression binds (`enum precedence` of `sql/item.h`).
 pub(super) fn precedence(expr: &Expr) -> u8 {

@@ -7,8 +7,8 @@ use paceline_types::error_code::{ER_GENERATED_COLUMN_FUNCTION_IS_NOT_ALLOWED, ER
 use super::precedence::precedence;
 use super::quote::{quote_identifier, quote_text};
 use crate::error::{Error, Result};
-use crate::parse::ast::{BinaryOp, CaseBranch, Expr, Literal, TemporalKind, TruthTest, UnaryOp};
-use crate::stack;
+use paceline_syntax::ast::{BinaryOp, CaseBranch, Expr, Literal, TemporalKind, TruthTest, UnaryOp};
+use paceline_syntax::stack;
 
 /// How the expressions of a view are written.
 #[derive(Debug, Clone, Copy)]

@@ -6,7 +6,7 @@ use super::resolve::{Resolver, set_names};
 use super::scope::{Column, Place, Scope, Surroundings, Table, visible_column};
 use crate::catalog::{NumberSeries, same_name};
 use crate::error::{Error, Result};
-use crate::parse::ast::{BinaryOp, Expr, JoinConstraint, JoinKind, JoinedTables, TableFactor, TableName};
+use paceline_syntax::ast::{BinaryOp, Expr, JoinConstraint, JoinKind, JoinedTables, TableFactor, TableName};
 
 impl Resolver<'_> {
     /// Resolves a table and its joins; adds the tables to the scope, and gives the columns that bare names see.

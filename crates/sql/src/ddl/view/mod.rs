@@ -24,8 +24,8 @@ use super::plan::{LoggedStatement, Planner};
 use super::table::check_table_name;
 use crate::catalog::{CatalogChange, ViewAlgorithm, ViewCheck, ViewDefinition, ViewDescription};
 use crate::error::{Error, Result};
-use crate::parse::definition::{CreateView, ViewMode};
-use crate::parse::{TableName, UserName};
+use paceline_syntax::definition::{CreateView, ViewMode};
+use paceline_syntax::{TableName, UserName};
 
 pub use names::names_read;
 pub use updatable::is_updatable;

@@ -5,8 +5,8 @@ use paceline_types::error_code::*;
 use super::resolve::set_names;
 use crate::catalog::{Catalog, same_name};
 use crate::error::{Error, Result};
-use crate::parse::ast::visit::for_each_table;
-use crate::parse::ast::{Expr, ItemName, Query, QueryBody, SelectItem, TableName};
+use paceline_syntax::ast::visit::for_each_table;
+use paceline_syntax::ast::{Expr, ItemName, Query, QueryBody, SelectItem, TableName};
 
 /// The most characters of a column's name.
 const NAME_LENGTH_MAX: usize = 64;

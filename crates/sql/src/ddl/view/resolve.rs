@@ -12,13 +12,13 @@ use super::rewrite;
 use super::scope::{Common, Place, Scope, Surroundings, Table};
 use crate::catalog::{Catalog, same_name};
 use crate::error::{Error, Result};
-use crate::parse::ast::visit::for_each_child;
-use crate::parse::ast::{
+use crate::session::SessionContext;
+use paceline_syntax::ast::visit::for_each_child;
+use paceline_syntax::ast::{
     ColumnName, Expr, FunctionCall, ItemName, Literal, NamedWindow, OrderItem, Over, Query, QueryBody,
     Select, SelectItem, WindowSpec, With,
 };
-use crate::session::SessionContext;
-use crate::stack;
+use paceline_syntax::stack;
 
 /// Queries within queries, and views of views, go this deep.
 const DEPTH_MAX: u32 = 63;

@@ -3,7 +3,7 @@
 use paceline_types::Collation;
 
 use super::super::normal_form;
-use crate::parse::ast::{
+use paceline_syntax::ast::{
     Arguments, BinaryOp, CastType, Expr, FunctionCall, Interval, IntervalUnit, ItemName, Limit, Quantifier,
     Query, QueryBody, SelectItem, TruthTest, UnaryOp,
 };

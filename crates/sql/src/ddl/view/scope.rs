@@ -1,7 +1,7 @@
 //! What names mean within a view's query: the tables of each SELECT, and the common table expressions around it.
 
 use crate::catalog::same_name;
-use crate::parse::ast::{ColumnName, Expr};
+use paceline_syntax::ast::{ColumnName, Expr};
 
 /// A table that columns can be of.
 #[derive(Debug, Clone)]

@@ -8,7 +8,7 @@ use std::fmt::Write;
 
 use super::super::normal_form::{ViewStyle, Writer, operator, quote_identifier};
 use crate::error::{Error, Result};
-use crate::parse::ast::{
+use paceline_syntax::ast::{
     Arguments, ColumnName, Expr, FrameBound, FrameUnits, FunctionCall, HintKind, HintScope, IndexHint,
     JoinConstraint, JoinKind, JoinedTables, Limit, LockStrength, OrderItem, Over, Quantifier, Query,
     QueryBody, Select, SelectItem, SetOperator, SortOrder, TableFactor,

@@ -2,7 +2,7 @@
 //! of a table's.
 
 use crate::catalog::{Catalog, ViewAlgorithm, ViewDefinition, same_name};
-use crate::parse::ast::{Expr, JoinedTables, QueryBody, SelectItem, TableFactor, TableName};
+use paceline_syntax::ast::{Expr, JoinedTables, QueryBody, SelectItem, TableFactor, TableName};
 
 /// Views of views go this deep.
 const DEPTH_MAX: u32 = 63;

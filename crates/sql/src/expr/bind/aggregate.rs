@@ -13,7 +13,7 @@ use crate::expr::expr_type::{Class, Coercibility, ExprType, NOT_FIXED_DECIMALS};
 use crate::expr::scope::Scope;
 use crate::expr::tree::Expr;
 use crate::expr::window::SortOrder;
-use crate::parse::ast::{self, Arguments};
+use paceline_syntax::ast::{self, Arguments};
 
 /// The aggregate of that name.
 pub(super) fn function_named(name: &str, call: &ast::FunctionCall) -> Option<AggregateFunction> {

@@ -10,8 +10,8 @@ use crate::expr::expr_type::ExprType;
 use crate::expr::functions::{self, BindCall, Call};
 use crate::expr::scope::{Scope, unique_id};
 use crate::expr::tree::{ArithmeticOp, Expr, ExprKind};
-use crate::parse::ast::{self, ColumnName};
 use crate::session::SessionContext;
+use paceline_syntax::ast::{self, ColumnName};
 
 /// Binds a call.
 pub(super) fn function(call: &ast::FunctionCall, scope: &mut dyn Scope) -> Result<Expr> {

@@ -12,8 +12,8 @@ use crate::expr::errors;
 use crate::expr::expr_type::{Class, Coercibility, ExprType};
 use crate::expr::scope::Scope;
 use crate::expr::tree::{Comparison, Expr, ExprKind};
-use crate::parse::ast::{self, CastType};
 use crate::session::SessionContext;
+use paceline_syntax::ast::{self, CastType};
 
 pub(super) fn charset_named(name: &str) -> Result<Charset> {
     Charset::from_name(name).ok_or_else(|| errors::error(ER_UNKNOWN_CHARACTER_SET, &[&name]))

@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use crate::parse::ast::{Expr, Query, QueryBody, SelectItem};
+use paceline_syntax::ast::{Expr, Query, QueryBody, SelectItem};
 
 /// Returns the query of an EXISTS with `1` in place of `*` and `t.*`.
 pub(super) fn without_columns(query: &Query) -> Cow<'_, Query> {

@@ -8,8 +8,8 @@ use crate::error::Result;
 use crate::expr::errors;
 use crate::expr::expr_type::{ExprType, TypeNote};
 use crate::expr::tree::Expr;
-use crate::parse::ast;
 use crate::session::{SessionContext, SqlMode};
+use paceline_syntax::ast;
 
 /// A number as it is written: BIGINT, BIGINT UNSIGNED, DECIMAL, DOUBLE or `0x…`.
 pub(super) fn number(text: &str) -> Result<Expr> {

@@ -1,4 +1,4 @@
-//! From the syntax tree ([`crate::parse::ast`]) to [`Expr`].
+//! From the syntax tree ([`paceline_syntax::ast`]) to [`Expr`].
 
 mod aggregate;
 mod call;
@@ -33,12 +33,12 @@ use super::expr_type::{Class, ExprType};
 use super::scope::Scope;
 use super::tree::{ArithmeticOp, BitOp, CompareOp, Comparison, Expr, ExprKind, Quantifier, Truth};
 use crate::error::Result;
-use crate::parse::ast::{self, BinaryOp, UnaryOp};
 use crate::session::SessionContext;
-use crate::stack;
 use cast::{cast, cast_target, charset_named, collate};
 use names::{system_variable, user_variable};
 use operators::expect_value;
+use paceline_syntax::ast::{self, BinaryOp, UnaryOp};
+use paceline_syntax::stack;
 use predicates::{in_list, like, quantified, scalar_subquery};
 
 /// Binds an expression that gives one value.

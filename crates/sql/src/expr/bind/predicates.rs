@@ -15,7 +15,7 @@ use crate::expr::eval::in_set::InSet;
 use crate::expr::expr_type::{Class, ExprType};
 use crate::expr::scope::{Correlation, Scope, Subquery};
 use crate::expr::tree::{CompareOp, Comparison, Expr, ExprKind, Quantifier};
-use crate::parse::ast;
+use paceline_syntax::ast;
 
 pub(super) fn in_list(
     needle: &ast::Expr,

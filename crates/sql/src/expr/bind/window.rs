@@ -13,7 +13,7 @@ use crate::expr::expr_type::{Class, ExprType, NOT_FIXED_DECIMALS, TypeNote};
 use crate::expr::scope::Scope;
 use crate::expr::tree::{Expr, ExprKind};
 use crate::expr::window::{WindowCall, WindowFunction};
-use crate::parse::ast;
+use paceline_syntax::ast;
 
 /// Binds `name(…) OVER …`.
 ///

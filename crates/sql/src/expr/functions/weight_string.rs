@@ -8,7 +8,7 @@ use super::{Function, pure};
 use crate::error::Result;
 use crate::expr::context::EvalContext;
 use crate::expr::expr_type::{Class, ExprType};
-use crate::parse::weight_flags;
+use paceline_syntax::weight_flags;
 
 /// Arguments: the text, the maximum number of bytes, the number of weights, flags; see the parser.
 pub(super) static FUNCTIONS: &[Function] = &[pure("weight_string", (4, 4), bind, eval)];

@@ -1,0 +1,423 @@
+//! Accounts and privileges.
+
+use super::parser::Parser;
+use crate::ast::TableName;
+use crate::clear_password::{ClearPassword, HashForm};
+use crate::error::{Error, Result};
+use crate::lexer::Token;
+use crate::statement::*;
+use paceline_types::error_code::ER_DUP_ARGUMENT;
+
+/// `PASSWORD('secret')`, or a hash as a string.
+pub(super) fn password_function(parser: &mut Parser<'_>) -> Result<PasswordSpec> {
+    let start = parser.position();
+    if parser.accept_word("PASSWORD") {
+        parser.expect(&Token::LeftParen)?;
+        let secret = parser.text()?;
+        parser.expect(&Token::RightParen)?;
+        parser.note_clear_password(start, &secret, HashForm::String);
+        return Ok(PasswordSpec::Plain(secret));
+    }
+    Ok(PasswordSpec::Hash(parser.text()?))
+}
+
+impl Parser<'_> {
+    /// The text since `start` gave this password in clear.
+    pub(super) fn note_clear_password(&mut self, start: usize, password: &str, hash_form: HashForm) {
+        self.clear_passwords.push(ClearPassword {
+            text: start..self.previous_end(),
+            password: password.to_owned(),
+            hash_form,
+        });
+    }
+
+    /// `user[@host]`, `CURRENT_USER[()]`
+    pub(super) fn account_name(&mut self) -> Result<AccountName> {
+        let host_any = || "%".to_owned();
+        if self.accept_word("CURRENT_USER") {
+            if self.accept(&Token::LeftParen) {
+                self.expect(&Token::RightParen)?;
+            }
+            return Ok(AccountName {
+                user: UserName::Current,
+                host: String::new(),
+            });
+        }
+        if self.accept_word("CURRENT_ROLE") {
+            return Ok(AccountName {
+                user: UserName::Role("CURRENT_ROLE".to_owned()),
+                host: String::new(),
+            });
+        }
+        let user = UserName::Name(self.identifier_or_text()?);
+        let host = match self.peek() {
+            Token::UserVariable(host) => {
+                let host = host.to_lowercase();
+                self.advance();
+                host
+            }
+            Token::At => {
+                self.advance();
+                self.identifier_or_text()?.to_lowercase()
+            }
+            _ => host_any(),
+        };
+        let host = if host.is_empty() { host_any() } else { host };
+        Ok(AccountName { user, host })
+    }
+
+    fn account_spec(&mut self) -> Result<AccountSpec> {
+        let account = self.account_name()?;
+        Ok(AccountSpec {
+            account,
+            authentication: self.authentication()?,
+        })
+    }
+
+    fn authentication(&mut self) -> Result<Option<Authentication>> {
+        if !self.accept_word("IDENTIFIED") {
+            return Ok(None);
+        }
+        if self.accept_word("BY") {
+            let password = if self.accept_word("PASSWORD") {
+                PasswordSpec::Hash(self.text()?)
+            } else {
+                let start = self.position();
+                let secret = self.text()?;
+                self.note_clear_password(start, &secret, HashForm::WordAndString);
+                PasswordSpec::Plain(secret)
+            };
+            return Ok(Some(Authentication::Password(password)));
+        }
+        if self.accept_any_word(&["VIA", "WITH"]).is_none() {
+            return Err(self.error());
+        }
+        let mut plugins = Vec::new();
+        loop {
+            let plugin = self.identifier_or_text()?;
+            let credential = if self.accept_any_word(&["USING", "AS"]).is_some() {
+                Some(password_function(self)?)
+            } else {
+                None
+            };
+            plugins.push(AuthenticationPlugin { plugin, credential });
+            if !self.accept_word("OR") {
+                return Ok(Some(Authentication::Plugins(plugins)));
+            }
+        }
+    }
+
+    /// `REQUIRE …`, `WITH …`, `ACCOUNT …`, `PASSWORD EXPIRE …`; tells whether `WITH GRANT OPTION` was there.
+    fn account_options(&mut self, options: &mut AccountOptions) -> Result<bool> {
+        let mut grant_option = false;
+        if self.accept_word("REQUIRE") {
+            options.require = Some(self.tls_requirement()?);
+        }
+        if self.accept_word("WITH") {
+            loop {
+                if self.accept_words(&["GRANT", "OPTION"]) {
+                    grant_option = true;
+                } else if let Some(name) = self.accept_any_word(&[
+                    "MAX_QUERIES_PER_HOUR",
+                    "MAX_UPDATES_PER_HOUR",
+                    "MAX_CONNECTIONS_PER_HOUR",
+                    "MAX_USER_CONNECTIONS",
+                    "MAX_STATEMENT_TIME",
+                ]) {
+                    options.limits.push((name.to_owned(), self.number()?));
+                } else {
+                    break;
+                }
+            }
+            if !grant_option && options.limits.is_empty() {
+                return Err(self.error());
+            }
+        }
+        loop {
+            if self.accept_word("ACCOUNT") {
+                let Some(word) = self.accept_any_word(&["LOCK", "UNLOCK"]) else {
+                    return Err(self.error());
+                };
+                options.locked = Some(word == "LOCK");
+            } else if self.accept_words(&["PASSWORD", "EXPIRE"]) {
+                options.password_expire = Some(if self.accept_word("NEVER") {
+                    PasswordExpire::Never
+                } else if self.accept_word("DEFAULT") {
+                    PasswordExpire::Default
+                } else if self.accept_word("INTERVAL") {
+                    let days = u32::try_from(self.number()?).unwrap_or(u32::MAX);
+                    self.expect_word("DAY")?;
+                    PasswordExpire::Days(days)
+                } else {
+                    PasswordExpire::Now
+                });
+            } else {
+                return Ok(grant_option);
+            }
+        }
+    }
+
+    fn tls_requirement(&mut self) -> Result<TlsRequirement> {
+        if self.accept_word("NONE") {
+            return Ok(TlsRequirement::None);
+        }
+        if self.accept_word("SSL") {
+            return Ok(TlsRequirement::Ssl);
+        }
+        if self.accept_word("X509") {
+            return Ok(TlsRequirement::X509);
+        }
+        let (mut subject, mut issuer, mut cipher) = (None, None, None);
+        loop {
+            let (name, slot) = match self.accept_any_word(&["SUBJECT", "ISSUER", "CIPHER"]) {
+                Some("SUBJECT") => ("SUBJECT", &mut subject),
+                Some("ISSUER") => ("ISSUER", &mut issuer),
+                Some(_) => ("CIPHER", &mut cipher),
+                None => return Err(self.error()),
+            };
+            if slot.replace(self.text()?).is_some() {
+                return Err(Error::new(ER_DUP_ARGUMENT, &[&name]));
+            }
+            self.accept_word("AND");
+            if !self.is_any_word(&["SUBJECT", "ISSUER", "CIPHER"]) {
+                return Ok(TlsRequirement::Specified {
+                    subject,
+                    issuer,
+                    cipher,
+                });
+            }
+        }
+    }
+
+    /// `CREATE [OR REPLACE] USER`, behind USER.
+    pub(super) fn create_user(&mut self, or_replace: bool) -> Result<Statement> {
+        let if_not_exists = self.if_not_exists(or_replace)?;
+        let accounts = self.comma_separated(Self::account_spec)?;
+        let mut options = AccountOptions::default();
+        if self.account_options(&mut options)? {
+            return Err(self.error());
+        }
+        Ok(Statement::Account(AccountStatement::Create {
+            or_replace,
+            if_not_exists,
+            accounts,
+            options,
+        }))
+    }
+
+    /// `ALTER USER`, behind USER.
+    pub(super) fn alter_user(&mut self) -> Result<Statement> {
+        let if_exists = self.accept_phrase(&["IF", "EXISTS"])?;
+        let accounts = self.comma_separated(Self::account_spec)?;
+        let mut options = AccountOptions::default();
+        if self.account_options(&mut options)? {
+            return Err(self.error());
+        }
+        Ok(Statement::Account(AccountStatement::Alter {
+            if_exists,
+            accounts,
+            options,
+        }))
+    }
+
+    /// `DROP USER`, behind USER.
+    pub(super) fn drop_user(&mut self) -> Result<Statement> {
+        let if_exists = self.accept_phrase(&["IF", "EXISTS"])?;
+        let accounts = self.comma_separated(Self::account_name)?;
+        Ok(Statement::Account(AccountStatement::Drop { if_exists, accounts }))
+    }
+
+    /// `RENAME USER`, behind USER.
+    pub(super) fn rename_user(&mut self) -> Result<Statement> {
+        let renames = self.comma_separated(|parser| {
+            let from = parser.account_name()?;
+            parser.expect_word("TO")?;
+            Ok((from, parser.account_name()?))
+        })?;
+        Ok(Statement::Account(AccountStatement::Rename(renames)))
+    }
+
+    /// GRANT and REVOKE.
+    pub(super) fn grant_or_revoke(&mut self) -> Result<Statement> {
+        let grant = self.is_word("GRANT");
+        self.advance();
+        if self.is_word("PROXY") {
+            return Ok(Statement::Unsupported("PROXY"));
+        }
+        if self.is_word("ADMIN") && self.is_word_at(1, "OPTION") {
+            return Ok(Statement::Unsupported("ROLE"));
+        }
+        let privileges = self.comma_separated(Self::privilege)?;
+        if !self.is_word("ON") {
+            let to = if grant { "TO" } else { "FROM" };
+            if !grant
+                && privileges.len() == 2
+                && privileges[0].privilege == "ALL PRIVILEGES"
+                && privileges[1].privilege == "GRANT OPTION"
+            {
+                self.expect_word("FROM")?;
+                let accounts = self.comma_separated(Self::account_name)?;
+                return Ok(Statement::Account(AccountStatement::RevokeAll(accounts)));
+            }
+            if self.is_word(to)
+                && privileges
+                    .iter()
+                    .all(|privilege| !is_privilege(&privilege.privilege))
+            {
+                return Ok(Statement::Unsupported("ROLE"));
+            }
+            return Err(self.error());
+        }
+        if privileges
+            .iter()
+            .any(|privilege| !is_privilege(&privilege.privilege))
+        {
+            // A role, which is granted ON nothing.
+            return Err(self.error());
+        }
+        self.advance();
+        let level = self.privilege_level()?;
+        if !grant {
+            self.expect_word("FROM")?;
+            let accounts = self.comma_separated(Self::account_name)?;
+            return Ok(Statement::Account(AccountStatement::Revoke {
+                privileges,
+                level,
+                accounts,
+            }));
+        }
+        self.expect_word("TO")?;
+        let accounts = self.comma_separated(Self::account_spec)?;
+        let mut options = AccountOptions::default();
+        let grant_option = self.account_options(&mut options)?;
+        Ok(Statement::Account(AccountStatement::Grant {
+            privileges,
+            level,
+            accounts,
+            options,
+            grant_option,
+        }))
+    }
+
+    fn privilege(&mut self) -> Result<PrivilegeSpec> {
+        let mut words: Vec<String> = Vec::new();
+        while matches!(self.peek(), Token::Word { .. }) && !self.is_any_word(&["ON", "TO", "FROM"]) {
+            let token = self.advance();
+            words.push(self.word_text(&token).to_ascii_uppercase());
+        }
+        if words.is_empty() {
+            // A role's name in quotes.
+            return Ok(PrivilegeSpec {
+                privilege: self.account_role()?,
+                columns: Vec::new(),
+            });
+        }
+        let mut privilege = words.join(" ");
+        if privilege == "ALL" {
+            privilege = "ALL PRIVILEGES".to_owned();
+        }
+        let columns = if self.is(&Token::LeftParen) {
+            self.parenthesized(Self::identifier)?
+        } else {
+            Vec::new()
+        };
+        Ok(PrivilegeSpec { privilege, columns })
+    }
+
+    fn account_role(&mut self) -> Result<String> {
+        match self.account_name()?.user {
+            UserName::Name(name) => Ok(format!("`{name}`")),
+            _ => Err(self.error()),
+        }
+    }
+
+    fn privilege_level(&mut self) -> Result<PrivilegeLevel> {
+        if self.accept(&Token::Star) {
+            if self.accept(&Token::Dot) {
+                self.expect(&Token::Star)?;
+                return Ok(PrivilegeLevel::Global);
+            }
+            return Ok(PrivilegeLevel::Database(None));
+        }
+        let routine = self.accept_any_word(&["FUNCTION", "PROCEDURE", "PACKAGE"]);
+        if routine == Some("PACKAGE") {
+            self.accept_word("BODY");
+        }
+        if routine.is_none() {
+            self.accept_word("TABLE");
+        }
+        let first = self.identifier()?;
+        if self.accept(&Token::Dot) {
+            if routine.is_none() && self.accept(&Token::Star) {
+                return Ok(PrivilegeLevel::Database(Some(first)));
+            }
+            let name = TableName::qualified(first, self.identifier_after_dot()?);
+            return Ok(if routine.is_some() {
+                PrivilegeLevel::Routine(name)
+            } else {
+                PrivilegeLevel::Table(name)
+            });
+        }
+        let name = TableName::new(first);
+        Ok(if routine.is_some() {
+            PrivilegeLevel::Routine(name)
+        } else {
+            PrivilegeLevel::Table(name)
+        })
+    }
+}
+
+/// Every privilege that MariaDB 10.11 has, by its name in GRANT; `REPLICATION CLIENT` and others are synonyms.
+const PRIVILEGES: &[&str] = &[
+    "ALL PRIVILEGES",
+    "ALTER",
+    "ALTER ROUTINE",
+    "BINLOG ADMIN",
+    "BINLOG MONITOR",
+    "BINLOG REPLAY",
+    "CONNECTION ADMIN",
+    "CREATE",
+    "CREATE ROUTINE",
+    "CREATE TABLESPACE",
+    "CREATE TEMPORARY TABLES",
+    "CREATE USER",
+    "CREATE VIEW",
+    "DELETE",
+    "DELETE HISTORY",
+    "DELETE VERSIONING ROWS",
+    "DROP",
+    "EVENT",
+    "EXECUTE",
+    "FEDERATED ADMIN",
+    "FILE",
+    "GRANT OPTION",
+    "INDEX",
+    "INSERT",
+    "LOCK TABLES",
+    "PROCESS",
+    "READ ONLY ADMIN",
+    "READ_ONLY ADMIN",
+    "REFERENCES",
+    "RELOAD",
+    "REPLICATION CLIENT",
+    "REPLICATION MASTER ADMIN",
+    "REPLICATION REPLICA",
+    "REPLICATION REPLICA ADMIN",
+    "REPLICATION SLAVE",
+    "REPLICATION SLAVE ADMIN",
+    "REPLICA MONITOR",
+    "SELECT",
+    "SET USER",
+    "SHOW DATABASES",
+    "SHOW VIEW",
+    "SHUTDOWN",
+    "SLAVE MONITOR",
+    "SUPER",
+    "TRIGGER",
+    "UPDATE",
+    "USAGE",
+];
+
+fn is_privilege(name: &str) -> bool {
+    PRIVILEGES.contains(&name)
+}

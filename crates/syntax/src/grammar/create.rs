@@ -1,0 +1,662 @@
+//! CREATE, DROP and RENAME; columns, indexes and options of a table.
+
+use super::parser::Parser;
+use crate::ast::Expr;
+use crate::error::{Error, Result};
+use crate::lexer::Token;
+use crate::statement::definition::*;
+use crate::statement::*;
+use paceline_types::error_code;
+
+impl Parser<'_> {
+    /// CREATE.
+    pub(super) fn create(&mut self) -> Result<Statement> {
+        self.expect_word("CREATE")?;
+        let or_replace = self.accept_words(&["OR", "REPLACE"]);
+        let temporary = self.accept_word("TEMPORARY");
+        if self.accept_word("TABLE") {
+            return self.create_table(or_replace, temporary);
+        }
+        if temporary {
+            return if self.is_word("SEQUENCE") {
+                Ok(Statement::Unsupported("SEQUENCE"))
+            } else {
+                Err(self.error())
+            };
+        }
+        if self.accept_any_word(&["DATABASE", "SCHEMA"]).is_some() {
+            let if_not_exists = self.if_not_exists(or_replace)?;
+            let name = self.checked_identifier()?;
+            let options = self.database_options()?;
+            return Ok(Statement::Ddl(DdlStatement::CreateDatabase {
+                or_replace,
+                if_not_exists,
+                name,
+                options,
+            }));
+        }
+        if self.is_any_word(&["UNIQUE", "FULLTEXT", "SPATIAL", "INDEX"]) {
+            return self.create_index(or_replace);
+        }
+        if self.accept_word("USER") {
+            return self.create_user(or_replace);
+        }
+        if self.is_any_word(&["VIEW", "ALGORITHM", "DEFINER", "SQL"]) {
+            let mode = match or_replace {
+                true => ViewMode::CreateOrReplace,
+                false => ViewMode::Create,
+            };
+            if let Some(view) = self.view(mode)? {
+                return Ok(view);
+            }
+        }
+        self.unsupported_object()
+    }
+
+    /// `IF NOT EXISTS`, which does not go with OR REPLACE: 1221.
+    pub(super) fn if_not_exists(&mut self, or_replace: bool) -> Result<bool> {
+        let if_not_exists = self.accept_phrase(&["IF", "NOT", "EXISTS"])?;
+        match or_replace && if_not_exists {
+            true => Err(Error::new(
+                error_code::ER_WRONG_USAGE,
+                &[&"OR REPLACE", &"IF NOT EXISTS"],
+            )),
+            false => Ok(if_not_exists),
+        }
+    }
+
+    /// What this server has not, by its kind.
+    pub(super) fn unsupported_object(&mut self) -> Result<Statement> {
+        const KINDS: &[&str] = &[
+            "TRIGGER",
+            "PROCEDURE",
+            "FUNCTION",
+            "EVENT",
+            "SEQUENCE",
+            "SERVER",
+            "PACKAGE",
+            "ROLE",
+            "AGGREGATE",
+            "TABLESPACE",
+            "LOGFILE",
+        ];
+        if let Some(kind) = KINDS.iter().find(|kind| self.is_word(kind)) {
+            return Ok(Statement::Unsupported(kind));
+        }
+        Err(self.error())
+    }
+
+    /// Options of CREATE DATABASE and ALTER DATABASE.
+    pub(super) fn database_options(&mut self) -> Result<DatabaseOptions> {
+        let mut options = DatabaseOptions::default();
+        loop {
+            self.accept(&Token::Comma);
+            if let Some(charset) = self.charset_option()? {
+                options.charset = Some(charset);
+            } else if let Some(collation) = self.collation_option()? {
+                options.collation = Some(collation);
+            } else if self.accept_word("COMMENT") {
+                self.accept_equal();
+                options.comment = Some(self.text()?);
+            } else {
+                return Ok(options);
+            }
+        }
+    }
+
+    /// `[DEFAULT] CHARACTER SET [=] name`
+    fn charset_option(&mut self) -> Result<Option<CharsetName>> {
+        let skip = usize::from(self.is_word("DEFAULT"));
+        let long = ["CHARACTER", "CHAR"]
+            .iter()
+            .any(|word| self.is_word_at(skip, word))
+            && self.is_word_at(skip + 1, "SET");
+        if !long && !self.is_word_at(skip, "CHARSET") {
+            return Ok(None);
+        }
+        for _ in 0..skip + 1 + usize::from(long) {
+            self.advance();
+        }
+        self.accept_equal();
+        self.charset_name().map(Some)
+    }
+
+    /// `name`, `DEFAULT`
+    pub(super) fn charset_name(&mut self) -> Result<CharsetName> {
+        if self.accept_word("DEFAULT") {
+            Ok(CharsetName::Default)
+        } else {
+            self.collation_name().map(CharsetName::Name)
+        }
+    }
+
+    /// `[DEFAULT] COLLATE [=] name`
+    fn collation_option(&mut self) -> Result<Option<String>> {
+        let skip = usize::from(self.is_word("DEFAULT"));
+        if !self.is_word_at(skip, "COLLATE") {
+            return Ok(None);
+        }
+        for _ in 0..skip + 1 {
+            self.advance();
+        }
+        self.accept_equal();
+        self.collation_or_default().map(Some)
+    }
+
+    // Tables -----------------------------------------------------------------------------------------------------
+
+    fn create_table(&mut self, or_replace: bool, temporary: bool) -> Result<Statement> {
+        let if_not_exists = self.if_not_exists(or_replace)?;
+        let name = self.table_name()?;
+        let body = self.create_table_body()?;
+        Ok(Statement::Ddl(DdlStatement::CreateTable(Box::new(CreateTable {
+            or_replace,
+            temporary,
+            if_not_exists,
+            name,
+            body,
+        }))))
+    }
+
+    fn create_table_body(&mut self) -> Result<CreateTableBody> {
+        if self.accept_word("LIKE") {
+            return Ok(CreateTableBody::Like(self.table_name()?));
+        }
+        if self.is(&Token::LeftParen) && self.is_word_at(1, "LIKE") {
+            self.advance();
+            self.advance();
+            let other = self.table_name()?;
+            self.expect(&Token::RightParen)?;
+            return Ok(CreateTableBody::Like(other));
+        }
+        let mut columns = Vec::new();
+        let mut constraints = Vec::new();
+        if self.is(&Token::LeftParen) && !self.is_subquery() {
+            self.advance();
+            loop {
+                self.table_element(&mut columns, &mut constraints)?;
+                if !self.accept(&Token::Comma) {
+                    break;
+                }
+            }
+            self.expect(&Token::RightParen)?;
+        }
+        let options = self.table_options()?;
+        if self.is_word("PARTITION") {
+            return Err(Error::unsupported("PARTITION"));
+        }
+        let duplicates = if self.accept_word("IGNORE") {
+            Some(Duplicates::Ignore)
+        } else if self.accept_word("REPLACE") {
+            Some(Duplicates::Replace)
+        } else {
+            None
+        };
+        let has_as = self.accept_word("AS");
+        let select = if self.is_any_word(&["SELECT", "WITH", "VALUES"]) || self.is(&Token::LeftParen) {
+            let start = self.position();
+            let query = self.query_statement()?;
+            let text = start..self.previous_end();
+            Some(CreateSelect {
+                duplicates: duplicates.unwrap_or(Duplicates::Error),
+                query,
+                text,
+            })
+        } else if duplicates.is_some() || has_as {
+            return Err(self.error());
+        } else {
+            None
+        };
+        Ok(CreateTableBody::Definition {
+            columns,
+            constraints,
+            options,
+            select,
+        })
+    }
+
+    fn table_element(
+        &mut self,
+        columns: &mut Vec<ColumnSpec>,
+        constraints: &mut Vec<TableConstraint>,
+    ) -> Result<()> {
+        match self.table_constraint()? {
+            Some(constraint) => constraints.push(constraint),
+            None => {
+                let name = self.checked_identifier()?;
+                columns.push(self.column_spec(name)?);
+            }
+        }
+        Ok(())
+    }
+
+    /// An index or a constraint, if one starts here.
+    pub(super) fn table_constraint(&mut self) -> Result<Option<TableConstraint>> {
+        let mut constraint_name = None;
+        let mut if_not_exists = false;
+        if self.is_word("PERIOD") && self.is_word_at(1, "FOR") {
+            return Err(Error::unsupported("PERIOD"));
+        }
+        if self.accept_word("CONSTRAINT") {
+            if_not_exists = self.accept_phrase(&["IF", "NOT", "EXISTS"])?;
+            if self.is_identifier() {
+                constraint_name = Some(self.checked_identifier()?);
+            }
+        } else if !self.is_any_word(&[
+            "PRIMARY", "UNIQUE", "INDEX", "KEY", "FULLTEXT", "SPATIAL", "FOREIGN", "CHECK", "VECTOR",
+        ]) || (self.is_word("VECTOR") && !self.is_word_at(1, "INDEX") && !self.is_word_at(1, "KEY"))
+        {
+            return Ok(None);
+        }
+        if self.accept_word("CHECK") {
+            let (expr, text) = self.parenthesized_text()?;
+            return Ok(Some(TableConstraint::Check(CheckSpec {
+                name: constraint_name,
+                if_not_exists,
+                expr,
+                text,
+            })));
+        }
+        if self.accept_words(&["FOREIGN", "KEY"]) {
+            let key = self.foreign_key(constraint_name)?;
+            return Ok(Some(TableConstraint::ForeignKey(key)));
+        }
+        let kind = if self.accept_words(&["PRIMARY", "KEY"]) {
+            IndexKind::Primary
+        } else if self.accept_word("UNIQUE") {
+            let _ = self.accept_any_word(&["INDEX", "KEY"]);
+            IndexKind::Unique
+        } else if constraint_name.is_none() {
+            let kind = match self.accept_any_word(&["FULLTEXT", "SPATIAL", "VECTOR", "INDEX", "KEY"]) {
+                Some("FULLTEXT") => IndexKind::FullText,
+                Some("SPATIAL") => IndexKind::Spatial,
+                Some("VECTOR") => IndexKind::Vector,
+                Some(_) => IndexKind::Plain,
+                None => return Err(self.error()),
+            };
+            if kind != IndexKind::Plain {
+                let _ = self.accept_any_word(&["INDEX", "KEY"]);
+            }
+            kind
+        } else {
+            return Err(self.error());
+        };
+        self.index_spec(kind, constraint_name)
+            .map(|index| Some(TableConstraint::Index(index)))
+    }
+
+    /// `[IF NOT EXISTS] [name] [USING …] (columns) [options]`
+    fn index_spec(&mut self, kind: IndexKind, constraint_name: Option<String>) -> Result<IndexSpec> {
+        let if_not_exists = self.accept_phrase(&["IF", "NOT", "EXISTS"])?;
+        let mut name = constraint_name;
+        if self.is_identifier() && !self.is_word("TYPE") && !self.is(&Token::LeftParen) {
+            name = Some(self.checked_identifier()?);
+        }
+        let mut index = IndexSpec {
+            kind,
+            name,
+            if_not_exists,
+            parts: Vec::new(),
+            algorithm: None,
+            comment: None,
+            key_block_size: None,
+            ignored: false,
+        };
+        index.algorithm = self.index_algorithm()?;
+        index.parts = self.parenthesized(Self::index_part)?;
+        self.index_options(&mut index)?;
+        Ok(index)
+    }
+
+    fn index_algorithm(&mut self) -> Result<Option<String>> {
+        if self.accept_any_word(&["USING", "TYPE"]).is_none() {
+            return Ok(None);
+        }
+        match self.accept_any_word(&["BTREE", "HASH", "RTREE"]) {
+            Some(algorithm) => Ok(Some(algorithm.to_owned())),
+            None => Err(self.error()),
+        }
+    }
+
+    fn index_part(&mut self) -> Result<IndexPartSpec> {
+        if self.is(&Token::LeftParen) {
+            return Err(self.error());
+        }
+        let column = self.identifier()?;
+        let mut length = None;
+        if self.accept(&Token::LeftParen) {
+            length = Some(self.number()?);
+            self.expect(&Token::RightParen)?;
+        }
+        let descending = self.accept_word("DESC");
+        if !descending {
+            self.accept_word("ASC");
+        }
+        Ok(IndexPartSpec {
+            column,
+            length,
+            descending,
+        })
+    }
+
+    fn index_options(&mut self, index: &mut IndexSpec) -> Result<()> {
+        loop {
+            if let Some(algorithm) = self.index_algorithm()? {
+                index.algorithm = Some(algorithm);
+            } else if self.accept_word("COMMENT") {
+                index.comment = Some(self.text()?);
+            } else if self.accept_word("KEY_BLOCK_SIZE") {
+                self.accept_equal();
+                index.key_block_size = Some(self.number()?);
+            } else if self.accept_words(&["WITH", "PARSER"]) {
+                self.identifier()?;
+            } else if self.accept_words(&["NOT", "IGNORED"]) {
+                index.ignored = false;
+            } else if self.accept_word("IGNORED") {
+                index.ignored = true;
+            } else if !self.engine_attribute()? {
+                return Ok(());
+            }
+        }
+    }
+
+    fn create_index(&mut self, or_replace: bool) -> Result<Statement> {
+        let kind = match self.accept_any_word(&["UNIQUE", "FULLTEXT", "SPATIAL"]) {
+            Some("UNIQUE") => IndexKind::Unique,
+            Some("FULLTEXT") => IndexKind::FullText,
+            Some(_) => IndexKind::Spatial,
+            None => IndexKind::Plain,
+        };
+        self.expect_word("INDEX")?;
+        let if_not_exists = self.if_not_exists(or_replace)?;
+        let name = Some(self.checked_identifier()?);
+        let algorithm = self.index_algorithm()?;
+        self.expect_word("ON")?;
+        let table = self.table_name()?;
+        let parts = self.parenthesized(Self::index_part)?;
+        let mut index = IndexSpec {
+            kind,
+            name,
+            if_not_exists,
+            parts,
+            algorithm,
+            comment: None,
+            key_block_size: None,
+            ignored: false,
+        };
+        let _ = self.accept_word("NOWAIT");
+        self.index_options(&mut index)?;
+        let mut actions = vec![AlterAction::AddConstraint(TableConstraint::Index(index))];
+        self.algorithm_and_lock(&mut actions)?;
+        let origin = if or_replace {
+            AlterOrigin::CreateOrReplaceIndex
+        } else {
+            AlterOrigin::CreateIndex
+        };
+        Ok(Statement::Ddl(DdlStatement::AlterTable(Box::new(AlterTable {
+            origin,
+            if_exists: false,
+            ignore: false,
+            table,
+            actions,
+        }))))
+    }
+
+    fn algorithm_and_lock(&mut self, actions: &mut Vec<AlterAction>) -> Result<()> {
+        while let Some(what) = self.accept_any_word(&["ALGORITHM", "LOCK"]) {
+            self.accept_equal();
+            let word = self.option_word()?;
+            actions.push(if what == "LOCK" {
+                AlterAction::Lock(word)
+            } else {
+                AlterAction::Algorithm(word)
+            });
+        }
+        Ok(())
+    }
+
+    /// A bare word in capitals.
+    pub(super) fn option_word(&mut self) -> Result<String> {
+        let Token::Word { .. } = self.peek() else {
+            return Err(self.error());
+        };
+        let token = self.advance();
+        Ok(self.word_text(&token).to_ascii_uppercase())
+    }
+
+    /// `(expr)` with its text.
+    pub(super) fn parenthesized_text(&mut self) -> Result<(Expr, String)> {
+        self.expect(&Token::LeftParen)?;
+        let start = self.position();
+        let expr = self.expr()?;
+        let text = self.text_since(start);
+        self.expect(&Token::RightParen)?;
+        Ok((expr, text))
+    }
+
+    // Table options ----------------------------------------------------------------------------------------------
+
+    /// Options of CREATE TABLE; commas between them mean nothing.
+    pub(super) fn table_options(&mut self) -> Result<TableOptions> {
+        let mut options = TableOptions::default();
+        loop {
+            let comma = self.is(&Token::Comma);
+            if comma {
+                self.advance();
+            }
+            if !self.table_option(&mut options)? {
+                return if comma { Err(self.error()) } else { Ok(options) };
+            }
+        }
+    }
+
+    /// One table option, if one starts here.
+    pub(super) fn table_option(&mut self, options: &mut TableOptions) -> Result<bool> {
+        if let Some(charset) = self.charset_option()? {
+            options.charset = Some(charset);
+        } else if let Some(collation) = self.collation_option()? {
+            options.collation = Some(collation);
+        } else if let Some(word) = self.accept_any_word(&["ENGINE", "TYPE"]) {
+            if word == "TYPE" && !self.is(&Token::Equal) {
+                return Err(self.error());
+            }
+            self.accept_equal();
+            options.engine = Some(self.identifier_or_text()?);
+        } else if self.accept_word("AUTO_INCREMENT") {
+            self.accept_equal();
+            options.auto_increment = Some(self.number()?);
+        } else if self.accept_word("COMMENT") {
+            self.accept_equal();
+            options.comment = Some(self.text()?);
+        } else if self.accept_word("ROW_FORMAT") {
+            self.accept_equal();
+            options.row_format = Some(self.option_word()?);
+        } else if let Some(name) = self.accept_any_word(&[
+            "AVG_ROW_LENGTH",
+            "MAX_ROWS",
+            "MIN_ROWS",
+            "KEY_BLOCK_SIZE",
+            "STATS_SAMPLE_PAGES",
+            "STATS_PERSISTENT",
+            "STATS_AUTO_RECALC",
+            "CHECKSUM",
+            "TABLE_CHECKSUM",
+            "PAGE_CHECKSUM",
+            "PACK_KEYS",
+            "DELAY_KEY_WRITE",
+            "TRANSACTIONAL",
+        ]) {
+            self.accept_equal();
+            let value = if self.is_word("DEFAULT") {
+                self.advance();
+                "DEFAULT".to_owned()
+            } else if matches!(self.peek(), Token::Word { .. } | Token::Text(_)) {
+                self.identifier_or_text()?
+            } else {
+                self.number()?.to_string()
+            };
+            options.other.push((name.to_owned(), value));
+        } else if self.accept_word("INSERT_METHOD") {
+            self.accept_equal();
+            self.option_word()?;
+        } else if self.is_word("UNION") && (self.is_at(1, &Token::Equal) || self.is_at(1, &Token::LeftParen))
+        {
+            return Err(Error::unsupported("UNION tables"));
+        } else if self.is_any_word(&["DATA", "INDEX"]) && self.is_word_at(1, "DIRECTORY") {
+            return Err(Error::unsupported("DATA DIRECTORY"));
+        } else if self
+            .accept_any_word(&["PASSWORD", "CONNECTION", "TABLESPACE"])
+            .is_some()
+        {
+            self.accept_equal();
+            self.identifier_or_text()?;
+        } else if self.is_word("WITH") && self.is_word_at(1, "SYSTEM") {
+            return Err(Error::unsupported("SYSTEM VERSIONING"));
+        } else {
+            let attribute = self.attribute_value()?;
+            let is_one = attribute.is_some();
+            options.of_engine.extend(attribute);
+            return Ok(is_one);
+        }
+        Ok(true)
+    }
+
+    /// `name = value`: an attribute that an engine defines for a column or an index, if one starts here. No engine here defines any.
+    ///
+    /// # Errors
+    /// 1911 for the attribute, 1064 for a name without a value.
+    pub(super) fn engine_attribute(&mut self) -> Result<bool> {
+        match self.attribute_value()? {
+            Some((name, _)) => Err(Error::new(error_code::ER_UNKNOWN_OPTION, &[&name])),
+            None => Ok(false),
+        }
+    }
+
+    /// `name = value`, if it starts here: an attribute that an engine defines. `None` for the value DEFAULT.
+    fn attribute_value(&mut self) -> Result<Option<(String, Option<String>)>> {
+        // Words that are no names in this place.
+        const OTHER: &[&str] = &[
+            "AFTER",
+            "ALGORITHM",
+            "FIRST",
+            "LOCK",
+            "NOWAIT",
+            "PARTITION",
+            "REMOVE",
+            "WAIT",
+        ];
+        if !self.is_identifier() || self.is_any_word(OTHER) {
+            return Ok(None);
+        }
+        let name = self.identifier()?;
+        self.expect(&Token::Equal)?;
+        let value = if self.accept_word("DEFAULT") {
+            None
+        } else if self.is_identifier() || matches!(self.peek(), Token::Text(_)) {
+            Some(self.identifier_or_text()?)
+        } else {
+            Some(self.number()?.to_string())
+        };
+        Ok(Some((name, value)))
+    }
+
+    // DROP, RENAME -----------------------------------------------------------------------------------------------
+
+    /// DROP.
+    pub(super) fn drop_statement(&mut self) -> Result<Statement> {
+        self.expect_word("DROP")?;
+        if self.accept_word("PREPARE") {
+            return Ok(Statement::Deallocate(self.identifier()?));
+        }
+        let temporary = self.accept_word("TEMPORARY");
+        if self.accept_any_word(&["TABLE", "TABLES"]).is_some() {
+            let if_exists = self.accept_phrase(&["IF", "EXISTS"])?;
+            let tables = self.comma_separated(Self::table_name)?;
+            let _ = self.accept_any_word(&["RESTRICT", "CASCADE"]);
+            self.wait_clause()?;
+            return Ok(Statement::Ddl(DdlStatement::DropTables {
+                temporary,
+                if_exists,
+                tables,
+            }));
+        }
+        if self.accept_any_word(&["DATABASE", "SCHEMA"]).is_some() {
+            let if_exists = self.accept_phrase(&["IF", "EXISTS"])?;
+            return Ok(Statement::Ddl(DdlStatement::DropDatabase {
+                if_exists,
+                name: self.identifier()?,
+            }));
+        }
+        if self.accept_word("INDEX") {
+            let if_exists = self.accept_phrase(&["IF", "EXISTS"])?;
+            let primary = self.accept_word("PRIMARY");
+            let name = if primary {
+                "PRIMARY".to_owned()
+            } else {
+                self.identifier()?
+            };
+            self.expect_word("ON")?;
+            let table = self.table_name()?;
+            let mut actions = vec![if name.eq_ignore_ascii_case("PRIMARY") {
+                AlterAction::DropPrimaryKey { if_exists }
+            } else {
+                AlterAction::DropIndex { if_exists, name }
+            }];
+            self.wait_clause()?;
+            self.algorithm_and_lock(&mut actions)?;
+            return Ok(Statement::Ddl(DdlStatement::AlterTable(Box::new(AlterTable {
+                origin: AlterOrigin::DropIndex,
+                if_exists: false,
+                ignore: false,
+                table,
+                actions,
+            }))));
+        }
+        if self.accept_word("USER") {
+            return self.drop_user();
+        }
+        if self.accept_word("VIEW") {
+            return self.drop_views();
+        }
+        let kind = self.accept_any_word(&["TRIGGER", "PROCEDURE", "FUNCTION", "EVENT", "SEQUENCE", "SERVER"]);
+        if let Some(kind) = kind {
+            let if_exists = self.accept_phrase(&["IF", "EXISTS"])?;
+            let names = self.comma_separated(Self::table_name)?;
+            let _ = self.accept_any_word(&["RESTRICT", "CASCADE"]);
+            return Ok(Statement::Ddl(DdlStatement::DropOther {
+                kind,
+                if_exists,
+                names,
+            }));
+        }
+        self.unsupported_object()
+    }
+
+    pub(super) fn wait_clause(&mut self) -> Result<()> {
+        if self.accept_word("WAIT") {
+            self.number()?;
+        } else {
+            self.accept_word("NOWAIT");
+        }
+        Ok(())
+    }
+
+    /// RENAME TABLE and RENAME USER.
+    pub(super) fn rename(&mut self) -> Result<Statement> {
+        self.expect_word("RENAME")?;
+        if self.accept_word("USER") {
+            return self.rename_user();
+        }
+        if self.accept_any_word(&["TABLE", "TABLES"]).is_none() {
+            return Err(self.error());
+        }
+        let if_exists = self.accept_phrase(&["IF", "EXISTS"])?;
+        let renames = self.comma_separated(|parser| {
+            let from = parser.table_name()?;
+            parser.wait_clause()?;
+            parser.expect_word("TO")?;
+            Ok((from, parser.table_name()?))
+        })?;
+        Ok(Statement::Ddl(DdlStatement::RenameTables { if_exists, renames }))
+    }
+}

@@ -1,0 +1,415 @@
+//! Which statement is it?
+
+use super::parser::Parser;
+use crate::ParsedStatement;
+use crate::ast::{Expr, SelectItem};
+use crate::error::Result;
+use crate::lexer::Token;
+use crate::statement::definition::DdlStatement;
+use crate::statement::*;
+
+impl Parser<'_> {
+    /// The statement at the cursor, and what ends it.
+    pub(crate) fn parsed_statement(&mut self, text: &[u8]) -> Result<ParsedStatement> {
+        let start = self.text_start;
+        let statement = self.statement()?;
+        let end = if matches!(statement, Statement::Unsupported(_)) {
+            // Its body is not ours to read: there may be semicolons in it.
+            text.trim_ascii_end().len().max(start)
+        } else {
+            if !self.is_end() {
+                return Err(self.error());
+            }
+            // Up to the semicolon, with comments: one may have been executed, and its end belongs to it.
+            start + text[start..self.position()].trim_ascii_end().len()
+        };
+        let next = if self.is(&Token::Semicolon) && !matches!(statement, Statement::Unsupported(_)) {
+            self.advance();
+            while self.is(&Token::Semicolon) {
+                self.advance();
+            }
+            // Behind the space, as MariaDB, and not where its first word is: that may be in a comment.
+            let behind = self.previous_end();
+            let space = text[behind..].len() - text[behind..].trim_ascii_start().len();
+            (!self.is(&Token::End)).then_some(behind + space)
+        } else {
+            None
+        };
+        Ok(ParsedStatement {
+            statement,
+            text: start..end,
+            parameters: self.parameters,
+            memory_bytes: self.memory_bytes(),
+            next,
+            clear_passwords: std::mem::take(&mut self.clear_passwords),
+            skipped_versions: self.take_skipped_versions(start..end),
+        })
+    }
+
+    /// A statement.
+    pub(super) fn statement(&mut self) -> Result<Statement> {
+        if matches!(self.peek(), Token::LeftParen) {
+            return Ok(Statement::Query(Box::new(self.query_statement()?)));
+        }
+        if !matches!(self.peek(), Token::Word { .. }) {
+            return Err(self.error());
+        }
+        let word = String::from_utf8_lossy(self.current_text()).to_ascii_uppercase();
+        match word.as_str() {
+            "SELECT" | "WITH" | "VALUES" => Ok(Statement::Query(Box::new(self.query_statement()?))),
+            "INSERT" | "REPLACE" => self.insert(),
+            "UPDATE" => self.update(),
+            "DELETE" => self.delete(),
+            "DO" => {
+                self.advance();
+                let items = self.comma_separated(Self::select_item)?;
+                items
+                    .into_iter()
+                    .map(|item| unnamed(item).ok_or_else(|| self.error()))
+                    .collect::<Result<_>>()
+                    .map(Statement::Do)
+            }
+            "LOAD" => self.load_data(),
+            "SET" => self.set(),
+            "BEGIN" | "START" | "COMMIT" | "ROLLBACK" | "SAVEPOINT" | "RELEASE" => self.transaction(),
+            "USE" => {
+                self.advance();
+                Ok(Statement::Use(self.identifier()?))
+            }
+            "SHOW" => self.show(),
+            "EXPLAIN" | "DESCRIBE" | "DESC" => self.explain(),
+            "ANALYZE" => self.analyze(),
+            "CHECK" | "OPTIMIZE" | "REPAIR" | "CHECKSUM" => self.table_maintenance(),
+            "PREPARE" | "EXECUTE" | "DEALLOCATE" => self.prepared_statement(),
+            "CREATE" => self.create(),
+            "ALTER" => self.alter(),
+            "DROP" => self.drop_statement(),
+            "TRUNCATE" => {
+                self.advance();
+                self.accept_word("TABLE");
+                let table = self.table_name()?;
+                let _ = self.accept_word("NOWAIT");
+                Ok(Statement::Ddl(DdlStatement::TruncateTable(table)))
+            }
+            "RENAME" => self.rename(),
+            "GRANT" | "REVOKE" => self.grant_or_revoke(),
+            "KILL" => self.kill(),
+            "FLUSH" => self.flush(),
+            "PURGE" => self.purge(),
+            "RESET" => self.reset(),
+            "LOCK" | "UNLOCK" => self.lock_or_unlock(),
+            "HELP" => {
+                self.advance();
+                Ok(Statement::Help(self.identifier_or_text()?))
+            }
+            "BINLOG" => {
+                self.advance();
+                self.binlog_events().map(Statement::Binlog)
+            }
+            "SHUTDOWN" => {
+                self.advance();
+                self.accept_words(&["WAIT", "FOR", "ALL", "SLAVES"]);
+                Ok(Statement::Shutdown)
+            }
+            "CHANGE" | "STOP" => self.replication(),
+            "XA" => Ok(Statement::Unsupported("XA")),
+            "CALL" => Ok(Statement::Unsupported("CALL")),
+            "HANDLER" => Ok(Statement::Unsupported("HANDLER")),
+            "INSTALL" | "UNINSTALL" => Ok(Statement::Unsupported("INSTALL PLUGIN")),
+            "SIGNAL" | "RESIGNAL" | "GET" => Ok(Statement::Unsupported("SIGNAL and diagnostics")),
+            "CACHE" => Ok(Statement::Unsupported("CACHE INDEX")),
+            "BACKUP" => self.backup(),
+            _ => Err(self.error()),
+        }
+    }
+
+    // Transactions -----------------------------------------------------------------------------------------------
+
+    fn transaction(&mut self) -> Result<Statement> {
+        use TransactionStatement::*;
+        let statement = if self.accept_word("BEGIN") {
+            if self.is_word("NOT") {
+                return Ok(Statement::Unsupported("compound statements"));
+            }
+            self.accept_word("WORK");
+            Start {
+                consistent_snapshot: false,
+                snapshot_at: None,
+                access: None,
+            }
+        } else if self.is_word("START") && !self.is_word_at(1, "TRANSACTION") {
+            return self.replication();
+        } else if self.accept_word("START") {
+            self.expect_word("TRANSACTION")?;
+            let mut consistent_snapshot = false;
+            let mut snapshot_at = None;
+            let mut access = None;
+            if self.is_any_word(&["WITH", "READ"]) {
+                self.comma_separated(|parser| {
+                    if parser.accept_word("WITH") {
+                        parser.expect_words(&["CONSISTENT", "SNAPSHOT"])?;
+                        consistent_snapshot = true;
+                        if parser.accept_words(&["AT", "GTID"]) {
+                            snapshot_at = Some(parser.text()?);
+                        }
+                    } else {
+                        parser.expect_word("READ")?;
+                        access = Some(parser.access_mode()?);
+                    }
+                    Ok(())
+                })?;
+            }
+            Start {
+                consistent_snapshot,
+                snapshot_at,
+                access,
+            }
+        } else if self.accept_word("COMMIT") {
+            self.accept_word("WORK");
+            Commit(self.completion()?)
+        } else if self.accept_word("SAVEPOINT") {
+            Savepoint(self.identifier()?)
+        } else if self.accept_word("RELEASE") {
+            self.expect_word("SAVEPOINT")?;
+            Release(self.identifier()?)
+        } else {
+            self.expect_word("ROLLBACK")?;
+            self.accept_word("WORK");
+            if self.accept_word("TO") {
+                self.accept_word("SAVEPOINT");
+                RollbackTo(self.identifier()?)
+            } else {
+                Rollback(self.completion()?)
+            }
+        };
+        Ok(Statement::Transaction(statement))
+    }
+
+    fn access_mode(&mut self) -> Result<AccessMode> {
+        if self.accept_word("ONLY") {
+            Ok(AccessMode::ReadOnly)
+        } else {
+            self.expect_word("WRITE")?;
+            Ok(AccessMode::ReadWrite)
+        }
+    }
+
+    fn completion(&mut self) -> Result<Completion> {
+        let mut completion = Completion::default();
+        if self.accept_word("AND") {
+            let chain = !self.accept_word("NO");
+            self.expect_word("CHAIN")?;
+            completion.chain = Some(chain);
+        }
+        if self.is_word("RELEASE") || self.is_word("NO") {
+            let release = !self.accept_word("NO");
+            self.expect_word("RELEASE")?;
+            completion.release = Some(release);
+        }
+        Ok(completion)
+    }
+
+    // Prepared statements ----------------------------------------------------------------------------------------
+
+    fn prepared_statement(&mut self) -> Result<Statement> {
+        if self.accept_word("PREPARE") {
+            let name = self.identifier()?;
+            self.expect_word("FROM")?;
+            return Ok(Statement::Prepare {
+                name,
+                source: self.expr()?,
+            });
+        }
+        if self.accept_word("DEALLOCATE") {
+            self.expect_word("PREPARE")?;
+            return Ok(Statement::Deallocate(self.identifier()?));
+        }
+        self.expect_word("EXECUTE")?;
+        if self.accept_word("IMMEDIATE") {
+            let source = self.expr()?;
+            return Ok(Statement::ExecuteImmediate {
+                source,
+                using: self.using()?,
+            });
+        }
+        let name = self.identifier()?;
+        Ok(Statement::Execute {
+            name,
+            using: self.using()?,
+        })
+    }
+
+    fn using(&mut self) -> Result<Vec<Expr>> {
+        if self.accept_word("USING") {
+            self.comma_separated(Self::expr)
+        } else {
+            Ok(Vec::new())
+        }
+    }
+
+    // EXPLAIN, DESCRIBE, ANALYZE ---------------------------------------------------------------------------------
+
+    fn explain(&mut self) -> Result<Statement> {
+        self.advance();
+        let flavour = if self.accept_word("EXTENDED") {
+            ExplainFlavour::Extended
+        } else if self.accept_word("PARTITIONS") {
+            ExplainFlavour::Partitions
+        } else if self.is_word("FORMAT") && self.is_at(1, &Token::Equal) {
+            self.format()?
+        } else if self.accept_word("FOR") {
+            self.accept_word("CONNECTION");
+            return Ok(Statement::Show(Show::ExplainFor(self.expr()?)));
+        } else {
+            ExplainFlavour::Plain
+        };
+        if self.is_explainable() {
+            let statement = self.statement()?;
+            return Ok(Statement::Explain(Box::new(Explain { flavour, statement })));
+        }
+        if flavour != ExplainFlavour::Plain {
+            return Err(self.error());
+        }
+        let table = self.table_name()?;
+        let filter = if matches!(self.peek(), Token::Text(_)) {
+            ShowFilter::Like(self.text()?)
+        } else if self.is_identifier() {
+            ShowFilter::Like(self.identifier()?)
+        } else {
+            ShowFilter::None
+        };
+        Ok(Statement::Show(Show::Columns {
+            full: false,
+            table,
+            filter,
+        }))
+    }
+
+    fn is_explainable(&self) -> bool {
+        self.is(&Token::LeftParen)
+            || self.is_any_word(&[
+                "SELECT", "INSERT", "REPLACE", "UPDATE", "DELETE", "WITH", "VALUES",
+            ])
+    }
+
+    fn format(&mut self) -> Result<ExplainFlavour> {
+        self.advance();
+        self.advance();
+        if self.accept_word("JSON") {
+            Ok(ExplainFlavour::Json)
+        } else if self.accept_word("TRADITIONAL") {
+            Ok(ExplainFlavour::Plain)
+        } else {
+            Err(self.error())
+        }
+    }
+
+    /// `ANALYZE TABLE` or `ANALYZE [FORMAT=JSON] statement`.
+    fn analyze(&mut self) -> Result<Statement> {
+        if self.is_word_at(1, "TABLE")
+            || self.is_word_at(1, "TABLES")
+            || self.is_word_at(1, "LOCAL")
+            || self.is_word_at(1, "NO_WRITE_TO_BINLOG")
+        {
+            return self.table_maintenance();
+        }
+        self.advance();
+        let flavour = if self.is_word("FORMAT") && self.is_at(1, &Token::Equal) {
+            match self.format()? {
+                ExplainFlavour::Json => ExplainFlavour::AnalyzeJson,
+                _ => ExplainFlavour::Analyze,
+            }
+        } else {
+            ExplainFlavour::Analyze
+        };
+        if !self.is_explainable() {
+            return Err(self.error());
+        }
+        let statement = self.statement()?;
+        Ok(Statement::Explain(Box::new(Explain { flavour, statement })))
+    }
+
+    pub(super) fn table_maintenance(&mut self) -> Result<Statement> {
+        let word = self.accept_any_word(&["ANALYZE", "CHECK", "OPTIMIZE", "REPAIR", "CHECKSUM"]);
+        let write_to_binlog = self.write_to_binlog();
+        if self.is_word("VIEW") {
+            return Ok(Statement::Unsupported("VIEW"));
+        }
+        if !self.accept_word("TABLES") {
+            self.expect_word("TABLE")?;
+        }
+        let tables = self.comma_separated(Self::table_name)?;
+        if word == Some("CHECKSUM") {
+            let effort = match self.accept_any_word(&["QUICK", "EXTENDED"]) {
+                Some("QUICK") => ChecksumEffort::Kept,
+                _ => ChecksumEffort::Rows,
+            };
+            return Ok(Statement::ChecksumTable { tables, effort });
+        }
+        // How thorough to be: all the same here.
+        let options = [
+            "QUICK", "FAST", "MEDIUM", "EXTENDED", "CHANGED", "USE_FRM", "FORCE",
+        ];
+        let mut is_persistent = false;
+        loop {
+            if self.accept_words(&["FOR", "UPGRADE"]) {
+                continue;
+            }
+            if self.accept_words(&["PERSISTENT", "FOR"]) {
+                self.persistent_statistics()?;
+                is_persistent = true;
+                continue;
+            }
+            if self.accept_any_word(&options).is_none() {
+                break;
+            }
+        }
+        let operation = match word {
+            Some("ANALYZE") if is_persistent => TableMaintenance::AnalyzePersistent,
+            Some("ANALYZE") => TableMaintenance::Analyze,
+            Some("CHECK") => TableMaintenance::Check,
+            Some("OPTIMIZE") => TableMaintenance::Optimize,
+            _ => TableMaintenance::Repair,
+        };
+        Ok(Statement::TableMaintenance {
+            operation,
+            tables,
+            write_to_binlog,
+        })
+    }
+
+    /// `ALL`, or which columns and indexes, behind `PERSISTENT FOR`: statistics are of the whole table here.
+    fn persistent_statistics(&mut self) -> Result<()> {
+        if self.accept_word("ALL") {
+            return Ok(());
+        }
+        for what in ["COLUMNS", "INDEXES"] {
+            self.expect_word(what)?;
+            if self.accept_word("ALL") {
+                continue;
+            }
+            self.expect(&Token::LeftParen)?;
+            if !self.is(&Token::RightParen) {
+                self.comma_separated(Self::identifier)?;
+            }
+            self.expect(&Token::RightParen)?;
+        }
+        Ok(())
+    }
+
+    /// `NO_WRITE_TO_BINLOG` or `LOCAL`, if it stands there.
+    pub(super) fn write_to_binlog(&mut self) -> WriteToBinlog {
+        match self.accept_any_word(&["LOCAL", "NO_WRITE_TO_BINLOG"]) {
+            Some(_) => WriteToBinlog::No,
+            None => WriteToBinlog::Yes,
+        }
+    }
+}
+
+/// The expression of a select item; an alias means nothing to DO.
+fn unnamed(item: SelectItem) -> Option<Expr> {
+    match item {
+        SelectItem::Expr { expr, .. } => Some(expr),
+        SelectItem::Wildcard | SelectItem::TableWildcard(_) => None,
+    }
+}

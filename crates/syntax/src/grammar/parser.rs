@@ -1,0 +1,563 @@
+//! The cursor over tokens that the grammar's parts share.
+
+use std::collections::VecDeque;
+use std::ops::Range;
+
+use paceline_types::error_code;
+
+use crate::ast::TableName;
+use crate::clear_password::ClearPassword;
+use crate::error::{Error, Result};
+use crate::lexer::{Lexer, Spanned, Token};
+use crate::statement::{IntoPlace, SelectInto};
+use crate::{ParseOptions, syntax_error};
+use paceline_types::{MemoryCharge, SqlMode};
+
+/// The longest name of a database, table, column or index, in characters.
+pub(super) const NAME_LENGTH_MAX: usize = 64;
+
+/// Longest run of operators of one level without parentheses. (AND and OR have no such limit.)
+pub(super) const CHAIN_MAX: usize = 600;
+
+/// What one level may need of the stack, in bytes.
+const STACK_RESERVE_BYTES: usize = 128 << 10;
+/// By how much the stack grows, in bytes.
+const STACK_STEP_BYTES: usize = 1 << 20;
+
+/// What a token becomes in the tree and in the plan, about, in bytes.
+const TOKEN_BYTES: usize = 256;
+
+/// What a byte of the text takes: where it was received, in the statement's text, and in the tree.
+const COPIES_OF_TEXT: usize = 3;
+
+/// The memory is asked for in pieces of so many bytes. A statement that takes less does not ask.
+pub(super) const MEMORY_STEP_BYTES: usize = 256 << 10;
+
+/// The state of parsing one statement.
+pub(crate) struct Parser<'a> {
+    lexer: Lexer<'a>,
+    current: Spanned,
+    ahead: VecDeque<Spanned>,
+    /// Where the text of the first statement starts: if its first word is in a `/*! …`, that is a part of it.
+    pub(super) text_start: usize,
+    options: &'a ParseOptions,
+    depth: u32,
+    /// The height of the tree that was parsed since the level began, at most: operators that follow each other make it higher
+    /// without being nested in the text.
+    height: u32,
+    /// The same of UNION and its like.
+    pub(super) set_height: u32,
+    /// How many tokens were taken.
+    tokens: usize,
+    /// What they may take until more is asked for.
+    memory_bytes_granted: usize,
+    memory: Option<MemoryCharge>,
+    previous_end: usize,
+    /// How many `?` there were.
+    pub(super) parameters: usize,
+    /// How many queries the cursor is in.
+    pub(super) query_depth: u32,
+    /// How many SELECTs.
+    pub(super) select_depth: u32,
+    /// `INTO` of the outermost query.
+    pub(super) into: Option<SelectInto>,
+    /// Where it stood.
+    pub(super) into_place: IntoPlace,
+    /// The passwords that the text gives in clear.
+    pub(super) clear_passwords: Vec<ClearPassword>,
+}
+
+impl<'a> Parser<'a> {
+    pub(crate) fn new(text: &'a [u8], options: &'a ParseOptions) -> Self {
+        let mut lexer = Lexer::new(text, options.sql_mode);
+        let current = lexer.next();
+        let text_start = lexer.version_comment().unwrap_or(current.start);
+        Self {
+            lexer,
+            text_start,
+            current,
+            ahead: VecDeque::new(),
+            options,
+            depth: 0,
+            height: 0,
+            set_height: 0,
+            tokens: 0,
+            memory_bytes_granted: MEMORY_STEP_BYTES,
+            memory: options.memory.as_ref().map(MemoryCharge::new),
+            previous_end: 0,
+            parameters: 0,
+            query_depth: 0,
+            select_depth: 0,
+            into: None,
+            into_place: IntoPlace::default(),
+            clear_passwords: Vec::new(),
+        }
+    }
+
+    /// Where the `!` of skipped version comments stands within `text`.
+    pub(crate) fn take_skipped_versions(&mut self, text: std::ops::Range<usize>) -> Vec<usize> {
+        let mut marks = self.lexer.take_skipped_versions();
+        marks.retain(|mark| text.contains(mark));
+        marks
+    }
+
+    pub(super) fn sql_mode(&self) -> SqlMode {
+        self.options.sql_mode
+    }
+
+    #[inline]
+    pub(super) fn peek(&self) -> &Token {
+        &self.current.token
+    }
+
+    /// The token `n` places ahead; 0 is the current one.
+    pub(super) fn peek_at(&mut self, n: usize) -> &Spanned {
+        if n == 0 {
+            return &self.current;
+        }
+        while self.ahead.len() < n {
+            let token = self.lexer.next();
+            self.ahead.push_back(token);
+        }
+        &self.ahead[n - 1]
+    }
+
+    /// Takes the current token.
+    pub(super) fn advance(&mut self) -> Spanned {
+        let next = match self.ahead.pop_front() {
+            Some(token) => token,
+            None => self.lexer.next(),
+        };
+        let taken = std::mem::replace(&mut self.current, next);
+        self.previous_end = taken.end;
+        self.tokens += 1;
+        taken
+    }
+
+    /// Where the current token starts.
+    pub(super) fn position(&self) -> usize {
+        self.current.start
+    }
+
+    /// Where the last token taken ends.
+    pub(super) fn previous_end(&self) -> usize {
+        self.previous_end
+    }
+
+    /// The whole text.
+    pub(super) fn source(&self) -> &[u8] {
+        self.lexer.text()
+    }
+
+    /// The text of a range; what is not UTF-8 in it is replaced.
+    pub(super) fn slice(&self, range: Range<usize>) -> String {
+        String::from_utf8_lossy(&self.lexer.text()[range]).into_owned()
+    }
+
+    /// Text as MariaDB makes names of it: without the marks of comments that are executed, and without those that are not.
+    pub(super) fn executed_text(&self, range: Range<usize>) -> String {
+        let text = self.lexer.text();
+        let mut marks: Vec<_> = (self.lexer.comment_marks().iter())
+            .filter(|mark| range.contains(&mark.start))
+            .collect();
+        if marks.is_empty() {
+            return self.slice(range);
+        }
+        marks.sort_unstable_by_key(|mark| mark.start);
+        let (mut executed, mut at) = (Vec::new(), range.start);
+        for mark in marks.into_iter().filter(|mark| mark.end <= range.end) {
+            executed.extend_from_slice(text.get(at..mark.start).unwrap_or_default());
+            at = at.max(mark.end);
+        }
+        executed.extend_from_slice(&text[at..range.end]);
+        String::from_utf8_lossy(&executed).into_owned()
+    }
+
+    /// The text from `start` to the last token taken.
+    pub(super) fn text_since(&self, start: usize) -> String {
+        self.slice(start..self.previous_end.max(start))
+    }
+
+    /// The text of the current token.
+    pub(super) fn current_text(&self) -> &'a [u8] {
+        &self.lexer.text()[self.current.start..self.current.end]
+    }
+
+    /// The text of a word that the cursor stands on or has passed.
+    pub(super) fn word_text(&self, token: &Spanned) -> String {
+        self.slice(token.start..token.end)
+    }
+
+    /// 1064 at the current token.
+    #[cold]
+    pub(crate) fn error(&self) -> Error {
+        // MariaDB's lexer lets the next token begin behind a comma before the comma is looked at.
+        let comma = usize::from(self.current.token == Token::Comma);
+        self.error_at(self.current.start + comma)
+    }
+
+    /// 1064 at a place.
+    #[cold]
+    pub(super) fn error_at(&self, position: usize) -> Error {
+        syntax_error(self.lexer.text(), position)
+    }
+
+    // Words ------------------------------------------------------------------------------------------------------
+
+    /// Whether the current token is this word, without quotes. `word` in capitals.
+    #[inline]
+    pub(super) fn is_word(&self, word: &str) -> bool {
+        matches!(self.current.token, Token::Word { .. })
+            && self.current.end - self.current.start == word.len()
+            && self.current_text().eq_ignore_ascii_case(word.as_bytes())
+    }
+
+    /// Whether the token `n` places ahead is this word.
+    pub(super) fn is_word_at(&mut self, n: usize, word: &str) -> bool {
+        let Spanned { token, start, end } = self.peek_at(n);
+        let (is_word, range) = (matches!(token, Token::Word { .. }), *start..*end);
+        is_word && self.lexer.text()[range].eq_ignore_ascii_case(word.as_bytes())
+    }
+
+    /// Whether the current token is one of these words.
+    pub(super) fn is_any_word(&self, words: &[&str]) -> bool {
+        words.iter().any(|word| self.is_word(word))
+    }
+
+    /// Takes this word if it is the current token.
+    pub(super) fn accept_word(&mut self, word: &str) -> bool {
+        let found = self.is_word(word);
+        if found {
+            self.advance();
+        }
+        found
+    }
+
+    /// Takes these words if they are the next tokens, all of them or none.
+    pub(super) fn accept_words(&mut self, words: &[&str]) -> bool {
+        let found = words.iter().enumerate().all(|(n, word)| self.is_word_at(n, word));
+        if found {
+            for _ in words {
+                self.advance();
+            }
+        }
+        found
+    }
+
+    /// Takes these words if the first of them is the current token: then the others must follow.
+    ///
+    /// # Errors
+    /// 1064 at the first that does not.
+    pub(super) fn accept_phrase(&mut self, words: &[&str]) -> Result<bool> {
+        let Some((first, rest)) = words.split_first() else {
+            return Ok(false);
+        };
+        if !self.accept_word(first) {
+            return Ok(false);
+        }
+        self.expect_words(rest)?;
+        Ok(true)
+    }
+
+    /// Takes whichever of these words is the current token.
+    pub(super) fn accept_any_word(&mut self, words: &[&'static str]) -> Option<&'static str> {
+        let found = words.iter().copied().find(|word| self.is_word(word))?;
+        self.advance();
+        Some(found)
+    }
+
+    /// Takes this word.
+    pub(super) fn expect_word(&mut self, word: &str) -> Result<()> {
+        if self.accept_word(word) {
+            Ok(())
+        } else {
+            Err(self.error())
+        }
+    }
+
+    /// Takes these words.
+    pub(super) fn expect_words(&mut self, words: &[&str]) -> Result<()> {
+        words.iter().try_for_each(|word| self.expect_word(word))
+    }
+
+    // Other tokens -----------------------------------------------------------------------------------------------
+
+    /// Whether the token `n` places ahead is this one.
+    pub(super) fn is_at(&mut self, n: usize, token: &Token) -> bool {
+        self.peek_at(n).token == *token
+    }
+
+    /// Whether the current token is this one.
+    #[inline]
+    pub(crate) fn is(&self, token: &Token) -> bool {
+        self.current.token == *token
+    }
+
+    /// Takes this token if it is the current one.
+    #[inline]
+    pub(super) fn accept(&mut self, token: &Token) -> bool {
+        let found = self.is(token);
+        if found {
+            self.advance();
+        }
+        found
+    }
+
+    /// Takes this token.
+    pub(super) fn expect(&mut self, token: &Token) -> Result<()> {
+        if self.accept(token) {
+            Ok(())
+        } else {
+            Err(self.error())
+        }
+    }
+
+    /// Whether the statement ends here.
+    pub(super) fn is_end(&self) -> bool {
+        matches!(self.current.token, Token::End | Token::Semicolon)
+    }
+
+    /// `item, item, …`
+    pub(super) fn comma_separated<T>(
+        &mut self,
+        mut item: impl FnMut(&mut Self) -> Result<T>,
+    ) -> Result<Vec<T>> {
+        let mut items = vec![item(self)?];
+        while self.accept(&Token::Comma) {
+            items.push(item(self)?);
+        }
+        Ok(items)
+    }
+
+    /// `(item, item, …)`
+    pub(super) fn parenthesized<T>(&mut self, item: impl FnMut(&mut Self) -> Result<T>) -> Result<Vec<T>> {
+        self.expect(&Token::LeftParen)?;
+        let items = self.comma_separated(item)?;
+        self.expect(&Token::RightParen)?;
+        Ok(items)
+    }
+
+    // Depth ------------------------------------------------------------------------------------------------------
+
+    /// Parses something one level deeper. The stack grows where the thread's own would not do: what a client sends must not end the
+    /// server.
+    #[inline]
+    pub(super) fn deeper<T>(&mut self, parse: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        self.depth += 1;
+        if self.depth > self.options.depth_max {
+            return Err(too_deep(self.options.depth_max));
+        }
+        if self.memory_bytes() > self.memory_bytes_granted {
+            self.ask_for_memory()?;
+        }
+        let beside = std::mem::take(&mut self.height);
+        let result = stacker::maybe_grow(STACK_RESERVE_BYTES, STACK_STEP_BYTES, || parse(self));
+        self.height = beside.max(self.height + 1);
+        self.depth -= 1;
+        result
+    }
+
+    /// What was parsed since the level began becomes an operand of something else.
+    ///
+    /// # Errors
+    /// 1436: whoever walks the tree does so by recursion.
+    #[inline]
+    pub(super) fn grow_higher(&mut self) -> Result<()> {
+        self.height += 1;
+        match self.height > self.options.depth_max {
+            true => Err(too_deep(self.options.depth_max)),
+            false => Ok(()),
+        }
+    }
+
+    #[cold]
+    fn ask_for_memory(&mut self) -> Result<()> {
+        self.memory_bytes_granted = self.memory_bytes() + MEMORY_STEP_BYTES;
+        match &mut self.memory {
+            Some(memory) => memory.set(self.memory_bytes_granted),
+            None => Ok(()),
+        }
+    }
+
+    /// About what the text up to here takes, its tree, and the plan of that, in bytes.
+    pub(super) fn memory_bytes(&self) -> usize {
+        self.tokens * TOKEN_BYTES + self.previous_end * COPIES_OF_TEXT
+    }
+
+    // Names ------------------------------------------------------------------------------------------------------
+
+    /// Whether the current token can be a name.
+    pub(super) fn is_identifier(&self) -> bool {
+        matches!(
+            self.current.token,
+            Token::Word { reserved: false } | Token::Quoted(_)
+        )
+    }
+
+    /// Takes a name.
+    pub(super) fn identifier(&mut self) -> Result<String> {
+        if !self.is_identifier() {
+            return Err(self.error());
+        }
+        let token = self.advance();
+        Ok(self.name_of(token))
+    }
+
+    /// Takes a name behind a point, where reserved words are names too.
+    pub(super) fn identifier_after_dot(&mut self) -> Result<String> {
+        if !matches!(self.current.token, Token::Word { .. } | Token::Quoted(_)) {
+            return Err(self.error());
+        }
+        let token = self.advance();
+        Ok(self.name_of(token))
+    }
+
+    fn name_of(&self, token: Spanned) -> String {
+        match token.token {
+            Token::Quoted(name) => name,
+            _ => self.slice(token.start..token.end),
+        }
+    }
+
+    /// `[database.]table` in a query: names that are too long are of tables that do not exist.
+    pub(super) fn table_reference_name(&mut self) -> Result<TableName> {
+        // `.table` means the current database.
+        if self.accept(&Token::Dot) {
+            return Ok(TableName::new(self.identifier_after_dot()?));
+        }
+        let first = self.identifier()?;
+        Ok(if self.accept(&Token::Dot) {
+            TableName::qualified(first, self.identifier_after_dot()?)
+        } else {
+            TableName::new(first)
+        })
+    }
+
+    /// `[database.]table`, checked for its length.
+    ///
+    /// # Errors
+    /// 1064, 1059.
+    pub(super) fn table_name(&mut self) -> Result<TableName> {
+        if self.accept(&Token::Dot) {
+            return Ok(TableName::new(checked_name(self.identifier_after_dot()?)?));
+        }
+        let first = checked_name(self.identifier()?)?;
+        Ok(if self.accept(&Token::Dot) {
+            TableName::qualified(first, checked_name(self.identifier_after_dot()?)?)
+        } else {
+            TableName::new(first)
+        })
+    }
+
+    /// A name checked for its length.
+    ///
+    /// # Errors
+    /// 1064, 1059.
+    pub(super) fn checked_identifier(&mut self) -> Result<String> {
+        checked_name(self.identifier()?)
+    }
+
+    /// A name or a string.
+    pub(super) fn identifier_or_text(&mut self) -> Result<String> {
+        if matches!(self.current.token, Token::Text(_)) {
+            self.text()
+        } else {
+            self.identifier()
+        }
+    }
+
+    // Literals ---------------------------------------------------------------------------------------------------
+
+    /// Takes a string.
+    pub(super) fn text(&mut self) -> Result<String> {
+        match &mut self.current.token {
+            Token::Text(text) => {
+                let text = std::mem::take(text);
+                self.advance();
+                Ok(text)
+            }
+            _ => Err(self.error()),
+        }
+    }
+
+    /// Takes a string that need not be UTF-8.
+    pub(super) fn text_bytes(&mut self) -> Result<Vec<u8>> {
+        match &mut self.current.token {
+            Token::Text(text) => {
+                let text = std::mem::take(text);
+                self.advance();
+                Ok(text.into_bytes())
+            }
+            Token::Bytes(bytes) => {
+                let bytes = std::mem::take(bytes);
+                self.advance();
+                Ok(bytes)
+            }
+            Token::Hex(digits) => {
+                let bytes = hex_bytes(digits);
+                self.advance();
+                Ok(bytes)
+            }
+            _ => Err(self.error()),
+        }
+    }
+
+    /// Takes a whole number.
+    ///
+    /// # Errors
+    /// 1064 for anything else; a number past 64 bits is MariaDB's largest.
+    pub(super) fn number(&mut self) -> Result<u64> {
+        match &self.current.token {
+            Token::Integer => {
+                let text = String::from_utf8_lossy(self.current_text()).into_owned();
+                self.advance();
+                Ok(text.parse().unwrap_or(u64::MAX))
+            }
+            Token::Hex(digits) => {
+                let number = u64::from_str_radix(digits, 16).unwrap_or(u64::MAX);
+                self.advance();
+                Ok(number)
+            }
+            _ => Err(self.error()),
+        }
+    }
+
+    /// `= value` where the `=` may be left out.
+    pub(super) fn accept_equal(&mut self) {
+        self.accept(&Token::Equal);
+    }
+}
+
+/// The bytes of hexadecimal digits; an odd number of them begins with a half byte.
+pub(super) fn hex_bytes(digits: &str) -> Vec<u8> {
+    let nibbles: Vec<u8> = digits
+        .bytes()
+        .map(|digit| (digit as char).to_digit(16).unwrap_or(0) as u8)
+        .collect();
+    let (first, rest) = nibbles.split_at(nibbles.len() % 2);
+    first
+        .iter()
+        .copied()
+        .chain(rest.chunks_exact(2).map(|pair| pair[0] << 4 | pair[1]))
+        .collect()
+}
+
+/// A name that is not too long.
+///
+/// # Errors
+/// 1059.
+pub(super) fn checked_name(name: String) -> Result<String> {
+    if name.len() > NAME_LENGTH_MAX && name.chars().count() > NAME_LENGTH_MAX {
+        return Err(Error::new(error_code::ER_TOO_LONG_IDENT, &[&name]));
+    }
+    Ok(name)
+}
+
+/// 1436: nested too deeply. MariaDB measures its stack, we count.
+#[cold]
+pub(super) fn too_deep(levels: u32) -> Error {
+    Error::with_message(
+        error_code::ER_STACK_OVERRUN_NEED_MORE,
+        format!("Thread stack overrun:  the statement is nested deeper than {levels} levels"),
+    )
+}

@@ -1,0 +1,552 @@
+//! SELECT, UNION and their like.
+
+use paceline_types::error_code;
+
+use super::parser::{Parser, too_deep};
+use crate::ROW_ID;
+use crate::ast::{
+    CommonTable, Expr, ItemName, Limit, Literal, LockStrength, LockWait, OrderItem, Query, QueryBody,
+    RowLocking, Select, SelectItem, SetOperator, SortOrder, TableName, With,
+};
+use crate::error::{Error, Result};
+use crate::lexer::Token;
+use crate::statement::{IntoPlace, QueryStatement, SelectInto};
+
+/// The most queries of one UNION; they nest in the syntax tree.
+const UNIONS_MAX: u32 = 2_048;
+
+/// The most of a statement, wherever they stand: one may be nested in another's first query.
+const UNIONS_NESTED_MAX: u32 = 3_000;
+
+/// The most queries that EXCEPT and INTERSECT connect; they nest in the plan, too.
+const DIFFERENCES_MAX: u32 = 256;
+
+/// The most tables of one WITH.
+const WITH_MAX: usize = 64;
+
+/// The most SELECTs within each other.
+const SELECTS_MAX: u32 = 64;
+
+impl Parser<'_> {
+    /// A query as a statement, or as the source of INSERT and CREATE TABLE.
+    pub(super) fn query_statement(&mut self) -> Result<QueryStatement> {
+        let outer_into = self.into.take();
+        let query = self.query()?;
+        Ok(QueryStatement {
+            query,
+            into: std::mem::replace(&mut self.into, outer_into),
+            into_place: std::mem::take(&mut self.into_place),
+        })
+    }
+
+    /// Whether a query in parentheses starts here, however many parentheses there are.
+    pub(super) fn is_subquery(&mut self) -> bool {
+        self.parentheses_before_subquery() == Some(0)
+    }
+
+    /// Number of parentheses at the cursor that belong to an expression whose first operand is a subquery; the subquery's own follow.
+    /// `((SELECT 1) + 1)` has one, `((SELECT 1) UNION SELECT 2)` none. `None` when they enclose something else.
+    ///
+    /// Reads each token ahead once, whatever the number of parentheses.
+    pub(super) fn parentheses_before_subquery(&mut self) -> Option<usize> {
+        let mut open = 0;
+        while self.is_at(open, &Token::LeftParen) {
+            open += 1;
+        }
+        let is_values = open == 1 && self.is_word_at(1, "VALUES") && self.is_at(2, &Token::LeftParen);
+        if open == 0 || !(self.is_word_at(open, "SELECT") || self.is_word_at(open, "WITH") || is_values) {
+            return None;
+        }
+        // The query's outermost parenthesis, counted from outside, as far as is known.
+        let mut own = open;
+        let mut depth = open;
+        let mut at = open;
+        while own > 1 {
+            match self.peek_at(at).token {
+                Token::LeftParen => depth += 1,
+                Token::RightParen => depth -= 1,
+                Token::End | Token::Invalid => return Some(0),
+                _ => {}
+            }
+            at += 1;
+            if depth < own {
+                if !self.is_at(at, &Token::RightParen) && !self.continues_query_at(at) {
+                    return Some(own - 1);
+                }
+                own -= 1;
+            }
+        }
+        Some(0)
+    }
+
+    /// Whether a query in parentheses goes on with the word there; an expression goes on with anything else.
+    fn continues_query_at(&mut self, at: usize) -> bool {
+        [
+            "UNION",
+            "EXCEPT",
+            "INTERSECT",
+            "ORDER",
+            "LIMIT",
+            "FOR",
+            "LOCK",
+            "OFFSET",
+            "FETCH",
+        ]
+        .iter()
+        .any(|word| self.is_word_at(at, word))
+    }
+
+    /// `(query)`
+    pub(super) fn subquery(&mut self) -> Result<Query> {
+        self.expect(&Token::LeftParen)?;
+        let query = self.query()?;
+        self.expect(&Token::RightParen)?;
+        Ok(query)
+    }
+
+    /// A query with everything that may stand behind it.
+    pub(super) fn query(&mut self) -> Result<Query> {
+        self.deeper(Self::whole_query)
+    }
+
+    fn whole_query(&mut self) -> Result<Query> {
+        self.query_depth += 1;
+        let with = if self.is_word("WITH") {
+            Some(self.with()?)
+        } else {
+            None
+        };
+        let mut grouped_order = None;
+        let body = self.set_expr(SetLevel::Union, &mut grouped_order)?;
+        let mut query = Query {
+            with,
+            ..Query::of_body(body)
+        };
+        if self.accept_phrase(&["ORDER", "BY"])? {
+            query.order_by = self.comma_separated(Self::order_by_item)?;
+        } else if let Some(items) = grouped_order {
+            query.order_by = items;
+        }
+        query.limit = self.limit_clause()?;
+        if self.is_word("PROCEDURE") {
+            return Err(Error::unsupported("PROCEDURE ANALYSE"));
+        }
+        let is_set_operation = matches!(query.body, QueryBody::SetOperation { .. });
+        let mut at_end = self.accept_into()? || (is_set_operation && self.into.is_some());
+        query.lock = self.lock_clause()?;
+        if query.lock.is_some() {
+            at_end |= self.accept_into()?;
+        }
+        if at_end && self.query_depth == 1 {
+            self.into_place = IntoPlace::AtEnd;
+        }
+        self.query_depth -= 1;
+        Ok(unwrapped(query))
+    }
+
+    fn with(&mut self) -> Result<With> {
+        self.expect_word("WITH")?;
+        let recursive = self.accept_word("RECURSIVE");
+        let tables = self.comma_separated(|parser| {
+            let name = parser.identifier()?;
+            let columns = parser.column_names()?;
+            parser.expect_word("AS")?;
+            let query = parser.subquery()?;
+            if parser.is_word("CYCLE") {
+                return Err(Error::unsupported("CYCLE"));
+            }
+            Ok(CommonTable { name, columns, query })
+        })?;
+        if tables.len() > WITH_MAX {
+            return Err(Error::new(
+                error_code::ER_TOO_MANY_DEFINITIONS_IN_WITH_CLAUSE,
+                &[],
+            ));
+        }
+        Ok(With { recursive, tables })
+    }
+
+    /// Queries combined by UNION and EXCEPT, and tighter by INTERSECT.
+    fn set_expr(&mut self, level: SetLevel, grouped_order: &mut Option<Vec<OrderItem>>) -> Result<QueryBody> {
+        let mut left = match level {
+            SetLevel::Union => self.set_expr(SetLevel::Intersect, grouped_order)?,
+            SetLevel::Intersect => self.query_primary(grouped_order)?,
+        };
+        let mut chain = 0;
+        let mut differences = 0;
+        loop {
+            let op = match level {
+                SetLevel::Union if self.accept_word("UNION") => SetOperator::Union,
+                SetLevel::Union if self.accept_word("EXCEPT") => SetOperator::Except,
+                SetLevel::Intersect if self.accept_word("INTERSECT") => SetOperator::Intersect,
+                _ => return Ok(left),
+            };
+            *grouped_order = None;
+            chain += 1;
+            self.set_height += 1;
+            differences += u32::from(op != SetOperator::Union);
+            if chain > UNIONS_MAX || self.set_height > UNIONS_NESTED_MAX {
+                return Err(too_deep(UNIONS_MAX));
+            }
+            if differences > DIFFERENCES_MAX {
+                return Err(too_deep(DIFFERENCES_MAX));
+            }
+            let all = self.accept_word("ALL");
+            if !all {
+                self.accept_word("DISTINCT");
+            }
+            let mut ignored = None;
+            let right = match level {
+                SetLevel::Union => self.set_expr(SetLevel::Intersect, &mut ignored)?,
+                SetLevel::Intersect => self.query_primary(&mut ignored)?,
+            };
+            left = QueryBody::SetOperation {
+                op,
+                all,
+                left: Box::new(left),
+                right: Box::new(right),
+            };
+        }
+    }
+
+    fn query_primary(&mut self, grouped_order: &mut Option<Vec<OrderItem>>) -> Result<QueryBody> {
+        if self.is(&Token::LeftParen) {
+            return Ok(QueryBody::Query(Box::new(self.subquery()?)));
+        }
+        if self.accept_word("VALUES") {
+            return Ok(QueryBody::Values(self.comma_separated(|parser| {
+                parser.accept_word("ROW");
+                parser.parenthesized(Self::expr)
+            })?));
+        }
+        self.select(grouped_order)
+            .map(|select| QueryBody::Select(Box::new(select)))
+    }
+
+    fn select(&mut self, grouped_order: &mut Option<Vec<OrderItem>>) -> Result<Select> {
+        self.expect_word("SELECT")?;
+        if self.select_depth == SELECTS_MAX {
+            return Err(Error::new(
+                error_code::ER_TOO_HIGH_LEVEL_OF_NESTING_FOR_SELECT,
+                &[],
+            ));
+        }
+        self.select_depth += 1;
+        let select = self.select_behind_word(grouped_order);
+        self.select_depth -= 1;
+        select
+    }
+
+    fn select_behind_word(&mut self, grouped_order: &mut Option<Vec<OrderItem>>) -> Result<Select> {
+        let mut select = Select::default();
+        self.select_modifiers(&mut select)?;
+        select.items = self.select_items()?;
+        self.accept_into()?;
+        if self.accept_word("FROM") {
+            select.from = self.tables_clause()?;
+        }
+        if self.accept_word("WHERE") {
+            select.condition = Some(self.expr()?);
+        }
+        if self.accept_phrase(&["GROUP", "BY"])? {
+            let mut is_ordered = false;
+            let items = self.comma_separated(|parser| {
+                let expr = parser.expr()?;
+                let order = parser.sort_order();
+                is_ordered |= order.is_some();
+                Ok(OrderItem {
+                    expr,
+                    order: order.unwrap_or_default(),
+                })
+            })?;
+            select.rollup = self.accept_words(&["WITH", "ROLLUP"]);
+            // GROUP BY a DESC also orders, where no ORDER BY says otherwise.
+            if is_ordered {
+                *grouped_order = Some(items.clone());
+            }
+            select.group_by = items.into_iter().map(|item| item.expr).collect();
+        }
+        if self.accept_word("HAVING") {
+            select.having = Some(self.expr()?);
+        }
+        if self.accept_word("WINDOW") {
+            select.windows = self.comma_separated(Self::named_window)?;
+        }
+        Ok(select)
+    }
+
+    fn select_modifiers(&mut self, select: &mut Select) -> Result<()> {
+        let modifiers = &mut select.modifiers;
+        loop {
+            // Most of these are no reserved words: behind them must come what a select item begins with.
+            if self.accept_word("DISTINCT") || self.accept_word("DISTINCTROW") {
+                select.distinct = true;
+            } else if self.accept_word("ALL") {
+            } else if self.accept_word("HIGH_PRIORITY") {
+                modifiers.high_priority = true;
+            } else if self.accept_word("STRAIGHT_JOIN") {
+                modifiers.straight_join = true;
+            } else if self.accept_word("SQL_SMALL_RESULT") {
+                modifiers.sql_small_result = true;
+            } else if self.accept_word("SQL_BIG_RESULT") {
+                modifiers.sql_big_result = true;
+            } else if self.accept_word("SQL_BUFFER_RESULT") {
+                modifiers.sql_buffer_result = true;
+            } else if self.accept_word("SQL_NO_CACHE") || self.accept_word("SQL_CACHE") {
+                modifiers.sql_no_cache = true;
+            } else if self.accept_word("SQL_CALC_FOUND_ROWS") {
+                modifiers.sql_calc_found_rows = true;
+            } else {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    // Select items -----------------------------------------------------------------------------------------------
+
+    /// The items of SELECT or RETURNING; `*` can only be the first.
+    pub(super) fn select_items(&mut self) -> Result<Vec<SelectItem>> {
+        let mut items = Vec::new();
+        if self.accept(&Token::Star) {
+            items.push(SelectItem::Wildcard);
+            if !self.accept(&Token::Comma) {
+                return Ok(items);
+            }
+        }
+        items.append(&mut self.comma_separated(Self::select_item)?);
+        Ok(items)
+    }
+
+    /// An item of SELECT or RETURNING, but `*`.
+    pub(super) fn select_item(&mut self) -> Result<SelectItem> {
+        if let Some(name) = self.qualified_wildcard()? {
+            return Ok(SelectItem::TableWildcard(name));
+        }
+        let start = self.position();
+        let expr = self.expr()?;
+        let end = self.previous_end();
+        let name = match self.select_alias()? {
+            Some(alias) => ItemName::Alias(alias),
+            None => generated_name(&expr).unwrap_or_else(|| {
+                let text = self.executed_text(start..end);
+                ItemName::Text(text.trim_start().to_owned())
+            }),
+        };
+        Ok(SelectItem::Expr { expr, name })
+    }
+
+    /// `t.*`, `db.t.*`
+    fn qualified_wildcard(&mut self) -> Result<Option<TableName>> {
+        if !self.is_identifier() || !self.is_at(1, &Token::Dot) {
+            return Ok(None);
+        }
+        let has_database = self.is_at(3, &Token::Dot) && self.is_at(4, &Token::Star);
+        if !has_database && !self.is_at(2, &Token::Star) {
+            return Ok(None);
+        }
+        let first = self.identifier()?;
+        self.advance();
+        let name = if has_database {
+            let name = TableName::qualified(first, self.identifier_after_dot()?);
+            self.advance();
+            name
+        } else {
+            TableName::new(first)
+        };
+        self.advance();
+        Ok(Some(name))
+    }
+
+    fn select_alias(&mut self) -> Result<Option<String>> {
+        let explicit = self.accept_word("AS");
+        if matches!(self.peek(), Token::Text(_)) {
+            return self.text().map(Some);
+        }
+        if explicit || (self.is_identifier() && !self.is_word("SOUNDS")) {
+            return self.identifier().map(Some);
+        }
+        Ok(None)
+    }
+
+    /// `INTO …` of the outermost query.
+    fn accept_into(&mut self) -> Result<bool> {
+        if !self.is_word("INTO") || self.query_depth > 1 || self.into.is_some() {
+            return Ok(false);
+        }
+        self.advance();
+        self.into = Some(if self.accept_word("OUTFILE") {
+            let path = self.text()?;
+            let format = Box::new(self.file_format()?);
+            SelectInto::Outfile { path, format }
+        } else if self.accept_word("DUMPFILE") {
+            SelectInto::Dumpfile(self.text()?)
+        } else {
+            SelectInto::Variables(self.comma_separated(|parser| match parser.peek() {
+                Token::UserVariable(name) => {
+                    let name = name.clone();
+                    parser.advance();
+                    Ok(name)
+                }
+                _ => Err(parser.error()),
+            })?)
+        });
+        Ok(true)
+    }
+
+    // ORDER BY, LIMIT, locks -------------------------------------------------------------------------------------
+
+    /// `expr [ASC | DESC]`
+    pub(super) fn order_by_item(&mut self) -> Result<OrderItem> {
+        let expr = self.expr()?;
+        let order = self.sort_order().unwrap_or_default();
+        Ok(OrderItem { expr, order })
+    }
+
+    /// `ASC`, `DESC`
+    fn sort_order(&mut self) -> Option<SortOrder> {
+        let word = self.accept_any_word(&["ASC", "DESC"])?;
+        Some(if word == "ASC" {
+            SortOrder::Ascending
+        } else {
+            SortOrder::Descending
+        })
+    }
+
+    fn limit_clause(&mut self) -> Result<Option<Limit>> {
+        if self.accept_word("LIMIT") {
+            if self.is_word("ROWS") {
+                return Err(Error::unsupported("LIMIT ROWS EXAMINED"));
+            }
+            let first = self.limit_value()?;
+            let (offset, count) = if self.accept(&Token::Comma) {
+                (Some(first), self.limit_value()?)
+            } else if self.accept_word("OFFSET") {
+                (Some(self.limit_value()?), first)
+            } else {
+                (None, first)
+            };
+            if self.is_word("ROWS") {
+                return Err(Error::unsupported("LIMIT ROWS EXAMINED"));
+            }
+            return Ok(Some(Limit {
+                offset,
+                count: Some(count),
+            }));
+        }
+        // The standard's OFFSET … FETCH.
+        let mut offset = None;
+        if self.accept_word("OFFSET") {
+            offset = Some(self.limit_value()?);
+            if self.accept_any_word(&["ROW", "ROWS"]).is_none() {
+                return Err(self.error());
+            }
+        }
+        let mut count = None;
+        if self.accept_word("FETCH") {
+            if self.accept_any_word(&["FIRST", "NEXT"]).is_none() {
+                return Err(self.error());
+            }
+            count = Some(if self.is_any_word(&["ROW", "ROWS"]) {
+                Expr::number("1")
+            } else {
+                self.limit_value()?
+            });
+            if self.accept_any_word(&["ROW", "ROWS"]).is_none() {
+                return Err(self.error());
+            }
+            if self.is_word("WITH") {
+                return Err(Error::unsupported("FETCH … WITH TIES"));
+            }
+            self.expect_word("ONLY")?;
+        }
+        let is_absent = offset.is_none() && count.is_none();
+        Ok((!is_absent).then_some(Limit { offset, count }))
+    }
+
+    /// A number or `?`.
+    pub(super) fn limit_value(&mut self) -> Result<Expr> {
+        match self.peek() {
+            Token::Integer | Token::Hex(_) | Token::Parameter => self.operand(),
+            Token::Word { reserved: false } | Token::Quoted(_) => {
+                // A variable of a stored program, of which there are none.
+                let name = self.identifier()?;
+                Err(Error::new(error_code::ER_SP_UNDECLARED_VAR, &[&name]))
+            }
+            _ => Err(self.error()),
+        }
+    }
+
+    fn lock_clause(&mut self) -> Result<Option<RowLocking>> {
+        let strength = if self.accept_phrase(&["FOR", "UPDATE"])? {
+            LockStrength::Update
+        } else if self.accept_phrase(&["LOCK", "IN", "SHARE", "MODE"])? {
+            LockStrength::Share
+        } else {
+            return Ok(None);
+        };
+        let wait = if self.accept_word("NOWAIT") {
+            LockWait::NoWait
+        } else if self.accept_words(&["SKIP", "LOCKED"]) {
+            LockWait::SkipLocked
+        } else if self.accept_word("WAIT") {
+            LockWait::Seconds(self.number()?)
+        } else {
+            LockWait::Default
+        };
+        Ok(Some(RowLocking { strength, wait }))
+    }
+}
+
+#[derive(Clone, Copy)]
+enum SetLevel {
+    Union,
+    Intersect,
+}
+
+/// The name of a select item without an alias; `None` if it is the item's text.
+fn generated_name(expr: &Expr) -> Option<ItemName> {
+    Some(match expr {
+        // Parentheses do not matter around a literal or a column.
+        Expr::Nested(inner) => match (generated_name(inner), &**inner) {
+            (None, Expr::Literal(literal)) => ItemName::Text(literal_text(literal)),
+            (name, _) => name?,
+        },
+        Expr::Column(column) if column.name.eq_ignore_ascii_case(ROW_ID) => {
+            ItemName::Text(column.name.clone())
+        }
+        Expr::Column(_) => ItemName::Column,
+        Expr::Parameter(_) => ItemName::Text("?".to_owned()),
+        Expr::Literal(literal) | Expr::Introduced { literal, .. } => match literal {
+            Literal::Text(text) => ItemName::Text(text.trim_start().to_owned()),
+            Literal::Null => ItemName::Text("NULL".to_owned()),
+            Literal::Boolean(true) => ItemName::Text("TRUE".to_owned()),
+            Literal::Boolean(false) => ItemName::Text("FALSE".to_owned()),
+            _ => return None,
+        },
+        _ => return None,
+    })
+}
+
+/// The text of a number or a string of digits, for its name.
+fn literal_text(literal: &Literal) -> String {
+    match literal {
+        Literal::Hex(digits) => format!("x'{digits}'"),
+        Literal::Bits(digits) => format!("b'{digits}'"),
+        other => other.to_string(),
+    }
+}
+
+/// Parentheses around the whole of a query mean nothing.
+fn unwrapped(query: Query) -> Query {
+    match query {
+        Query {
+            body: QueryBody::Query(inner),
+            with: None,
+            order_by,
+            limit: None,
+            lock: None,
+        } if order_by.is_empty() => *inner,
+        query => query,
+    }
+}

@@ -1,0 +1,86 @@
+//! `WEIGHT_STRING(text [AS {CHAR|BINARY}(n)] [LEVEL …])`, which becomes a call with the four arguments that MariaDB makes of it: the text,
+//! the most bytes of the result, how many weights, and flags. 0 is no limit.
+
+use super::parser::Parser;
+use crate::ast::{CastType, Expr};
+use crate::error::Result;
+use crate::lexer::Token;
+
+/// Flags of the fourth argument, for the first level of weights.
+pub mod weight_flags {
+    /// The weights' complement.
+    pub const DESCENDING: u64 = 0x100;
+    /// The bytes from the last to the first.
+    pub const REVERSE: u64 = 0x1_0000;
+}
+
+impl Parser<'_> {
+    /// The word is at the cursor.
+    pub(super) fn weight_string(&mut self) -> Result<Expr> {
+        self.advance();
+        self.expect(&Token::LeftParen)?;
+        let mut text = self.expr()?;
+        let mut numbers = [0; 3];
+        if self.accept(&Token::Comma) {
+            numbers[0] = self.number()?;
+            for number in &mut numbers[1..] {
+                self.expect(&Token::Comma)?;
+                *number = self.number()?;
+            }
+        } else {
+            if self.accept_word("AS") {
+                if self.accept_word("BINARY") {
+                    text = Expr::Cast {
+                        operand: Box::new(text),
+                        target: CastType::Binary(Some(self.parenthesized_length()?)),
+                    };
+                } else {
+                    self.expect_word("CHAR")?;
+                    numbers[1] = self.parenthesized_length()?;
+                }
+            }
+            if self.accept_word("LEVEL") {
+                numbers[2] = self.weight_levels()?;
+            }
+        }
+        self.expect(&Token::RightParen)?;
+        let numbers = numbers.map(|number| Expr::number(number.to_string()));
+        Ok(Expr::call(
+            "WEIGHT_STRING",
+            [text].into_iter().chain(numbers).collect(),
+        ))
+    }
+
+    /// `(n)`, n at least 1.
+    fn parenthesized_length(&mut self) -> Result<u64> {
+        self.expect(&Token::LeftParen)?;
+        if self.current_text() == b"0" {
+            return Err(self.error());
+        }
+        let length = self.number()?;
+        self.expect(&Token::RightParen)?;
+        Ok(length)
+    }
+
+    /// The levels as flags: each collation has only one level of weights, for which the others stand, too.
+    fn weight_levels(&mut self) -> Result<u64> {
+        self.number()?;
+        if self.accept(&Token::Minus) {
+            self.number()?;
+            return Ok(0);
+        }
+        let mut flags = 0;
+        loop {
+            if self.accept_any_word(&["ASC", "DESC"]) == Some("DESC") {
+                flags |= weight_flags::DESCENDING;
+            }
+            if self.accept_word("REVERSE") {
+                flags |= weight_flags::REVERSE;
+            }
+            if !self.accept(&Token::Comma) {
+                return Ok(flags);
+            }
+            self.number()?;
+        }
+    }
+}

@@ -1,0 +1,677 @@
+//! Bytes to tokens.
+//!
+//! Tokens are made on demand, so that a text of several megabytes is never held as tokens. The text is bytes, not characters: a
+//! client may send a binary string as it is. Rules and quirks are those of `sql/sql_lex.cc`.
+
+use std::ops::Range;
+
+use super::reserved::is_reserved;
+use paceline_types::SqlMode;
+
+/// The version that `/*!NNNNN … */` is compared with.
+const SERVER_VERSION: u32 = 101_100;
+
+/// A token and where it stands.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Spanned {
+    pub token: Token,
+    /// The first byte.
+    pub start: usize,
+    /// Behind the last byte.
+    pub end: usize,
+}
+
+/// What a token is.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Token {
+    /// A word without quotes.
+    Word {
+        /// Whether it must be quoted to be a name.
+        reserved: bool,
+    },
+    /// An identifier in backticks, or in double quotes with ANSI_QUOTES.
+    Quoted(String),
+    /// A string that is valid UTF-8.
+    Text(String),
+    /// A string that is not.
+    Bytes(Vec<u8>),
+    /// `N'…'`.
+    National(String),
+    /// Digits.
+    Integer,
+    /// Digits with a point.
+    Decimal,
+    /// With an exponent.
+    Float,
+    /// `x'…'` or `0x…`: the digits.
+    Hex(String),
+    /// `b'…'` or `0b…`: the digits.
+    Bits(String),
+    /// `@name`.
+    UserVariable(String),
+    /// `@@`.
+    AtAt,
+    /// `@` that no name follows.
+    At,
+    /// `?`
+    Parameter,
+    Comma,
+    LeftParen,
+    RightParen,
+    LeftBrace,
+    RightBrace,
+    Dot,
+    Semicolon,
+    Colon,
+    Assign,
+    Plus,
+    Minus,
+    Star,
+    Slash,
+    Percent,
+    Caret,
+    Tilde,
+    Exclamation,
+    Ampersand,
+    AmpersandAmpersand,
+    Pipe,
+    PipePipe,
+    Equal,
+    NullSafeEqual,
+    NotEqual,
+    Less,
+    LessEqual,
+    Greater,
+    GreaterEqual,
+    ShiftLeft,
+    ShiftRight,
+    /// Nothing that the grammar knows: a syntax error wherever it stands.
+    Invalid,
+    /// The end of the text.
+    End,
+}
+
+/// Makes tokens.
+#[derive(Debug, Clone)]
+pub(crate) struct Lexer<'a> {
+    text: &'a [u8],
+    at: usize,
+    sql_mode: SqlMode,
+    /// Inside `/*! … */`, whose end is skipped like space.
+    in_version_comment: bool,
+    /// Where the last one of them began.
+    version_comment_start: usize,
+    /// What is no part of a name that is made of the text: the marks around comments that are executed, and comments for other versions.
+    comment_marks: Vec<Range<usize>>,
+    /// Where the `!` stands in each comment that is for newer versions, or for MySQL.
+    skipped_versions: Vec<usize>,
+    /// A name must follow a point: `t.select`, `t.1a`.
+    after_dot: bool,
+}
+
+/// Whether the byte can be part of a word.
+const fn is_word_byte(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'$' || byte >= 0x80
+}
+
+impl<'a> Lexer<'a> {
+    pub(crate) fn new(text: &'a [u8], sql_mode: SqlMode) -> Self {
+        Self {
+            text,
+            at: 0,
+            sql_mode,
+            in_version_comment: false,
+            version_comment_start: 0,
+            comment_marks: Vec::new(),
+            skipped_versions: Vec::new(),
+            after_dot: false,
+        }
+    }
+
+    pub(crate) fn text(&self) -> &'a [u8] {
+        self.text
+    }
+
+    /// Where the `!` stands in each `/*!…*/` that was skipped so far.
+    pub(crate) fn take_skipped_versions(&mut self) -> Vec<usize> {
+        std::mem::take(&mut self.skipped_versions)
+    }
+
+    /// Where the `/*! …` begins that the last token stands in.
+    /// See [`Lexer::comment_marks`]; of text that was read twice, twice.
+    pub(crate) fn comment_marks(&self) -> &[Range<usize>] {
+        &self.comment_marks
+    }
+
+    /// The start of the executed comment that the lexer is in.
+    pub(crate) fn version_comment(&self) -> Option<usize> {
+        self.in_version_comment.then_some(self.version_comment_start)
+    }
+
+    #[inline]
+    fn byte(&self, offset: usize) -> u8 {
+        self.text.get(self.at + offset).copied().unwrap_or(0)
+    }
+
+    /// The next token; [`Token::End`] again and again at the end.
+    pub(crate) fn next(&mut self) -> Spanned {
+        let behind = self.at;
+        if let Err(start) = self.skip_space() {
+            self.at = self.text.len();
+            return Spanned {
+                token: Token::Invalid,
+                start,
+                end: self.at,
+            };
+        }
+        let start = self.at;
+        // Any word is a name behind a point, but not at a distance.
+        self.after_dot &= start == behind;
+        let token = self.scan();
+        self.after_dot = token == Token::Dot;
+        Spanned {
+            token,
+            start,
+            end: self.at,
+        }
+    }
+
+    /// Skips space and comments.
+    ///
+    /// # Errors
+    /// The start of a comment that does not end.
+    fn skip_space(&mut self) -> Result<(), usize> {
+        loop {
+            match self.byte(0) {
+                b' ' | b'\t' | b'\n' | b'\r' | 0x0b | 0x0c => self.at += 1,
+                b'#' => self.skip_line(),
+                b'-' if self.byte(1) == b'-' && (self.byte(2) <= b' ' || self.byte(2) == 0x7f) => {
+                    self.skip_line()
+                }
+                b'/' if self.byte(1) == b'*' => self.comment()?,
+                b'*' if self.in_version_comment && self.byte(1) == b'/' => {
+                    self.in_version_comment = false;
+                    self.comment_marks.push(self.at..self.at + 2);
+                    self.at += 2;
+                }
+                _ => return Ok(()),
+            }
+        }
+    }
+
+    fn skip_line(&mut self) {
+        let rest = &self.text[self.at..];
+        self.at += memchr::memchr(b'\n', rest).unwrap_or(rest.len());
+    }
+
+    /// At `/*`.
+    fn comment(&mut self) -> Result<(), usize> {
+        let start = self.at;
+        let (marker, mariadb_only) = match (self.byte(2), self.byte(3)) {
+            (b'!', _) => (3, false),
+            (b'M', b'!') => (4, true),
+            _ => (0, false),
+        };
+        if marker == 0 || self.in_version_comment {
+            // A plain comment; nested ones are not known.
+            let body = self.at + 2;
+            let found =
+                memchr::memmem::find(self.text.get(body..).unwrap_or_default(), b"*/").ok_or(start)?;
+            self.at = body + found + 2;
+            return Ok(());
+        }
+        self.at += marker;
+        let digits = self.text[self.at..]
+            .iter()
+            .take(6)
+            .take_while(|byte| byte.is_ascii_digit())
+            .count();
+        if digits < 5 {
+            self.in_version_comment = true;
+            self.version_comment_start = start;
+            self.comment_marks.push(start..self.at);
+            return Ok(());
+        }
+        let version = self.text[self.at..self.at + digits]
+            .iter()
+            .fold(0, |number, byte| number * 10 + u32::from(byte - b'0'));
+        self.at += digits;
+        // 50700 to 99999 are versions of MySQL that MariaDB never was (sql_lex.cc).
+        if version <= SERVER_VERSION && (mariadb_only || !(50_700..=99_999).contains(&version)) {
+            self.in_version_comment = true;
+            self.version_comment_start = start;
+            self.comment_marks.push(start..self.at);
+            return Ok(());
+        }
+        self.skipped_versions.push(start + marker - 1);
+        // Skip it, with the comments in it.
+        let mut depth = 1;
+        while depth > 0 {
+            match (self.byte(0), self.byte(1)) {
+                _ if self.at >= self.text.len() => return Err(start),
+                (b'/', b'*') => {
+                    depth += 1;
+                    self.at += 2;
+                }
+                (b'*', b'/') => {
+                    depth -= 1;
+                    self.at += 2;
+                }
+                _ => self.at += 1,
+            }
+        }
+        self.comment_marks.push(start..self.at);
+        Ok(())
+    }
+
+    fn scan(&mut self) -> Token {
+        if self.at >= self.text.len() {
+            // A version comment that does not end is MariaDB's syntax error.
+            return if self.in_version_comment {
+                Token::Invalid
+            } else {
+                Token::End
+            };
+        }
+        let byte = self.byte(0);
+        match byte {
+            b'\'' => self.string(),
+            b'"' if self.sql_mode.contains(SqlMode::ANSI_QUOTES) => self.quoted_identifier(b'"'),
+            b'"' => self.string(),
+            b'`' => self.quoted_identifier(b'`'),
+            b'[' if self.sql_mode.contains(SqlMode::MSSQL) => self.quoted_identifier(b']'),
+            b'0'..=b'9' => self.number_or_word(),
+            b'.' if !self.after_dot && self.byte(1).is_ascii_digit() && !self.follows_name() => {
+                self.number_or_word()
+            }
+            b'@' => self.variable(),
+            b'x' | b'X' | b'b' | b'B' | b'n' | b'N' if self.byte(1) == b'\'' && !self.after_dot => {
+                self.prefixed_string()
+            }
+            _ if is_word_byte(byte) => self.word(),
+            _ => self.operator(byte),
+        }
+    }
+
+    /// Whether the byte before belongs to a name, so that `t.1` is a name and its column.
+    fn follows_name(&self) -> bool {
+        self.at > 0 && (is_word_byte(self.text[self.at - 1]) || self.text[self.at - 1] == b'`')
+    }
+
+    fn word(&mut self) -> Token {
+        let rest = &self.text[self.at..];
+        let length = rest
+            .iter()
+            .position(|&byte| !is_word_byte(byte))
+            .unwrap_or(rest.len());
+        self.at += length;
+        let word = &rest[..length];
+        if std::str::from_utf8(word).is_err() {
+            return Token::Invalid;
+        }
+        Token::Word {
+            reserved: !self.after_dot && is_reserved(word),
+        }
+    }
+
+    fn number_or_word(&mut self) -> Token {
+        let start = self.at;
+        if self.after_dot {
+            return self.word();
+        }
+        if self.byte(0) == b'0' && matches!(self.byte(1), b'x' | b'b') {
+            let is_digit: fn(&u8) -> bool = if self.byte(1) == b'x' {
+                u8::is_ascii_hexdigit
+            } else {
+                |byte| matches!(byte, b'0' | b'1')
+            };
+            let rest = &self.text[start + 2..];
+            let length = rest.iter().position(|byte| !is_digit(byte)).unwrap_or(rest.len());
+            let ends = rest.get(length).is_none_or(|&byte| !is_word_byte(byte));
+            if length > 0 && ends {
+                let digits = String::from_utf8_lossy(&rest[..length]).into_owned();
+                let token = if self.byte(1) == b'x' {
+                    Token::Hex(digits)
+                } else {
+                    Token::Bits(digits)
+                };
+                self.at += 2 + length;
+                return token;
+            }
+            return self.word();
+        }
+        self.skip_digits();
+        let mut token = Token::Integer;
+        if self.byte(0) == b'.' && self.byte(1) != b'.' {
+            token = Token::Decimal;
+            self.at += 1;
+            self.skip_digits();
+        }
+        if matches!(self.byte(0), b'e' | b'E') {
+            let sign = usize::from(matches!(self.byte(1), b'+' | b'-'));
+            if self.byte(1 + sign).is_ascii_digit() {
+                self.at += 1 + sign;
+                self.skip_digits();
+                if token == Token::Decimal || !is_word_byte(self.byte(0)) {
+                    return Token::Float;
+                }
+            }
+        }
+        if token == Token::Integer && is_word_byte(self.byte(0)) {
+            self.at = start;
+            return self.word();
+        }
+        token
+    }
+
+    fn skip_digits(&mut self) {
+        while self.byte(0).is_ascii_digit() {
+            self.at += 1;
+        }
+    }
+
+    fn quoted_identifier(&mut self, quote: u8) -> Token {
+        let mut name = Vec::new();
+        let mut at = self.at + 1;
+        loop {
+            let Some(found) = memchr::memchr(quote, &self.text[at..]) else {
+                self.at = self.text.len();
+                return Token::Invalid;
+            };
+            name.extend_from_slice(&self.text[at..at + found]);
+            at += found + 1;
+            if self.text.get(at) != Some(&quote) {
+                break;
+            }
+            name.push(quote);
+            at += 1;
+        }
+        self.at = at;
+        match String::from_utf8(name) {
+            Ok(name) if !name.contains('\0') => Token::Quoted(name),
+            _ => Token::Invalid,
+        }
+    }
+
+    fn string(&mut self) -> Token {
+        match self.string_bytes() {
+            Some(bytes) => match String::from_utf8(bytes) {
+                Ok(text) => Token::Text(text),
+                Err(error) => Token::Bytes(error.into_bytes()),
+            },
+            None => Token::Invalid,
+        }
+    }
+
+    /// A string's bytes, from its opening quote on.
+    fn string_bytes(&mut self) -> Option<Vec<u8>> {
+        let quote = self.byte(0);
+        let escapes = !self.sql_mode.contains(SqlMode::NO_BACKSLASH_ESCAPES);
+        let mut bytes = Vec::new();
+        let mut at = self.at + 1;
+        loop {
+            let rest = &self.text[at..];
+            let found = if escapes {
+                memchr::memchr2(quote, b'\\', rest)
+            } else {
+                memchr::memchr(quote, rest)
+            };
+            let Some(found) = found else {
+                self.at = self.text.len();
+                return None;
+            };
+            bytes.extend_from_slice(&rest[..found]);
+            at += found + 1;
+            if rest[found] == quote {
+                if self.text.get(at) != Some(&quote) {
+                    break;
+                }
+                bytes.push(quote);
+                at += 1;
+                continue;
+            }
+            let Some(&escaped) = self.text.get(at) else {
+                self.at = self.text.len();
+                return None;
+            };
+            at += 1;
+            match escaped {
+                b'n' => bytes.push(b'\n'),
+                b't' => bytes.push(b'\t'),
+                b'r' => bytes.push(b'\r'),
+                b'b' => bytes.push(8),
+                b'0' => bytes.push(0),
+                b'Z' => bytes.push(26),
+                // LIKE reads these itself.
+                b'_' | b'%' => bytes.extend([b'\\', escaped]),
+                _ => bytes.push(escaped),
+            }
+        }
+        self.at = at;
+        Some(bytes)
+    }
+
+    /// `x'…'`, `b'…'`, `n'…'`.
+    fn prefixed_string(&mut self) -> Token {
+        let prefix = self.byte(0).to_ascii_lowercase();
+        self.at += 1;
+        if prefix == b'n' {
+            return match self.string() {
+                Token::Text(text) => Token::National(text),
+                _ => Token::Invalid,
+            };
+        }
+        let rest = &self.text[self.at + 1..];
+        let is_digit: fn(&u8) -> bool = if prefix == b'x' {
+            u8::is_ascii_hexdigit
+        } else {
+            |byte| matches!(byte, b'0' | b'1')
+        };
+        let length = rest.iter().position(|byte| !is_digit(byte)).unwrap_or(rest.len());
+        if rest.get(length) != Some(&b'\'') || (prefix == b'x' && length % 2 == 1) {
+            self.at += 1 + length;
+            return Token::Invalid;
+        }
+        self.at += length + 2;
+        let digits = String::from_utf8_lossy(&rest[..length]).into_owned();
+        if prefix == b'x' {
+            Token::Hex(digits)
+        } else {
+            Token::Bits(digits)
+        }
+    }
+
+    /// `@…`
+    fn variable(&mut self) -> Token {
+        self.at += 1;
+        match self.byte(0) {
+            b'@' => {
+                self.at += 1;
+                Token::AtAt
+            }
+            b'\'' | b'"' => match self.string() {
+                Token::Text(name) => Token::UserVariable(name),
+                _ => Token::Invalid,
+            },
+            b'`' => match self.quoted_identifier(b'`') {
+                Token::Quoted(name) => Token::UserVariable(name),
+                other => other,
+            },
+            byte if is_word_byte(byte) || byte == b'.' => {
+                let rest = &self.text[self.at..];
+                let length = rest
+                    .iter()
+                    .position(|&byte| !is_word_byte(byte) && byte != b'.')
+                    .unwrap_or(rest.len());
+                self.at += length;
+                match std::str::from_utf8(&rest[..length]) {
+                    Ok(name) => Token::UserVariable(name.to_owned()),
+                    Err(_) => Token::Invalid,
+                }
+            }
+            _ => Token::At,
+        }
+    }
+
+    fn operator(&mut self, byte: u8) -> Token {
+        let (token, length) = match (byte, self.byte(1), self.byte(2)) {
+            (b',', ..) => (Token::Comma, 1),
+            (b'(', ..) => (Token::LeftParen, 1),
+            (b')', ..) => (Token::RightParen, 1),
+            (b'{', ..) => (Token::LeftBrace, 1),
+            (b'}', ..) => (Token::RightBrace, 1),
+            // MariaDB's grammar has a token of two points, for ranges.
+            (b'.', b'.', _) => (Token::Invalid, 2),
+            (b'.', ..) => (Token::Dot, 1),
+            (b';', ..) => (Token::Semicolon, 1),
+            (b'?', ..) => (Token::Parameter, 1),
+            (b':', b'=', _) => (Token::Assign, 2),
+            (b':', ..) => (Token::Colon, 1),
+            (b'+', ..) => (Token::Plus, 1),
+            (b'-', ..) => (Token::Minus, 1),
+            (b'*', ..) => (Token::Star, 1),
+            (b'/', ..) => (Token::Slash, 1),
+            (b'%', ..) => (Token::Percent, 1),
+            (b'^', ..) => (Token::Caret, 1),
+            (b'~', ..) => (Token::Tilde, 1),
+            (b'&', b'&', _) => (Token::AmpersandAmpersand, 2),
+            (b'&', ..) => (Token::Ampersand, 1),
+            (b'|', b'|', _) => (Token::PipePipe, 2),
+            (b'|', ..) => (Token::Pipe, 1),
+            (b'=', ..) => (Token::Equal, 1),
+            (b'<', b'=', b'>') => (Token::NullSafeEqual, 3),
+            (b'<', b'=', _) => (Token::LessEqual, 2),
+            (b'<', b'>', _) => (Token::NotEqual, 2),
+            (b'<', b'<', _) => (Token::ShiftLeft, 2),
+            (b'<', ..) => (Token::Less, 1),
+            (b'>', b'=', _) => (Token::GreaterEqual, 2),
+            (b'>', b'>', _) => (Token::ShiftRight, 2),
+            (b'>', ..) => (Token::Greater, 1),
+            (b'!', b'=', _) => (Token::NotEqual, 2),
+            (b'!', ..) => (Token::Exclamation, 1),
+            // MariaDB's lexer takes a byte of zero at the end for the end.
+            (0, ..) if self.text[self.at..].iter().all(|&byte| byte == 0) => {
+                self.at = self.text.len();
+                return Token::End;
+            }
+            _ => (Token::Invalid, 1),
+        };
+        self.at += length;
+        token
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tokens(text: &str, sql_mode: SqlMode) -> Vec<Token> {
+        let mut lexer = Lexer::new(text.as_bytes(), sql_mode);
+        let mut tokens = Vec::new();
+        loop {
+            match lexer.next().token {
+                Token::End => return tokens,
+                Token::Invalid => {
+                    tokens.push(Token::Invalid);
+                    return tokens;
+                }
+                token => tokens.push(token),
+            }
+        }
+    }
+
+    const NAME: Token = Token::Word { reserved: false };
+    const RESERVED: Token = Token::Word { reserved: true };
+
+    fn text(value: &str) -> Token {
+        Token::Text(value.to_owned())
+    }
+
+    #[test]
+    fn numbers_and_names_that_look_like_them() {
+        use Token::*;
+        let check =
+            |source, expected: &[Token]| assert_eq!(tokens(source, SqlMode::DEFAULT), expected, "{source}");
+        check(
+            "1 1.5 .5 5. 1e3 1.5e-3 1e",
+            &[Integer, Decimal, Decimal, Decimal, Float, Float, NAME],
+        );
+        check(
+            "1a 0x4g 0x41 0b01 0b2",
+            &[NAME, NAME, Hex("41".into()), Bits("01".into()), NAME],
+        );
+        check(
+            "t.1 t.select a.b.c",
+            &[NAME, Dot, NAME, NAME, Dot, NAME, NAME, Dot, NAME, Dot, NAME],
+        );
+        check(
+            "x'4142' X'' b'101' x'4'",
+            &[Hex("4142".into()), Hex("".into()), Bits("101".into()), Invalid],
+        );
+        check(
+            "1-1 1--1 1-- 1",
+            &[Integer, Minus, Integer, Integer, Minus, Minus, Integer, Integer],
+        );
+    }
+
+    #[test]
+    fn strings() {
+        let check =
+            |source, expected: &[Token]| assert_eq!(tokens(source, SqlMode::DEFAULT), expected, "{source}");
+        check(
+            r"'a''b' 'a\'b' 'a\nb\%\_\q'",
+            &[text("a'b"), text("a'b"), text("a\nb\\%\\_q")],
+        );
+        check(
+            r#""a""b" N'c' 'open"#,
+            &[text("a\"b"), Token::National("c".into()), Token::Invalid],
+        );
+        assert_eq!(
+            tokens(
+                r#""a" 'b\'"#,
+                SqlMode::ANSI_QUOTES.with(SqlMode::NO_BACKSLASH_ESCAPES)
+            ),
+            [Token::Quoted("a".into()), text("b\\")]
+        );
+        let mut lexer = Lexer::new(b"'\xff'", SqlMode::DEFAULT);
+        assert_eq!(lexer.next().token, Token::Bytes(vec![0xff]));
+    }
+
+    #[test]
+    fn comments() {
+        let check =
+            |source, expected: &[Token]| assert_eq!(tokens(source, SqlMode::DEFAULT), expected, "{source}");
+        check("1 # x\n/* y */ 2 -- z\n3--\n4", &[const { Token::Integer }; 4]);
+        check(
+            "/*!40101 1 */ /*! 2 */ /*M!100100 3 */ /*!50701 4 */ /*!999999 5 */ /*!50700 /* 6 */ 6 */ 7",
+            &[const { Token::Integer }; 4],
+        );
+        check("1 /* open", &[Token::Integer, Token::Invalid]);
+        check("1 /*! 2", &[Token::Integer, Token::Integer, Token::Invalid]);
+    }
+
+    #[test]
+    fn variables() {
+        let check =
+            |source, expected: &[Token]| assert_eq!(tokens(source, SqlMode::DEFAULT), expected, "{source}");
+        let variable = |name: &str| Token::UserVariable(name.to_owned());
+        check(
+            "@a @'b c' @`d` @a.b$c",
+            &[variable("a"), variable("b c"), variable("d"), variable("a.b$c")],
+        );
+        check(
+            "@@global.x 'u'@'h' u@localhost",
+            &[
+                Token::AtAt,
+                NAME,
+                Token::Dot,
+                NAME,
+                text("u"),
+                variable("h"),
+                NAME,
+                variable("localhost"),
+            ],
+        );
+        check("select SELECT selects", &[RESERVED, RESERVED, NAME]);
+    }
+}

@@ -1,0 +1,305 @@
+//! Accounts of the memory that sessions collect in, and its limits.
+//!
+//! ```text
+//!   ServerMemory                 limit of all sessions together: 1041
+//!     └── SessionMemory          limit of one: `max_session_mem_used`, 1290
+//!           └── MemoryCharge     what one owner has of it: a statement, a prepared statement, user variables, a cursor
+//!                 └── execute::memory::Reservation     what one collection has of a statement's
+//! ```
+//!
+//! A charge asks the accounts for chunks, so that a row that is collected costs an addition and a comparison, and it gives back what it has when it is
+//! dropped: a statement that ends, however it ends, leaves nothing behind. A refusal is an error of the statement; whatever can go on in a file does
+//! that instead. A session may have at most as much as it leaves free of the server's limit: one alone gets half, n greedy ones get a part of n + 1 each,
+//! and the last part is there for the small statements of everybody else. (A fixed share per session would let a few fill the whole.) Accounts count what is collected and grows with the data. The fixed parts of a session and the engine's caches have limits of their own.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::error_code::{ER_OPTION_PREVENTS_STATEMENT, ER_OUT_OF_RESOURCES};
+
+use crate::StatementError;
+
+/// A charge asks its account for half as much again as it needs, up to so many bytes more.
+const CHUNK_BYTES: usize = 64 << 10;
+
+/// What all sessions of a server may collect together.
+#[derive(Debug)]
+pub struct ServerMemory {
+    used: AtomicU64,
+    limit: AtomicU64,
+}
+
+impl ServerMemory {
+    /// An account with nothing on it; `limit` in bytes.
+    pub fn new(limit: u64) -> Arc<Self> {
+        Arc::new(ServerMemory {
+            used: AtomicU64::new(0),
+            limit: AtomicU64::new(limit),
+        })
+    }
+
+    /// What its sessions have together, in bytes.
+    pub fn used(&self) -> u64 {
+        self.used.load(Ordering::Relaxed)
+    }
+
+    /// The limit, in bytes.
+    pub fn limit(&self) -> u64 {
+        self.limit.load(Ordering::Relaxed)
+    }
+
+    /// Changes the limit. What is charged already stays.
+    pub fn set_limit(&self, limit: u64) {
+        self.limit.store(limit, Ordering::Relaxed);
+    }
+
+    /// Takes so many bytes, or none, for a session that then has `session_bytes`; as much must stay free.
+    fn charge(&self, bytes: u64, session_bytes: u64) -> Result<(), StatementError> {
+        let limit = self.limit();
+        if add_within(&self.used, bytes, limit.saturating_sub(session_bytes)) {
+            return Ok(());
+        }
+        Err(StatementError::with_message(
+            ER_OUT_OF_RESOURCES,
+            format!(
+                "Out of memory: a session may have as much as it leaves free of paceline_session_memory_max={limit}"
+            ),
+        ))
+    }
+}
+
+/// What one session may collect.
+#[derive(Debug)]
+pub struct SessionMemory {
+    server: Arc<ServerMemory>,
+    used: AtomicU64,
+    limit: AtomicU64,
+}
+
+impl SessionMemory {
+    /// The account of a session of that server, without a limit of its own.
+    pub fn new(server: Arc<ServerMemory>) -> Arc<Self> {
+        Arc::new(SessionMemory {
+            server,
+            used: AtomicU64::new(0),
+            limit: AtomicU64::new(u64::MAX),
+        })
+    }
+
+    /// An account without limits: for what the server executes of its own, and for tests.
+    pub fn unlimited() -> Arc<Self> {
+        Self::new(ServerMemory::new(u64::MAX))
+    }
+
+    /// What the session has, in bytes.
+    pub fn used(&self) -> u64 {
+        self.used.load(Ordering::Relaxed)
+    }
+
+    /// Sets `max_session_mem_used`, in bytes.
+    pub fn set_limit(&self, limit: u64) {
+        self.limit.store(limit, Ordering::Relaxed);
+    }
+
+    /// The account of the server that it is a part of.
+    pub fn server(&self) -> &Arc<ServerMemory> {
+        &self.server
+    }
+
+    /// Takes so many bytes, or none.
+    ///
+    /// # Errors
+    /// 1290 past `max_session_mem_used`, 1041 past what the server's sessions may have.
+    fn charge(&self, bytes: usize) -> Result<(), StatementError> {
+        let bytes = bytes as u64;
+        let limit = self.limit.load(Ordering::Relaxed);
+        if !add_within(&self.used, bytes, limit) {
+            let option = format!("--max-session-mem-used={limit}");
+            return Err(StatementError::new(ER_OPTION_PREVENTS_STATEMENT, &[&option]));
+        }
+        let charged = self.server.charge(bytes, self.used());
+        if charged.is_err() {
+            self.used.fetch_sub(bytes, Ordering::Relaxed);
+        }
+        charged
+    }
+
+    /// Whether there is room for so many bytes more.
+    ///
+    /// # Errors
+    /// As [`MemoryCharge::grow`].
+    pub fn check_room(&self, bytes: usize) -> Result<(), StatementError> {
+        self.charge(bytes)?;
+        self.release(bytes);
+        Ok(())
+    }
+
+    fn release(&self, bytes: usize) {
+        self.used.fetch_sub(bytes as u64, Ordering::Relaxed);
+        self.server.used.fetch_sub(bytes as u64, Ordering::Relaxed);
+    }
+}
+
+/// Adds, unless the sum is past the limit.
+fn add_within(used: &AtomicU64, bytes: u64, limit: u64) -> bool {
+    let sum = |used: u64| used.checked_add(bytes).filter(|sum| *sum <= limit);
+    used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, sum)
+        .is_ok()
+}
+
+/// What one owner has of a session's account. It gives that back when it is dropped.
+#[derive(Debug)]
+pub struct MemoryCharge {
+    account: Arc<SessionMemory>,
+    used: usize,
+    /// What the account was asked for: at least `used`.
+    charged: usize,
+}
+
+impl MemoryCharge {
+    /// A charge of nothing.
+    pub fn new(account: &Arc<SessionMemory>) -> Self {
+        MemoryCharge {
+            account: account.clone(),
+            used: 0,
+            charged: 0,
+        }
+    }
+
+    /// What its owner has, in bytes.
+    pub fn used(&self) -> usize {
+        self.used
+    }
+
+    /// Takes so many bytes more, or none.
+    ///
+    /// # Errors
+    /// 1290 past `max_session_mem_used`, 1041 past what the server's sessions may have.
+    #[inline]
+    pub fn grow(&mut self, bytes: usize) -> Result<(), StatementError> {
+        let used = self.used.saturating_add(bytes);
+        if used > self.charged {
+            self.charge_for(used)?;
+        }
+        self.used = used;
+        Ok(())
+    }
+
+    #[cold]
+    fn charge_for(&mut self, used: usize) -> Result<(), StatementError> {
+        let missing = used - self.charged;
+        let ample = missing.saturating_add((used / 2).min(CHUNK_BYTES));
+        if self.account.charge(ample).is_ok() {
+            self.charged += ample;
+            return Ok(());
+        }
+        // Near a limit it has no more than it needs.
+        self.account.charge(missing)?;
+        self.charged = used;
+        Ok(())
+    }
+
+    /// Gives so many bytes back.
+    pub fn shrink(&mut self, bytes: usize) {
+        debug_assert!(bytes <= self.used, "more is given back than was taken");
+        self.used = self.used.saturating_sub(bytes);
+        let spare = self.charged - self.used;
+        if spare > 2 * CHUNK_BYTES {
+            self.account.release(spare - CHUNK_BYTES);
+            self.charged = self.used + CHUNK_BYTES;
+        }
+    }
+
+    /// Takes or gives back until its owner has exactly so many bytes.
+    ///
+    /// # Errors
+    /// As [`MemoryCharge::grow`].
+    pub fn set(&mut self, bytes: usize) -> Result<(), StatementError> {
+        if bytes > self.used {
+            return self.grow(bytes - self.used);
+        }
+        self.shrink(self.used - bytes);
+        Ok(())
+    }
+}
+
+impl Drop for MemoryCharge {
+    fn drop(&mut self) {
+        if self.charged > 0 {
+            self.account.release(self.charged);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn code(result: Result<(), StatementError>) -> u16 {
+        result.map_or_else(|error| error.code().number(), |()| 0)
+    }
+
+    #[test]
+    fn a_charge_that_goes_gives_everything_back() {
+        let server = ServerMemory::new(u64::MAX);
+        let session = SessionMemory::new(server.clone());
+        let mut charge = MemoryCharge::new(&session);
+        for _ in 0..1000 {
+            charge.grow(1000).unwrap();
+        }
+        assert_eq!(charge.used(), 1_000_000);
+        assert!(session.used() >= 1_000_000 && session.used() < 1_200_000);
+        assert_eq!(server.used(), session.used());
+        charge.shrink(900_000);
+        assert!(session.used() >= 100_000 && session.used() < 300_000);
+        charge.set(500_000).unwrap();
+        assert!(session.used() >= 500_000);
+        drop(charge);
+        assert_eq!((session.used(), server.used()), (0, 0));
+    }
+
+    #[test]
+    fn limits_are_exact_and_a_refusal_takes_nothing() {
+        let server = ServerMemory::new(400_000);
+        let (first, second) = (
+            SessionMemory::new(server.clone()),
+            SessionMemory::new(server.clone()),
+        );
+        first.set_limit(100_000);
+        let mut charge = MemoryCharge::new(&first);
+        charge.grow(99_999).unwrap();
+        assert_eq!(code(charge.grow(2)), 1290);
+        charge.grow(1).unwrap();
+        assert_eq!(
+            (charge.used(), first.used(), server.used()),
+            (100_000, 100_000, 100_000)
+        );
+        // A session without a limit of its own has what it leaves free: 150,000 of the 300,000 that are left.
+        let mut other = MemoryCharge::new(&second);
+        other.grow(150_000).unwrap();
+        assert_eq!(code(other.grow(1)), 1041);
+        let third = SessionMemory::new(server.clone());
+        let mut rest = MemoryCharge::new(&third);
+        assert_eq!(code(rest.grow(75_001)), 1041);
+        rest.grow(75_000).unwrap();
+        assert_eq!(server.used(), 325_000);
+        drop(other);
+        rest.grow(75_000).unwrap();
+        drop((charge, rest));
+        assert_eq!(server.used(), 0);
+    }
+
+    #[test]
+    fn sessions_that_take_all_they_can_leave_room_for_a_small_one() {
+        let server = ServerMemory::new(1 << 20);
+        let sessions: Vec<_> = (0..7).map(|_| SessionMemory::new(server.clone())).collect();
+        let mut charges: Vec<_> = sessions.iter().map(MemoryCharge::new).collect();
+        while charges
+            .iter_mut()
+            .map(|charge| charge.grow(1000).is_ok())
+            .fold(false, |any, grown| any | grown)
+        {}
+        let small = SessionMemory::new(server.clone());
+        MemoryCharge::new(&small).grow(50_000).unwrap();
+    }
+}

@@ -1,0 +1,76 @@
+//! Errors of statements: a MariaDB error number and its message.
+//!
+//! Each layer below SQL converts its own errors to this one, so that a client always gets one of MariaDB's numbers.
+
+use std::fmt::Display;
+
+use crate::error_code::{self, ErrorCode};
+
+/// An error, ready to be sent to a client.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct StatementError {
+    code: ErrorCode,
+    message: Box<str>,
+}
+
+impl StatementError {
+    /// The error of that number, MariaDB's message filled with the arguments.
+    ///
+    /// ```
+    /// use paceline_types::StatementError;
+    /// use paceline_types::error_code::ER_NO_SUCH_TABLE;
+    /// let error = StatementError::new(ER_NO_SUCH_TABLE, &[&"shop", &"orders"]);
+    /// assert_eq!(error.to_string(), "Table 'shop.orders' doesn't exist");
+    /// assert_eq!((error.code().number(), error.sqlstate()), (1146, "42S02"));
+    /// ```
+    #[cold]
+    pub fn new(code: ErrorCode, arguments: &[&dyn Display]) -> Self {
+        Self {
+            code,
+            message: code.message(arguments).into(),
+        }
+    }
+
+    /// The error of that number with a message of its own.
+    #[cold]
+    pub fn with_message(code: ErrorCode, message: impl Into<Box<str>>) -> Self {
+        Self {
+            code,
+            message: message.into(),
+        }
+    }
+
+    /// The same message under another number: 1062 has MariaDB's words of 1586.
+    #[must_use]
+    pub fn with_code(self, code: ErrorCode) -> Self {
+        Self { code, ..self }
+    }
+
+    /// 1235: something that MariaDB has and this server has not (yet).
+    #[cold]
+    pub fn unsupported(what: impl Display) -> Self {
+        Self::new(error_code::ER_NOT_SUPPORTED_YET, &[&what])
+    }
+
+    /// Its number.
+    pub fn code(&self) -> ErrorCode {
+        self.code
+    }
+
+    /// Its SQLSTATE: five characters.
+    pub fn sqlstate(&self) -> &'static str {
+        self.code.sqlstate()
+    }
+
+    /// Its message.
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+}
+
+impl From<crate::Error> for StatementError {
+    fn from(error: crate::Error) -> Self {
+        Self::with_message(error.error_code(), error.to_string())
+    }
+}
