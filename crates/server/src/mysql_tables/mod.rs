@@ -1,13 +1,13 @@
 //! `mysql`: the tables that programs read there and that are made on demand here.
 //!
 //! Accounts are records of the catalog; `mysql.user`, `mysql.db` and `mysql.global_priv` show them. `mysql.gtid_slave_pos` shows what was
-//! replicated. The others are about what does not exist here, and empty.
+//! replicated, `mysql.innodb_table_stats` and `mysql.innodb_index_stats` the figures that queries are planned by. The others are about what does not exist here, and empty.
 
 use crate::accounts::{Account, Accounts, PrivilegeSet};
 use crate::information_schema::{Row, declared};
 use paceline_binlog::GtidPosition;
 use paceline_sql::session::{Privilege, VirtualColumn};
-use paceline_types::Value;
+use paceline_types::{DataType, Decimal, Value};
 use paceline_wire::authentication::NATIVE_PASSWORD;
 use std::sync::OnceLock;
 
@@ -103,11 +103,17 @@ fn row(columns: &[VirtualColumn], account: &Account, set: PrivilegeSet, database
         name => match name.strip_suffix("_priv").and_then(privilege) {
             Some(privilege) => text(if set.has(privilege) { "Y" } else { "N" }),
             None if name.ends_with("_priv") => text("N"),
+            None if matches!(column.ty.data_type, DataType::Decimal(_)) => zero_seconds(),
             None if column.ty.data_type.is_numeric() => Value::Int(0),
             None => text(""),
         },
     };
     columns.iter().map(value).collect()
+}
+
+/// A `max_statement_time` without a limit.
+fn zero_seconds() -> Value {
+    "0.000000".parse::<Decimal>().map_or(Value::Null, Value::Decimal)
 }
 
 /// The privilege that a column `…_priv` is about.

@@ -268,6 +268,15 @@ impl Session {
         }
     }
 
+    /// Undoes the transaction after an error; the next statement begins another.
+    #[cold]
+    pub fn undo_transaction(&mut self) {
+        if let State::Open(_) = &self.transaction.state {
+            self.roll_back();
+            self.transaction.state = State::Undone;
+        }
+    }
+
     /// Puts the transaction into the commit queue, if there is one. Its memory is free for the next one's when this returns, while the commit is waited for.
     fn enqueue_commit(&mut self) -> Option<CommitFuture> {
         let transaction = self.transaction.take()?;

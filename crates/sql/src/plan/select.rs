@@ -252,6 +252,9 @@ impl Block<'_, '_> {
             _ => None,
         };
         let name: Arc<str> = match (alias, written) {
+            (Some(_), _) if generated && bare_name(expr).is_some() => {
+                bare_name(expr).unwrap_or_default().into()
+            }
             (Some(alias), _) => alias.value.as_str().into(),
             (None, Some(written)) => written.into(),
             (None, None) => expr.to_string().into(),
@@ -266,6 +269,10 @@ impl Block<'_, '_> {
             _ => None,
         };
         let result = match own {
+            // What a merged view or derived table calls its column is its name, however it is written here.
+            Some((table, column)) if alias.is_none() && self.tables[table].is_merged() => {
+                self.column_result(table, column)
+            }
             Some((table, column)) => ResultColumn {
                 name,
                 ..self.column_result(table, column)
@@ -652,6 +659,39 @@ fn padding(block: &Block<'_, '_>, table: &TableRef) -> Vec<(usize, usize)> {
             _ => None,
         })
         .collect()
+}
+
+/// The name that MariaDB gives to `+a` and `(+1)`: a sign that changes nothing is not part of it. `None` for what has no such sign, or is more than a
+/// column or a literal.
+fn bare_name(expr: &ast::Expr) -> Option<String> {
+    let mut has_plus = false;
+    let mut inner = expr;
+    loop {
+        inner = match inner {
+            ast::Expr::Nested(nested) => nested,
+            ast::Expr::UnaryOp {
+                op: ast::UnaryOperator::Plus,
+                expr,
+            } => {
+                has_plus = true;
+                expr
+            }
+            _ => break,
+        };
+    }
+    if !has_plus {
+        return None;
+    }
+    match inner {
+        ast::Expr::Identifier(name) if !name.value.starts_with('@') => Some(name.value.clone()),
+        ast::Expr::CompoundIdentifier(names) => names.last().map(|name| name.value.clone()),
+        ast::Expr::Value(value) => match &value.value {
+            ast::Value::Number(number, _) => Some(number.to_string()),
+            ast::Value::SingleQuotedString(text) | ast::Value::DoubleQuotedString(text) => Some(text.clone()),
+            _ => None,
+        },
+        _ => None,
+    }
 }
 
 /// The place that an integer in ORDER BY or GROUP BY names: in parentheses or with a sign as well, of which no negative one names any. TRUE is 1.
