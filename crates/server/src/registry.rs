@@ -234,6 +234,13 @@ impl Sessions {
         }
     }
 
+    /// What a session has counted is the server's alone from now on.
+    pub fn settle(&self, session: &SessionShared) {
+        let _living = self.living.lock();
+        self.ended.add_all(&session.counters);
+        session.counters.reset();
+    }
+
     /// Returns the session with this id.
     pub fn get(&self, id: u32) -> Option<Arc<SessionShared>> {
         self.living.lock().get(&id).cloned()

@@ -119,9 +119,11 @@ counters! {
     com_truncate "Com_truncate";
     com_unlock_tables "Com_unlock_tables";
     com_update "Com_update";
+    empty_queries "Empty_queries";
     master_gtid_wait_count "Master_gtid_wait_count";
     master_gtid_wait_time "Master_gtid_wait_time";
     master_gtid_wait_timeouts "Master_gtid_wait_timeouts";
+    max_statement_time_exceeded "Max_statement_time_exceeded";
     questions "Questions";
     rows_sent "Rows_sent";
     slow_queries "Slow_queries";

@@ -5,7 +5,8 @@ Left out on both sides is what is no answer:
   and SHOW INDEX tell of statistics;
 - the name of the storage engine in a table's definition, and options that only an engine of MariaDB's has;
 - the order of rows that no ORDER BY asks for: MyISAM gives them as they were inserted, other engines by the primary key;
-- what Paceline says of itself: that a variable has no effect (1235), and that CHANGE MASTER without a position goes on from the GTID position (1105).
+- what Paceline says of itself: that a variable has no effect (1235), that CHANGE MASTER without a position goes on from the GTID position (1105), that a
+  table of another engine is InnoDB's here (1266), and that the rows of a table were written anew though an instant ALTER TABLE was asked for (note 1846).
 Everything else must be equal, to the letter.
 """
 
@@ -15,8 +16,13 @@ import re
 EXPLAIN_HEAD = re.compile(r"^id\tselect_type\ttable\t", re.I)
 EXPLAIN_ROW = re.compile(r"^(\d+|NULL)\t(SIMPLE|PRIMARY|DERIVED|SUBQUERY|DEPENDENT SUBQUERY|MATERIALIZED|UNION|DEPENDENT UNION|UNION RESULT|"
                          r"INTERSECT|EXCEPT|UNIT RESULT|INTERSECT RESULT|EXCEPT RESULT|RECURSIVE UNION|LATERAL DERIVED|UNCACHEABLE \w+|INSERT)\t", re.I)
-# What Paceline says of itself: a variable was set that it knows and that changes nothing here; CHANGE MASTER goes on from the GTID position.
-REMARK = re.compile(r"^(Note|Warning)\t1235\tThis version of MariaDB doesn't yet support '\w+=|^Note\t1105\tNo position was given")
+# What Paceline says of itself: a variable was set that it knows and that changes nothing here; CHANGE MASTER goes on from the GTID position;
+# another engine's table is InnoDB's here; an ALTER TABLE was done in another way than the one that was asked for.
+REMARK = re.compile(r"^(Note|Warning)\t1235\tThis version of MariaDB doesn't yet support '\w+=|^Note\t1105\tNo position was given"
+                    r"|^Warning\t1266\tUsing storage engine InnoDB for table|^Note\t1846\t")
+# The same as mysqltest prints it after --vertical_results.
+VERTICAL = r"(?:Level\t(?:Note|Warning)\nCode\t(?:1235\nMessage\tThis version of MariaDB doesn't yet support '\w+=|1266\nMessage\tUsing storage engine InnoDB|1846\nMessage\t).*\n)"
+VERTICAL_REMARK = re.compile(rf"^Warnings:\n{VERTICAL}+(?!Level\t)|^{VERTICAL}", re.M)
 COUNTER = re.compile(r"^(Handler|Created_tmp|Select|Sort|Rows)_\w+\t\d+$|^Last_query_cost\t[\d.]+$")
 PLAN_NOTE = re.compile(r"^Note\t(1003\t|1276\t|1105\tCannot use key )")
 STATISTICS = re.compile(r"^\S+\tanalyze\t(status|Warning)\tEngine-independent statistics ")
@@ -38,6 +44,7 @@ QUERY = re.compile(r"^\s*(set\s+statement\s.*?\sfor\s+)?\(*\s*(select|with|value
 def without_plans(text: str) -> list[str]:
     """The lines of `text` without plans and engines."""
     lines, in_explain, in_json = [], False, 0
+    text = VERTICAL_REMARK.sub("", text)
     for line in text.splitlines():
         if EXPLAIN_HEAD.match(line):
             in_explain = True

@@ -42,7 +42,7 @@ def options_of_paceline() -> frozenset[str]:
         server = Paceline(directory)
         try:
             server.start()
-            return frozenset({"default_time_zone"} | helped | {name for name, _ in server.query("show global variables")})
+            return frozenset({"default_time_zone", "transaction_isolation", "transaction_read_only"} | helped | {name for name, _ in server.query("show global variables")})
         finally:
             server.close()
 

@@ -120,6 +120,7 @@ impl PrivilegeSet {
             "REPLICA MONITOR" => "SLAVE MONITOR",
             "REPLICATION REPLICA" => "REPLICATION SLAVE",
             "REPLICATION REPLICA ADMIN" => "REPLICATION SLAVE ADMIN",
+            "READ ONLY ADMIN" => "READ_ONLY ADMIN",
             "DELETE VERSIONING ROWS" => "DELETE HISTORY",
             other => other,
         };

@@ -28,13 +28,7 @@ fn for_each_table(sources: &dyn Sources, wanted: &WantedRows, mut take: impl FnM
 
 /// Returns a table's size if a column with the size is read, because it needs access to the table.
 fn size(sources: &dyn Sources, wanted: &WantedRows, table: &TableDescription) -> TableSize {
-    const COLUMNS: [&str; 5] = [
-        "TABLE_ROWS",
-        "AVG_ROW_LENGTH",
-        "DATA_LENGTH",
-        "INDEX_LENGTH",
-        "CARDINALITY",
-    ];
+    const COLUMNS: [&str; 4] = ["TABLE_ROWS", "AVG_ROW_LENGTH", "DATA_LENGTH", "INDEX_LENGTH"];
     match wanted.reads(&COLUMNS) {
         true => sources.table_size(table),
         false => TableSize::default(),
@@ -319,16 +313,15 @@ fn columns_of_mysql(sources: &dyn Sources, wanted: &WantedRows) -> Vec<Row> {
 pub(super) fn statistics(sources: &dyn Sources, wanted: &WantedRows) -> Vec<Row> {
     let mut rows = Vec::new();
     for_each_table(sources, wanted, |table| {
-        let size = size(sources, wanted, table);
-        for index in &table.indexes {
+        let distinct = match wanted.reads(&["CARDINALITY"]) {
+            true => sources.distinct_prefixes(table),
+            false => vec![],
+        };
+        for (place, index) in table.indexes.iter().enumerate() {
             for (number_in_index, part) in index.parts.iter().enumerate() {
                 let column = &table.columns[part.column];
-                let is_whole = number_in_index + 1 == index.parts.len();
-                let cardinality = if index.kind.is_unique() && is_whole {
-                    size.rows
-                } else {
-                    size.rows / 2
-                };
+                let known = distinct.get(place).and_then(|index| index.get(number_in_index));
+                let cardinality = known.copied().unwrap_or(0);
                 rows.push(vec![
                     text(CATALOG),
                     text(&*table.database),

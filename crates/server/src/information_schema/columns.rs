@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 use paceline_sql::expr::ExprType;
 use paceline_sql::session::VirtualColumn;
-use paceline_types::data_type::{DecimalType, IntegerType, IntegerWidth, Sign};
+use paceline_types::data_type::{DecimalType, FloatType, IntegerType, IntegerWidth, Sign};
 use paceline_types::{BlobSize, Collation, DataType};
 
 static DECLARATIONS: &str = include_str!("columns.txt");
@@ -84,6 +84,14 @@ fn parse(text: &str) -> DataType {
         "tinyint" => integer(IntegerWidth::Tiny, next()),
         "int" => integer(IntegerWidth::Int, next()),
         "bigint" => integer(IntegerWidth::Big, next()),
+        "double" => DataType::Double(FloatType {
+            sign: Sign::Signed,
+            zerofill: false,
+            fixed: None,
+        }),
+        "timestamp" => DataType::Timestamp {
+            decimals: next() as u8,
+        },
         "datetime" => DataType::DateTime {
             decimals: next() as u8,
         },

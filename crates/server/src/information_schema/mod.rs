@@ -7,6 +7,7 @@
 //!   views              VIEWS, and views among TABLES and COLUMNS
 //!   shown_column       rows of COLUMNS
 //!   transactions       INNODB_TRX, INNODB_LOCKS, INNODB_LOCK_WAITS
+//!   innodb             INNODB_SYS_TABLES, …
 //!   server_tables      ENGINES, COLLATIONS, PROCESSLIST, variables, privileges, …
 //! ```
 //! Tables about features that do not exist here (routines, triggers, events, multiple partitions) exist and are empty,
@@ -15,6 +16,7 @@
 
 mod catalog_tables;
 mod columns;
+mod innodb;
 mod server_tables;
 mod shown_column;
 mod transactions;
@@ -28,6 +30,7 @@ use paceline_types::temporal::TimeZone;
 pub(crate) use catalog_tables::column_default;
 pub use columns::columns;
 pub(crate) use columns::declared;
+pub(crate) use innodb::{index_stats, table_stats};
 pub(crate) use server_tables::has_engine;
 pub use transactions::OpenTransaction;
 pub(crate) use views::default_of_expression;
@@ -135,6 +138,8 @@ pub trait Sources {
     fn view_columns(&self, view: &ViewDefinition) -> paceline_sql::Result<Vec<ViewColumn>>;
     /// Returns a table's size.
     fn table_size(&self, table: &TableDescription) -> TableSize;
+    /// For each index of a table about how many different values its first 1, 2, … columns have.
+    fn distinct_prefixes(&self, table: &TableDescription) -> Vec<Vec<u64>>;
     /// Returns the next AUTO_INCREMENT value.
     fn auto_increment(&self, table: &TableDescription) -> Option<u64>;
     /// Returns the sessions.
@@ -174,7 +179,7 @@ pub fn table_names() -> impl Iterator<Item = &'static str> {
 
 /// Returns at least the wanted rows of a table, or `None` if it does not exist. Names are compared without case.
 pub fn rows(table: &str, sources: &dyn Sources, wanted: &WantedRows) -> Option<Vec<Row>> {
-    let (name, _) = columns::tables().find(|(name, _)| name.eq_ignore_ascii_case(table))?;
+    let (name, declared) = columns::tables().find(|(name, _)| name.eq_ignore_ascii_case(table))?;
     Some(match name {
         "SCHEMATA" => catalog_tables::schemata(sources, wanted),
         "TABLES" => both(
@@ -207,6 +212,15 @@ pub fn rows(table: &str, sources: &dyn Sources, wanted: &WantedRows) -> Option<V
         "INNODB_TRX" => transactions::transactions(sources),
         "INNODB_LOCKS" => transactions::locks(sources),
         "INNODB_LOCK_WAITS" => transactions::lock_waits(sources),
+        "INNODB_SYS_TABLES" => innodb::sys_tables(sources),
+        "INNODB_SYS_TABLESTATS" => innodb::sys_tablestats(sources),
+        "INNODB_SYS_INDEXES" => innodb::sys_indexes(sources),
+        "INNODB_SYS_FIELDS" => innodb::sys_fields(sources),
+        "INNODB_SYS_COLUMNS" => innodb::sys_columns(sources),
+        "INNODB_SYS_FOREIGN" => innodb::sys_foreign(sources),
+        "INNODB_SYS_FOREIGN_COLS" => innodb::sys_foreign_cols(sources),
+        "INNODB_FT_DEFAULT_STOPWORD" => innodb::stopwords(),
+        "INNODB_BUFFER_POOL_STATS" => innodb::buffer_pool_stats(declared.len()),
         "PLUGINS" => server_tables::plugins(),
         "SQL_FUNCTIONS" => sources
             .functions()

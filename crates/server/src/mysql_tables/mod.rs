@@ -7,7 +7,7 @@ use crate::accounts::{Account, Accounts, PrivilegeSet};
 use crate::information_schema::{Row, declared};
 use paceline_binlog::GtidPosition;
 use paceline_sql::session::{Privilege, VirtualColumn};
-use paceline_types::Value;
+use paceline_types::{DataType, Decimal, Value};
 use paceline_wire::authentication::NATIVE_PASSWORD;
 use std::sync::OnceLock;
 
@@ -104,11 +104,17 @@ fn row(columns: &[VirtualColumn], account: &Account, set: PrivilegeSet, database
         name => match name.strip_suffix("_priv").and_then(privilege) {
             Some(privilege) => text(if set.has(privilege) { "Y" } else { "N" }),
             None if name.ends_with("_priv") => text("N"),
+            None if matches!(column.ty.data_type, DataType::Decimal(_)) => zero_seconds(),
             None if column.ty.data_type.is_numeric() => Value::Int(0),
             None => text(""),
         },
     };
     columns.iter().map(value).collect()
+}
+
+/// A `max_statement_time` without a limit.
+fn zero_seconds() -> Value {
+    "0.000000".parse::<Decimal>().map_or(Value::Null, Value::Decimal)
 }
 
 /// Returns the privilege of a column `…_priv`.

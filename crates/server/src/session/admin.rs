@@ -250,7 +250,7 @@ impl Session {
                 FlushTarget::DeleteDomains(domains) => self.delete_domains(domains)?,
                 FlushTarget::Logs(_) => {}
                 FlushTarget::Other("STATUS") => {
-                    self.shared.counters.reset();
+                    self.server.sessions.settle(&self.shared);
                     self.server.primary.semi_sync().reset_counters();
                 }
                 FlushTarget::Other("HOSTS") => self.server.host_errors.forgive_all(),

@@ -243,7 +243,7 @@ impl Session {
             self.flush_binary_logs()?;
         }
         if flags & STATUS != 0 {
-            self.shared.counters.reset();
+            self.server.sessions.settle(&self.shared);
         }
         Ok(())
     }

@@ -115,7 +115,7 @@ impl Session {
         load: &LoadData,
         execution: Execution<'_>,
     ) -> Result<Run> {
-        let Some(catalog) = self.prepare_run(plan)? else {
+        let Some(catalog) = self.prepare_run(plan, execution.asked_by)? else {
             return Ok(Run::Stale);
         };
         let text = if self.annotates() { execution.text } else { b"" };

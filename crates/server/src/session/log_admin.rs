@@ -76,6 +76,9 @@ impl Session {
             .require_any(&[Privilege::Super, Privilege::BinlogAdmin])?;
         let target = match purge {
             Purge::To(file) => PurgeTarget::File(file.clone()),
+            Purge::Before(Expr::Subquery(_)) => {
+                return Err(Error::new(ER_SUBQUERIES_NOT_SUPPORTED, &[&"PURGE..BEFORE"]));
+            }
             Purge::Before(expr) => {
                 let seconds = self.seconds_since_1970(expr)?;
                 PurgeTarget::Before(UNIX_EPOCH + Duration::from_secs(seconds))

@@ -429,6 +429,7 @@ impl Session {
     pub fn reset_connection(&mut self) {
         let database = self.context.database.clone();
         self.reset();
+        self.server.sessions.settle(&self.shared);
         self.set_up_values();
         if let Some(database) = database {
             let _ = self.use_database(&database);

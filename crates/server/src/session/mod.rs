@@ -251,7 +251,8 @@ impl Session {
             (WireError::Closed, Some(InterruptReason::Connection)) => Some(ER_CONNECTION_KILLED),
             _ => error.code().map(|(code, _)| ErrorCode::from_number(code)),
         };
-        if !matches!(error, WireError::Closed) {
+        let was_killed = self.shared.interrupt.raised() == Some(InterruptReason::Connection);
+        if was_killed || !matches!(error, WireError::Closed) {
             self.server
                 .counters
                 .aborted_clients

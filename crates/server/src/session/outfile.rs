@@ -40,7 +40,7 @@ impl Session {
         into: &SelectInto,
         execution: Execution<'_>,
     ) -> Result<Run> {
-        let Some(catalog) = self.prepare_run(plan)? else {
+        let Some(catalog) = self.prepare_run(plan, execution.asked_by)? else {
             return Ok(Run::Stale);
         };
         let mut sink = self.file_sink(plan, into)?;

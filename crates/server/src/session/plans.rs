@@ -76,7 +76,7 @@ impl Session {
         if execution.asked_by == AskedBy::Client && !plan.tables().is_empty() {
             self.context.diagnostics.forget_earlier();
         }
-        let Some(catalog) = self.prepare_run(plan)? else {
+        let Some(catalog) = self.prepare_run(plan, execution.asked_by)? else {
             return Ok(Run::Stale);
         };
         let streaming = match plan.tables().iter().any(|table| table.usage.lock) {
@@ -117,7 +117,7 @@ impl Session {
         if execution.asked_by == AskedBy::Client && !plan.tables().is_empty() {
             self.context.diagnostics.forget_earlier();
         }
-        let Some(catalog) = self.prepare_run(plan)? else {
+        let Some(catalog) = self.prepare_run(plan, execution.asked_by)? else {
             return Ok(None);
         };
         let annotated = self.annotates();
@@ -141,8 +141,8 @@ impl Session {
 
     /// Checks privileges, opens the transaction and takes metadata locks. Returns `None` if the tables have changed
     /// since the plan.
-    pub fn prepare_run(&mut self, plan: &Plan) -> Result<Option<Arc<Catalog>>> {
-        self.count(plan);
+    pub fn prepare_run(&mut self, plan: &Plan, asked_by: AskedBy) -> Result<Option<Arc<Catalog>>> {
+        self.count(plan, asked_by);
         self.check_privileges(plan)?;
         if plan.writes_ordinary() {
             self.check_writable()?;
@@ -192,9 +192,11 @@ impl Session {
         Ok(Some(catalog))
     }
 
-    fn count(&self, plan: &Plan) {
+    fn count(&self, plan: &Plan, asked_by: AskedBy) {
         let counters = &self.shared.counters;
         match plan.plan_type() {
+            // SHOW, which is counted as such.
+            PlanType::Query if asked_by == AskedBy::Server => {}
             PlanType::Query => counters.com_select.add(1),
             PlanType::Insert => counters.com_insert.add(1),
             PlanType::Replace => counters.com_replace.add(1),
@@ -297,10 +299,7 @@ impl Session {
     /// Returns 1290 if the server is read only and the account has no exemption.
     pub fn check_writable(&self) -> Result<()> {
         if self.server.globals.is_on(Variable::ReadOnly)
-            && self
-                .services
-                .require_any(&[Privilege::Super, Privilege::ReadOnlyAdmin])
-                .is_err()
+            && self.services.require_any(&[Privilege::ReadOnlyAdmin]).is_err()
         {
             return Err(Error::new(ER_OPTION_PREVENTS_STATEMENT, &[&"--read-only"]));
         }
@@ -329,6 +328,10 @@ impl Session {
     pub fn reply(&mut self, outcome: &Outcome, more: More) {
         if outcome.result_set {
             self.shared.counters.rows_sent.add(outcome.rows_sent);
+            self.shared
+                .counters
+                .empty_queries
+                .add((outcome.rows_sent == 0).into());
             self.write_end_of_rows(more);
         } else {
             self.write_ok(outcome.affected_rows, outcome.last_insert_id, &outcome.info, more);

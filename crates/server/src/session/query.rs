@@ -4,6 +4,7 @@ use super::result::RowFormat;
 use super::turn::on_text;
 use super::{More, Session};
 use crate::statement_logs::SlowStatement;
+use crate::variables::Variable;
 use paceline_sql::session::{KeepDiagnostics, MemoryCharge};
 use paceline_sql::{Error, Result};
 use paceline_syntax::ast::QueryBody;
@@ -139,6 +140,14 @@ impl Session {
     pub fn end_statement(&mut self, done: &Result<()>) {
         if let Err(error) = done {
             self.abort_statement();
+            if error.code() == ER_LOCK_WAIT_TIMEOUT
+                && self.server.globals.is_on(Variable::InnodbRollbackOnTimeout)
+            {
+                self.undo_transaction();
+            }
+            if error.code() == ER_STATEMENT_TIMEOUT {
+                self.shared.counters.max_statement_time_exceeded.add(1);
+            }
             self.write_sql_error(error);
         }
         self.shared.interrupt.clear_query();

@@ -122,8 +122,7 @@ impl Session {
 
     /// Executes SHOW SLAVE HOSTS.
     pub fn show_replica_hosts(&mut self, execution: Execution<'_>) -> Result<()> {
-        self.services
-            .require_any(&[Privilege::Super, Privilege::ReplicationMasterAdmin])?;
+        self.services.require_any(&[Privilege::ReplicationMasterAdmin])?;
         let mut output = Output::new();
         output
             .number("Server_id")

@@ -295,7 +295,8 @@ impl Privileges for SessionServices {
         let user = &session.current_user.user;
         let host = &session.user.host;
         match target {
-            PrivilegeTarget::Table { database, table } => {
+            // LOCK TABLES is given for whole databases only.
+            PrivilegeTarget::Table { database, table } if privilege != Privilege::LockTables => {
                 let command = PrivilegeSet::name(privilege);
                 Err(Error::new(
                     ER_TABLEACCESS_DENIED_ERROR,

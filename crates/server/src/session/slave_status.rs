@@ -53,8 +53,7 @@ impl Session {
 
     /// Executes SHOW RELAYLOG EVENTS: there is no relay log.
     pub fn show_relaylog_events(&mut self, connection: Option<&str>, execution: Execution<'_>) -> Result<()> {
-        self.services
-            .require_any(&[Privilege::Super, Privilege::SlaveMonitor])?;
+        self.services.require_any(&[Privilege::SlaveMonitor])?;
         let name = self.connection_name(connection)?;
         if !name.is_empty() {
             self.server.replicas().get(&name).map_err(of_replica)?;

@@ -55,7 +55,16 @@ impl VirtualTables for SessionServices {
                     &self.server.transactions.replicated_position(),
                 ));
             }
-            return Ok(mysql_tables::rows(table, &self.server.accounts.load()));
+            let sources = SessionSources {
+                services: self,
+                session,
+            };
+            let seconds = session.statement.start_seconds();
+            return Ok(match table {
+                "innodb_table_stats" => information_schema::table_stats(&sources, seconds),
+                "innodb_index_stats" => information_schema::index_stats(&sources, seconds),
+                _ => mysql_tables::rows(table, &self.server.accounts.load()),
+            });
         }
         let sources = SessionSources {
             services: self,
@@ -212,6 +221,18 @@ impl Sources for SessionSources<'_> {
         match catalog.table(&table.database, &table.name) {
             Some(definition) => self.services.server.table_size(definition),
             None => TableSize::default(),
+        }
+    }
+
+    fn distinct_prefixes(&self, table: &TableDescription) -> Vec<Vec<u64>> {
+        let server = &self.services.server;
+        if let Some(shown) = self.shown_temporary() {
+            return server.statistics.distinct_prefixes(&shown);
+        }
+        let catalog = server.catalog.load();
+        match catalog.table(&table.database, &table.name) {
+            Some(definition) => server.statistics.distinct_prefixes(definition),
+            None => vec![],
         }
     }
 

@@ -269,6 +269,15 @@ impl Session {
         }
     }
 
+    /// Undoes the transaction after an error; the next statement begins another.
+    #[cold]
+    pub fn undo_transaction(&mut self) {
+        if let State::Open(_) = &self.transaction.state {
+            self.roll_back();
+            self.transaction.state = State::Undone;
+        }
+    }
+
     /// Adds the transaction to the commit queue, if there is one. When this returns, its memory can be reused while the
     /// commit is waited for.
     fn enqueue_commit(&mut self) -> Option<CommitFuture> {

@@ -238,7 +238,7 @@ mod list {
         InnodbFlushNeighbors "innodb_flush_neighbors" Global Dynamic Unsigned { min: 0, max: 2, block: 1 } => Some("1"), Absent;
         InnodbFlushSync "innodb_flush_sync" Global Dynamic Boolean => Some("ON"), Absent;
         InnodbFlushingAvgLoops "innodb_flushing_avg_loops" Global Dynamic Unsigned { min: 1, max: 1000, block: 1 } => Some("30"), Absent;
-        InnodbForcePrimaryKey "innodb_force_primary_key" Global Dynamic Boolean => Some("OFF"), Absent;
+        InnodbForcePrimaryKey "innodb_force_primary_key" Global Dynamic Boolean => Some("OFF");
         InnodbForceRecovery "innodb_force_recovery" Global Fixed Unsigned { min: 0, max: 6, block: 1 } => Some("0"), Absent;
         InnodbFtAuxTable "innodb_ft_aux_table" Global Dynamic Text => None, Absent;
         InnodbFtCacheSize "innodb_ft_cache_size" Global Dynamic Unsigned { min: 1600000, max: 1099511627776, block: 1 } => Some("8000000"), Absent;
@@ -295,7 +295,7 @@ mod list {
         InnodbReadIoThreads "innodb_read_io_threads" Global Dynamic Unsigned { min: 1, max: 64, block: 1 } => Some("4"), Tuning;
         InnodbReadOnly "innodb_read_only" Global Fixed Boolean => Some("OFF"), Absent;
         InnodbReadOnlyCompressed "innodb_read_only_compressed" Global Dynamic Boolean => Some("OFF"), Absent;
-        InnodbRollbackOnTimeout "innodb_rollback_on_timeout" Global Fixed Boolean => Some("OFF"), Absent;
+        InnodbRollbackOnTimeout "innodb_rollback_on_timeout" Global Fixed Boolean => Some("OFF");
         InnodbSnapshotIsolation "innodb_snapshot_isolation" Both Dynamic Boolean => Some("ON");
         InnodbSortBufferSize "innodb_sort_buffer_size" Global Fixed Unsigned { min: 65536, max: 67108864, block: 1 } => Some("1048576"), Absent;
         InnodbSpinWaitDelay "innodb_spin_wait_delay" Global Dynamic Unsigned { min: 0, max: 6000, block: 1 } => Some("4"), Absent;

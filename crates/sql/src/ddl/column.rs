@@ -5,6 +5,7 @@ use paceline_types::error_code::*;
 use paceline_types::{Collation, DataType, DateTime, TimeZone, Value, text};
 
 use super::column_type::resolve_type;
+use super::create_table::shortened_comment;
 use super::normal_form::{GENERATED_CLAUSE, normal_form};
 use crate::catalog::{ColumnDefault, ColumnDefinition, GeneratedColumn, GeneratedStorage, literal_value};
 use crate::error::{Error, Result};
@@ -54,9 +55,13 @@ pub fn resolve_column(
         generated: None,
         data_type,
     };
-    if column.comment.chars().count() > 1024 {
-        return Err(Error::new(ER_TOO_LONG_FIELD_COMMENT, &[name, &1024]));
-    }
+    column.comment = shortened_comment(
+        std::mem::take(&mut column.comment),
+        1024,
+        ER_TOO_LONG_FIELD_COMMENT,
+        name,
+        session,
+    )?;
     if column.auto_increment {
         let counts = matches!(
             column.data_type,

@@ -1,7 +1,7 @@
 //! CREATE TABLE.
 
 use paceline_types::error_code::*;
-use paceline_types::{Collation, DataType, ErrorCode};
+use paceline_types::{Collation, DataType, ErrorCode, Value};
 
 use super::column::{give_old_timestamp_defaults, resolve_column};
 use super::column_type::{resolve_collation, row_bytes};
@@ -13,12 +13,12 @@ use super::show_create::show_create_table;
 use super::table::check_table_name;
 use super::table_options::OptionStatement;
 use crate::catalog::{
-    CatalogChange, CheckConstraint, ColumnDefinition, IndexKind, TableDefinition, TableDescription,
-    TableEngine, same_name,
+    CatalogChange, CheckConstraint, ColumnDefinition, IndexDefinition, IndexKind, TableDefinition,
+    TableDescription, TableEngine, same_name,
 };
 use crate::ddl::foreign_key::own_index;
 use crate::error::{Error, Result};
-use crate::session::SqlMode;
+use crate::session::{SessionContext, SqlMode, VariableScope};
 use paceline_syntax::TableName;
 use paceline_syntax::definition::{
     CreateTable, CreateTableBody, ForeignKeySpec, TableConstraint, TableOptions,
@@ -99,6 +99,7 @@ impl Planner<'_> {
                     }
                 }
                 check_constraint_names(&checks, &keys)?;
+                let comment = checked_table_comment(options, &name, self.session)?.unwrap_or_default();
                 let mut description = TableDescription {
                     database,
                     name,
@@ -112,12 +113,12 @@ impl Planner<'_> {
                     checks,
                     foreign_keys: Vec::new(),
                     auto_increment_start: options.auto_increment.unwrap_or(1).max(1),
-                    comment: checked_table_comment(options)?.unwrap_or_default(),
+                    comment,
                     row_format: None,
                     options: Vec::new(),
                     created_seconds: self.session.statement.start_micros / 1_000_000,
                 };
-                self.complete(&mut description, drafts)?;
+                self.complete(&mut description, drafts, Occasion::Create)?;
                 self.set_options(&mut description, options, OptionStatement::Create)?;
                 self.add_foreign_keys(&mut description, &keys, KeyStatement::Create)?;
                 self.check_forward_references(&description)?;
@@ -187,12 +188,65 @@ impl Planner<'_> {
         *columns = defined;
     }
 
+    /// Refuses the names that InnoDB has for what a table has besides its own columns and indexes, and notes what it says of it after the error.
+    ///
+    /// # Errors
+    /// 1166, 1280.
+    fn check_reserved_names(
+        &mut self,
+        description: &TableDescription,
+        drafts: &[DraftIndex],
+        occasion: Occasion,
+    ) -> Result<()> {
+        if description.engine != TableEngine::InnoDb {
+            return Ok(());
+        }
+        let is_hidden = |name: &str| {
+            HIDDEN_COLUMNS
+                .iter()
+                .any(|hidden| name.eq_ignore_ascii_case(hidden))
+        };
+        if let Some(column) = description.columns.iter().find(|column| is_hidden(&column.name)) {
+            self.engine_says(occasion, 168, "Unknown (generic) error from engine");
+            return Err(Error::new(ER_WRONG_COLUMN_NAME, &[&column.name]));
+        }
+        let is_reserved = |draft: &DraftIndex| {
+            (draft.name.as_ref()).is_some_and(|name| name.eq_ignore_ascii_case(HIDDEN_INDEX))
+        };
+        if drafts.iter().any(is_reserved) {
+            let message = format!(
+                "Cannot Create Index with name '{HIDDEN_INDEX}'. The name is reserved for the system default primary index."
+            );
+            self.session.diagnostics.warn(ER_WRONG_NAME_FOR_INDEX, message);
+            self.engine_says(occasion, 124, "Wrong index given to a function");
+            return Err(Error::new(ER_WRONG_NAME_FOR_INDEX, &[&HIDDEN_INDEX]));
+        }
+        Ok(())
+    }
+
+    /// 1030: a warning after the error of a CREATE TABLE that an engine has refused.
+    fn engine_says(&mut self, occasion: Occasion, number: u32, what: &str) {
+        if occasion == Occasion::Create {
+            let message = format!("Got error {number} \"{what}\" from storage engine InnoDB");
+            self.session.diagnostics.warn_after_error(ER_GET_ERRNO, message);
+        }
+    }
+
+    /// Whether `innodb_force_primary_key` wants a table of InnoDB to have a primary key, or a unique one that can stand for it.
+    fn forces_primary_key(&self) -> bool {
+        let variables = &self.session.services.variables;
+        let read = variables.get(self.session, "innodb_force_primary_key", VariableScope::Global);
+        read.is_ok_and(|variable| variable.value == Value::Int(1))
+    }
+
     /// Resolves the indexes, and checks the table as a whole.
     pub(super) fn complete(
         &mut self,
         description: &mut TableDescription,
         drafts: Vec<DraftIndex>,
+        occasion: Occasion,
     ) -> Result<()> {
+        self.check_reserved_names(description, &drafts, occasion)?;
         if description.columns.is_empty() {
             return Err(Error::new(ER_TABLE_MUST_HAVE_COLUMNS, &[]));
         }
@@ -211,6 +265,16 @@ impl Planner<'_> {
             return Err(Error::new(ER_TABLE_MUST_HAVE_COLUMNS, &[]));
         }
         let mut drafts = drafts;
+        for draft in &mut drafts {
+            let name = draft.name.clone().unwrap_or_default();
+            draft.comment = shortened_comment(
+                std::mem::take(&mut draft.comment),
+                1024,
+                ER_TOO_LONG_INDEX_COMMENT,
+                &name,
+                self.session,
+            )?;
+        }
         let written = drafts.iter().filter(|draft| !draft.is_known);
         for draft in written.filter(|draft| draft.kind == IndexKind::Primary) {
             if let Some(name) = draft.name.as_ref().filter(|name| !same_name(name, PRIMARY)) {
@@ -244,6 +308,9 @@ impl Planner<'_> {
             ));
         }
         check_auto_increment(&description.columns, &description.indexes)?;
+        if engine == TableEngine::InnoDb && !has_row_key(description) && self.forces_primary_key() {
+            return Err(Error::new(ER_REQUIRES_PRIMARY_KEY, &[]));
+        }
         let row = description
             .columns
             .iter()
@@ -347,6 +414,32 @@ impl Planner<'_> {
             .diagnostics
             .warn(ER_WARN_USING_OTHER_HANDLER, message);
     }
+}
+
+/// The columns and the index that each table of InnoDB has besides its own.
+const HIDDEN_COLUMNS: [&str; 3] = ["DB_ROW_ID", "DB_TRX_ID", "DB_ROLL_PTR"];
+const HIDDEN_INDEX: &str = "GEN_CLUST_INDEX";
+
+/// Whether a table has a primary key, or a unique one without NULL and prefixes that stands for it.
+fn has_row_key(description: &TableDescription) -> bool {
+    let is_whole = |index: &IndexDefinition| {
+        !index.hashed
+            && (index.parts.iter())
+                .all(|part| !description.columns[part.column].nullable && part.prefix_length.is_none())
+    };
+    description.indexes.iter().any(|index| match index.kind {
+        IndexKind::Primary => true,
+        kind => kind.is_unique() && is_whole(index),
+    })
+}
+
+/// What a table is completed for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Occasion {
+    /// CREATE TABLE.
+    Create,
+    /// ALTER TABLE, CREATE INDEX.
+    Alter,
 }
 
 /// Adds an index or a check.
@@ -518,10 +611,34 @@ fn check_columns(text: &str, description: &TableDescription, clause: &str) -> Re
 ///
 /// # Errors
 /// 1628.
-pub(super) fn checked_table_comment(options: &TableOptions) -> Result<Option<String>> {
-    const TOO_LONG: ErrorCode = ER_TOO_LONG_TABLE_COMMENT;
-    match &options.comment {
-        Some(comment) if comment.chars().count() > 2048 => Err(Error::new(TOO_LONG, &[comment, &2048])),
-        comment => Ok(comment.clone()),
+pub(super) fn checked_table_comment(
+    options: &TableOptions,
+    table: &str,
+    session: &mut SessionContext,
+) -> Result<Option<String>> {
+    let shorten = |comment| shortened_comment(comment, 2048, ER_TOO_LONG_TABLE_COMMENT, table, session);
+    options.comment.clone().map(shorten).transpose()
+}
+
+/// A comment of at most `characters_max` characters: a longer one is an error in strict mode, and is cut with a warning otherwise.
+///
+/// # Errors
+/// `code`, which names what the comment is for.
+pub(super) fn shortened_comment(
+    mut comment: String,
+    characters_max: usize,
+    code: ErrorCode,
+    name: &str,
+    session: &mut SessionContext,
+) -> Result<String> {
+    let Some((end, _)) = comment.char_indices().nth(characters_max) else {
+        return Ok(comment);
+    };
+    let error = Error::new(code, &[&name, &characters_max]);
+    if session.settings.sql_mode.is_strict() {
+        return Err(error);
     }
+    session.diagnostics.warn(error.code(), error.message());
+    comment.truncate(end);
+    Ok(comment)
 }

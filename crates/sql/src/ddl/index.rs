@@ -68,10 +68,6 @@ impl DraftIndex {
             return Err(Error::new(ER_WRONG_NAME_FOR_INDEX, &[name]));
         }
         let comment = spec.comment.clone().unwrap_or_default();
-        if comment.chars().count() > 1024 {
-            let name = spec.name.as_deref().unwrap_or_default();
-            return Err(Error::new(ER_TOO_LONG_INDEX_COMMENT, &[&name, &1024]));
-        }
         Ok(Self {
             id: None,
             kind,

@@ -26,7 +26,15 @@ impl SelectedColumn {
     pub(super) fn definition(&self) -> ColumnDefinition {
         ColumnDefinition {
             name: self.name.clone(),
-            data_type: self.data_type.clone(),
+            // Nothing but empty strings are made as CHAR(0) and BINARY(0).
+            data_type: match &self.data_type {
+                DataType::VarBinary { length: 0 } => DataType::Binary { length: 0 },
+                DataType::VarChar { length: 0, collation } => DataType::Char {
+                    length: 0,
+                    collation: *collation,
+                },
+                other => other.clone(),
+            },
             nullable: self.nullable,
             default: match &self.default {
                 ColumnDefault::None | ColumnDefault::Expression(_) if self.nullable => ColumnDefault::Null,

@@ -103,12 +103,26 @@ impl Window {
 
 fn limit_number(exec: &mut Exec<'_, '_>, expr: &Expr) -> Result<u64> {
     use paceline_types::error_code::ER_WRONG_ARGUMENTS;
-    let wrong = || crate::Error::new(ER_WRONG_ARGUMENTS, &[&"LIMIT"]);
+    // Only a parameter can be anything else than a number that fits.
+    let wrong = || crate::Error::new(ER_WRONG_ARGUMENTS, &[&"EXECUTE"]);
     match exec.eval(expr, &[])? {
         Value::Int(number) => u64::try_from(number).map_err(|_| wrong()),
         Value::UInt(number) => Ok(number),
         Value::Null => Ok(0),
-        Value::Text(text) => text.trim().parse().map_err(|_| wrong()),
+        // Text counts as far as it is a number.
+        Value::Text(text) => {
+            let text = text.trim_start();
+            let (is_negative, digits) = match text.strip_prefix('-') {
+                Some(rest) => (true, rest),
+                None => (false, text),
+            };
+            let end = digits.find(|c: char| !c.is_ascii_digit()).unwrap_or(digits.len());
+            match digits[..end].parse().unwrap_or(0) {
+                0 => Ok(0),
+                _ if is_negative => Err(wrong()),
+                number => Ok(number),
+            }
+        }
         Value::Decimal(number) => number.to_u64().map_err(|_| wrong()),
         _ => Err(wrong()),
     }

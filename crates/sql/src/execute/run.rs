@@ -221,6 +221,7 @@ fn run_statement(plan: &Plan, context: &mut ExecutionContext<'_>, sink: &mut dyn
         state: &mut state,
         mode: match strict && is_strict(plan) {
             true => EvalMode::StrictWrite,
+            false if ignores_errors(plan) => EvalMode::Ignore,
             false => EvalMode::Query,
         },
     };
@@ -285,6 +286,17 @@ fn is_strict(plan: &Plan) -> bool {
         PlanKind::Update(update) => !update.ignore,
         PlanKind::Load(load) => !load.insert.ignore,
         PlanKind::Delete(_) | PlanKind::Query(_) | PlanKind::Do(_) | PlanKind::Explain(_) => false,
+    }
+}
+
+/// Whether a statement has IGNORE.
+fn ignores_errors(plan: &Plan) -> bool {
+    match &plan.kind {
+        PlanKind::Insert(insert) => insert.ignore,
+        PlanKind::Update(update) => update.ignore,
+        PlanKind::Delete(delete) => delete.ignore,
+        PlanKind::Load(load) => load.insert.ignore,
+        PlanKind::Query(_) | PlanKind::Do(_) | PlanKind::Explain(_) => false,
     }
 }
 

@@ -20,7 +20,6 @@ use super::row_writer::{RowWriter, Updated};
 use super::run::{Exec, RowHandle};
 use super::{AffectedRows, Outcome};
 use crate::error::Result;
-use crate::expr::EvalMode;
 use crate::plan::tree::{AccessPath, ScanDirection, SelectPlan, StepSource, TableSource};
 use crate::plan::{AssignmentPlan, UpdatePlan, UpdateTarget};
 use crate::session::SqlMode;
@@ -103,7 +102,7 @@ pub(super) fn execute(exec: &mut Exec<'_, '_>, plan: &UpdatePlan, affected: Affe
             // As in MariaDB, rows are searched before strict mode begins if there is an order.
             let mode = exec.mode;
             if plan.is_ordered {
-                exec.mode = EvalMode::Query;
+                exec.mode = exec.mode.lenient();
             }
             for_each_row(exec, select, &mut |exec, row| {
                 let searching = std::mem::replace(&mut exec.mode, mode);
@@ -128,7 +127,7 @@ pub(super) fn execute(exec: &mut Exec<'_, '_>, plan: &UpdatePlan, affected: Affe
         // first.
         let mode = exec.mode;
         if !several {
-            exec.mode = EvalMode::Query;
+            exec.mode = exec.mode.lenient();
         }
         let found = collect(exec, select)?;
         exec.mode = mode;
@@ -159,7 +158,8 @@ pub(super) fn search_plan<'p>(exec: &mut Exec<'_, '_>, select: &'p SelectPlan) -
         return Ok(select);
     }
     let said = exec.session.diagnostics.clone();
-    let mode = std::mem::replace(&mut exec.mode, EvalMode::Query);
+    let mode = exec.mode;
+    exec.mode = mode.lenient();
     let plan = allowed(exec, select, &vec![Value::Null; select.slot_count]);
     exec.mode = mode;
     exec.session.diagnostics = said;
@@ -173,7 +173,7 @@ pub(super) fn for_each_row(exec: &mut Exec<'_, '_>, select: &SelectPlan, visit: 
     // As in MariaDB, strict mode does not apply to conditions that are known before a single table is read.
     let mode = exec.mode;
     if select.tables.len() == 1 {
-        exec.mode = EvalMode::Query;
+        exec.mode = exec.mode.lenient();
     }
     let runnable = select.impossible.is_none() && exec.all_true(&select.constant_conditions, &row)?;
     exec.mode = mode;

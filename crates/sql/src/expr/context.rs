@@ -20,6 +20,18 @@ pub enum EvalMode {
     Query,
     /// A strict INSERT or UPDATE: some warnings are errors (1365, 1292).
     StrictWrite,
+    /// A statement with IGNORE: some errors are warnings (1242).
+    Ignore,
+}
+
+impl EvalMode {
+    /// The mode without strictness.
+    pub fn lenient(self) -> Self {
+        match self {
+            EvalMode::StrictWrite => EvalMode::Query,
+            other => other,
+        }
+    }
 }
 
 /// The row of a query around the one being evaluated.

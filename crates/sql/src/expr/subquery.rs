@@ -14,7 +14,7 @@ use paceline_types::{Charset, Value};
 use super::aggregate::own_rule;
 use super::bind::hex_number;
 use super::cast::bytes_of_type;
-use super::context::EvalContext;
+use super::context::{EvalContext, EvalMode};
 use super::errors;
 use super::eval::convert;
 use super::eval::{Frame, compare_row_values, compare_values, row_values};
@@ -77,13 +77,24 @@ pub(crate) fn row(
         return Ok(cached.rows.first().cloned().unwrap_or_else(|| nulls(subquery)));
     }
     let mut found: Option<Vec<Value>> = None;
+    let mut has_more = false;
     context.run_subquery(subquery, frame.row, &mut |row| {
         if found.is_some() {
-            return Err(errors::error(ER_SUBQUERY_NO_1_ROW, &[]));
+            has_more = true;
+            return Ok(ControlFlow::Break(()));
         }
         found = Some(row.to_vec());
         Ok(ControlFlow::Continue(()))
     })?;
+    if has_more {
+        let error = errors::error(ER_SUBQUERY_NO_1_ROW, &[]);
+        if context.mode != EvalMode::Ignore {
+            return Err(error);
+        }
+        // IGNORE makes NULL of it.
+        context.session.diagnostics.warn(error.code(), error.message());
+        found = None;
+    }
     keep(subquery, frame, CachedRows::of_row(found.clone()), context);
     Ok(found.unwrap_or_else(|| nulls(subquery)))
 }

@@ -59,6 +59,15 @@ impl TableRef {
         }
     }
 
+    /// Whether its columns are those of the tables within, as MariaDB sees it: a view or a derived table that is merged. `mysql.user` is a view there.
+    pub fn is_merged(&self) -> bool {
+        match &self.source {
+            TableSource::Derived(plan) => super::unread_columns::is_merged(plan),
+            TableSource::Virtual { database, table, .. } => **database == *"mysql" && **table == *"user",
+            _ => self.merged.is_some(),
+        }
+    }
+
     /// See [`Block::find_row_id`].
     fn row_id(&self) -> Option<usize> {
         let TableSource::Base(definition) = &self.source else {

@@ -226,7 +226,8 @@ impl Block<'_, '_> {
             ast::Expr::Column(column) => Some(column),
             _ => None,
         };
-        let generated = matches!(name, ast::ItemName::Text(_));
+        let named = !matches!(name, ast::ItemName::Text(_));
+        let is_of_column = *name == ast::ItemName::Column;
         let name: Arc<str> = match (name.text(), written) {
             (Some(name), _) => name.into(),
             (None, Some(column)) => column.name.as_str().into(),
@@ -247,6 +248,10 @@ impl Block<'_, '_> {
             _ => None,
         };
         let result = match own {
+            // What a merged view or derived table calls its column is its name, however it is written here.
+            Some((table, column)) if is_of_column && self.tables[table].is_merged() => {
+                self.column_result(table, column)
+            }
             Some((table, column)) => ResultColumn {
                 name,
                 ..self.column_result(table, column)
@@ -256,7 +261,7 @@ impl Block<'_, '_> {
         Ok(Output {
             expr: bound,
             result,
-            named: !generated,
+            named,
         })
     }
 

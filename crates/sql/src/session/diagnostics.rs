@@ -59,6 +59,8 @@ pub struct Diagnostics {
     capacity: usize,
     notes: Notes,
     current_row: u64,
+    /// Warnings that come after the statement's error.
+    after_error: Vec<(ErrorCode, String)>,
 }
 
 impl Diagnostics {
@@ -73,6 +75,7 @@ impl Diagnostics {
             capacity: max_error_count,
             notes: Notes::Kept,
             current_row: 1,
+            after_error: Vec::new(),
         }
     }
 
@@ -83,6 +86,7 @@ impl Diagnostics {
         self.replaceable = self.warning_count > 0;
         self.capacity = max_error_count;
         self.current_row = 1;
+        self.after_error.clear();
     }
 
     /// A command begins that is no statement (COM_PING): what is here stays, with its count, until something is raised.
@@ -137,6 +141,16 @@ impl Diagnostics {
                 message: message.into(),
             });
         }
+        if level == Level::Error {
+            for (code, message) in std::mem::take(&mut self.after_error) {
+                self.push(Level::Warning, code, message);
+            }
+        }
+    }
+
+    /// Adds a warning that is to come after the error with which the statement ends.
+    pub fn warn_after_error(&mut self, code: ErrorCode, message: impl Into<String>) {
+        self.after_error.push((code, message.into()));
     }
 
     /// Adds a warning.

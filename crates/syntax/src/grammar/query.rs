@@ -6,7 +6,7 @@ use super::parser::{Parser, too_deep};
 use crate::ROW_ID;
 use crate::ast::{
     CommonTable, Expr, ItemName, Limit, Literal, LockStrength, LockWait, OrderItem, Query, QueryBody,
-    RowLocking, Select, SelectItem, SetOperator, SortOrder, TableName, With,
+    RowLocking, Select, SelectItem, SetOperator, SortOrder, TableName, UnaryOp, With,
 };
 use crate::error::{Error, Result};
 use crate::lexer::Token;
@@ -506,6 +506,9 @@ enum SetLevel {
 
 /// The name of a select item without an alias; `None` if it is the item's text.
 fn generated_name(expr: &Expr) -> Option<ItemName> {
+    if let Some(name) = name_without_plus(expr) {
+        return Some(ItemName::Text(name));
+    }
     Some(match expr {
         // Parentheses do not matter around a literal or a column.
         Expr::Nested(inner) => match (generated_name(inner), &**inner) {
@@ -526,6 +529,32 @@ fn generated_name(expr: &Expr) -> Option<ItemName> {
         },
         _ => return None,
     })
+}
+
+/// The name of `+a` and `(+1)`: a sign that changes nothing is not part of it. `None` for what has no such sign, or is more than a column or a
+/// literal.
+fn name_without_plus(expr: &Expr) -> Option<String> {
+    let mut has_plus = false;
+    let mut inner = expr;
+    loop {
+        inner = match inner {
+            Expr::Nested(nested) => nested,
+            Expr::Unary {
+                op: UnaryOp::Plus,
+                operand,
+            } => {
+                has_plus = true;
+                operand
+            }
+            _ => break,
+        };
+    }
+    match inner {
+        _ if !has_plus => None,
+        Expr::Column(name) => Some(name.name.clone()),
+        Expr::Literal(Literal::Number(text) | Literal::Text(text)) => Some(text.clone()),
+        _ => None,
+    }
 }
 
 /// The text of a number or a string of digits, for its name.

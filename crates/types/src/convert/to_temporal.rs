@@ -22,34 +22,58 @@ enum Lost {
     Clipped,
 }
 
-/// Converts a value to a number and its fraction in microseconds, for reading it as temporal. Returns `None` if it is
-/// far out of range.
-fn number_and_micros(value: &Value, fractions: Fractions) -> Option<(i64, u32, Lost)> {
+/// A number that is read as a temporal value.
+struct ReadNumber {
+    whole: i64,
+    /// Its fraction.
+    micros: u32,
+    /// Whether rounding takes it a microsecond further, into the next second: 20001231235959.9999999 is no number 20001231235960.
+    carries: bool,
+    lost: Lost,
+}
+
+/// Splits a number as temporal values are read from numbers; `None` if it is far out of range.
+fn read_number(value: &Value, fractions: Fractions) -> Option<ReadNumber> {
+    let whole = |whole: i64| {
+        Some(ReadNumber {
+            whole,
+            micros: 0,
+            carries: false,
+            lost: Lost::Nothing,
+        })
+    };
     let decimal = match value {
-        Value::Int(v) => return Some((*v, 0, Lost::Nothing)),
-        Value::UInt(v) => return Some((i64::try_from(*v).unwrap_or(i64::MAX), 0, Lost::Nothing)),
-        Value::Year(v) => return Some((i64::from(*v), 0, Lost::Nothing)),
-        Value::Bit(v) => return Some((i64::try_from(v.bits).unwrap_or(i64::MAX), 0, Lost::Nothing)),
+        Value::Int(v) => return whole(*v),
+        Value::UInt(v) => return whole(i64::try_from(*v).unwrap_or(i64::MAX)),
+        Value::Year(v) => return whole(i64::from(*v)),
+        Value::Bit(v) => return whole(i64::try_from(v.bits).unwrap_or(i64::MAX)),
         Value::Decimal(v) => *v,
         Value::Double(_) | Value::Float(_) => number::to_decimal(value, &TimeZone::UTC)?.0,
         _ => return None,
     };
-    let cut = decimal.round(
-        6,
-        match fractions {
-            Fractions::Cut => Rounding::Truncate,
-            Fractions::Rounded => Rounding::HalfUp,
-        },
-    );
-    let whole = cut.round(0, Rounding::Truncate);
-    let fraction = cut.sub(&whole).ok()?.mul(&Decimal::from(1_000_000u64)).ok()?;
+    let whole = decimal.round(0, Rounding::Truncate);
+    let rounded = match fractions {
+        Fractions::Cut => decimal.round(6, Rounding::Truncate),
+        Fractions::Rounded => decimal.round(6, Rounding::HalfUp),
+    };
+    let carries = rounded.round(0, Rounding::Truncate) != whole;
+    let kept = if carries {
+        decimal.round(6, Rounding::Truncate)
+    } else {
+        rounded
+    };
+    let fraction = kept.sub(&whole).ok()?.mul(&Decimal::from(1_000_000u64)).ok()?;
     let limit = if decimal.is_negative() { i64::MIN } else { i64::MAX };
-    let micros = fraction.abs().to_u64().ok()? as u32;
-    Some((
-        whole.to_i64().unwrap_or(limit),
-        micros,
-        if cut == decimal { Lost::Nothing } else { Lost::Part },
-    ))
+    Some(ReadNumber {
+        whole: whole.to_i64().unwrap_or(limit),
+        micros: fraction.abs().to_u64().ok()? as u32,
+        carries,
+        // Nothing is said of what is rounded.
+        lost: match fractions {
+            Fractions::Cut if rounded != decimal => Lost::Part,
+            _ => Lost::Nothing,
+        },
+    })
 }
 
 /// Returns whether a number is read as a date, such as 20240131, and not as a datetime.
@@ -92,14 +116,18 @@ fn read_datetime(value: &Value, context: &ConvertContext<'_>, modes: DateModes) 
         Value::Time(v) => on_day(*v, context).map(|value| (value, Lost::Nothing)),
         Value::Null => None,
         _ => {
-            let (number, micros, lost) = number_and_micros(value, modes.fractions)?;
-            // A number that is a date has no fraction of a second.
-            let (micros, lost) = if micros > 0 && is_day_number(number) {
-                (0, Lost::Part)
+            let number = read_number(value, modes.fractions)?;
+            // A number that is a day has no fraction of a second.
+            let (micros, carries, lost) = if number.micros > 0 && is_day_number(number.whole) {
+                (0, false, Lost::Part)
             } else {
-                (micros, lost)
+                (number.micros, number.carries, number.lost)
             };
-            let read = datetime_from_number(number, micros, modes)?;
+            let mut read = datetime_from_number(number.whole, micros, modes)?;
+            if carries {
+                let microsecond = crate::temporal::Interval { months: 0, micros: 1 };
+                read = add_interval(read, microsecond)?;
+            }
             let negative = matches!(value, Value::Decimal(v) if v.is_negative())
                 || matches!(value, Value::Double(v) if *v < 0.0);
             let decimals = if micros > 0 { 6 } else { 0 };
@@ -154,8 +182,18 @@ fn read_time(value: &Value, context: &ConvertContext<'_>) -> Option<(Time, Lost)
             None
         }
         _ => {
-            let (number, micros, lost) = number_and_micros(value, context.date_modes.fractions)?;
+            let ReadNumber {
+                whole: number,
+                micros,
+                carries,
+                lost,
+            } = read_number(value, context.date_modes.fractions)?;
             let is_day = number > 9_999_999 && is_day_number(number);
+            // As in MariaDB, a time is not rounded to another minute, only a datetime is.
+            let from_datetime = number > 9_999_999;
+            if carries && !from_datetime {
+                return None;
+            }
             let read = time_from_number(number, if is_day { 0 } else { micros })?;
             let negative = matches!(value, Value::Decimal(v) if v.is_negative())
                 || matches!(value, Value::Double(v) if *v < 0.0);
@@ -164,8 +202,13 @@ fn read_time(value: &Value, context: &ConvertContext<'_>) -> Option<(Time, Lost)
             } else {
                 read.value.micros()
             };
+            const DAY_MICROS: i64 = 86_400_000_000;
+            let micros = match carries && !is_day {
+                true => (micros + 1) % DAY_MICROS,
+                false => micros,
+            };
             let decimals = if read.value.microsecond() > 0 { 6 } else { 0 };
-            let from_datetime = number > 9_999_999 && !read.clipped;
+            let from_datetime = from_datetime && !read.clipped;
             let lost = match (read.clipped, from_datetime) {
                 (true, _) => Lost::Clipped,
                 (_, true) => lost.max(Lost::Part),
@@ -184,14 +227,14 @@ pub fn to_time_clipped(value: &Value, context: &ConvertContext<'_>) -> Option<(T
 /// Converts a number to an interval of days to seconds or, if it has more than twelve digits, to a datetime. Returns
 /// `None` if it is neither, or not a number.
 pub fn number_to_interval(value: &Value) -> Option<IntervalOrDateTime> {
-    let (number, micros, _) = number_and_micros(value, Fractions::Cut)?;
-    interval_from_number(number, micros)
+    let number = read_number(value, Fractions::Cut)?;
+    interval_from_number(number.whole, number.micros)
 }
 
 /// Converts a number that has more digits than a time to a datetime, in places where both are valid. Returns `None` for
 /// any other number.
 pub fn number_to_datetime(value: &Value, context: &ConvertContext<'_>) -> Option<DateTime> {
-    let (number, ..) = number_and_micros(value, Fractions::Cut)?;
+    let number = read_number(value, Fractions::Cut)?.whole;
     (9_999_999 < number && number <= 99_991_231_235_959).then_some(())?;
     to_datetime(value, context)
 }
@@ -290,9 +333,10 @@ pub(super) fn timestamp(value: Value, decimals: u8, context: &ConvertContext<'_>
         let fitted = instant.with_decimals(decimals, context.date_modes.fractions);
         return match fitted {
             Some(fitted) => Assigned::fine(Value::Timestamp(fitted)),
+            // The last second is not rounded to the next, which there is not.
             None => Assigned {
                 problem: wrong("datetime", &value, Lost::Clipped),
-                value: zero,
+                value: (instant.with_decimals(decimals, Fractions::Cut)).map_or(zero, Value::Timestamp),
             },
         };
     }

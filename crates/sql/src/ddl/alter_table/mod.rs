@@ -256,7 +256,8 @@ impl Planner<'_> {
         {
             alteration.description.collation = collation;
         }
-        if let Some(comment) = checked_table_comment(options)? {
+        let name = &alteration.description.name;
+        if let Some(comment) = checked_table_comment(options, name, self.session)? {
             alteration.description.comment = comment;
         }
         if let Some(start) = options.auto_increment {

@@ -9,6 +9,7 @@ use super::algorithm::Change;
 use super::kept::{clustered_stays, stored_alike};
 use crate::catalog::{CatalogChange, TableDefinition, TableDescription};
 use crate::ddl::build::{BuildKind, ColumnSource, TableBuild, TestedRows};
+use crate::ddl::create_table::Occasion;
 use crate::ddl::foreign_key::{KeyStatement, malformed};
 use crate::ddl::plan::Planner;
 use crate::error::Result;
@@ -33,7 +34,7 @@ impl Planner<'_> {
         let sources: Vec<Option<usize>> = columns.iter().map(|draft| draft.source).collect();
         description.columns = columns.into_iter().map(|draft| draft.column).collect();
         description.checks = checks;
-        self.complete(&mut description, drafts)?;
+        self.complete(&mut description, drafts, Occasion::Alter)?;
         if old.is_temporary() && !new_keys.is_empty() {
             return Err(malformed(&description));
         }

@@ -9,7 +9,7 @@ use paceline_types::Value;
 use super::arguments::Args;
 use super::{EvalFn, Function, pure, steady};
 use crate::error::Result;
-use crate::expr::context::{EvalContext, EvalMode};
+use crate::expr::context::EvalContext;
 use crate::expr::eval::convert;
 use crate::expr::expr_type::ExprType;
 
@@ -93,7 +93,8 @@ fn to_double(value: &Value, context: &mut EvalContext<'_>) -> Result<Value> {
 type Conversion = fn(&Value, &mut EvalContext<'_>) -> Result<Value>;
 
 fn once_before(args: &Args<'_>, context: &mut EvalContext<'_>, convert: Conversion) -> Result<Value> {
-    let mode = std::mem::replace(&mut context.mode, EvalMode::Query);
+    let mode = context.mode;
+    context.mode = mode.lenient();
     let value = once(args, context, convert);
     context.mode = mode;
     value

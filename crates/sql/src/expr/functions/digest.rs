@@ -119,7 +119,8 @@ fn eval_sha1(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
 
 fn eval_sha2(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
     let bytes = some!(args.bytes(0, context)?);
-    Ok(match some!(args.int(1, context)?) {
+    // As in MariaDB, NULL is the default length.
+    Ok(match args.int(1, context)?.unwrap_or(0) {
         0 | 256 => Value::Text(hex_lower(&Sha256::digest(bytes))),
         224 => Value::Text(hex_lower(&Sha224::digest(bytes))),
         384 => Value::Text(hex_lower(&Sha384::digest(bytes))),

@@ -26,13 +26,23 @@ pub(super) static FUNCTIONS: &[Function] = &[
         |_| Ok(system_text(64).nullable()),
         |_, context| Ok(context.session.database.clone().map_or(Value::Null, Value::Text)),
     ),
-    steady("user", (0, 0), |_| Ok(system_text(384)), eval_user),
-    steady("session_user", (0, 0), |_| Ok(system_text(384)), eval_user),
-    steady("system_user", (0, 0), |_| Ok(system_text(384)), eval_user),
+    steady("user", (0, 0), |_| Ok(system_text(384).nullable()), eval_user),
+    steady(
+        "session_user",
+        (0, 0),
+        |_| Ok(system_text(384).nullable()),
+        eval_user,
+    ),
+    steady(
+        "system_user",
+        (0, 0),
+        |_| Ok(system_text(384).nullable()),
+        eval_user,
+    ),
     steady(
         "current_user",
         (0, 0),
-        |_| Ok(system_text(384)),
+        |_| Ok(system_text(384).nullable()),
         |_, context| Ok(Value::Text(context.session.current_user.to_string())),
     ),
     steady(
@@ -144,7 +154,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     pure(
         "charset",
         (1, 1),
-        |_| Ok(system_text(64)),
+        |_| Ok(system_text(64).nullable()),
         |args, context| {
             let _ = context;
             Ok(Value::Text(args.ty_of(0).charset().name().to_owned()))
@@ -153,7 +163,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     pure(
         "collation",
         (1, 1),
-        |_| Ok(system_text(64)),
+        |_| Ok(system_text(64).nullable()),
         |args, context| {
             let _ = context;
             Ok(Value::Text(args.ty_of(0).collation().name().to_owned()))

@@ -187,6 +187,24 @@ impl Statistics {
         self.table(definition).rows_per_key(index, parts)
     }
 
+    /// For each index about how many different values its first 1, 2, … columns have.
+    pub fn distinct_prefixes(&self, definition: &Arc<TableDefinition>) -> Vec<Vec<u64>> {
+        let known = self.table(definition);
+        let of_prefix = |index: usize, parts: usize| match known.rows {
+            0.0 => 0,
+            rows => (rows / known.rows_per_key(index, parts).max(1.0))
+                .round()
+                .max(1.0) as u64,
+        };
+        (definition.indexes().iter().enumerate())
+            .map(|(place, index)| {
+                (1..=index.parts.len())
+                    .map(|parts| of_prefix(place, parts))
+                    .collect()
+            })
+            .collect()
+    }
+
     /// What is known of a table.
     pub(crate) fn table(&self, definition: &Arc<TableDefinition>) -> TableStatistics {
         let id = definition.schema().clustered_id();
