@@ -8,9 +8,9 @@ use paceline_binlog::event::RowsFlags;
 use paceline_binlog::group::{GroupOptions, GroupSize, StatementOptions};
 use paceline_binlog::log::{OpenRequest, RealDisk};
 use paceline_binlog::{CommitGroup, EventGroupBuffer, Log, LogConfig};
-use paceline_sql::catalog::{Catalog, CatalogHandle, TableDefinition};
-use paceline_sql::ddl::{DdlContext, plan_ddl};
-use paceline_sql::session::{Services, SessionContext};
+use paceline_catalog::ddl::{DdlContext, plan_ddl};
+use paceline_catalog::{Catalog, CatalogHandle, TableDefinition};
+use paceline_expression::session::{Services, SessionContext};
 use paceline_storage::{Storage, StorageConfig};
 use paceline_syntax::{ParseOptions, Statement, parse_first};
 use paceline_types::table_map_metadata::RowMetadata;
@@ -52,7 +52,7 @@ fn table() -> Arc<TableDefinition> {
             catalog: &now,
             session: &mut session,
             first_id: now.next_id(),
-            default_engine: paceline_sql::catalog::TableEngine::InnoDb,
+            default_engine: paceline_catalog::TableEngine::InnoDb,
             select_columns: None,
             temporary: None,
         };

@@ -1,9 +1,9 @@
-//! Implements [`Definitions`] with the catalog: `sql` plans and runs the DDL of the log.
+//! Implements [`Definitions`] with the catalog: the crate `catalog` plans and runs the DDL of the log.
 
 use std::sync::Arc;
 
-use paceline_sql::catalog::CatalogHandle;
-use paceline_sql::ddl::{ReplayHost, replay_ddl};
+use paceline_catalog::CatalogHandle;
+use paceline_catalog::ddl::{ReplayHost, replay_ddl};
 use paceline_storage::Storage;
 
 use crate::definitions::{DdlEffect, Definitions, LoggedDdl, ReplayTable};

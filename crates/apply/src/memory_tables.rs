@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use paceline_binlog::event::{EventFlags, QueryEvent, StatusVar};
-use paceline_sql::catalog::{Catalog, CatalogChange, CatalogHandle, TableDefinition, TableEngine};
-use paceline_sql::ddl::{ReplayHost, quote_identifier, replay_ddl};
-use paceline_sql::session::SessionContext;
+use paceline_catalog::ddl::{ReplayHost, quote_identifier, replay_ddl};
+use paceline_catalog::{Catalog, CatalogChange, CatalogHandle, TableDefinition, TableEngine};
+use paceline_expression::session::SessionContext;
 use paceline_syntax::AccountStatement;
 use paceline_txn::{DdlCommit, GtidChoice, Interrupt, Replication, TransactionManager};
 
@@ -86,8 +86,8 @@ impl ReplayHost for NoAccounts {
         _: &AccountStatement,
         _: &Catalog,
         _: &SessionContext,
-    ) -> paceline_sql::Result<Vec<CatalogChange>> {
-        Err(paceline_sql::Error::unsupported(
+    ) -> paceline_syntax::Result<Vec<CatalogChange>> {
+        Err(paceline_syntax::Error::unsupported(
             "a statement about accounts here",
         ))
     }

@@ -13,7 +13,7 @@ use paceline_apply::{DdlEffect, Definitions, LoggedDdl, RecoveryReport, ReplayTa
 use paceline_binlog::event::{EventFlags, QueryEvent, StatusVar};
 use paceline_binlog::log::{OpenRequest, RealDisk};
 use paceline_binlog::{Log, LogConfig, LoggedTable};
-use paceline_sql::catalog::{
+use paceline_catalog::{
     AutoIncrement, ColumnDefault, ColumnDefinition, IndexDefinition, IndexKind, IndexPart, TableDefinition,
     TableDescription, TableEngine,
 };

@@ -9,9 +9,9 @@ use paceline_apply::{CatalogDefinitions, RecoveryReport, empty_memory_tables, re
 use paceline_binlog::event::{EventFlags, QueryEvent, StatusVar};
 use paceline_binlog::log::{OpenRequest, RealDisk};
 use paceline_binlog::{BinlogState, Log, LogConfig};
-use paceline_sql::catalog::{Catalog, CatalogChange, CatalogHandle};
-use paceline_sql::ddl::{ReplayHost, replay_ddl};
-use paceline_sql::session::SessionContext;
+use paceline_catalog::ddl::{ReplayHost, replay_ddl};
+use paceline_catalog::{Catalog, CatalogChange, CatalogHandle};
+use paceline_expression::session::SessionContext;
 use paceline_storage::{BuildId, Direction, IndexId, KeyRange, Storage, StorageConfig};
 use paceline_syntax::AccountStatement;
 use paceline_txn::{
@@ -29,8 +29,8 @@ impl ReplayHost for NoAccounts {
         _: &AccountStatement,
         _: &Catalog,
         _: &SessionContext,
-    ) -> paceline_sql::Result<Vec<CatalogChange>> {
-        Err(paceline_sql::Error::unsupported("accounts"))
+    ) -> paceline_syntax::Result<Vec<CatalogChange>> {
+        Err(paceline_syntax::Error::unsupported("accounts"))
     }
 }
 

@@ -8,7 +8,7 @@ use crate::session::login::LOGIN_PACKET_MAX;
 use crate::session::services::SessionServices;
 use crate::session::{Phase, Registered, Session};
 use crate::variables::Variable;
-use paceline_sql::session::{Services, SessionContext, SessionMemory};
+use paceline_expression::session::{Services, SessionContext, SessionMemory};
 use paceline_wire::listener::Listener;
 use paceline_wire::socket::Socket;
 use std::sync::Arc;
@@ -102,7 +102,7 @@ fn session(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use paceline_sql::session::{ServerFunctions, WaitOutcome};
+    use paceline_expression::session::{ServerFunctions, WaitOutcome};
 
     #[tokio::test(flavor = "multi_thread")]
     async fn a_session_that_panics_is_removed() {

@@ -3,10 +3,10 @@
 use crate::session::Session;
 use crate::session::query::Execution;
 use crate::session::result::{ResultWriter, Streaming};
-use paceline_sql::Result;
-use paceline_sql::execute::RowSink;
-use paceline_sql::expr::ExprType;
-use paceline_sql::plan::ResultColumn;
+use paceline_expression::ExprType;
+use paceline_query::execute::RowSink;
+use paceline_query::plan::ResultColumn;
+use paceline_syntax::Result;
 use paceline_types::{Collation, DataType, Value};
 
 /// Columns and rows of a result set.

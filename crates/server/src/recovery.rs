@@ -6,9 +6,9 @@ use crate::session::account::changes;
 use paceline_apply::CatalogDefinitions;
 use paceline_binlog::event::Follows;
 use paceline_binlog::log::Log;
-use paceline_sql::catalog::{Catalog, CatalogChange, CatalogHandle};
-use paceline_sql::ddl::ReplayHost;
-use paceline_sql::session::{SessionContext, VirtualColumn, VirtualTables, WantedRows};
+use paceline_catalog::ddl::ReplayHost;
+use paceline_catalog::{Catalog, CatalogChange, CatalogHandle};
+use paceline_expression::session::{SessionContext, VirtualColumn, VirtualTables, WantedRows};
 use paceline_storage::Storage;
 use paceline_syntax::AccountStatement;
 use paceline_types::{LogPosition, Value};
@@ -72,8 +72,8 @@ impl VirtualTables for DeclaredTables {
         _: &str,
         _: &str,
         _: &WantedRows,
-    ) -> paceline_sql::Result<Vec<Vec<Value>>> {
-        Err(paceline_sql::Error::unsupported("reading this table here"))
+    ) -> paceline_syntax::Result<Vec<Vec<Value>>> {
+        Err(paceline_syntax::Error::unsupported("reading this table here"))
     }
 }
 
@@ -93,7 +93,7 @@ impl ReplayHost for ServerHost<'_> {
         statement: &AccountStatement,
         catalog: &Catalog,
         session: &SessionContext,
-    ) -> paceline_sql::Result<Vec<CatalogChange>> {
+    ) -> paceline_syntax::Result<Vec<CatalogChange>> {
         let before = Accounts::of_catalog(catalog, self.initial_accounts);
         let current = (
             session.current_user.user.as_str(),

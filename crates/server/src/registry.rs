@@ -3,7 +3,7 @@
 use crate::status::Counters;
 use crate::transaction_mark::TransactionMark;
 use paceline_apply::replicated::StatementCounts;
-use paceline_sql::session::SessionMemory;
+use paceline_expression::session::SessionMemory;
 use paceline_txn::{AwaitedLock, Interrupt, InterruptReason};
 use paceline_wire::socket::SocketHandle;
 use paceline_wire::tls::TlsSession;

@@ -1,6 +1,6 @@
 //! Temporary tables of a primary's sessions whose statements are replicated as text.
 
-use paceline_sql::catalog::TemporaryTables;
+use paceline_catalog::TemporaryTables;
 use paceline_types::ServerId;
 use parking_lot::Mutex;
 use std::collections::HashMap;

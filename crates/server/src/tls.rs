@@ -6,7 +6,7 @@
 
 use crate::variables::{Globals, Variable};
 use arc_swap::ArcSwapOption;
-use paceline_sql::Error;
+use paceline_syntax::Error;
 use paceline_types::error_code::ER_UNKNOWN_ERROR;
 use paceline_wire::tls::certificate::time_text;
 use paceline_wire::tls::{ServerTls, TlsParameters, TlsSession};

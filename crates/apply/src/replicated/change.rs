@@ -7,8 +7,8 @@
 use super::ExecMode;
 use super::failure::{Failure, HandlerError};
 use super::table::MappedTable;
-use paceline_sql::catalog::{TableDefinition, duplicate_entry};
-use paceline_sql::foreign_key::{ForeignKeyRun, RunMode};
+use paceline_catalog::foreign_key::{ForeignKeyRun, RunMode};
+use paceline_catalog::{TableDefinition, duplicate_entry};
 use paceline_storage::{Clustered, Row};
 use paceline_txn::{LockMode, LockWait, RowChange, Transaction, WriteMark};
 use paceline_types::error_code::{ER_DUP_ENTRY, ER_KEY_NOT_FOUND};

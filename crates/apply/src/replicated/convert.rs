@@ -17,7 +17,7 @@
 use super::failure::Failure;
 use super::older::{Older, StandIns};
 use paceline_binlog::event::TableMapEvent;
-use paceline_sql::catalog::TableDefinition;
+use paceline_catalog::TableDefinition;
 use paceline_types::convert::{self, ConvertContext};
 use paceline_types::error_code::{ER_SLAVE_CONVERSION_FAILED, ER_SLAVE_CORRUPT_EVENT};
 use paceline_types::table_map_metadata::decode_columns;

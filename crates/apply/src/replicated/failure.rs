@@ -124,8 +124,8 @@ impl From<paceline_binlog::Error> for Failure {
     }
 }
 
-impl From<paceline_sql::Error> for Failure {
-    fn from(error: paceline_sql::Error) -> Self {
+impl From<paceline_syntax::Error> for Failure {
+    fn from(error: paceline_syntax::Error) -> Self {
         Failure::new(error.code(), error.message())
     }
 }

@@ -14,8 +14,8 @@ use paceline_binlog::event::{
 };
 use paceline_binlog::group::StatementOptions;
 use paceline_binlog::mysql::PartialUpdateRowsEvent;
-use paceline_sql::foreign_key::{ForeignKeyRun, RunMode};
-use paceline_sql::plan::Statistics;
+use paceline_catalog::foreign_key::{ForeignKeyRun, RunMode};
+use paceline_query::plan::Statistics;
 use paceline_txn::Transaction;
 use smallvec::SmallVec;
 use std::sync::Arc;

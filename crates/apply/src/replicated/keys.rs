@@ -18,7 +18,7 @@ use super::failure::Failure;
 use super::foreign::{HeldColumns, key_of};
 use super::table::MappedTable;
 use paceline_binlog::event::{RowsEvent, RowsFlags, RowsKind};
-use paceline_sql::foreign_key::Changed;
+use paceline_catalog::foreign_key::Changed;
 use paceline_storage::Clustered;
 use xxhash_rust::xxh3::xxh3_64;
 

@@ -18,7 +18,7 @@
 use super::failure::Failure;
 use flate2::{Decompress, FlushDecompress, Status};
 use paceline_binlog::event::TableMapEvent;
-use paceline_sql::catalog::TableDefinition;
+use paceline_catalog::TableDefinition;
 use paceline_types::data_type::FieldType;
 use paceline_types::error_code::ER_SLAVE_CORRUPT_EVENT;
 use paceline_types::{DataType, Date, DateTime, Time, Timestamp, Value};

@@ -8,8 +8,8 @@ use crate::follow::{Follower, Wanted};
 use crate::options::{Address, Candidates};
 use crate::writer::RotateError;
 use paceline_binlog::log::PurgeTarget;
-use paceline_sql::expr::ExprType;
-use paceline_sql::session::UserVariable;
+use paceline_expression::ExprType;
+use paceline_expression::session::UserVariable;
 use paceline_syntax::Error;
 use paceline_syntax::ast::{QueryBody, SelectItem};
 use paceline_syntax::{

@@ -3,7 +3,7 @@
 use super::answer::Cell;
 use crate::archive::{Archive, version};
 use crate::options::SemiSync;
-use paceline_sql::session::UserVariables;
+use paceline_expression::session::UserVariables;
 
 /// Settings of a client.
 #[derive(Default)]

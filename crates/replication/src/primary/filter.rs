@@ -321,7 +321,7 @@ mod tests {
     use super::super::request::{Registered, StartAt};
     use super::*;
     use paceline_binlog::event::{ChecksumAlgorithm, EventStamp, XidEvent, encode_event};
-    use paceline_sql::session::UserVariables;
+    use paceline_expression::session::UserVariables;
     use paceline_types::ServerId;
     use paceline_wire::command::BinlogDump;
 

@@ -17,7 +17,7 @@
 use super::refusal::Refusal;
 use paceline_binlog::GtidPosition;
 use paceline_binlog::event::ChecksumAlgorithm;
-use paceline_sql::session::UserVariables;
+use paceline_expression::session::UserVariables;
 use paceline_types::{ServerId, Value};
 use paceline_wire::command::BinlogDump;
 use std::fmt;
@@ -288,8 +288,8 @@ fn leading_number(bytes: &[u8]) -> i64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use paceline_sql::expr::ExprType;
-    use paceline_sql::session::UserVariable;
+    use paceline_expression::ExprType;
+    use paceline_expression::session::UserVariable;
 
     fn variables(list: &[(&str, Value)]) -> UserVariables {
         let mut variables = UserVariables::default();

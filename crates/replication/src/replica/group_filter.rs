@@ -10,7 +10,7 @@ use paceline_binlog::event::{
 };
 use paceline_binlog::mysql::PartialUpdateRowsEvent;
 use paceline_binlog::{EventGroup, Result};
-use paceline_sql::session::SqlMode;
+use paceline_expression::session::SqlMode;
 use paceline_syntax::{ParseOptions, statement_objects};
 use std::collections::HashSet;
 

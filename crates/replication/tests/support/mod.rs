@@ -7,13 +7,13 @@ use paceline_apply::{CatalogDefinitions, recover};
 use paceline_binlog::event::{EventFlags, QueryEvent, StatusVar};
 use paceline_binlog::log::{OpenRequest, RealDisk};
 use paceline_binlog::{EventGroup, Log, LogConfig};
+use paceline_catalog::ddl::{ReplayHost, replay_ddl};
+use paceline_catalog::{Catalog, CatalogChange, CatalogHandle, TableDefinition};
+use paceline_expression::session::SessionContext;
 use paceline_replication::replica::apply::{
     Applier, ApplierOptions, ApplierParts, ReplicatedStatement, StatementRunner, StatementRunners,
 };
 use paceline_replication::replica::received::{Received, ReceivedGroup, SourcePosition};
-use paceline_sql::catalog::{Catalog, CatalogChange, CatalogHandle, TableDefinition};
-use paceline_sql::ddl::{ReplayHost, replay_ddl};
-use paceline_sql::session::SessionContext;
 use paceline_storage::{Direction, Row, Storage, StorageConfig, value_payload};
 use paceline_syntax::AccountStatement;
 use paceline_txn::{
@@ -34,8 +34,8 @@ impl ReplayHost for NoAccounts {
         _: &AccountStatement,
         _: &Catalog,
         _: &SessionContext,
-    ) -> paceline_sql::Result<Vec<CatalogChange>> {
-        Err(paceline_sql::Error::unsupported("accounts"))
+    ) -> paceline_syntax::Result<Vec<CatalogChange>> {
+        Err(paceline_syntax::Error::unsupported("accounts"))
     }
 }
 

@@ -25,8 +25,8 @@ pub use require::Require;
 
 use arc_swap::ArcSwap;
 use authentication::AuthenticationRecord;
-use paceline_sql::catalog::Catalog;
-use paceline_sql::session::Privilege;
+use paceline_catalog::Catalog;
+use paceline_expression::session::Privilege;
 use paceline_types::error_code::ER_OPTION_PREVENTS_STATEMENT;
 use paceline_wire::authentication::NativePassword;
 use password_errors::PasswordErrors;
@@ -330,9 +330,9 @@ impl SharedAccounts {
     ///
     /// # Errors
     /// 1290 under `--skip-grant-tables`.
-    pub fn must_count(&self) -> paceline_sql::Result<()> {
+    pub fn must_count(&self) -> paceline_syntax::Result<()> {
         match self.are_skipped() {
-            true => Err(paceline_sql::Error::new(
+            true => Err(paceline_syntax::Error::new(
                 ER_OPTION_PREVENTS_STATEMENT,
                 &[&"--skip-grant-tables"],
             )),

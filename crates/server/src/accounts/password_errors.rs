@@ -1,7 +1,7 @@
 //! `max_password_errors`: accounts with consecutive wrong passwords.
 
 use super::{Account, Accounts};
-use paceline_sql::session::Privilege;
+use paceline_expression::session::Privilege;
 use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -1,6 +1,6 @@
 //! Sets of privileges, and MariaDB's names of them.
 
-use paceline_sql::session::Privilege;
+use paceline_expression::session::Privilege;
 
 /// All privileges with their names, in MariaDB's order.
 pub const ALL: &[(Privilege, &str)] = &[

@@ -1,7 +1,7 @@
 //! Output of `SHOW GRANTS` and `SHOW CREATE USER`.
 
 use super::{Account, PrivilegeSet};
-use paceline_sql::session::Privilege;
+use paceline_expression::session::Privilege;
 
 /// Returns the lines of `SHOW GRANTS`.
 pub fn grants(account: &Account) -> Vec<String> {

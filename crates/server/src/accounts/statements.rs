@@ -9,12 +9,12 @@
 
 use super::authentication::{Authentication, Method, UNIX_SOCKET};
 use super::{Account, Accounts, PrivilegeSet, Require, quoted};
-use paceline_sql::session::{Privilege, SqlMode};
-use paceline_sql::{Error, Result};
+use paceline_expression::session::{Privilege, SqlMode};
 use paceline_syntax::{
     self, AccountName, AccountOptions, AccountSpec, AccountStatement, AuthenticationPlugin, PasswordSpec,
     PrivilegeLevel, PrivilegeSpec, UserName,
 };
+use paceline_syntax::{Error, Result};
 use paceline_types::error_code::*;
 use paceline_wire::authentication::{NATIVE_PASSWORD, NativePassword};
 

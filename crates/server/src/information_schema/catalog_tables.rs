@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use paceline_sql::catalog::{
+use paceline_catalog::ddl::{engine_options, is_engine_option};
+use paceline_catalog::{
     ColumnDefault, ColumnDefinition, IndexDefinition, IndexKind, TableDescription, TableEngine,
 };
-use paceline_sql::ddl::{engine_options, is_engine_option};
-use paceline_sql::session::WantedRows;
+use paceline_expression::session::WantedRows;
 use paceline_types::{DataType, Timestamp, Value};
 
 use super::shown_column::ShownColumn;

@@ -3,8 +3,8 @@
 
 use std::sync::OnceLock;
 
-use paceline_sql::expr::ExprType;
-use paceline_sql::session::VirtualColumn;
+use paceline_expression::ExprType;
+use paceline_expression::session::VirtualColumn;
 use paceline_types::data_type::{DecimalType, FloatType, IntegerType, IntegerWidth, Sign};
 use paceline_types::{BlobSize, Collation, DataType};
 

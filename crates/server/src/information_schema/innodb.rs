@@ -4,7 +4,7 @@
 //! full-text indexes is there and empty.
 
 use super::{Row, Sources, number, text};
-use paceline_sql::catalog::{
+use paceline_catalog::{
     ColumnDefinition, ForeignKey, GeneratedStorage, IndexDefinition, IndexKind, ReferentialAction,
     TableDescription, TableEngine,
 };

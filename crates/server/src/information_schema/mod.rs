@@ -22,8 +22,8 @@ mod shown_column;
 mod transactions;
 mod views;
 
-use paceline_sql::catalog::{DatabaseDefinition, TableDescription, ViewDefinition};
-use paceline_sql::session::{Privilege, WantedRows};
+use paceline_catalog::{DatabaseDefinition, TableDescription, ViewDefinition};
+use paceline_expression::session::{Privilege, WantedRows};
 use paceline_types::Value;
 use paceline_types::temporal::TimeZone;
 
@@ -135,7 +135,7 @@ pub trait Sources {
     ///
     /// # Errors
     /// 1356 for an invalid view.
-    fn view_columns(&self, view: &ViewDefinition) -> paceline_sql::Result<Vec<ViewColumn>>;
+    fn view_columns(&self, view: &ViewDefinition) -> paceline_syntax::Result<Vec<ViewColumn>>;
     /// Returns a table's size.
     fn table_size(&self, table: &TableDescription) -> TableSize;
     /// For each index of a table about how many different values its first 1, 2, … columns have.
@@ -161,7 +161,7 @@ pub trait Sources {
     /// Returns the waits for row locks.
     fn row_lock_waits(&self) -> Vec<paceline_txn::RowLockWait>;
     /// Returns the catalog of all tables.
-    fn catalog(&self) -> std::sync::Arc<paceline_sql::catalog::Catalog>;
+    fn catalog(&self) -> std::sync::Arc<paceline_catalog::Catalog>;
     /// Returns the account's privileges on columns: `select,insert,update,references` or a part of it.
     fn column_privileges(&self, database: &str) -> String;
 }

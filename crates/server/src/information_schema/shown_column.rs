@@ -135,7 +135,7 @@ impl ShownColumn<'_> {
             number_or_null(measures.fraction),
             text_or_null(has_text.then(|| data_type.charset().name())),
             text_or_null(has_text.then(|| data_type.collation().name())),
-            text(paceline_sql::ddl::shown_type(data_type, self.compressed)),
+            text(paceline_catalog::ddl::shown_type(data_type, self.compressed)),
             text(self.key),
             text(self.extra),
             text(self.privileges),

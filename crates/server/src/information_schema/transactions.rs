@@ -1,7 +1,7 @@
 //! INNODB_TRX, INNODB_LOCKS and INNODB_LOCK_WAITS: open transactions and waits for row locks.
 
 use super::{Row, Sources, number, text, text_or_null};
-use paceline_sql::catalog::Catalog;
+use paceline_catalog::Catalog;
 use paceline_storage::IndexId;
 use paceline_txn::{LockMode, RowLock, RowLockWait};
 use paceline_types::Value;

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use paceline_sql::catalog::ViewDefinition;
-use paceline_sql::plan::ResultColumn;
-use paceline_sql::session::WantedRows;
+use paceline_catalog::ViewDefinition;
+use paceline_expression::session::WantedRows;
+use paceline_query::plan::ResultColumn;
 use paceline_types::{DataType, Value};
 
 use super::shown_column::ShownColumn;

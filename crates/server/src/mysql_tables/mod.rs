@@ -6,7 +6,7 @@
 use crate::accounts::{Account, Accounts, PrivilegeSet};
 use crate::information_schema::{Row, declared};
 use paceline_binlog::GtidPosition;
-use paceline_sql::session::{Privilege, VirtualColumn};
+use paceline_expression::session::{Privilege, VirtualColumn};
 use paceline_types::{DataType, Decimal, Value};
 use paceline_wire::authentication::NATIVE_PASSWORD;
 use std::sync::OnceLock;

@@ -7,14 +7,14 @@ use super::table_locks::{LockedTable, TableLocks};
 use super::{More, Session};
 use crate::output::Output;
 use paceline_binlog::event::EventFlags;
+use paceline_catalog::ddl::{DdlObject, names_read};
+use paceline_catalog::{Catalog, ViewDefinition};
+use paceline_expression::session::{Privilege, PrivilegeTarget, Privileges};
+use paceline_query::plan::{Plan, TableUse};
 use paceline_replication::replica::connection::Threads;
-use paceline_sql::catalog::{Catalog, ViewDefinition};
-use paceline_sql::ddl::{DdlObject, names_read};
-use paceline_sql::plan::{Plan, TableUse};
-use paceline_sql::session::{Privilege, PrivilegeTarget, Privileges};
-use paceline_sql::{Error, Result};
 use paceline_storage::WriteSet;
 use paceline_syntax::ast::Expr;
+use paceline_syntax::{Error, Result};
 use paceline_syntax::{
     FlushTablesLock, FlushTarget, Kill, KillTarget, LockTable, TableMaintenance, TableName, UserName,
     WriteToBinlog,

@@ -11,10 +11,10 @@ use crate::variables::{
     session_memory_max,
 };
 use paceline_binlog::{BinlogState, GtidPosition};
+use paceline_expression::session::{Privilege, SessionContext, VariableScope};
 use paceline_replication::replica::definition::UseGtid;
 use paceline_replication::replica::replicas::must_stop;
-use paceline_sql::session::{Privilege, SessionContext, VariableScope};
-use paceline_sql::{Error, Result};
+use paceline_syntax::{Error, Result};
 use paceline_txn::{MetadataMode, MetadataObject};
 use paceline_types::Value;
 use paceline_types::error_code::*;
@@ -108,7 +108,7 @@ impl SessionServices {
                     if session
                         .settings
                         .sql_mode
-                        .contains(paceline_sql::session::SqlMode::STRICT_ALL_TABLES)
+                        .contains(paceline_expression::session::SqlMode::STRICT_ALL_TABLES)
                     {
                         return Err(definition.wrong_value(&given));
                     }

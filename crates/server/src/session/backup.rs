@@ -14,13 +14,13 @@ use crate::backup::{
 use crate::variables::Variable;
 use paceline_binlog::Log;
 use paceline_binlog::event::MAGIC;
-use paceline_sql::execute::RowSink;
-use paceline_sql::expr::ExprType;
-use paceline_sql::plan::ResultColumn;
-use paceline_sql::session::{Privilege, ServerFunctions, SessionContext};
-use paceline_sql::{Error, Result};
+use paceline_expression::ExprType;
+use paceline_expression::session::{Privilege, ServerFunctions, SessionContext};
+use paceline_query::execute::RowSink;
+use paceline_query::plan::ResultColumn;
 use paceline_storage::HeldFiles;
 use paceline_syntax::Backup;
+use paceline_syntax::{Error, Result};
 use paceline_txn::TransactionManager;
 use paceline_types::error_code::*;
 use paceline_types::{BlobSize, Collation, DataType, LogPosition, Value};

@@ -17,9 +17,9 @@ use paceline_binlog::event::{
     ChecksumAlgorithm, Event, EventHeader, EventType, FormatDescription, HEADER_LENGTH, RawEvent,
     TableMapEvent,
 };
-use paceline_sql::session::{Privilege, UserVariable};
-use paceline_sql::{Error, Result};
+use paceline_expression::session::{Privilege, UserVariable};
 use paceline_syntax::BinlogEvents;
+use paceline_syntax::{Error, Result};
 use paceline_txn::{MetadataMode, MetadataObject};
 use paceline_types::Value;
 use paceline_types::base64::decode_base64_texts;

@@ -3,11 +3,11 @@
 
 use super::Session;
 use super::errors::of_transaction;
-use paceline_sql::Result;
-use paceline_sql::catalog::{TableDefinition, TableEngine, ViewDefinition};
-use paceline_sql::ddl::names_read;
-use paceline_sql::session::ServerFunctions;
+use paceline_catalog::ddl::names_read;
+use paceline_catalog::{TableDefinition, TableEngine, ViewDefinition};
+use paceline_expression::session::ServerFunctions;
 use paceline_storage::{CheckedIndex, Direction, IndexMismatch, TableCheck};
+use paceline_syntax::Result;
 use paceline_txn::{MetadataMode, MetadataObject};
 use paceline_types::error_code::*;
 

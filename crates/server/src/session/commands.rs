@@ -4,8 +4,8 @@ use super::{More, Phase, Session};
 use crate::registry::now_micros;
 use crate::server::EMPTY_DATABASES;
 use crate::variables::Variable;
-use paceline_sql::Error;
-use paceline_sql::session::Privilege;
+use paceline_expression::session::Privilege;
+use paceline_syntax::Error;
 use paceline_txn::InterruptReason;
 use paceline_types::error_code::*;
 use paceline_types::{Charset, Collation};
@@ -192,7 +192,7 @@ impl Session {
     }
 
     /// Sends OK or the error.
-    pub fn ok_or_error(&mut self, done: paceline_sql::Result<()>) {
+    pub fn ok_or_error(&mut self, done: paceline_syntax::Result<()>) {
         match done {
             Ok(()) => self.write_ok(0, 0, "", More::No),
             Err(error) => self.write_sql_error(&error),
@@ -231,7 +231,7 @@ impl Session {
     }
 
     /// Executes COM_REFRESH with the flags of `mysql_refresh`.
-    async fn refresh(&mut self, flags: u8) -> paceline_sql::Result<()> {
+    async fn refresh(&mut self, flags: u8) -> paceline_syntax::Result<()> {
         const GRANT: u8 = 1;
         const LOG: u8 = 2;
         const STATUS: u8 = 16;
@@ -249,7 +249,7 @@ impl Session {
     }
 
     /// Requests the shutdown of the server.
-    pub fn shut_down(&mut self) -> paceline_sql::Result<()> {
+    pub fn shut_down(&mut self) -> paceline_syntax::Result<()> {
         self.services.require_any(&[Privilege::Shutdown])?;
         self.shared.counters.com_shutdown.add(1);
         tracing::info!("shutdown asked for by {}", self.context.user);
@@ -261,7 +261,7 @@ impl Session {
     ///
     /// # Errors
     /// 1049 if it does not exist; 1044 if the account may not see it; 1046 for an empty name.
-    pub fn use_database(&mut self, name: &str) -> paceline_sql::Result<()> {
+    pub fn use_database(&mut self, name: &str) -> paceline_syntax::Result<()> {
         use paceline_wire::session_state::StateChange;
         if name.is_empty() {
             return Err(Error::new(ER_NO_DB_ERROR, &[]));
@@ -333,9 +333,9 @@ impl Session {
     }
 
     /// Executes COM_FIELD_LIST: returns the columns of a table with their defaults.
-    fn field_list(&mut self, table: &str, wildcard: &str) -> paceline_sql::Result<()> {
+    fn field_list(&mut self, table: &str, wildcard: &str) -> paceline_syntax::Result<()> {
         use super::result::definition;
-        use paceline_sql::execute::RowSink;
+        use paceline_query::execute::RowSink;
         let quoted = crate::accounts::show::identifier(table);
         let plan = self.plan_text(&format!("SELECT * FROM {quoted} LIMIT 0"))?;
         self.check_privileges(&plan)?;

@@ -1,4 +1,4 @@
-//! DDL: planned by the crate `sql`, committed through the log by `txn`.
+//! DDL: planned by the crate `catalog`, committed through the log by `txn`.
 //!
 //! ```text
 //!   implicit commit ─▶ exclusive metadata locks ─▶ plan (and build aside) ─▶ Query event with the build's id ─▶ published: catalog replaced
@@ -14,21 +14,21 @@ use crate::accounts::PrivilegeSet;
 use crate::accounts::show::identifier;
 use crate::variables::Variable;
 use paceline_binlog::event::EventFlags;
-use paceline_sql::catalog::{ColumnDefault, TableEngine};
-use paceline_sql::ddl::{
+use paceline_catalog::ddl::{
     DdlInput, DdlNeed, DdlObject, LoggedStatement as Logged, PreparedDdl, SelectedColumn, alter_info,
     ddl_objects, engine, foreign_key_names, is_temporary_ddl, prepare_ddl, read_ddl_objects,
     referenced_tables, related_ddl_objects, temporary_renames,
 };
-use paceline_sql::plan::Through;
-use paceline_sql::session::{Privilege, PrivilegeTarget, Privileges};
-use paceline_sql::{Error, Result};
+use paceline_catalog::{ColumnDefault, TableEngine};
+use paceline_expression::session::{Privilege, PrivilegeTarget, Privileges};
+use paceline_query::plan::Through;
 use paceline_syntax::definition::{
     AlterAction, AlterOrigin, CreateTable, CreateTableBody, CreateView, ViewMode,
 };
 use paceline_syntax::{
     ColumnName, DdlStatement, Duplicates, Insert, InsertKind, InsertSource, Statement, TableName, UserName,
 };
+use paceline_syntax::{Error, Result};
 use paceline_txn::{CommitOutcome, DdlCommit, GtidChoice, MetadataGuard, MetadataMode, MetadataObject};
 use paceline_types::error_code::*;
 

@@ -1,6 +1,6 @@
 //! Conversion of transaction errors to MariaDB's numbers and messages.
 
-use paceline_sql::Error;
+use paceline_syntax::Error;
 use paceline_types::ErrorCode;
 
 /// Returns the error that a client gets for a transaction's error.

@@ -6,7 +6,7 @@
 
 use super::Session;
 use crate::variables::Variable;
-use paceline_sql::{Error, Result};
+use paceline_syntax::{Error, Result};
 use paceline_types::ErrorCode;
 use paceline_types::error_code::ER_OPTION_PREVENTS_STATEMENT;
 use std::io;

@@ -3,7 +3,7 @@
 use super::errors::of_transaction;
 use crate::registry::SessionShared;
 use paceline_binlog::GtidPosition;
-use paceline_sql::{Error, Result};
+use paceline_syntax::{Error, Result};
 use paceline_txn::{TransactionManager, WaitEnd};
 use paceline_types::error_code::*;
 use parking_lot::Mutex;

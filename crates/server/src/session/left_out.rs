@@ -10,7 +10,7 @@
 //! that calls a stored function cannot be executed: 1305.)
 
 use crate::variables::{Globals, Variable};
-use paceline_sql::Error;
+use paceline_syntax::Error;
 use paceline_syntax::{AccountStatement, DdlStatement, PrivilegeLevel, SetItem, Statement};
 use paceline_types::error_code::ER_NOT_SUPPORTED_YET;
 

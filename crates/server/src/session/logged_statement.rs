@@ -3,9 +3,9 @@
 use super::Session;
 use crate::variables::Variable;
 use paceline_binlog::event::{QueryEvent, StatusVar};
-use paceline_sql::Error;
-use paceline_sql::ddl::session_flags;
-use paceline_sql::session::SessionContext;
+use paceline_catalog::ddl::session_flags;
+use paceline_expression::session::SessionContext;
+use paceline_syntax::Error;
 
 /// A statement in the form for the log: its text, and all session settings that affect it. `autocommit` is not
 /// included: as in MariaDB, ON is logged whatever the session's value is. With OFF a MariaDB replica may stop with 1192

@@ -6,7 +6,7 @@ use crate::accounts::Account;
 use crate::accounts::authentication::Method;
 use crate::accounts::initial::system_user;
 use crate::variables::{Setting, Variable, apply_all_to_session, apply_to_session};
-use paceline_sql::Error;
+use paceline_syntax::Error;
 use paceline_types::error_code::*;
 use paceline_types::{Collation, ErrorCode};
 use paceline_wire::authentication::{NATIVE_PASSWORD, NativePassword, Scramble};
@@ -253,7 +253,7 @@ impl Session {
     }
 
     /// Sends the result of the login to the client.
-    async fn answer_login(&mut self, outcome: paceline_sql::Result<()>, proof: &str) -> WireResult<()> {
+    async fn answer_login(&mut self, outcome: paceline_syntax::Result<()>, proof: &str) -> WireResult<()> {
         match outcome {
             Ok(()) => {
                 self.phase = Phase::Commands;
@@ -291,8 +291,8 @@ impl Session {
     }
 
     /// Sets the session up for the account of an authenticated client.
-    fn enter(&mut self, login: &Login, account: Account) -> paceline_sql::Result<()> {
-        use paceline_sql::session::{Account as AccountName, Privilege};
+    fn enter(&mut self, login: &Login, account: Account) -> paceline_syntax::Result<()> {
+        use paceline_expression::session::{Account as AccountName, Privilege};
         let globals = &self.server.globals;
         let limit = globals.number(Variable::MaxConnections) as usize;
         let may_always =
@@ -327,7 +327,7 @@ impl Session {
     }
 
     /// Returns 1226 and 1203 for too many connections of one user.
-    fn check_user_connections(&self, login: &Login, account: &Account) -> paceline_sql::Result<()> {
+    fn check_user_connections(&self, login: &Login, account: &Account) -> paceline_syntax::Result<()> {
         let global = self.server.globals.get(Variable::MaxUserConnections).as_u64();
         let limit = if account.user_connections_max > 0 {
             account.user_connections_max
@@ -392,7 +392,7 @@ impl Session {
                 .context
                 .settings
                 .sql_mode
-                .with(paceline_sql::session::SqlMode::IGNORE_SPACE);
+                .with(paceline_expression::session::SqlMode::IGNORE_SPACE);
             self.context.settings.sql_mode = mode;
         }
         *self.services.values.lock() = values;
@@ -401,7 +401,7 @@ impl Session {
     /// Resets the session for COM_RESET_CONNECTION and COM_CHANGE_USER: the transaction is rolled back, and all session
     /// state is cleared.
     pub fn reset(&mut self) {
-        use paceline_sql::session::{ServerFunctions, SessionContext};
+        use paceline_expression::session::{ServerFunctions, SessionContext};
         self.roll_back();
         self.transaction = Default::default();
         self.drop_temporary_tables();

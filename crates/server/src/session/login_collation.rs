@@ -4,7 +4,7 @@
 //! character set. A missing character set is refused, because the text would be misread. A number that MariaDB does not
 //! know means the server's default, as in MariaDB.
 
-use paceline_sql::{Error, Result};
+use paceline_syntax::{Error, Result};
 use paceline_types::error_code::{ER_UNKNOWN_CHARACTER_SET, ER_WRONG_VALUE_FOR_VAR};
 use paceline_types::{Charset, Collation};
 use std::ops::RangeInclusive;

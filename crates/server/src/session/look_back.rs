@@ -11,7 +11,7 @@ use super::services::of_gtid_list;
 use crate::recovery::ServerHost;
 use paceline_apply::{CatalogDefinitions, look_back};
 use paceline_binlog::GtidPosition;
-use paceline_sql::{Error, Result};
+use paceline_syntax::{Error, Result};
 use paceline_txn::{AccessMode, IsolationLevel, Lifetime, Transaction, TransactionOptions};
 use paceline_types::LogPosition;
 use paceline_types::error_code::*;

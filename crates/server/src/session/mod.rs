@@ -63,8 +63,8 @@ use crate::variables::Variable;
 use connection::Connection;
 use idle_poll::IdlePoll;
 use paceline_binlog::event::FormatDescription;
-use paceline_sql::catalog::TemporaryTables;
-use paceline_sql::session::SessionContext;
+use paceline_catalog::TemporaryTables;
+use paceline_expression::session::SessionContext;
 use paceline_txn::InterruptReason;
 use paceline_types::Collation;
 use paceline_types::error_code::{ER_CONNECTION_KILLED, ER_SERVER_SHUTDOWN, ErrorCode};
@@ -209,7 +209,7 @@ impl Session {
         self.drop_temporary_tables();
         self.table_locks = Default::default();
         self.prepared.clear();
-        paceline_sql::session::ServerFunctions::release_all_locks(&*self.services, &self.context);
+        paceline_expression::session::ServerFunctions::release_all_locks(&*self.services, &self.context);
     }
 
     /// Executes commands until the connection ends.
@@ -289,13 +289,13 @@ impl Session {
         }
         if settings
             .sql_mode
-            .contains(paceline_sql::session::SqlMode::NO_BACKSLASH_ESCAPES)
+            .contains(paceline_expression::session::SqlMode::NO_BACKSLASH_ESCAPES)
         {
             status = status.with(Status::NO_BACKSLASH_ESCAPES);
         }
         if settings
             .sql_mode
-            .contains(paceline_sql::session::SqlMode::ANSI_QUOTES)
+            .contains(paceline_expression::session::SqlMode::ANSI_QUOTES)
         {
             status = status.with(Status::ANSI_QUOTES);
         }
@@ -322,8 +322,8 @@ impl Session {
     }
 
     /// Writes an ERR packet, and adds the error to the diagnostics.
-    pub fn write_sql_error(&mut self, error: &paceline_sql::Error) {
-        use paceline_sql::session::Level;
+    pub fn write_sql_error(&mut self, error: &paceline_syntax::Error) {
+        use paceline_expression::session::Level;
         self.context
             .diagnostics
             .push(Level::Error, error.code(), error.message());

@@ -4,10 +4,10 @@ use super::Session;
 use super::files::FileProblem;
 use super::plans::{ATTEMPTS_MAX, Run};
 use super::query::Execution;
-use paceline_sql::execute::{AffectedRows, ExecutionContext, RowSink, execute};
-use paceline_sql::plan::{Plan, ResultColumn, RowFormat, has_odd_separators};
-use paceline_sql::session::Privilege;
-use paceline_sql::{Error, Result};
+use paceline_expression::session::Privilege;
+use paceline_query::execute::{AffectedRows, ExecutionContext, RowSink, execute};
+use paceline_query::plan::{Plan, ResultColumn, RowFormat, has_odd_separators};
+use paceline_syntax::{Error, Result};
 use paceline_syntax::{FileFormat, SelectInto, Statement};
 use paceline_types::error_code::*;
 use paceline_types::{Charset, DataType, TimeZone, Value, text};
@@ -214,7 +214,7 @@ impl LineStyle {
     fn new(
         format: &FileFormat,
         columns: &[ResultColumn],
-        sql_mode: paceline_sql::session::SqlMode,
+        sql_mode: paceline_expression::session::SqlMode,
     ) -> Result<Self> {
         let row_format = RowFormat::new(format, Charset::Utf8mb4, sql_mode)?;
         let strings = columns.iter().any(|column| is_string(&column.data_type));

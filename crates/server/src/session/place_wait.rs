@@ -4,7 +4,7 @@ use super::services::interrupted;
 use crate::registry::SessionShared;
 use paceline_replication::replica::connection::Connection;
 use paceline_replication::replica::received::SourcePosition;
-use paceline_sql::Result;
+use paceline_syntax::Result;
 use std::cmp::Ordering;
 use std::time::{Duration, Instant};
 

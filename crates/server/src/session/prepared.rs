@@ -12,12 +12,12 @@ use super::result::{EncodedColumns, KnownColumns, RowFormat, definition};
 use super::turn::on_text;
 use super::{More, Session};
 use crate::server::Server;
-use paceline_sql::execute::{RowSink, RowStore, StoredRows};
-use paceline_sql::expr::{EmptyScope, EvalContext, EvalState, ExprType};
-use paceline_sql::plan::{Plan, PlannedValues, ResultColumn};
-use paceline_sql::session::MemoryCharge;
-use paceline_sql::{Error, Result};
+use paceline_expression::session::MemoryCharge;
+use paceline_expression::{EmptyScope, EvalContext, EvalState, ExprType};
+use paceline_query::execute::{RowSink, RowStore, StoredRows};
+use paceline_query::plan::{Plan, PlannedValues, ResultColumn};
 use paceline_syntax::ast::Expr;
+use paceline_syntax::{Error, Result};
 use paceline_syntax::{QueryStatement, SelectInto, Statement};
 use paceline_types::data_type::FieldType;
 use paceline_types::error_code::*;
@@ -702,7 +702,7 @@ impl Session {
     /// Evaluates an expression without tables. Also returns its type.
     pub fn evaluate_typed(&mut self, expr: &Expr, parameters: &[Value]) -> Result<(Value, ExprType)> {
         let mut scope = EmptyScope::with_parameters(&self.context, parameters);
-        let bound = paceline_sql::expr::bind_expr(expr, &mut scope)?;
+        let bound = paceline_expression::bind_expr(expr, &mut scope)?;
         let mut state = EvalState::new();
         let mut context = EvalContext {
             parameters,

@@ -91,7 +91,7 @@ impl SessionPrivileges {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use paceline_sql::session::Privilege;
+    use paceline_expression::session::Privilege;
 
     #[test]
     fn a_change_reaches_a_session_as_in_mariadb() {

@@ -6,11 +6,11 @@ use super::{Phase, Session};
 use crate::output::Output;
 use crate::registry::STREAM_COMMAND;
 use crate::variables::Variable;
+use paceline_expression::session::Privilege;
 use paceline_replication::primary::{
     DumpRequest, Ended, Host, Link, MarkedForSkip, Refusal, Registered, Registration,
 };
-use paceline_sql::session::Privilege;
-use paceline_sql::{Error, Result};
+use paceline_syntax::{Error, Result};
 use paceline_types::error_code::ER_UNKNOWN_ERROR;
 use paceline_types::{ServerId, Value};
 use paceline_wire::WireResult;

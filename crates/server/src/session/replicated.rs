@@ -27,16 +27,16 @@ use crate::server::Server;
 use crate::variables::{Setting, Variable, apply_all_to_session};
 use paceline_apply::replicated::Failure;
 use paceline_binlog::event::{IntvarKind, StatusVar, UserVarEvent};
-use paceline_replication::replica::apply::{ReplicatedStatement, StatementRunner, StatementRunners};
-use paceline_sql::ddl::session_of_event;
-use paceline_sql::expr::ExprType;
-use paceline_sql::session::{
+use paceline_catalog::ddl::session_of_event;
+use paceline_expression::ExprType;
+use paceline_expression::session::{
     RandomGenerator, Services, SessionContext, SessionMemory, SqlMode, UserVariable,
 };
-use paceline_sql::{Error, Result};
+use paceline_replication::replica::apply::{ReplicatedStatement, StatementRunner, StatementRunners};
 use paceline_storage::Direction;
 use paceline_syntax::definition::CreateTable;
 use paceline_syntax::{DdlStatement, ParseOptions, SetItem, Statement};
+use paceline_syntax::{Error, Result};
 use paceline_txn::{GtidChoice, Interrupt, Replication, Transaction};
 use paceline_types::error_code::ErrorCode;
 use paceline_types::{Charset, Collation, DataType, Decimal, Value};
@@ -223,7 +223,7 @@ impl Session {
         settings.row_lock_wait_timeout = before.row_lock_wait_timeout;
         settings.metadata_lock_wait_timeout = before.metadata_lock_wait_timeout;
         settings.binlog_row_metadata = before.binlog_row_metadata;
-        settings.isolation = paceline_sql::session::IsolationLevel::ReadCommitted;
+        settings.isolation = paceline_expression::session::IsolationLevel::ReadCommitted;
         if !statement.tells_explicit_defaults {
             settings.explicit_defaults_for_timestamp =
                 self.server.globals.is_on(Variable::ExplicitDefaultsForTimestamp);

@@ -1,11 +1,11 @@
 //! Result sets: conversion of rows to packets.
 
 use super::connection::{Connection, FLUSH_AT};
-use paceline_sql::execute::RowSink;
-use paceline_sql::expr::ExprType;
-use paceline_sql::plan::{Plan, ResultColumn};
-use paceline_sql::session::MemoryCharge;
-use paceline_sql::{Error, Result};
+use paceline_expression::ExprType;
+use paceline_expression::session::MemoryCharge;
+use paceline_query::execute::RowSink;
+use paceline_query::plan::{Plan, ResultColumn};
+use paceline_syntax::{Error, Result};
 use paceline_types::data_type::FieldType;
 use paceline_types::error_code::ER_NET_ERROR_ON_WRITE;
 use paceline_types::{Charset, Collation, DataType, TimeZone, Value, ValueRef, binary_protocol, text};

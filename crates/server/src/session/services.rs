@@ -11,14 +11,14 @@ use crate::replica_filters::filter_kind;
 use crate::server::Server;
 use crate::variables::{Scope, SessionValues, Setting, Variable};
 use paceline_binlog::{BinlogState, GtidPosition};
-use paceline_replication::replica::filter::FilterKind;
-use paceline_replication::replica::received::SourcePosition;
-use paceline_sql::catalog::TableDefinition;
-use paceline_sql::session::{
+use paceline_catalog::TableDefinition;
+use paceline_expression::session::{
     PlaceWait, PlaceWaited, Privilege, PrivilegeTarget, Privileges, ServerFunctions, SessionContext,
     SystemVariable, SystemVariables, VariableScope, WaitOutcome,
 };
-use paceline_sql::{Error, Result};
+use paceline_replication::replica::filter::FilterKind;
+use paceline_replication::replica::received::SourcePosition;
+use paceline_syntax::{Error, Result};
 use paceline_txn::{GtidChoice, InterruptReason};
 use paceline_types::error_code::*;
 use paceline_types::{ErrorCode, Gtid, ServerId, Value, Version};

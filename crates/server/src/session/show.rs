@@ -8,11 +8,11 @@ use super::plans::Run;
 use super::query::{AskedBy, Execution};
 use crate::accounts::show::{create_user, grants, identifier, select_all, text_literal};
 use crate::output::Output;
-use paceline_sql::catalog::DatabaseDefinition;
-use paceline_sql::ddl::{IfNotExists, show_create_database, show_create_table, show_create_view};
-use paceline_sql::session::{Level, Privilege, PrivilegeTarget, Privileges, VariableScope};
-use paceline_sql::{Error, Result};
+use paceline_catalog::DatabaseDefinition;
+use paceline_catalog::ddl::{IfNotExists, show_create_database, show_create_table, show_create_view};
+use paceline_expression::session::{Level, Privilege, PrivilegeTarget, Privileges, VariableScope};
 use paceline_syntax::ast::QueryBody;
+use paceline_syntax::{Error, Result};
 use paceline_syntax::{ParseOptions, Show, ShowFilter, ShowLimit, Statement, TableName};
 use paceline_types::Value;
 use paceline_types::error_code::*;
@@ -591,7 +591,7 @@ impl Session {
     }
 
     /// Plans a query for all rows of a table or view; 1356 for an invalid view.
-    pub(super) fn plan_of_table(&self, database: &str, name: &str) -> Result<paceline_sql::plan::Plan> {
+    pub(super) fn plan_of_table(&self, database: &str, name: &str) -> Result<paceline_query::plan::Plan> {
         self.plan_text(&select_all(database, name))
     }
 

@@ -4,14 +4,14 @@ use super::Session;
 use super::query::Execution;
 use super::replication::of_replica;
 use crate::output::Output;
+use paceline_expression::session::Privilege;
 use paceline_replication::replica::connection::ConnectionStatus;
 use paceline_replication::replica::definition::UseGtid;
 use paceline_replication::replica::filter::FilterKind;
 use paceline_replication::replica::received::SourcePosition;
 use paceline_replication::replica::status::ShownError;
 use paceline_replication::replica::until::Until;
-use paceline_sql::Result;
-use paceline_sql::session::Privilege;
+use paceline_syntax::Result;
 use paceline_types::Value;
 use std::time::{SystemTime, UNIX_EPOCH};
 

@@ -10,14 +10,14 @@ use crate::mysql_tables;
 use crate::registry::now_micros;
 use crate::server::{EMPTY_DATABASES, virtual_columns};
 use crate::variables::{self, Access, Kind, TABLE};
-use paceline_sql::catalog::{
+use paceline_catalog::{
     Catalog, DatabaseDefinition, SYSTEM_DATABASE, TableDefinition, TableDescription, ViewDefinition,
 };
-use paceline_sql::plan::{Plan, PlanContext, plan_statement};
-use paceline_sql::session::{
+use paceline_expression::session::{
     Privilege, PrivilegeTarget, Privileges, SessionContext, SqlMode, VirtualColumn, VirtualTables, WantedRows,
 };
-use paceline_sql::{Error, Result};
+use paceline_query::plan::{Plan, PlanContext, plan_statement};
+use paceline_syntax::{Error, Result};
 use paceline_syntax::{ParseOptions, parse_first};
 use paceline_types::error_code::ER_SPECIFIC_ACCESS_DENIED_ERROR;
 use paceline_types::temporal::TimeZone;
@@ -187,7 +187,7 @@ impl Sources for SessionSources<'_> {
     }
 
     fn is_updatable(&self, view: &ViewDefinition) -> bool {
-        paceline_sql::ddl::is_updatable(view, &self.services.server.catalog.load())
+        paceline_catalog::ddl::is_updatable(view, &self.services.server.catalog.load())
     }
 
     fn view_columns(&self, view: &ViewDefinition) -> Result<Vec<ViewColumn>> {

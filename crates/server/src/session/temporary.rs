@@ -15,10 +15,10 @@
 use super::Session;
 use super::query::Execution;
 use crate::variables::Variable;
-use paceline_sql::catalog::{Catalog, FILLED_DATABASE, TableDefinition, TemporaryPlan};
-use paceline_sql::{Error, Result};
+use paceline_catalog::{Catalog, FILLED_DATABASE, TableDefinition, TemporaryPlan};
 use paceline_storage::{TemporaryIndex, TemporaryWrites};
 use paceline_syntax::definition::CreateTable;
+use paceline_syntax::{Error, Result};
 use paceline_syntax::{Statement, TableName};
 use paceline_types::error_code::*;
 use std::sync::Arc;

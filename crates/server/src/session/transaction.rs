@@ -13,9 +13,9 @@ use super::services::SessionServices;
 use super::{More, Phase, Session};
 use crate::variables::Variable;
 use paceline_binlog::event::GtidFlags;
-use paceline_sql::session::{IsolationLevel as SqlIsolation, SessionContext};
-use paceline_sql::{Error, Result};
+use paceline_expression::session::{IsolationLevel as SqlIsolation, SessionContext};
 use paceline_syntax::{Completion, TransactionStatement};
+use paceline_syntax::{Error, Result};
 use paceline_txn::{
     AccessMode, CommitFuture, CommitOutcome, GtidChoice, IsolationLevel, Lifetime, Replication,
     SnapshotIsolation, Transaction, TransactionOptions,

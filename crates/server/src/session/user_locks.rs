@@ -3,8 +3,8 @@
 use super::errors::of_transaction;
 use crate::registry::SessionShared;
 use crate::server::Server;
-use paceline_sql::Result;
-use paceline_sql::session::{MemoryCharge, SessionMemory, WaitOutcome};
+use paceline_expression::session::{MemoryCharge, SessionMemory, WaitOutcome};
+use paceline_syntax::Result;
 use paceline_txn::{MetadataGuard, MetadataMode, MetadataObject};
 use parking_lot::Mutex;
 use std::collections::HashMap;

@@ -7,7 +7,7 @@
 //! ```
 //!
 //! Values that every statement needs are not looked up here by name: each `SET` stores a typed copy in
-//! [`paceline_sql::session::Settings`]. Computed variables (`@@last_gtid`, `@@gtid_binlog_pos`) have an entry in the
+//! [`paceline_expression::session::Settings`]. Computed variables (`@@last_gtid`, `@@gtid_binlog_pos`) have an entry in the
 //! table but no stored value; [`crate::session::services`] computes them.
 
 mod definition;
@@ -27,7 +27,7 @@ pub use store::{Globals, SessionValues};
 pub use table::{TABLE, Variable};
 pub use value::{Fit, Setting, overflowed};
 
-use paceline_sql::expr::{Coercibility, ExprType};
+use paceline_expression::{Coercibility, ExprType};
 use paceline_types::{Collation, DataType};
 
 /// Returns the type of a text variable, and of text columns in the server's own result sets.

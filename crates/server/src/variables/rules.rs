@@ -4,8 +4,8 @@ use super::definition::Definition;
 use super::store::Globals;
 use super::table::Variable;
 use super::value::Setting;
-use paceline_sql::Error;
-use paceline_sql::session::SessionContext;
+use paceline_expression::session::SessionContext;
+use paceline_syntax::Error;
 use paceline_types::error_code::*;
 
 /// Storage engines that CREATE TABLE accepts, with MariaDB's spelling.

@@ -2,9 +2,9 @@
 
 use super::definition::{Definition, Kind};
 use super::table::Variable;
-use paceline_sql::Error;
-use paceline_sql::expr::ExprType;
-use paceline_sql::session::SqlMode;
+use paceline_expression::ExprType;
+use paceline_expression::session::SqlMode;
+use paceline_syntax::Error;
 use paceline_types::error_code::{ER_UNKNOWN_LOCALE, ER_WRONG_TYPE_FOR_VAR, ER_WRONG_VALUE_FOR_VAR};
 use paceline_types::{Charset, Collation, DataType, FixedPoint, FloatType, Locale, TimeZone, Value};
 use std::sync::Arc;

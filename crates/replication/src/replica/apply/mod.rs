@@ -72,7 +72,7 @@ pub use status::{ApplierState, ApplierStatus, ApplyError, GroupCounts};
 use crate::replica::received::Received;
 use lanes::Lanes;
 use paceline_apply::replicated::{RowOptions, StatementCounts, TableFilter};
-use paceline_sql::catalog::CatalogHandle;
+use paceline_catalog::CatalogHandle;
 use paceline_txn::TransactionManager;
 use parking_lot::RwLock;
 use std::sync::Arc;

@@ -6,7 +6,7 @@ use paceline_apply::replicated::{
     Failure, MappedTable, MappedTables, ReplicatedRows, RowOptions, TableTarget, TouchedKeys, touched_keys,
 };
 use paceline_binlog::event::{Event, EventType, FormatDescription, RawEvent, TableId, TableMapEvent};
-use paceline_sql::catalog::{Catalog, TableDefinition};
+use paceline_catalog::{Catalog, TableDefinition};
 use paceline_txn::{MetadataGuard, MetadataMode, MetadataObject, Session, Transaction};
 use paceline_types::error_code::ER_NO_SUCH_TABLE;
 use std::collections::{HashMap, VecDeque};

@@ -5,7 +5,7 @@ use super::queue::{Item, Work};
 use crate::replica::received::ReceivedGroup;
 use paceline_apply::replicated::{Failure, MappedTables};
 use paceline_binlog::event::CommitId;
-use paceline_sql::catalog::TableDefinition;
+use paceline_catalog::TableDefinition;
 use paceline_txn::{MetadataGuard, Session, Transaction};
 use parking_lot::Mutex;
 use std::collections::HashSet;

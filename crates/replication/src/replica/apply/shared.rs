@@ -6,7 +6,7 @@ use super::queue::LaneQueue;
 use super::status::{ApplierState, ApplierStatus, ApplyError};
 use crate::replica::received::SourcePosition;
 use paceline_apply::replicated::Failure;
-use paceline_sql::plan::Statistics;
+use paceline_query::plan::Statistics;
 use paceline_txn::{Interrupt, InterruptReason};
 use paceline_types::Gtid;
 use parking_lot::Mutex;

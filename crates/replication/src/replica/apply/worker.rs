@@ -12,7 +12,7 @@ use crate::replica::received::ReceivedGroup;
 use paceline_apply::replicated::{Failure, ReplicatedRows, RowApplier, RowsOutcome};
 use paceline_binlog::event::{EventFlags, RawEvent};
 use paceline_binlog::group::StatementOptions;
-use paceline_sql::plan::Statistics;
+use paceline_query::plan::Statistics;
 use paceline_txn::{
     GtidChoice, Interrupt, IsolationLevel, Numbers, Replication, Session, SourceMark, Transaction,
     TransactionManager, TransactionOptions,

@@ -6,7 +6,7 @@
 
 use super::super::error::{SourceError, corrupt};
 use paceline_binlog::event::{EventType, ExecuteLoadQueryEvent, QueryEvent, StatusVar};
-use paceline_sql::session::SqlMode;
+use paceline_expression::session::SqlMode;
 use paceline_syntax::{MySqlSession, MySqlStatement, translate_mysql};
 use paceline_types::{Charset, Collation};
 use std::borrow::Cow;

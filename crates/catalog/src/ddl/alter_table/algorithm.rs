@@ -1,0 +1,227 @@
+//! `ALGORITHM=`: how fast MariaDB would do the change, and so which words it refuses.
+//!
+//! A word is a promise that the statement does not take longer than its kind; MariaDB refuses where it could not hold it, and programs rely on
+//! both, being refused and being served. What MariaDB does at once and is a rebuild here (a new column, one that goes, one in another place)
+//! is done as a rebuild, with a note.
+
+use paceline_types::DataType;
+use paceline_types::error_code::*;
+
+use super::kept::stored_alike;
+use crate::error::{Error, Result};
+use crate::{
+    ColumnDefault, ColumnDefinition, GeneratedStorage, IndexDefinition, IndexKind, TableDefinition,
+    TableDescription, TableEngine,
+};
+use paceline_expression::session::SessionContext;
+
+/// What MariaDB needs at least, fastest first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Algorithm {
+    Instant,
+    NoCopy,
+    InPlace,
+    Copy,
+}
+
+impl Algorithm {
+    const fn as_str(self) -> &'static str {
+        match self {
+            Algorithm::Instant => "ALGORITHM=INSTANT",
+            Algorithm::NoCopy => "ALGORITHM=NOCOPY",
+            Algorithm::InPlace => "ALGORITHM=INPLACE",
+            Algorithm::Copy => "ALGORITHM=COPY",
+        }
+    }
+
+    fn named(word: &str) -> Self {
+        match word {
+            "INSTANT" => Algorithm::Instant,
+            "NOCOPY" => Algorithm::NoCopy,
+            "INPLACE" => Algorithm::InPlace,
+            _ => Algorithm::Copy,
+        }
+    }
+}
+
+/// An algorithm, and why it takes no faster one where MariaDB says so.
+type Needed = (Algorithm, Option<&'static str>);
+
+/// A change of a table.
+pub(super) struct Change<'c> {
+    pub old: &'c TableDefinition,
+    pub new: &'c TableDescription,
+    /// Which column of the old table each is.
+    pub sources: &'c [Option<usize>],
+    pub renames: &'c [(String, String)],
+    /// `FORCE`, or an engine named.
+    pub is_forced: bool,
+    pub has_new_checks: bool,
+    /// Whether the rows stay as they are here.
+    pub rows_stay: bool,
+}
+
+impl Change<'_> {
+    /// Looks whether the statement may be done with this word.
+    ///
+    /// # Errors
+    /// 1845, 1846.
+    pub fn check(&self, word: &str, session: &mut SessionContext) -> Result<()> {
+        let asked = Algorithm::named(word);
+        let (needed, why) = self.needed();
+        if needed > asked {
+            return Err(match why {
+                None => Error::new(
+                    ER_ALTER_OPERATION_NOT_SUPPORTED,
+                    &[&asked.as_str(), &needed.as_str()],
+                ),
+                Some(why) => refusal(asked, why, needed),
+            });
+        }
+        if asked <= Algorithm::NoCopy && !self.rows_stay {
+            let note = refusal(asked, "The rows are written anew", Algorithm::Copy);
+            session.diagnostics.note(note.code(), note.message());
+        }
+        Ok(())
+    }
+
+    fn needed(&self) -> Needed {
+        let copied = self.new.engine != self.old.engine || self.old.engine != TableEngine::InnoDb;
+        if copied && !(self.rows_stay && self.indexes_stay()) {
+            return (Algorithm::Copy, None);
+        }
+        let columns = self.sources.iter().zip(&self.new.columns);
+        let columns = columns.map(|(source, column)| match source {
+            None => new_column(column),
+            Some(place) => self.changed_column(&self.old.columns()[*place], column),
+        });
+        let checks = match self.has_new_checks {
+            true => (Algorithm::Copy, None),
+            false => (Algorithm::Instant, None),
+        };
+        let table = match (self.is_forced, self.new.row_format == self.old.row_format) {
+            (true, _) => (Algorithm::InPlace, None),
+            (false, true) => (Algorithm::Instant, None),
+            (false, false) => (
+                Algorithm::InPlace,
+                Some("Changing table options requires the table to be rebuilt"),
+            ),
+        };
+        // The first of several that are equally slow has its say.
+        columns
+            .chain([checks, self.primary_key(), table, self.other_indexes()])
+            .fold((Algorithm::Instant, None), |slowest, needed| {
+                match needed.0 > slowest.0 {
+                    true => needed,
+                    false => slowest,
+                }
+            })
+    }
+
+    fn changed_column(&self, old: &ColumnDefinition, new: &ColumnDefinition) -> Needed {
+        let nullable = ColumnDefinition {
+            nullable: old.nullable,
+            ..new.clone()
+        };
+        if !stored_alike(old, &nullable, self.renames) && !grows(&old.data_type, &new.data_type) {
+            return match old.data_type == new.data_type {
+                true => (Algorithm::Copy, None),
+                false => (Algorithm::Copy, Some("Cannot change column type")),
+            };
+        }
+        match old.nullable && !new.nullable {
+            true => (Algorithm::InPlace, None),
+            false => (Algorithm::Instant, None),
+        }
+    }
+
+    fn primary_key(&self) -> Needed {
+        let is_primary = |index: &&IndexDefinition| index.kind == IndexKind::Primary;
+        let old = self.old.indexes().iter().find(is_primary);
+        let new = self.new.indexes.iter().find(is_primary);
+        match (old, new) {
+            (Some(old), Some(new)) if old.id == new.id => (Algorithm::Instant, None),
+            (Some(_), None) => (
+                Algorithm::Copy,
+                Some("Dropping a primary key is not allowed without also adding a new primary key"),
+            ),
+            (None, None) => (Algorithm::Instant, None),
+            _ => (Algorithm::InPlace, None),
+        }
+    }
+
+    fn is_new(&self, index: &IndexDefinition) -> bool {
+        !self.old.indexes().iter().any(|old| old.id == index.id)
+    }
+
+    fn is_gone(&self, index: &IndexDefinition) -> bool {
+        !self.new.indexes.iter().any(|new| new.id == index.id)
+    }
+
+    fn indexes_stay(&self) -> bool {
+        !self.new.indexes.iter().any(|index| self.is_new(index))
+            && !self.old.indexes().iter().any(|index| self.is_gone(index))
+    }
+
+    fn other_indexes(&self) -> Needed {
+        let is_other = |index: &&IndexDefinition| index.kind != IndexKind::Primary;
+        if self
+            .new
+            .indexes
+            .iter()
+            .filter(is_other)
+            .any(|index| self.is_new(index))
+        {
+            return (Algorithm::NoCopy, Some("ADD INDEX"));
+        }
+        if self
+            .old
+            .indexes()
+            .iter()
+            .filter(is_other)
+            .any(|index| self.is_gone(index))
+        {
+            return (Algorithm::NoCopy, Some("DROP INDEX"));
+        }
+        (Algorithm::Instant, None)
+    }
+}
+
+fn new_column(column: &ColumnDefinition) -> Needed {
+    let is_stored = column
+        .generated
+        .as_ref()
+        .is_some_and(|generated| generated.storage == GeneratedStorage::Stored);
+    if is_stored || matches!(column.default, ColumnDefault::Expression(_)) {
+        return (Algorithm::Copy, None);
+    }
+    match column.auto_increment {
+        true => (Algorithm::InPlace, None),
+        false => (Algorithm::Instant, None),
+    }
+}
+
+/// Whether InnoDB takes rows of the one type for rows of the other: a text that may be longer.
+fn grows(old: &DataType, new: &DataType) -> bool {
+    match (old, new) {
+        (
+            DataType::VarChar {
+                length: before,
+                collation: old,
+            },
+            DataType::VarChar {
+                length: after,
+                collation: new,
+            },
+        ) => before <= after && old == new,
+        (DataType::VarBinary { length: before }, DataType::VarBinary { length: after }) => before <= after,
+        _ => false,
+    }
+}
+
+fn refusal(asked: Algorithm, why: &str, instead: Algorithm) -> Error {
+    Error::new(
+        ER_ALTER_OPERATION_NOT_SUPPORTED_REASON,
+        &[&asked.as_str(), &why, &instead.as_str()],
+    )
+}

@@ -1,0 +1,115 @@
+//! The indexes: those that stay, with what is left of their columns, and those that come.
+
+use paceline_types::DataType;
+use paceline_types::error_code::*;
+
+use super::{Alteration, Draft, is_check};
+use crate::ddl::create_table::add_constraint;
+use crate::ddl::foreign_key::own_index;
+use crate::ddl::index::{DraftIndex, PRIMARY, longest_prefix};
+use crate::ddl::plan::Planner;
+use crate::error::{Error, Result};
+use crate::{IndexDefinition, IndexKind, same_name};
+use paceline_syntax::definition::{AlterAction, TableConstraint};
+
+impl Planner<'_> {
+    pub(super) fn alter_indexes(
+        &mut self,
+        alteration: &mut Alteration,
+        actions: &[AlterAction],
+    ) -> Result<()> {
+        let old = alteration.old.clone();
+        let mut kept = Vec::new();
+        for index in old.indexes() {
+            let dropped = actions.iter().any(|action| match action {
+                AlterAction::DropPrimaryKey { .. } => index.kind == IndexKind::Primary,
+                AlterAction::DropIndex { name, .. } | AlterAction::DropConstraint { name, .. } => {
+                    same_name(name, &index.name)
+                }
+                _ => false,
+            });
+            if dropped {
+                continue;
+            }
+            kept.extend(kept_index(index, alteration, actions)?);
+        }
+        kept.append(&mut alteration.drafts);
+        alteration.drafts = kept;
+        for key in &alteration.new_keys {
+            alteration.drafts.push(own_index(key)?);
+        }
+        for action in actions {
+            let (AlterAction::AddConstraint(constraint), false) = (action, is_check(action)) else {
+                continue;
+            };
+            add_constraint(constraint, &mut alteration.drafts, &mut Vec::new())?;
+            if let TableConstraint::ForeignKey(key) = constraint {
+                alteration.new_keys.push(key.clone());
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What an index of the old table becomes; `None` if all its columns are gone.
+///
+/// # Errors
+/// 1072 for a unique index that loses a column, 1280 for a wrong new name, 4174 for a primary key that is to be ignored.
+fn kept_index(
+    index: &IndexDefinition,
+    alteration: &Alteration,
+    actions: &[AlterAction],
+) -> Result<Option<DraftIndex>> {
+    let old = &alteration.old;
+    let mut draft = DraftIndex::of_existing(index, old.columns());
+    for action in actions {
+        match action {
+            AlterAction::RenameIndex {
+                old_name, new_name, ..
+            } if same_name(old_name, &index.name) => {
+                if new_name.eq_ignore_ascii_case(PRIMARY) || new_name.is_empty() {
+                    return Err(Error::new(ER_WRONG_NAME_FOR_INDEX, &[new_name]));
+                }
+                draft.name = Some(new_name.clone());
+            }
+            AlterAction::AlterIndex { name, ignored, .. } if same_name(name, &index.name) => {
+                if index.kind == IndexKind::Primary && *ignored {
+                    return Err(Error::new(ER_PK_INDEX_CANT_BE_IGNORED, &[]));
+                }
+                draft.ignored = *ignored;
+            }
+            _ => {}
+        }
+    }
+    let columns = alteration.columns.iter();
+    let mut lost = None;
+    draft.parts.clear();
+    for part in &index.parts {
+        let Some(Draft { column, .. }) = columns.clone().find(|draft| draft.source == Some(part.column))
+        else {
+            lost = lost.or(Some(part.column));
+            continue;
+        };
+        // A prefix that is no prefix of the new column any more is the whole column. Of TEXT and BLOB one of their whole length stays
+        // one: without a prefix they cannot be in an index.
+        let longest = longest_prefix(&column.data_type);
+        let whole_is_prefix = matches!(column.data_type, DataType::Text { .. } | DataType::Blob { .. });
+        let length = part.prefix_length.map(u64::from);
+        let length = length.filter(|length| {
+            longest.is_some_and(|longest| *length < longest || (whole_is_prefix && *length == longest))
+        });
+        draft.parts.push((column.name.clone(), length, part.descending));
+    }
+    if draft.parts.is_empty() {
+        return Ok(None);
+    }
+    if let Some(lost) = lost {
+        if index.kind.is_unique() {
+            let name = &old.columns()[lost].name;
+            return Err(Error::new(ER_KEY_COLUMN_DOES_NOT_EXIST, &[name]));
+        }
+        // Other keys than before: it is built again.
+        draft.id = None;
+    }
+    Ok(Some(draft))
+}

@@ -1,0 +1,202 @@
+//! What of a table an ALTER leaves as it is: its rows' bytes, its key, the meaning of its expressions.
+
+use paceline_types::DataType;
+
+use crate::ddl::column_type::key_bytes;
+use crate::ddl::normal_form::quote_identifier;
+use crate::error::Result;
+use crate::{
+    CheckConstraint, ColumnDefault, ColumnDefinition, TableDefinition, TableDescription, same_name, schema_of,
+};
+use paceline_syntax::definition::AlterAction;
+
+/// Old and new names of the columns that get another, but for its case.
+pub(super) fn renames(old: &TableDefinition, actions: &[AlterAction]) -> Vec<(String, String)> {
+    let renames = actions.iter().filter_map(|action| match action {
+        AlterAction::ChangeColumn { old_name, column, .. } => Some((old_name, &column.name)),
+        AlterAction::RenameColumn {
+            old_name, new_name, ..
+        } => Some((old_name, new_name)),
+        _ => None,
+    });
+    let is_rename =
+        |(before, after): &(&String, &String)| old.column(before).is_some() && !same_name(before, after);
+    renames
+        .filter(is_rename)
+        .map(|(before, after)| (before.clone(), after.clone()))
+        .collect()
+}
+
+/// Old and new names of the columns that get another.
+pub(super) fn renamed_columns(
+    old: &TableDefinition,
+    columns: &[ColumnDefinition],
+    sources: &[Option<usize>],
+) -> Vec<(String, String)> {
+    sources
+        .iter()
+        .enumerate()
+        .filter_map(|(n, source)| {
+            let (before, after) = (&old.columns()[(*source)?].name, &columns[n].name);
+            (before != after).then(|| (before.clone(), after.clone()))
+        })
+        .collect()
+}
+
+/// A column of the old table that the statement does not define anew, with the new names in its expressions.
+pub(super) fn kept_column(column: &ColumnDefinition, renames: &[(String, String)]) -> ColumnDefinition {
+    let mut column = column.clone();
+    let rename = |text: &mut String| *text = renamed(text, renames);
+    column.check.as_mut().map(rename);
+    if let ColumnDefault::Expression(text) = &mut column.default {
+        rename(text);
+    }
+    if let Some(generated) = &mut column.generated {
+        rename(&mut generated.expression);
+    }
+    column
+}
+
+/// The old table's checks, with the new names.
+pub(super) fn kept_checks(old: &TableDefinition, renames: &[(String, String)]) -> Vec<CheckConstraint> {
+    let mut checks = old.checks().to_vec();
+    for check in &mut checks {
+        check.expression = renamed(&check.expression, renames);
+    }
+    checks
+}
+
+/// A kept text with the columns' new names. All in one pass: they may trade their names.
+fn renamed(text: &str, renames: &[(String, String)]) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(start) = rest.find(['`', '\'']) {
+        out.push_str(&rest[..start]);
+        let (quoted, behind) = rest[start..].split_at(quoted_length(&rest[start..]));
+        rest = behind;
+        let name = quoted
+            .strip_prefix('`')
+            .and_then(|name| name.strip_suffix('`'))
+            .map(|name| name.replace("``", "`"));
+        let is_old =
+            |(before, _): &&(String, String)| name.as_ref().is_some_and(|name| same_name(name, before));
+        match renames.iter().find(is_old) {
+            Some((_, after)) => quote_identifier(after, &mut out),
+            None => out.push_str(quoted),
+        }
+    }
+    out.push_str(rest);
+    out
+}
+
+/// The length of the name or string that a text begins with, with its quotes.
+fn quoted_length(text: &str) -> usize {
+    let quote = text.as_bytes()[0];
+    let mut bytes = text.bytes().enumerate().skip(1);
+    while let Some((place, byte)) = bytes.next() {
+        if byte == b'\\' && quote == b'\'' {
+            bytes.next();
+        } else if byte == quote {
+            match text.as_bytes().get(place + 1) {
+                Some(next) if *next == quote => bytes.next(),
+                _ => return place + 1,
+            };
+        }
+    }
+    text.len()
+}
+
+/// Whether values of the old column are stored, compared and logged just as those of the new one.
+pub(super) fn stored_alike(
+    old: &ColumnDefinition,
+    new: &ColumnDefinition,
+    renames: &[(String, String)],
+) -> bool {
+    // A column that is no longer generated keeps its values.
+    let remade = new.generated.as_ref().is_some_and(|new| {
+        let before = old
+            .generated
+            .as_ref()
+            .map(|old| renamed(&old.expression, renames));
+        before.as_ref() != Some(&new.expression)
+    });
+    // What holds no number gets one.
+    let counts = new.auto_increment && !old.auto_increment;
+    if old.nullable != new.nullable || remade || counts {
+        return false;
+    }
+    match (&old.data_type, &new.data_type) {
+        (a, b) if a == b => true,
+        (DataType::Integer(a), DataType::Integer(b)) => (a.width, a.sign) == (b.width, b.sign),
+        (
+            DataType::VarChar {
+                length: a,
+                collation: c,
+            },
+            DataType::VarChar {
+                length: b,
+                collation: d,
+            },
+        ) => a <= b && c == d && same_length_bytes(&old.data_type, &new.data_type),
+        (DataType::VarBinary { length: a }, DataType::VarBinary { length: b }) => {
+            a <= b && same_length_bytes(&old.data_type, &new.data_type)
+        }
+        (
+            DataType::Enum {
+                labels: a,
+                collation: c,
+            },
+            DataType::Enum {
+                labels: b,
+                collation: d,
+            },
+        )
+        | (
+            DataType::Set {
+                labels: a,
+                collation: c,
+            },
+            DataType::Set {
+                labels: b,
+                collation: d,
+            },
+        ) => {
+            c == d
+                && a.len() <= b.len()
+                && a.iter().zip(b.iter()).all(|(a, b)| a == b)
+                && key_bytes(&old.data_type) == key_bytes(&new.data_type)
+        }
+        _ => false,
+    }
+}
+
+fn same_length_bytes(old: &DataType, new: &DataType) -> bool {
+    let long = |data_type| key_bytes(data_type).is_some_and(|bytes| bytes > 255);
+    long(old) == long(new)
+}
+
+/// Whether the rows live under the same key as before.
+pub(super) fn clustered_stays(old: &TableDefinition, description: &TableDescription) -> Result<bool> {
+    let schema = schema_of(description)?;
+    Ok(schema.clustered_id() == old.schema().clustered_id())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_renamed_and_nothing_else() {
+        let renames = [("a", "b"), ("b", "a"), ("c`d", "e")]
+            .map(|(before, after)| (before.to_owned(), after.to_owned()));
+        for (text, expected) in [
+            ("`a` + `b` * `A`", "`b` + `a` * `b`"),
+            ("`x` <> '`a`' and `a` = 1", "`x` <> '`a`' and `b` = 1"),
+            (r"'it''s \\' <> `a` and '`b`'", r"'it''s \\' <> `b` and '`b`'"),
+            ("`c``d` + `x``a`", "`e` + `x``a`"),
+            ("1 + 1", "1 + 1"),
+        ] {
+            assert_eq!(renamed(text, &renames), expected);
+        }
+    }
+}

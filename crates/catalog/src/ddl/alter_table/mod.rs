@@ -1,0 +1,290 @@
+//! ALTER TABLE, CREATE INDEX, DROP INDEX: a new description from the old one, and the cheapest way from the one to the other.
+//!
+//! Everything in a statement refers to the table as it was before: columns and indexes go first, then columns are changed where they
+//! stand, then those with a new place and new ones are put where they belong (`mysql_prepare_alter_table`, `sql/sql_table.cc`).
+//!
+//! ```text
+//!   algorithm which words of ALGORITHM= are refused
+//!   void      which actions IF EXISTS and its like make void      columns   the new columns, and where each comes from
+//!   kept      what of the old table stays, and under which name   indexes   the indexes on them
+//!   way       the way, chosen and planned                         keys      the foreign keys
+//! ```
+//!
+//! Three ways, in this order:
+//! * *instant*: only the record changes (names, defaults, comments, a VARCHAR that grows within its length bytes, labels added);
+//! * *indexes only*: rows stay where they are; new indexes are built aside, old ones are range deletes;
+//! * *rebuild*: all rows are read, converted and written aside under new numbers; the old ones are range deletes.
+
+mod algorithm;
+mod columns;
+mod indexes;
+mod kept;
+mod keys;
+mod void;
+mod way;
+
+use std::sync::Arc;
+
+use paceline_types::error_code::*;
+
+use kept::{kept_checks, renames};
+use void::{Void, void_action};
+
+use crate::ddl::column_type::resolve_collation;
+use crate::ddl::create_table::{add_constraint, checked_table_comment};
+use crate::ddl::index::DraftIndex;
+use crate::ddl::normal_form::normal_form;
+use crate::ddl::plan::Planner;
+use crate::ddl::table::check_table_name;
+use crate::ddl::table_options::OptionStatement;
+use crate::error::{Error, Result};
+use crate::{
+    CheckConstraint, ColumnDefinition, ForeignKey, SYSTEM_DATABASE, TableDefinition, TableDescription,
+    TableEngine, same_name,
+};
+use paceline_syntax::definition::{
+    AlterAction, AlterOrigin, AlterTable, ColumnPosition, ForeignKeySpec, IndexSpec, TableConstraint,
+    TableOptions,
+};
+
+/// A column on its way from the old table to the new one.
+struct Draft {
+    column: ColumnDefinition,
+    /// Its place in the old table; `None` for a new column.
+    source: Option<usize>,
+    /// Whether the statement says what it is.
+    is_defined: bool,
+}
+
+/// What the statement makes of the table.
+struct Alteration {
+    old: Arc<TableDefinition>,
+    description: TableDescription,
+    columns: Vec<Draft>,
+    /// Columns to be put somewhere: added, or changed with a new place. In the statement's order.
+    placed: Vec<(Draft, ColumnPosition)>,
+    drafts: Vec<DraftIndex>,
+    checks: Vec<CheckConstraint>,
+    /// Old and new names of columns. What the statement itself says of columns says it under their new names.
+    renames: Vec<(String, String)>,
+    /// Foreign keys that the table has and keeps.
+    keys: Vec<ForeignKey>,
+    /// Foreign keys that it gets.
+    new_keys: Vec<ForeignKeySpec>,
+    rename: Option<(String, String)>,
+    /// Nothing else is to be done.
+    only_rename: bool,
+    /// The table gets checks that its rows must pass.
+    new_checks: bool,
+    forget_auto_increment: bool,
+    /// `FORCE`, or an engine named: the table is rebuilt whatever changes.
+    force_rebuild: bool,
+    /// `ALGORITHM=`.
+    algorithm: Option<String>,
+}
+
+impl Planner<'_> {
+    pub(in crate::ddl) fn alter_table(&mut self, alter: &AlterTable) -> Result<()> {
+        let (database, name) = self.qualified(&alter.table)?;
+        if database == SYSTEM_DATABASE && self.is_made_on_demand(&database, &name) {
+            return self.alter_made_on_demand(alter, &name);
+        }
+        if alter.if_exists && self.catalog.table(&database, &name).is_none() {
+            let error = Error::new(ER_NO_SUCH_TABLE, &[&database, &name]);
+            return self.note_or_fail(alter.if_exists.into(), error);
+        }
+        let old = self.table(&alter.table)?;
+        if old.is_temporary() {
+            self.make_temporary()?;
+        }
+        if alter.ignore {
+            return Err(Error::unsupported("ALTER IGNORE TABLE"));
+        }
+        let actions = self.effective_actions(alter, &old)?;
+        let renames = renames(&old, &actions);
+        let mut alteration = Alteration {
+            description: old.description().clone(),
+            columns: Vec::new(),
+            placed: Vec::new(),
+            drafts: Vec::new(),
+            checks: kept_checks(&old, &renames),
+            renames,
+            keys: old.foreign_keys.clone(),
+            new_keys: Vec::new(),
+            rename: None,
+            only_rename: false,
+            new_checks: false,
+            forget_auto_increment: false,
+            force_rebuild: false,
+            algorithm: None,
+            old,
+        };
+        self.alter_options(&mut alteration, &actions)?;
+        self.alter_columns(&mut alteration, &actions)?;
+        self.alter_indexes(&mut alteration, &actions)?;
+        alter_checks(&mut alteration, &actions)?;
+        self.alter_keys(&mut alteration, &actions)?;
+        self.finish_alter(alteration)
+    }
+
+    /// `ALTER TABLE mysql.gtid_slave_pos ENGINE=InnoDB`, which replicas of MariaDB are set up with: such a table has no other engine. All else is refused.
+    fn alter_made_on_demand(&mut self, alter: &AlterTable, name: &str) -> Result<()> {
+        let mut names_engine = false;
+        for action in &alter.actions {
+            match action {
+                AlterAction::Options(options)
+                    if *options
+                        == (TableOptions {
+                            engine: options.engine.clone(),
+                            ..TableOptions::default()
+                        }) =>
+                {
+                    if self.table_engine(name, options)? != TableEngine::InnoDb {
+                        return Err(Error::new(ER_OPEN_AS_READONLY, &[&name]));
+                    }
+                    names_engine = true;
+                }
+                _ => return Err(Error::new(ER_OPEN_AS_READONLY, &[&name])),
+            }
+        }
+        match names_engine {
+            true => Ok(()),
+            false => Err(Error::new(ER_OPEN_AS_READONLY, &[&name])),
+        }
+    }
+
+    /// The actions, without those that IF EXISTS and its like make void.
+    fn effective_actions(&mut self, alter: &AlterTable, old: &TableDefinition) -> Result<Vec<AlterAction>> {
+        // MariaDB looks for what is void kind by kind; notes come in this order.
+        let kind = |action: &AlterAction| match action {
+            AlterAction::AddColumn { .. } => 0,
+            AlterAction::DropColumn { .. } => 1,
+            AlterAction::DropIndex { .. } | AlterAction::DropConstraint { .. } => 3,
+            AlterAction::AddConstraint(_) => 4,
+            _ => 2,
+        };
+        let mut by_kind: Vec<&AlterAction> = alter.actions.iter().collect();
+        by_kind.sort_by_key(|action| kind(action));
+        let mut actions = Vec::with_capacity(alter.actions.len());
+        for action in by_kind {
+            if let Some(error) = void_action(action, alter.origin, old) {
+                match error {
+                    Void::Note(error) => {
+                        self.session.diagnostics.note(error.code(), error.message());
+                        continue;
+                    }
+                    Void::Fail(error) => return Err(error),
+                }
+            }
+            // A foreign key comes before an index or a check of its name.
+            if let AlterAction::DropConstraint { if_exists, name } = action
+                && old.foreign_keys.iter().any(|key| same_name(&key.name, name))
+            {
+                actions.push(AlterAction::DropForeignKey {
+                    if_exists: *if_exists,
+                    name: name.clone(),
+                });
+                continue;
+            }
+            // CREATE OR REPLACE INDEX drops the old one.
+            if alter.origin == AlterOrigin::CreateOrReplaceIndex
+                && let AlterAction::AddConstraint(TableConstraint::Index(IndexSpec {
+                    name: Some(name), ..
+                })) = action
+                && old.index(name).is_some()
+            {
+                actions.push(AlterAction::DropIndex {
+                    if_exists: true,
+                    name: name.clone(),
+                });
+            }
+            actions.push(action.clone());
+        }
+        Ok(actions)
+    }
+
+    fn alter_options(&mut self, alteration: &mut Alteration, actions: &[AlterAction]) -> Result<()> {
+        for action in actions {
+            match action {
+                AlterAction::Options(options) => self.apply_options(alteration, options)?,
+                AlterAction::ConvertCharset { charset, collation } => {
+                    let default = self.default_collation(&alteration.description.database)?;
+                    let collation = resolve_collation(Some(charset), collation.as_deref(), default)?;
+                    alteration.description.collation = collation.unwrap_or(default);
+                }
+                AlterAction::RenameTable(to) => {
+                    let database = to
+                        .database
+                        .clone()
+                        .unwrap_or_else(|| alteration.description.database.clone());
+                    check_table_name(&to.name)?;
+                    alteration.rename = Some((database, to.name.clone()));
+                    alteration.only_rename = actions.len() == 1;
+                }
+                AlterAction::Force => alteration.force_rebuild = true,
+                AlterAction::Algorithm(word) => {
+                    if !matches!(
+                        word.as_str(),
+                        "DEFAULT" | "COPY" | "INPLACE" | "NOCOPY" | "INSTANT"
+                    ) {
+                        return Err(Error::new(ER_UNKNOWN_ALTER_ALGORITHM, &[&word.to_lowercase()]));
+                    }
+                    alteration.algorithm = Some(word.clone());
+                }
+                AlterAction::Lock(word)
+                    if !matches!(word.as_str(), "DEFAULT" | "NONE" | "SHARED" | "EXCLUSIVE") =>
+                {
+                    return Err(Error::new(ER_UNKNOWN_ALTER_LOCK, &[&word.to_lowercase()]));
+                }
+                AlterAction::Unsupported(what) => return Err(Error::unsupported(what)),
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn apply_options(&mut self, alteration: &mut Alteration, options: &TableOptions) -> Result<()> {
+        if options.engine.is_some() || options.unsupported.is_some() {
+            let name = alteration.description.name.clone();
+            alteration.description.engine = self.table_engine(&name, options)?;
+            // ENGINE=InnoDB on an InnoDB table rebuilds it, as it does in MariaDB.
+            alteration.force_rebuild = true;
+        }
+        let default = self.default_collation(&alteration.description.database)?;
+        if let Some(collation) =
+            resolve_collation(options.charset.as_ref(), options.collation.as_deref(), default)?
+        {
+            alteration.description.collation = collation;
+        }
+        let name = &alteration.description.name;
+        if let Some(comment) = checked_table_comment(options, name, self.session)? {
+            alteration.description.comment = comment;
+        }
+        if let Some(start) = options.auto_increment {
+            alteration.description.auto_increment_start = start.max(1);
+            alteration.forget_auto_increment = true;
+        }
+        self.set_options(&mut alteration.description, options, OptionStatement::Alter)
+    }
+}
+
+fn is_check(action: &AlterAction) -> bool {
+    matches!(action, AlterAction::AddConstraint(TableConstraint::Check(_)))
+}
+
+fn alter_checks(alteration: &mut Alteration, actions: &[AlterAction]) -> Result<()> {
+    for action in actions {
+        match action {
+            AlterAction::DropConstraint { name, .. } => {
+                alteration.checks.retain(|check| !same_name(&check.name, name));
+            }
+            AlterAction::AddConstraint(constraint @ TableConstraint::Check(check)) => {
+                normal_form(&check.expr, "CHECK", check.name.as_deref().unwrap_or_default())?;
+                alteration.new_checks = true;
+                add_constraint(constraint, &mut Vec::new(), &mut alteration.checks)?;
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,206 @@
+//! The rows: read as they are, made into what they become, and tested.
+
+use paceline_storage::{Cursor, Direction, StorageSnapshot, TableSchema, VERSION_LENGTH, value_payload};
+use paceline_types::Value;
+use paceline_types::convert::{self, ConvertContext, Severity};
+use paceline_types::error_code::*;
+
+use super::numbers::{NumberingWay, Numbers};
+use super::{BuildKind, ColumnSource, TableBuild, TestedRows};
+use crate::ddl::default_value::{implicit_default, local_time};
+use crate::ddl::row_expression::RowExpressions;
+use crate::error::{Error, Result};
+use crate::{ColumnDefinition, TableDescription, schema_of};
+use paceline_expression::session::SessionContext;
+
+/// A row on its way.
+pub(super) struct BuiltRow {
+    /// Its image in the new table.
+    pub image: Vec<u8>,
+    /// Its key, where rows stay.
+    pub key: Vec<u8>,
+    /// Its version.
+    pub version: [u8; VERSION_LENGTH],
+    /// Its number, from 0.
+    pub ordinal: u64,
+}
+
+/// Reads rows of the old table and makes those of the new one.
+pub(super) struct Rows<'a> {
+    build: &'a TableBuild,
+    cursor: Cursor,
+    target: TableSchema,
+    expressions: RowExpressions,
+    ordinal: u64,
+    numbers: Numbers,
+    /// Where parents are looked for.
+    snapshot: StorageSnapshot,
+}
+
+impl<'a> Rows<'a> {
+    pub fn new(
+        build: &'a TableBuild,
+        snapshot: &StorageSnapshot,
+        session: &mut SessionContext,
+    ) -> Result<Self> {
+        let schema = build.source.schema();
+        let way = match build.is_copied() {
+            true => NumberingWay::Copy,
+            false => NumberingWay::InPlace,
+        };
+        Ok(Self {
+            build,
+            cursor: snapshot.scan(schema.rows_range(), Direction::Forward),
+            target: schema_of(&build.target)?,
+            expressions: RowExpressions::new(&build.target, session)?,
+            ordinal: 0,
+            numbers: Numbers::new(build.target.auto_increment_start, way, &session.settings),
+            snapshot: snapshot.clone(),
+        })
+    }
+
+    pub fn next(&mut self, session: &mut SessionContext) -> Result<Option<BuiltRow>> {
+        if !self.cursor.advance()? {
+            return Ok(None);
+        }
+        let Some((key, value)) = self.cursor.entry() else {
+            return Ok(None);
+        };
+        let version = *value
+            .first_chunk()
+            .expect("every stored value begins with its version");
+        let (key, image) = (key.to_vec(), value_payload(value).to_vec());
+        let ordinal = self.ordinal;
+        self.ordinal += 1;
+        let image = match &self.build.kind {
+            BuildKind::Indexes(_) => {
+                if self.build.tested == TestedRows::All && self.expressions.has_checks() {
+                    let values = self.build.source.schema().decode_row(&image)?;
+                    self.expressions.check(&self.build.target, &values, session)?;
+                }
+                image
+            }
+            BuildKind::Rebuild(columns) => {
+                let values = self.build.source.schema().decode_row(&image)?;
+                let mut converted = Vec::with_capacity(columns.len());
+                for (n, source) in columns.iter().enumerate() {
+                    let column = &self.build.target.columns[n];
+                    converted.push(match source {
+                        ColumnSource::Copy(place) => values[*place].clone(),
+                        ColumnSource::Convert(place) => assign(
+                            convert::in_charset(
+                                values[*place].clone(),
+                                self.build.source.columns()[*place].data_type.charset(),
+                                &column.data_type,
+                            ),
+                            &self.build.target,
+                            column,
+                            ordinal + 1,
+                            session,
+                        )?,
+                        ColumnSource::Number(place) => {
+                            let mut value = values[*place].clone();
+                            if !value.is_null() {
+                                value = assign(value, &self.build.target, column, ordinal + 1, session)?;
+                            }
+                            if let Some(number) = self.numbers.instead_of(&value, &session.settings) {
+                                let number = Value::UInt(number);
+                                value = assign(number, &self.build.target, column, ordinal + 1, session)?;
+                            }
+                            value
+                        }
+                        ColumnSource::Default if column.auto_increment && !column.nullable => {
+                            Value::UInt(self.numbers.take())
+                        }
+                        ColumnSource::Default => Value::Null,
+                    });
+                }
+                for (n, source) in columns.iter().enumerate() {
+                    let column = &self.build.target.columns[n];
+                    if *source == ColumnSource::Default {
+                        let value = match column.auto_increment {
+                            true => std::mem::take(&mut converted[n]),
+                            // What holds for the first row holds for all.
+                            false if ordinal == 0 && self.expressions.varies(n) => {
+                                return Err(Error::unsupported(
+                                    "a default that is another one on each server, for a new column of a table with rows",
+                                ));
+                            }
+                            false => self.expressions.default(n, column, &converted, session)?,
+                        };
+                        if value.is_null() && !column.nullable && session.settings.sql_mode.is_strict() {
+                            return Err(Error::new(ER_BAD_NULL_ERROR, &[&column.name]));
+                        }
+                        converted[n] = assign(value, &self.build.target, column, ordinal + 1, session)?;
+                    }
+                }
+                for (n, column) in self.build.target.columns.iter().enumerate() {
+                    if let Some(value) = self.expressions.generated(n, column, &converted, session)? {
+                        converted[n] = assign(value, &self.build.target, column, ordinal + 1, session)?;
+                    }
+                }
+                if self.build.tested == TestedRows::All {
+                    self.expressions.check(&self.build.target, &converted, session)?;
+                }
+                let mut image = Vec::with_capacity(image.len() + 16);
+                self.target.encode_row(&converted, &mut image)?;
+                image
+            }
+        };
+        if !self.build.tested_keys.is_empty() {
+            let values = self.target.decode_row(&image)?;
+            for key in &self.build.tested_keys {
+                key.test(&self.build.target, &values, &self.snapshot)?;
+            }
+        }
+        Ok(Some(BuiltRow {
+            image,
+            key,
+            version,
+            ordinal,
+        }))
+    }
+}
+
+/// Converts a value to its new column as an assignment does.
+pub(in crate::ddl) fn assign(
+    value: Value,
+    table: &TableDescription,
+    column: &ColumnDefinition,
+    row: u64,
+    session: &mut SessionContext,
+) -> Result<Value> {
+    let strict = session.settings.sql_mode.is_strict();
+    if matches!(value, Value::Null) {
+        if column.nullable {
+            return Ok(value);
+        }
+        let message = WARN_DATA_TRUNCATED.message(&[&column.name as &dyn std::fmt::Display, &row]);
+        if strict {
+            return Err(Error::with_message(WARN_DATA_TRUNCATED, message));
+        }
+        session.diagnostics.warn(WARN_DATA_TRUNCATED, message);
+        return Ok(implicit_default(&column.data_type));
+    }
+    let zone = session.settings.time_zone.clone();
+    let now = local_time(session);
+    let context = ConvertContext {
+        date_modes: session.settings.date_modes(),
+        time_zone: &zone,
+        now,
+    };
+    let assigned = convert::assign(value, &column.data_type, &context);
+    if let Some(problem) = assigned.problem {
+        let qualified = format!("`{}`.`{}`.`{}`", table.database, table.name, column.name);
+        let warning = || problem.warning_message(&qualified, &column.name, row);
+        match problem.severity {
+            Severity::Warning if strict => {
+                let message = problem.message(&qualified, &column.name, row);
+                return Err(Error::with_message(problem.code, message));
+            }
+            Severity::Warning => session.diagnostics.warn(problem.warning_code, warning()),
+            Severity::Note => session.diagnostics.note(problem.warning_code, warning()),
+        }
+    }
+    Ok(assigned.value)
+}

@@ -1,0 +1,643 @@
+//! CREATE TABLE.
+
+use paceline_types::error_code::*;
+use paceline_types::{Collation, DataType, ErrorCode, Value};
+
+use super::column::{give_old_timestamp_defaults, resolve_column};
+use super::column_type::{resolve_collation, row_bytes};
+use super::foreign_key::{KeyStatement, drop_covered};
+use super::index::{DraftIndex, NO_NUMBER, PRIMARY, check_auto_increment, resolve_indexes};
+use super::normal_form::{GENERATED_CLAUSE, normal_form, quote_identifier};
+use super::plan::{LoggedStatement, Planner, engine};
+use super::show_create::show_create_table;
+use super::table::check_table_name;
+use super::table_options::OptionStatement;
+use crate::ddl::foreign_key::own_index;
+use crate::error::{Error, Result};
+use crate::{
+    CatalogChange, CheckConstraint, ColumnDefinition, IndexDefinition, IndexKind, TableDefinition,
+    TableDescription, TableEngine, same_name,
+};
+use paceline_expression::session::{SessionContext, SqlMode, VariableScope};
+use paceline_syntax::TableName;
+use paceline_syntax::definition::{
+    CreateTable, CreateTableBody, ForeignKeySpec, TableConstraint, TableOptions,
+};
+
+/// The most columns of a table.
+const COLUMNS_MAX: usize = 4096;
+/// The longest row in bytes, BLOBs aside.
+const ROW_BYTES_MAX: u64 = 65_535;
+
+impl Planner<'_> {
+    pub(super) fn create_table(&mut self, create: &CreateTable) -> Result<()> {
+        let (database, name) = self.qualified(&create.name)?;
+        check_table_name(&name)?;
+        if let CreateTableBody::Like(source) = &create.body
+            && self.qualified(source)? == (database.clone(), name.clone())
+        {
+            return Err(Error::new(ER_NONUNIQ_TABLE, &[&name]));
+        }
+        // A table of the other kind is in nobody's way.
+        let existing = match create.temporary {
+            true => {
+                self.refuse_virtual(&database)?;
+                self.make_temporary()?;
+                self.catalog.temporary_table(&database, &name)
+            }
+            false => {
+                self.database(&database)?;
+                self.catalog.ordinary_table(&database, &name)
+            }
+        };
+        if let Some(existing) = existing.cloned() {
+            if !create.or_replace {
+                let error = Error::new(ER_TABLE_EXISTS_ERROR, &[&name]);
+                return self.note_or_fail(create.if_not_exists.into(), error);
+            }
+            self.refuse_referenced(&existing, None)?;
+            self.drop_table(&existing)?;
+        }
+        if !create.temporary && self.catalog.ordinary_view(&database, &name).is_some() {
+            if create.or_replace {
+                return Err(Error::new(ER_IT_IS_A_VIEW, &[&format!("{database}.{name}")]));
+            }
+            let error = Error::new(ER_TABLE_EXISTS_ERROR, &[&name]);
+            return self.note_or_fail(create.if_not_exists.into(), error);
+        }
+        match &create.body {
+            CreateTableBody::Like(source) => self.create_like(&database, &name, source),
+            CreateTableBody::Definition {
+                columns,
+                constraints,
+                options,
+                select,
+            } => {
+                if select.is_some() && self.select_columns.is_none() {
+                    return Err(Error::unsupported("CREATE TABLE … SELECT here"));
+                }
+                let collation = self.table_collation(&database, options)?;
+                let engine = self.table_engine(&name, options)?;
+                let mut resolved = Vec::new();
+                let mut drafts = Vec::new();
+                let mut keys: Vec<ForeignKeySpec> = Vec::new();
+                for spec in columns {
+                    resolved.push(resolve_column(spec, collation, self.session)?);
+                    drafts.extend(DraftIndex::of_column(spec));
+                    if let Some(key) = &spec.references {
+                        drafts.push(own_index(key)?);
+                        keys.push(key.clone());
+                    }
+                }
+                give_old_timestamp_defaults(resolved.iter_mut().map(|column| (column, true)), self.session)?;
+                self.merge_select_columns(&mut resolved);
+                let mut checks = Vec::new();
+                for constraint in constraints {
+                    add_constraint(constraint, &mut drafts, &mut checks)?;
+                    if let TableConstraint::ForeignKey(key) = constraint {
+                        keys.push(key.clone());
+                    }
+                }
+                check_constraint_names(&checks, &keys)?;
+                let comment = checked_table_comment(options, &name, self.session)?.unwrap_or_default();
+                let mut description = TableDescription {
+                    database,
+                    name,
+                    id: self.new_id(engine)?,
+                    temporary: create.temporary,
+                    engine,
+                    collation,
+                    columns: resolved,
+                    indexes: Vec::new(),
+                    hidden: [self.new_id(engine)?, self.new_id(engine)?],
+                    checks,
+                    foreign_keys: Vec::new(),
+                    auto_increment_start: options.auto_increment.unwrap_or(1).max(1),
+                    comment,
+                    row_format: None,
+                    options: Vec::new(),
+                    created_seconds: self.session.statement.start_micros / 1_000_000,
+                };
+                self.complete(&mut description, drafts, Occasion::Create)?;
+                self.set_options(&mut description, options, OptionStatement::Create)?;
+                self.add_foreign_keys(&mut description, &keys, KeyStatement::Create)?;
+                self.check_forward_references(&description)?;
+                if options.engine.is_none() && engine != TableEngine::InnoDb {
+                    // `default_storage_engine` is not logged.
+                    self.log_as_definition(&description)?;
+                }
+                if select.is_some() {
+                    self.log_as_definition(&description)?;
+                    self.plan.fill = Some(TableName::qualified(
+                        description.database.clone(),
+                        description.name.clone(),
+                    ));
+                }
+                self.change(CatalogChange::PutTable(Box::new(description)))
+            }
+        }
+    }
+
+    /// A table whose rows come from a query is logged by what it has become, its rows follow.
+    fn log_as_definition(&mut self, description: &TableDescription) -> Result<()> {
+        if description.temporary {
+            return Ok(());
+        }
+        let table = TableDefinition::new(description.clone(), Default::default(), Default::default())?;
+        let mut text = show_create_table(&table, SqlMode::EMPTY, description.auto_increment_start);
+        // With its database: the current one may be another.
+        let mut name = String::new();
+        quote_identifier(table.name(), &mut name);
+        let mut qualified = String::new();
+        quote_identifier(table.database(), &mut qualified);
+        qualified.push('.');
+        qualified.push_str(&name);
+        text.replace_range(
+            "CREATE TABLE ".len().."CREATE TABLE ".len() + name.len(),
+            &qualified,
+        );
+        if self
+            .plan
+            .changes
+            .iter()
+            .any(|change| matches!(change, CatalogChange::DropTable { .. }))
+        {
+            text.replace_range(.."CREATE".len(), "CREATE OR REPLACE");
+        }
+        self.plan.logged = LoggedStatement::Rewritten(text);
+        Ok(())
+    }
+
+    /// Puts the query's columns behind those that were defined, except where one of these has the name.
+    fn merge_select_columns(&mut self, columns: &mut Vec<ColumnDefinition>) {
+        let Some(selected) = self.select_columns else {
+            return;
+        };
+        let mut defined = std::mem::take(columns);
+        let mut merged = Vec::new();
+        for column in selected {
+            match defined
+                .iter()
+                .position(|other| same_name(&other.name, &column.name))
+            {
+                Some(place) => merged.push(defined.remove(place)),
+                None => merged.push(column.definition()),
+            }
+        }
+        defined.extend(merged);
+        *columns = defined;
+    }
+
+    /// Refuses the names that InnoDB has for what a table has besides its own columns and indexes, and notes what it says of it after the error.
+    ///
+    /// # Errors
+    /// 1166, 1280.
+    fn check_reserved_names(
+        &mut self,
+        description: &TableDescription,
+        drafts: &[DraftIndex],
+        occasion: Occasion,
+    ) -> Result<()> {
+        if description.engine != TableEngine::InnoDb {
+            return Ok(());
+        }
+        let is_hidden = |name: &str| {
+            HIDDEN_COLUMNS
+                .iter()
+                .any(|hidden| name.eq_ignore_ascii_case(hidden))
+        };
+        if let Some(column) = description.columns.iter().find(|column| is_hidden(&column.name)) {
+            self.engine_says(occasion, 168, "Unknown (generic) error from engine");
+            return Err(Error::new(ER_WRONG_COLUMN_NAME, &[&column.name]));
+        }
+        let is_reserved = |draft: &DraftIndex| {
+            (draft.name.as_ref()).is_some_and(|name| name.eq_ignore_ascii_case(HIDDEN_INDEX))
+        };
+        if drafts.iter().any(is_reserved) {
+            let message = format!(
+                "Cannot Create Index with name '{HIDDEN_INDEX}'. The name is reserved for the system default primary index."
+            );
+            self.session.diagnostics.warn(ER_WRONG_NAME_FOR_INDEX, message);
+            self.engine_says(occasion, 124, "Wrong index given to a function");
+            return Err(Error::new(ER_WRONG_NAME_FOR_INDEX, &[&HIDDEN_INDEX]));
+        }
+        Ok(())
+    }
+
+    /// 1030: a warning after the error of a CREATE TABLE that an engine has refused.
+    fn engine_says(&mut self, occasion: Occasion, number: u32, what: &str) {
+        if occasion == Occasion::Create {
+            let message = format!("Got error {number} \"{what}\" from storage engine InnoDB");
+            self.session.diagnostics.warn_after_error(ER_GET_ERRNO, message);
+        }
+    }
+
+    /// Whether `innodb_force_primary_key` wants a table of InnoDB to have a primary key, or a unique one that can stand for it.
+    fn forces_primary_key(&self) -> bool {
+        let variables = &self.session.services.variables;
+        let read = variables.get(self.session, "innodb_force_primary_key", VariableScope::Global);
+        read.is_ok_and(|variable| variable.value == Value::Int(1))
+    }
+
+    /// Resolves the indexes, and checks the table as a whole.
+    pub(super) fn complete(
+        &mut self,
+        description: &mut TableDescription,
+        drafts: Vec<DraftIndex>,
+        occasion: Occasion,
+    ) -> Result<()> {
+        self.check_reserved_names(description, &drafts, occasion)?;
+        if description.columns.is_empty() {
+            return Err(Error::new(ER_TABLE_MUST_HAVE_COLUMNS, &[]));
+        }
+        if description.columns.len() > COLUMNS_MAX {
+            return Err(Error::new(ER_TOO_MANY_FIELDS, &[]));
+        }
+        for (n, column) in description.columns.iter().enumerate() {
+            if description.columns[..n]
+                .iter()
+                .any(|other| same_name(&other.name, &column.name))
+            {
+                return Err(Error::new(ER_DUP_FIELDNAME, &[&column.name]));
+            }
+        }
+        if description.columns.iter().all(|column| column.invisible) {
+            return Err(Error::new(ER_TABLE_MUST_HAVE_COLUMNS, &[]));
+        }
+        let mut drafts = drafts;
+        for draft in &mut drafts {
+            let name = draft.name.clone().unwrap_or_default();
+            draft.comment = shortened_comment(
+                std::mem::take(&mut draft.comment),
+                1024,
+                ER_TOO_LONG_INDEX_COMMENT,
+                &name,
+                self.session,
+            )?;
+        }
+        let written = drafts.iter().filter(|draft| !draft.is_known);
+        for draft in written.filter(|draft| draft.kind == IndexKind::Primary) {
+            if let Some(name) = draft.name.as_ref().filter(|name| !same_name(name, PRIMARY)) {
+                let message = format!("Name '{name}' ignored for PRIMARY key.");
+                self.session.diagnostics.warn(ER_WRONG_NAME_FOR_INDEX, message);
+            }
+        }
+        drop_covered(&mut drafts);
+        let engine = description.engine;
+        let is_blob = |column: &ColumnDefinition| {
+            matches!(
+                column.data_type,
+                DataType::Text { .. } | DataType::Blob { .. } | DataType::Json
+            )
+        };
+        // We could; a MariaDB replica cannot.
+        if engine == TableEngine::Memory && description.columns.iter().any(is_blob) {
+            return Err(Error::new(ER_TABLE_CANT_HANDLE_BLOB, &[&engine.name()]));
+        }
+        description.indexes = resolve_indexes(drafts, &mut description.columns, self.session)?;
+        for place in 0..description.indexes.len() {
+            if description.indexes[place].id == NO_NUMBER {
+                description.indexes[place].id = self.new_id(engine)?;
+            }
+        }
+        // MariaDB keeps the hash in a hidden generated column.
+        if engine == TableEngine::Memory && description.indexes.iter().any(|index| index.hashed) {
+            return Err(Error::new(
+                ER_UNSUPPORTED_ENGINE_FOR_GENERATED_COLUMNS,
+                &[&engine.name()],
+            ));
+        }
+        check_auto_increment(&description.columns, &description.indexes)?;
+        if engine == TableEngine::InnoDb && !has_row_key(description) && self.forces_primary_key() {
+            return Err(Error::new(ER_REQUIRES_PRIMARY_KEY, &[]));
+        }
+        let row = description
+            .columns
+            .iter()
+            .map(|column| row_bytes(&column.data_type))
+            .sum::<u64>();
+        if row > ROW_BYTES_MAX {
+            return Err(Error::new(ER_TOO_BIG_ROWSIZE, &[&ROW_BYTES_MAX]));
+        }
+        check_expressions(description)?;
+        name_checks(&mut description.checks)?;
+        Ok(())
+    }
+
+    fn create_like(&mut self, database: &str, name: &str, source: &TableName) -> Result<()> {
+        let (source_database, source_name) = self.qualified(source)?;
+        self.refuse_view(&source_database, &source_name)?;
+        let Some(table) = self.catalog.table(&source_database, &source_name).cloned() else {
+            return Err(Error::new(ER_NO_SUCH_TABLE, &[&source_database, &source_name]));
+        };
+        let mut description = table.description().clone();
+        description.database = database.to_owned();
+        description.name = name.to_owned();
+        let engine = description.engine;
+        description.temporary = self.makes_temporary();
+        description.id = self.new_id(engine)?;
+        description.hidden = [self.new_id(engine)?, self.new_id(engine)?];
+        for index in &mut description.indexes {
+            index.id = 0;
+        }
+        for place in 0..description.indexes.len() {
+            description.indexes[place].id = self.new_id(engine)?;
+        }
+        description.auto_increment_start = 1;
+        description.foreign_keys.clear();
+        self.check_forward_references(&description)?;
+        description.created_seconds = self.session.statement.start_micros / 1_000_000;
+        if table.is_temporary() {
+            // Whoever replays it has no such table.
+            self.log_as_definition(&description)?;
+        }
+        self.change(CatalogChange::PutTable(Box::new(description)))
+    }
+
+    /// The collation of a new table.
+    fn table_collation(&self, database: &str, options: &TableOptions) -> Result<Collation> {
+        let default = self.default_collation(database)?;
+        let resolved = resolve_collation(options.charset.as_ref(), options.collation.as_deref(), default)?;
+        Ok(resolved.unwrap_or(default))
+    }
+
+    /// The collation of tables in a database that name none.
+    ///
+    /// # Errors
+    /// 1049; a temporary table's database need not be there.
+    pub(super) fn default_collation(&self, database: &str) -> Result<Collation> {
+        match self.catalog.database(database) {
+            None if self.makes_temporary() => Ok(self.session.settings.collation_server),
+            _ => Ok(self.database(database)?.definition().collation),
+        }
+    }
+
+    /// The engine that ENGINE means.
+    ///
+    /// # Errors
+    /// 1286, where `sql_mode` does not let another stand in.
+    pub(super) fn table_engine(&mut self, table: &str, options: &TableOptions) -> Result<TableEngine> {
+        if let Some(what) = options.unsupported {
+            return Err(Error::unsupported(what));
+        }
+        let Some(name) = &options.engine else {
+            return Ok(self.default_engine);
+        };
+        if let Some(engine) = engine(name) {
+            let own = match engine {
+                TableEngine::InnoDb => ["InnoDB", "XtraDB"],
+                TableEngine::Memory => ["MEMORY", "HEAP"],
+            };
+            if !own.iter().any(|own| own.eq_ignore_ascii_case(name)) {
+                self.warn_stand_in(engine, table);
+            }
+            return Ok(engine);
+        }
+        let error = Error::new(ER_UNKNOWN_STORAGE_ENGINE, &[name]);
+        if self
+            .session
+            .settings
+            .sql_mode
+            .contains(SqlMode::NO_ENGINE_SUBSTITUTION)
+        {
+            return Err(error);
+        }
+        self.session.diagnostics.warn(error.code(), error.message());
+        self.warn_stand_in(self.default_engine, table);
+        Ok(self.default_engine)
+    }
+
+    /// 1266: the engine that was named is not here, another stands in.
+    fn warn_stand_in(&mut self, engine: TableEngine, table: &str) {
+        let message = ER_WARN_USING_OTHER_HANDLER.message(&[&engine.name(), &table]);
+        self.session
+            .diagnostics
+            .warn(ER_WARN_USING_OTHER_HANDLER, message);
+    }
+}
+
+/// The columns and the index that each table of InnoDB has besides its own.
+const HIDDEN_COLUMNS: [&str; 3] = ["DB_ROW_ID", "DB_TRX_ID", "DB_ROLL_PTR"];
+const HIDDEN_INDEX: &str = "GEN_CLUST_INDEX";
+
+/// Whether a table has a primary key, or a unique one without NULL and prefixes that stands for it.
+fn has_row_key(description: &TableDescription) -> bool {
+    let is_whole = |index: &IndexDefinition| {
+        !index.hashed
+            && (index.parts.iter())
+                .all(|part| !description.columns[part.column].nullable && part.prefix_length.is_none())
+    };
+    description.indexes.iter().any(|index| match index.kind {
+        IndexKind::Primary => true,
+        kind => kind.is_unique() && is_whole(index),
+    })
+}
+
+/// What a table is completed for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Occasion {
+    /// CREATE TABLE.
+    Create,
+    /// ALTER TABLE, CREATE INDEX.
+    Alter,
+}
+
+/// Adds an index or a check.
+///
+/// # Errors
+/// 1235, 1901 and those of [`DraftIndex::new`].
+pub(super) fn add_constraint(
+    constraint: &TableConstraint,
+    drafts: &mut Vec<DraftIndex>,
+    checks: &mut Vec<CheckConstraint>,
+) -> Result<()> {
+    match constraint {
+        TableConstraint::Index(spec) => drafts.push(DraftIndex::new(spec)?),
+        TableConstraint::Check(check) => {
+            let name = check.name.clone().unwrap_or_default();
+            let expression = normal_form(&check.expr, "CHECK", &name)?;
+            checks.push(CheckConstraint { name, expression });
+        }
+        // The key itself is looked at when the table has its columns and indexes.
+        TableConstraint::ForeignKey(key) => drafts.push(own_index(key)?),
+        TableConstraint::Period => return Err(Error::unsupported("PERIOD")),
+    }
+    Ok(())
+}
+
+/// # Errors
+/// 1826 for a check that is named as a foreign key is.
+fn check_constraint_names(checks: &[CheckConstraint], keys: &[ForeignKeySpec]) -> Result<()> {
+    for check in checks.iter().filter(|check| !check.name.is_empty()) {
+        let has_name = |key: &ForeignKeySpec| {
+            key.constraint_name
+                .as_ref()
+                .is_some_and(|name| same_name(name, &check.name))
+        };
+        if keys.iter().any(has_name) {
+            return Err(Error::new(ER_DUP_CONSTRAINT_NAME, &[&"CHECK", &check.name]));
+        }
+    }
+    Ok(())
+}
+
+/// Names the checks that have none: `CONSTRAINT_1` …
+fn name_checks(checks: &mut [CheckConstraint]) -> Result<()> {
+    for n in 0..checks.len() {
+        let name = &checks[n].name;
+        if !name.is_empty() && checks[..n].iter().any(|other| same_name(&other.name, name)) {
+            return Err(Error::new(ER_DUP_CONSTRAINT_NAME, &[&"CHECK", name]));
+        }
+    }
+    let mut number = 1;
+    for n in 0..checks.len() {
+        while checks[n].name.is_empty() {
+            let name = format!("CONSTRAINT_{number}");
+            if !checks.iter().any(|other| same_name(&other.name, &name)) {
+                checks[n].name = name;
+            }
+            number += 1;
+        }
+    }
+    Ok(())
+}
+
+/// Checks that checks and defaults name columns that are there.
+///
+/// # Errors
+/// 1054.
+fn check_expressions(description: &TableDescription) -> Result<()> {
+    use crate::ColumnDefault;
+    for column in &description.columns {
+        if let Some(text) = &column.check {
+            check_columns(text, description, "CHECK")?;
+        }
+    }
+    description
+        .checks
+        .iter()
+        .try_for_each(|check| check_columns(&check.expression, description, "CHECK"))?;
+    for column in &description.columns {
+        if let ColumnDefault::Expression(text) = &column.default {
+            check_columns(text, description, "DEFAULT")?;
+        }
+        if let Some(generated) = &column.generated {
+            check_columns(&generated.expression, description, GENERATED_CLAUSE)?;
+        }
+    }
+    check_generated(description)
+}
+
+/// Checks that generated columns come behind what they are made of.
+///
+/// # Errors
+/// 4029; 1901 for one made of an AUTO_INCREMENT column; 1903 for one in the primary key.
+fn check_generated(description: &TableDescription) -> Result<()> {
+    use crate::ColumnDefault;
+    for (place, column) in description.columns.iter().enumerate() {
+        let (text, made_before) = match (&column.generated, &column.default) {
+            (Some(generated), _) => (&generated.expression, place),
+            // Defaults are given before anything is generated.
+            (None, ColumnDefault::Expression(text)) => (text, 0),
+            (None, _) => continue,
+        };
+        for (other, named) in description.columns.iter().enumerate() {
+            let mut quoted = String::new();
+            super::normal_form::quote_identifier(&named.name, &mut quoted);
+            if !text.to_lowercase().contains(&quoted.to_lowercase()) {
+                continue;
+            }
+            if named.generated.is_some() && other >= made_before {
+                return Err(Error::new(
+                    ER_EXPRESSION_REFERS_TO_UNINIT_FIELD,
+                    &[&column.name, &named.name],
+                ));
+            }
+            if column.generated.is_some() && named.auto_increment {
+                return Err(Error::new(
+                    ER_GENERATED_COLUMN_FUNCTION_IS_NOT_ALLOWED,
+                    &[&"AUTO_INCREMENT", &GENERATED_CLAUSE, &named.name],
+                ));
+            }
+        }
+    }
+    let mut primary = description
+        .indexes
+        .iter()
+        .filter(|index| index.kind == IndexKind::Primary);
+    let is_generated = |part: &crate::IndexPart| description.columns[part.column].generated.is_some();
+    if primary.any(|index| index.parts.iter().any(is_generated)) {
+        return Err(Error::new(ER_PRIMARY_KEY_BASED_ON_GENERATED_COLUMN, &[]));
+    }
+    Ok(())
+}
+
+fn check_columns(text: &str, description: &TableDescription, clause: &str) -> Result<()> {
+    // In the normal form every name is in backticks, and nothing else but strings can hold one.
+    let mut rest = text;
+    while let Some(start) = rest.find(['`', '\'']) {
+        let quote = rest.as_bytes()[start];
+        rest = &rest[start + 1..];
+        let mut name = String::new();
+        loop {
+            let end = rest.find([quote as char, '\\']).unwrap_or(rest.len());
+            name.push_str(&rest[..end]);
+            let found = rest.as_bytes().get(end).copied();
+            rest = rest.get(end + 1..).unwrap_or_default();
+            match found {
+                Some(b'\\') if quote == b'\'' => rest = rest.get(1..).unwrap_or_default(),
+                Some(b'\\') => name.push('\\'),
+                Some(_) if rest.as_bytes().first() == Some(&quote) => {
+                    name.push(quote as char);
+                    rest = &rest[1..];
+                }
+                _ => break,
+            }
+        }
+        if quote == b'`'
+            && !description
+                .columns
+                .iter()
+                .any(|column| same_name(&column.name, &name))
+        {
+            return Err(Error::new(ER_BAD_FIELD_ERROR, &[&name, &clause]));
+        }
+    }
+    Ok(())
+}
+
+/// The table's comment.
+///
+/// # Errors
+/// 1628.
+pub(super) fn checked_table_comment(
+    options: &TableOptions,
+    table: &str,
+    session: &mut SessionContext,
+) -> Result<Option<String>> {
+    let shorten = |comment| shortened_comment(comment, 2048, ER_TOO_LONG_TABLE_COMMENT, table, session);
+    options.comment.clone().map(shorten).transpose()
+}
+
+/// A comment of at most `characters_max` characters: a longer one is an error in strict mode, and is cut with a warning otherwise.
+///
+/// # Errors
+/// `code`, which names what the comment is for.
+pub(super) fn shortened_comment(
+    mut comment: String,
+    characters_max: usize,
+    code: ErrorCode,
+    name: &str,
+    session: &mut SessionContext,
+) -> Result<String> {
+    let Some((end, _)) = comment.char_indices().nth(characters_max) else {
+        return Ok(comment);
+    };
+    let error = Error::new(code, &[&name, &characters_max]);
+    if session.settings.sql_mode.is_strict() {
+        return Err(error);
+    }
+    session.diagnostics.warn(error.code(), error.message());
+    comment.truncate(end);
+    Ok(comment)
+}

@@ -1,0 +1,385 @@
+//! From indexes as written to indexes of the catalog: their names, their columns, their order.
+
+use paceline_types::error_code::*;
+use paceline_types::{BlobSize, Charset, DataType};
+
+use super::column_type::key_bytes;
+use crate::error::{Error, Result};
+use crate::{ColumnDefinition, IndexDefinition, IndexKind, IndexPart, same_name};
+use paceline_expression::session::SessionContext;
+use paceline_syntax::definition::{ColumnSpec, IndexKind as SpecKind, IndexSpec};
+
+/// The name of the primary key.
+pub const PRIMARY: &str = "PRIMARY";
+
+/// The number of an index that is still to get one.
+pub const NO_NUMBER: u32 = 0;
+
+/// The longest key in bytes, and the longest part of one.
+const KEY_BYTES_MAX: u64 = 3072;
+/// The most indexes of a table.
+const INDEXES_MAX: usize = 64;
+/// The most columns of an index.
+const PARTS_MAX: usize = 32;
+
+/// An index whose number is still to be given.
+#[derive(Debug, Clone)]
+pub struct DraftIndex {
+    /// The number it has already, in ALTER TABLE.
+    pub id: Option<u32>,
+    /// Its kind.
+    pub kind: IndexKind,
+    /// Its name, where it has one.
+    pub name: Option<String>,
+    /// Its columns by name, with the prefix as written and whether it descends.
+    pub parts: Vec<(String, Option<u64>, bool)>,
+    /// `USING`.
+    pub algorithm: Option<String>,
+    /// Its comment.
+    pub comment: String,
+    /// `IGNORED`.
+    pub ignored: bool,
+    /// It is made for a foreign key, and goes where another one serves.
+    pub generated: bool,
+    /// The table has it already: nobody is told that it is one too many.
+    pub is_known: bool,
+    /// Whether the keys that the table has of it are hashes.
+    pub was_hashed: bool,
+}
+
+impl DraftIndex {
+    /// An index as written.
+    ///
+    /// # Errors
+    /// 1235 for FULLTEXT, SPATIAL and VECTOR; 1280, 1688.
+    pub fn new(spec: &IndexSpec) -> Result<Self> {
+        let kind = match spec.kind {
+            SpecKind::Primary => IndexKind::Primary,
+            SpecKind::Unique => IndexKind::Unique,
+            SpecKind::Plain => IndexKind::Plain,
+            SpecKind::FullText => return Err(Error::unsupported("FULLTEXT indexes")),
+            SpecKind::Spatial => return Err(Error::unsupported("SPATIAL indexes")),
+            SpecKind::Vector => return Err(Error::unsupported("VECTOR indexes")),
+        };
+        if let Some(name) = &spec.name
+            && kind != IndexKind::Primary
+            && (name.eq_ignore_ascii_case(PRIMARY) || name.is_empty() || name.ends_with(' '))
+        {
+            return Err(Error::new(ER_WRONG_NAME_FOR_INDEX, &[name]));
+        }
+        let comment = spec.comment.clone().unwrap_or_default();
+        Ok(Self {
+            id: None,
+            kind,
+            name: spec.name.clone(),
+            parts: spec
+                .parts
+                .iter()
+                .map(|part| (part.column.clone(), part.length, part.descending))
+                .collect(),
+            algorithm: spec.algorithm.clone(),
+            comment,
+            ignored: spec.ignored,
+            generated: false,
+            is_known: false,
+            was_hashed: false,
+        })
+    }
+
+    /// The indexes that a column's definition asks for (`PRIMARY KEY`, `UNIQUE`).
+    pub fn of_column(spec: &ColumnSpec) -> impl Iterator<Item = Self> {
+        let asked = [
+            (spec.primary_key, IndexKind::Primary),
+            (spec.unique, IndexKind::Unique),
+        ];
+        asked
+            .into_iter()
+            .filter(|(is_asked, _)| *is_asked)
+            .map(|(_, kind)| Self {
+                id: None,
+                kind,
+                name: None,
+                parts: vec![(spec.name.clone(), None, false)],
+                algorithm: None,
+                comment: String::new(),
+                ignored: false,
+                generated: false,
+                is_known: false,
+                was_hashed: false,
+            })
+    }
+
+    /// An index of the catalog, to be changed.
+    pub fn of_existing(index: &IndexDefinition, columns: &[ColumnDefinition]) -> Self {
+        Self {
+            id: Some(index.id),
+            kind: index.kind,
+            name: Some(index.name.clone()),
+            parts: index
+                .parts
+                .iter()
+                .map(|part| {
+                    (
+                        columns[part.column].name.clone(),
+                        part.prefix_length.map(u64::from),
+                        part.descending,
+                    )
+                })
+                .collect(),
+            // Whether it is still one of hashes shows anew.
+            algorithm: index.algorithm.clone().filter(|_| !index.hashed),
+            comment: index.comment.clone(),
+            ignored: index.ignored,
+            generated: index.generated,
+            is_known: true,
+            was_hashed: index.hashed,
+        }
+    }
+}
+
+/// The indexes of a table in MariaDB's order; those without a number have [`NO_NUMBER`]. Columns of a primary key become NOT NULL, even those that were said to be NULL.
+///
+/// # Errors
+/// 1061, 1068, 1069, 1070, 1071, 1072, 1060, 1089, 1170, 1391, 1235.
+pub fn resolve_indexes(
+    drafts: Vec<DraftIndex>,
+    columns: &mut [ColumnDefinition],
+    session: &mut SessionContext,
+) -> Result<Vec<IndexDefinition>> {
+    if drafts
+        .iter()
+        .filter(|draft| draft.kind == IndexKind::Primary)
+        .count()
+        > 1
+    {
+        return Err(Error::new(ER_MULTIPLE_PRI_KEY, &[]));
+    }
+    if drafts.len() > INDEXES_MAX {
+        return Err(Error::new(ER_TOO_MANY_KEYS, &[&INDEXES_MAX]));
+    }
+    let mut taken: Vec<String> = Vec::new();
+    for draft in drafts.iter().filter(|draft| draft.kind != IndexKind::Primary) {
+        if let Some(name) = &draft.name {
+            if taken.iter().any(|other| same_name(other, name)) {
+                return Err(Error::new(ER_DUP_KEYNAME, &[name]));
+            }
+            taken.push(name.clone());
+        }
+    }
+    let mut indexes = Vec::with_capacity(drafts.len());
+    let mut known = Vec::new();
+    for draft in drafts {
+        let (parts, form) = resolve_parts(&draft, columns, session)?;
+        let hashed = form == KeyForm::Hash;
+        let id = draft.id.filter(|_| draft.was_hashed == hashed);
+        let name = match (draft.kind, draft.name) {
+            (IndexKind::Primary, _) => PRIMARY.to_owned(),
+            (_, Some(name)) => name,
+            (_, None) => {
+                let name = unused_name(&columns[parts[0].column].name, &taken);
+                taken.push(name.clone());
+                name
+            }
+        };
+        if draft.is_known {
+            known.push(name.clone());
+        }
+        indexes.push(IndexDefinition {
+            id: id.unwrap_or(NO_NUMBER),
+            name,
+            kind: draft.kind,
+            parts,
+            algorithm: match form {
+                KeyForm::Hash => Some("HASH".to_owned()),
+                KeyForm::Values => draft.algorithm,
+            },
+            comment: draft.comment,
+            hashed,
+            ignored: draft.ignored,
+            generated: draft.generated,
+        });
+    }
+    sort_indexes(&mut indexes, columns);
+    note_duplicates(&indexes, &known, session);
+    Ok(indexes)
+}
+
+/// A note for each new index on just the columns of another.
+fn note_duplicates(indexes: &[IndexDefinition], known: &[String], session: &mut SessionContext) {
+    for (n, index) in indexes.iter().enumerate() {
+        let same = |other: &IndexDefinition| other.kind == index.kind && other.parts == index.parts;
+        if !known.contains(&index.name) && indexes[..n].iter().any(same) {
+            session
+                .diagnostics
+                .note(ER_DUP_INDEX, ER_DUP_INDEX.message(&[&index.name]));
+        }
+    }
+}
+
+/// What an index's keys are made of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum KeyForm {
+    /// The values.
+    Values,
+    /// A hash of them: a unique index on more than a key holds.
+    Hash,
+}
+
+fn resolve_parts(
+    draft: &DraftIndex,
+    columns: &mut [ColumnDefinition],
+    session: &mut SessionContext,
+) -> Result<(Vec<IndexPart>, KeyForm)> {
+    if draft.parts.len() > PARTS_MAX {
+        return Err(Error::new(ER_TOO_MANY_KEY_PARTS, &[&PARTS_MAX]));
+    }
+    let mut parts: Vec<IndexPart> = Vec::with_capacity(draft.parts.len());
+    let mut key_length: u64 = 0;
+    let may_hash = draft.kind == IndexKind::Unique && draft.algorithm.as_deref() != Some("BTREE");
+    for (name, length, descending) in &draft.parts {
+        let Some(number) = columns.iter().position(|column| same_name(&column.name, name)) else {
+            return Err(Error::new(ER_KEY_COLUMN_DOES_NOT_EXIST, &[name]));
+        };
+        if parts.iter().any(|part| part.column == number) {
+            return Err(Error::new(ER_DUP_FIELDNAME, &[name]));
+        }
+        if columns[number].compressed {
+            return Err(Error::new(
+                ER_COMPRESSED_COLUMN_USED_AS_KEY,
+                &[&columns[number].name],
+            ));
+        }
+        if draft.kind == IndexKind::Primary && columns[number].nullable {
+            let column = &mut columns[number];
+            column.nullable = false;
+            if column.default == crate::ColumnDefault::Null {
+                column.default = crate::ColumnDefault::None;
+            }
+        }
+        let (prefix_length, bytes) = resolve_prefix(&columns[number], *length, draft.kind, session)?;
+        if bytes > KEY_BYTES_MAX && !may_hash {
+            return Err(Error::new(ER_TOO_LONG_KEY, &[&KEY_BYTES_MAX]));
+        }
+        key_length = key_length.saturating_add(bytes);
+        parts.push(IndexPart {
+            column: number,
+            prefix_length,
+            descending: *descending,
+        });
+    }
+    match key_length > KEY_BYTES_MAX {
+        false => Ok((parts, KeyForm::Values)),
+        true if may_hash => Ok((parts, KeyForm::Hash)),
+        true => Err(Error::new(ER_TOO_LONG_KEY, &[&KEY_BYTES_MAX])),
+    }
+}
+
+/// The prefix of a column that an index holds, and its bytes.
+fn resolve_prefix(
+    column: &ColumnDefinition,
+    length: Option<u64>,
+    kind: IndexKind,
+    session: &mut SessionContext,
+) -> Result<(Option<u32>, u64)> {
+    let data_type = &column.data_type;
+    let per_character = match data_type.charset() {
+        _ if !data_type.is_text() => 1,
+        Charset::Binary => 1,
+        charset => u64::from(charset.max_bytes_per_character()),
+    };
+    let is_string = data_type.is_text() || data_type.is_binary_string();
+    if length == Some(0) {
+        return Err(Error::new(ER_KEY_PART_0, &[&column.name]));
+    }
+    let whole = key_bytes(data_type);
+    let (mut prefix, mut bytes) = match (length, whole) {
+        // As much as a key can hold, with a note.
+        (None, None) if kind == IndexKind::Plain => match data_type {
+            DataType::Text { size, .. } | DataType::Blob { size } if *size == BlobSize::Tiny => {
+                (Some(255), 255 * per_character)
+            }
+            _ => (None, u64::MAX),
+        },
+        (None, None) if kind == IndexKind::Unique => (None, u64::MAX),
+        (None, None) => return Err(Error::new(ER_BLOB_KEY_WITHOUT_LENGTH, &[&column.name])),
+        (None, Some(bytes)) => (None, bytes),
+        (Some(_), _) if !is_string => return Err(Error::new(ER_WRONG_SUB_KEY, &[])),
+        (Some(length), None) => {
+            // Not more characters than the type has bytes.
+            let length = longest_prefix(data_type).map_or(length, |longest| length.min(longest));
+            (Some(length), length.saturating_mul(per_character))
+        }
+        (Some(length), Some(whole)) => {
+            let bytes = length.saturating_mul(per_character);
+            if bytes > whole {
+                return Err(Error::new(ER_WRONG_SUB_KEY, &[]));
+            }
+            if bytes == whole {
+                (None, whole)
+            } else {
+                (Some(length), bytes)
+            }
+        }
+    };
+    if bytes > KEY_BYTES_MAX && kind == IndexKind::Plain {
+        let message = ER_TOO_LONG_KEY.message(&[&KEY_BYTES_MAX]);
+        session.diagnostics.note(ER_TOO_LONG_KEY, message);
+        prefix = Some(KEY_BYTES_MAX / per_character);
+        bytes = KEY_BYTES_MAX;
+    }
+    Ok((prefix.map(|prefix| prefix as u32), bytes))
+}
+
+/// The longest prefix of a column that a key can have, in characters: of TEXT and BLOB as many as the type has bytes. `None`: it has no prefixes.
+pub(super) fn longest_prefix(data_type: &DataType) -> Option<u64> {
+    match data_type {
+        DataType::Text { size, .. } | DataType::Blob { size } => Some(size.max_bytes()),
+        data_type if data_type.is_text() || data_type.is_binary_string() => data_type.max_characters(),
+        _ => None,
+    }
+}
+
+/// `column`, `column_2`, `column_3` …: the first that no index has.
+fn unused_name(column: &str, taken: &[String]) -> String {
+    let is_free = |name: &str| !taken.iter().any(|other| same_name(other, name));
+    if is_free(column) && !column.eq_ignore_ascii_case(PRIMARY) {
+        return column.to_owned();
+    }
+    (2..)
+        .map(|number| format!("{column}_{number}"))
+        .find(|name| is_free(name))
+        .expect("some number is free")
+}
+
+/// MariaDB's order (`sort_keys`, `sql/sql_table.cc`): the primary key, unique indexes without nullable columns, those with, the rest;
+/// among unique ones those with prefixes last, and behind them those of hashes.
+pub fn sort_indexes(indexes: &mut [IndexDefinition], columns: &[ColumnDefinition]) {
+    indexes.sort_by_key(|index| {
+        let nullable = index.parts.iter().any(|part| columns[part.column].nullable);
+        let prefixed = index.parts.iter().any(|part| part.prefix_length.is_some());
+        match index.kind {
+            IndexKind::Primary => (0, false, false, false),
+            IndexKind::Unique => (1, index.hashed, nullable, prefixed),
+            IndexKind::Plain => (2, false, false, false),
+        }
+    });
+}
+
+/// Checks that an AUTO_INCREMENT column is the only one and leads an index.
+///
+/// # Errors
+/// 1075.
+pub fn check_auto_increment(columns: &[ColumnDefinition], indexes: &[IndexDefinition]) -> Result<()> {
+    let mut counting = columns
+        .iter()
+        .enumerate()
+        .filter(|(_, column)| column.auto_increment);
+    let Some((column, _)) = counting.next() else {
+        return Ok(());
+    };
+    let leads = indexes.iter().any(|index| index.parts[0].column == column);
+    if counting.next().is_some() || !leads {
+        return Err(Error::new(ER_WRONG_AUTO_KEY, &[]));
+    }
+    Ok(())
+}

@@ -1,0 +1,197 @@
+//! Defaults and checks that are expressions over a row, for rows that ALTER TABLE makes or tests.
+
+use paceline_types::Value;
+use paceline_types::error_code::*;
+
+use super::build::assign;
+use super::default_value::constant_default;
+use crate::error::{Error, Result};
+use crate::{ColumnDefault, ColumnDefinition, TableDescription, same_name};
+use paceline_expression::session::{Services, SessionContext};
+use paceline_expression::{EvalContext, EvalState, Expr, ExprType, Scope, bind_condition, bind_expr};
+use paceline_syntax::ast::{self, ColumnName};
+use paceline_syntax::parse_expression;
+
+/// The expressions of a table, bound to its columns.
+pub(super) struct RowExpressions {
+    defaults: Vec<Option<Expr>>,
+    generated: Vec<Option<Expr>>,
+    /// Name and condition.
+    checks: Vec<(String, Expr)>,
+    state: EvalState,
+}
+
+impl RowExpressions {
+    pub(super) fn new(table: &TableDescription, session: &SessionContext) -> Result<Self> {
+        let mut scope = RowScope { table, session };
+        let mut defaults = Vec::with_capacity(table.columns.len());
+        let mut generated = Vec::with_capacity(table.columns.len());
+        let mut checks = Vec::new();
+        for column in &table.columns {
+            defaults.push(match &column.default {
+                ColumnDefault::Expression(text) => Some(bind_expr(&parse_expression(text)?, &mut scope)?),
+                _ => None,
+            });
+            generated.push(match &column.generated {
+                Some(column) => Some(bind_expr(&parse_expression(&column.expression)?, &mut scope)?),
+                None => None,
+            });
+            if let Some(text) = &column.check {
+                let name = format!("{}.{}", table.name, column.name);
+                checks.push((name, bind_condition(&parse_expression(text)?, &mut scope)?));
+            }
+        }
+        for check in &table.checks {
+            checks.push((
+                check.name.clone(),
+                bind_condition(&parse_expression(&check.expression)?, &mut scope)?,
+            ));
+        }
+        Ok(Self {
+            defaults,
+            generated,
+            checks,
+            state: EvalState::new(),
+        })
+    }
+
+    pub(super) fn has_checks(&self) -> bool {
+        !self.checks.is_empty()
+    }
+
+    /// Whether a new column's default is random or the like: whoever carries out the same statement gets other rows.
+    pub(super) fn varies(&self, number: usize) -> bool {
+        self.defaults[number]
+            .as_ref()
+            .is_some_and(|expr| !expr.is_stable())
+    }
+
+    /// The value of a new column in a row.
+    pub(super) fn default(
+        &mut self,
+        number: usize,
+        column: &ColumnDefinition,
+        row: &[Value],
+        session: &mut SessionContext,
+    ) -> Result<Value> {
+        match &self.defaults[number] {
+            Some(expr) => {
+                let mut context = EvalContext::new(session, &mut self.state);
+                expr.eval_assigned(row, &column.data_type, &mut context)
+            }
+            None => Ok(constant_default(column, session).expect("only expressions need a row")),
+        }
+    }
+
+    /// The value of a generated column in a row whose columns before it have theirs; `None` for a column that is not generated.
+    pub(super) fn generated(
+        &mut self,
+        number: usize,
+        column: &ColumnDefinition,
+        row: &[Value],
+        session: &mut SessionContext,
+    ) -> Result<Option<Value>> {
+        let Some(expr) = &self.generated[number] else {
+            return Ok(None);
+        };
+        let mut context = EvalContext::new(session, &mut self.state);
+        expr.eval_assigned(row, &column.data_type, &mut context).map(Some)
+    }
+
+    /// Tests a row.
+    ///
+    /// # Errors
+    /// 4025.
+    pub(super) fn check(
+        &mut self,
+        table: &TableDescription,
+        row: &[Value],
+        session: &mut SessionContext,
+    ) -> Result<()> {
+        if !session.settings.check_constraint_checks {
+            return Ok(());
+        }
+        for (name, condition) in &self.checks {
+            // What is neither true nor false passes.
+            let truth = condition.eval_truth(row, &mut EvalContext::new(session, &mut self.state))?;
+            if truth == Some(false) {
+                return Err(Error::new(
+                    ER_CONSTRAINT_FAILED,
+                    &[name, &table.database, &table.name],
+                ));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The generated columns of a table, for rows that come from elsewhere without them.
+pub struct GeneratedColumns<'t> {
+    table: &'t TableDescription,
+    expressions: RowExpressions,
+    session: SessionContext,
+}
+
+impl<'t> GeneratedColumns<'t> {
+    /// Those of a table.
+    ///
+    /// # Errors
+    /// If an expression cannot be bound.
+    pub fn new(table: &'t TableDescription) -> Result<Self> {
+        let session = SessionContext::new(0, Services::default());
+        Ok(Self {
+            table,
+            expressions: RowExpressions::new(table, &session)?,
+            session,
+        })
+    }
+
+    /// Computes those that are absent, from the row's other columns.
+    ///
+    /// # Errors
+    /// Those of the expressions, and of values that the columns cannot hold.
+    pub fn fill_in(&mut self, row: &mut [Value], absent: &[bool]) -> Result<()> {
+        for (number, column) in self.table.columns.iter().enumerate() {
+            if absent[number]
+                && let Some(value) = self
+                    .expressions
+                    .generated(number, column, row, &mut self.session)?
+            {
+                row[number] = assign(value, self.table, column, 1, &mut self.session)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The columns of a table, by their place.
+struct RowScope<'a> {
+    table: &'a TableDescription,
+    session: &'a SessionContext,
+}
+
+impl Scope for RowScope<'_> {
+    fn session(&self) -> &SessionContext {
+        self.session
+    }
+
+    fn resolve_column(&mut self, name: &ColumnName) -> Result<Expr> {
+        let found = self
+            .table
+            .columns
+            .iter()
+            .position(|column| same_name(&column.name, &name.name));
+        let Some(place) = found else {
+            return Err(Error::new(ER_BAD_FIELD_ERROR, &[&name, &"CHECK"]));
+        };
+        let column = &self.table.columns[place];
+        Ok(Expr::column(
+            place,
+            ExprType::of_column(column.data_type.clone(), column.nullable),
+        ))
+    }
+
+    fn bind_subquery(&mut self, _query: &ast::Query) -> Result<paceline_expression::Subquery> {
+        Err(Error::unsupported("subqueries in stored expressions"))
+    }
+}

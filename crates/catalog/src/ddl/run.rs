@@ -1,0 +1,594 @@
+//! From a statement to what `txn` commits, at run time and at replay.
+//!
+//! ```text
+//!   run time   locks on objects() ─▶ prepare() ─▶ commit_ddl(Query event with xid, writes, builds)
+//!                                                  └─ on_publish: CatalogHandle::publish(changes, version)
+//!   replay     Query event ─▶ replay() ─▶ the same writes and builds, the same changes
+//! ```
+
+use paceline_binlog::event::{QueryEvent, StatusVar};
+use paceline_storage::{BuildId, Storage, StorageSnapshot, TemporaryWrites, WriteSet};
+use paceline_types::{Collation, Locale, TimeZone};
+
+use super::build::BuildSummary;
+use super::foreign_key::new_keys;
+use super::plan::{DdlContext, DdlPlan, plan_ddl};
+use super::select::SelectedColumn;
+use super::view::names_read;
+use crate::error::{Error, Result};
+use crate::{Catalog, CatalogChange, CatalogHandle, TableEngine, TemporaryTables};
+use paceline_expression::session::{Services, SessionContext, SqlMode, VirtualTables};
+use paceline_syntax::definition::{AlterAction, CreateTableBody};
+use paceline_syntax::{
+    AccountStatement, DdlStatement, ParseOptions, SetItem, Statement, TableName, parse_first,
+};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// Something to be locked.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct DdlObject {
+    /// The database.
+    pub database: String,
+    /// The table; none means the database itself.
+    pub table: Option<String>,
+    /// What it is needed for.
+    pub need: DdlNeed,
+}
+
+/// What a definition needs something for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum DdlNeed {
+    /// It is defined, or knows of what is: locked exclusively.
+    Defined,
+    /// Its definition is read, and is to be the same when the statement is run from the log: nobody may change it until then.
+    Read,
+}
+
+impl DdlObject {
+    fn defined(database: impl Into<String>, table: Option<String>) -> Self {
+        DdlObject {
+            database: database.into(),
+            table,
+            need: DdlNeed::Defined,
+        }
+    }
+}
+
+/// Whether a statement is about a session's temporary tables and nothing else: then nothing is locked for it, and nothing is logged of it.
+///
+/// # Errors
+/// 1046.
+pub fn is_temporary_ddl(statement: &DdlStatement, catalog: &Catalog, database: Option<&str>) -> Result<bool> {
+    let is_temporary = |name: &TableName| -> Result<bool> {
+        let database = name.database.as_deref().or(database);
+        let database = database.ok_or_else(|| Error::new(paceline_types::error_code::ER_NO_DB_ERROR, &[]))?;
+        Ok(catalog.temporary_table(database, &name.name).is_some())
+    };
+    let mut all = true;
+    match statement {
+        DdlStatement::CreateTable(create) => return Ok(create.temporary),
+        DdlStatement::AlterTable(alter) => return is_temporary(&alter.table),
+        DdlStatement::TruncateTable(table) => return is_temporary(table),
+        DdlStatement::DropTables { temporary: true, .. } => return Ok(true),
+        DdlStatement::DropTables { tables, .. } => {
+            for table in tables {
+                all &= is_temporary(table)?;
+            }
+        }
+        DdlStatement::RenameTables { renames, .. } => {
+            all = temporary_renames(renames, catalog, database)?
+                .into_iter()
+                .all(|temporary| temporary);
+        }
+        _ => return Ok(false),
+    }
+    Ok(all)
+}
+
+/// For each pair of a RENAME TABLE, whether it is about a temporary table. They are carried out one after the other: one that has been given another name
+/// no longer hides the ordinary table of its old one.
+///
+/// # Errors
+/// 1046.
+pub fn temporary_renames(
+    renames: &[(TableName, TableName)],
+    catalog: &Catalog,
+    database: Option<&str>,
+) -> Result<Vec<bool>> {
+    let qualified = |name: &TableName| -> Result<(String, String)> {
+        let database = name.database.as_deref().or(database);
+        let database = database.ok_or_else(|| Error::new(paceline_types::error_code::ER_NO_DB_ERROR, &[]))?;
+        Ok((database.to_owned(), name.name.clone()))
+    };
+    // Names that pairs before have taken from a temporary table, or given to one.
+    let mut changed = HashMap::new();
+    let mut temporary = Vec::with_capacity(renames.len());
+    for (from, to) in renames {
+        let (from, to) = (qualified(from)?, qualified(to)?);
+        let is_temporary = match changed.get(&from) {
+            Some(is_temporary) => *is_temporary,
+            None => catalog.temporary_table(&from.0, &from.1).is_some(),
+        };
+        if is_temporary {
+            changed.insert(from, false);
+            changed.insert(to, true);
+        }
+        temporary.push(is_temporary);
+    }
+    Ok(temporary)
+}
+
+/// What a statement must lock exclusively before it is prepared, sorted, so that no two statements wait for each other. Temporary tables are
+/// nobody else's.
+///
+/// # Errors
+/// 1046.
+pub fn ddl_objects(
+    statement: &DdlStatement,
+    catalog: &Catalog,
+    database: Option<&str>,
+) -> Result<Vec<DdlObject>> {
+    let mut objects = Vec::new();
+    let mut add = |name: &TableName| -> Result<()> {
+        let database = name.database.as_deref().or(database);
+        let database = database.ok_or_else(|| Error::new(paceline_types::error_code::ER_NO_DB_ERROR, &[]))?;
+        objects.push(DdlObject::defined(database, Some(name.name.clone())));
+        Ok(())
+    };
+    let is_ordinary = |name: &TableName| {
+        let database = name.database.as_deref().or(database).unwrap_or_default();
+        catalog.temporary_table(database, &name.name).is_none()
+    };
+    if is_temporary_ddl(statement, catalog, database)? {
+        return Ok(objects);
+    }
+    match statement {
+        DdlStatement::CreateDatabase { name, .. } | DdlStatement::DropDatabase { name, .. } => {
+            if let Some(known) = catalog.database(name) {
+                for table in known.tables() {
+                    add(&TableName::qualified(name.clone(), table.name()))?;
+                }
+                for view in known.views() {
+                    add(&TableName::qualified(name.clone(), view.name.as_str()))?;
+                }
+            }
+            objects.push(DdlObject::defined(name.as_str(), None));
+        }
+        DdlStatement::AlterDatabase { name, .. } => {
+            if let Some(name) = name.as_deref().or(database) {
+                objects.push(DdlObject::defined(name, None));
+            }
+        }
+        DdlStatement::CreateTable(create) => add(&create.name)?,
+        DdlStatement::AlterTable(alter) => {
+            add(&alter.table)?;
+            let own = alter.table.database.clone();
+            for action in &alter.actions {
+                if let AlterAction::RenameTable(to) = action {
+                    let to = TableName {
+                        database: to.database.clone().or(own.clone()),
+                        name: to.name.clone(),
+                    };
+                    add(&to)?;
+                }
+            }
+        }
+        DdlStatement::DropTables { tables, .. } => tables
+            .iter()
+            .filter(|table| is_ordinary(table))
+            .try_for_each(&mut add)?,
+        DdlStatement::TruncateTable(table) => add(table)?,
+        DdlStatement::RenameTables { renames, .. } => {
+            let temporary = temporary_renames(renames, catalog, database)?;
+            for ((from, to), _) in renames.iter().zip(temporary).filter(|(_, temporary)| !temporary) {
+                add(from)?;
+                add(to)?;
+            }
+        }
+        DdlStatement::CreateView(view) => add(&view.name)?,
+        DdlStatement::DropViews { views, .. } => views.iter().try_for_each(&mut add)?,
+        DdlStatement::DropOther { .. } => {}
+    }
+    objects.sort();
+    objects.dedup();
+    Ok(objects)
+}
+
+/// The tables that a definition concerns by foreign keys: those that a new key refers to, since whoever changes them must know of it from then on; and those
+/// whose
+/// keys refer to what is made, altered or renamed, since they are looked at, and change with a name. They are to be locked as `objects` are, which the
+/// statement names.
+pub fn related_ddl_objects(
+    statement: &DdlStatement,
+    objects: &[DdlObject],
+    catalog: &Catalog,
+    database: Option<&str>,
+) -> Vec<DdlObject> {
+    if !matches!(
+        statement,
+        DdlStatement::CreateTable(_) | DdlStatement::AlterTable(_) | DdlStatement::RenameTables { .. }
+    ) {
+        return Vec::new();
+    }
+    let mut related: Vec<DdlObject> = referenced_tables(statement, database)
+        .into_iter()
+        .map(|(database, table)| DdlObject::defined(database, Some(table)))
+        .collect();
+    for object in objects {
+        let Some(table) = &object.table else { continue };
+        for (database, table) in catalog
+            .referrers(&object.database, table)
+            .into_iter()
+            .flat_map(|tables| tables.iter())
+        {
+            related.push(DdlObject::defined(&**database, Some(table.to_string())));
+        }
+    }
+    related
+}
+
+/// Database and name of the tables that a definition's new foreign keys refer to.
+pub fn referenced_tables(statement: &DdlStatement, database: Option<&str>) -> Vec<(String, String)> {
+    let own = match statement {
+        DdlStatement::CreateTable(create) => &create.name,
+        DdlStatement::AlterTable(alter) => &alter.table,
+        _ => return Vec::new(),
+    };
+    let own = own.database.as_deref().or(database);
+    let tables = new_keys(statement).into_iter().filter_map(|key| {
+        let database = key.table.database.as_deref().or(own)?;
+        Some((database.to_owned(), key.table.name.clone()))
+    });
+    tables.collect()
+}
+
+/// The tables and views whose definitions a statement reads: the table that another is to be like, and what a view is of. Its text in the log says no
+/// more than their names.
+pub fn read_ddl_objects(
+    statement: &DdlStatement,
+    catalog: &Catalog,
+    database: Option<&str>,
+) -> Vec<DdlObject> {
+    let names = match statement {
+        DdlStatement::CreateTable(create) => match &create.body {
+            CreateTableBody::Like(source) => vec![source.clone()],
+            CreateTableBody::Definition { .. } => Vec::new(),
+        },
+        DdlStatement::CreateView(view) => names_read(&view.query.query, catalog, database),
+        _ => Vec::new(),
+    };
+    let objects = names.into_iter().filter_map(|name| {
+        let database = name.database.or_else(|| database.map(str::to_owned))?;
+        let is_temporary = catalog.temporary_table(&database, &name.name).is_some();
+        (!is_temporary).then_some(DdlObject {
+            database,
+            table: Some(name.name),
+            need: DdlNeed::Read,
+        })
+    });
+    objects.collect()
+}
+
+/// What a statement is prepared with, besides the session.
+#[derive(Clone, Copy)]
+pub struct DdlInput<'a> {
+    /// The catalog.
+    pub catalog: &'a CatalogHandle,
+    /// The engines, for what is built aside.
+    pub storage: &'a Storage,
+    /// All that is committed: taken when the locks were there.
+    pub snapshot: &'a StorageSnapshot,
+    /// `default_storage_engine`.
+    pub default_engine: TableEngine,
+    /// The result columns of `CREATE TABLE … SELECT`.
+    pub select_columns: Option<&'a [SelectedColumn]>,
+    /// The session's temporary tables; none at replay.
+    pub temporary: Option<&'a TemporaryTables>,
+}
+
+/// A statement that is ready to be logged.
+pub struct PreparedDdl {
+    /// The plan. If [`DdlPlan::is_empty`], it is logged all the same, as MariaDB does, unless `logged` says otherwise.
+    pub plan: DdlPlan,
+    /// What it writes.
+    pub writes: WriteSet,
+    /// What was built aside.
+    pub builds: Vec<BuildId>,
+    /// The id for the Query event (Q_XID): [`DdlContext::first_id`] and the id of the build. `None` if the plan took no numbers.
+    pub xid: Option<u64>,
+    /// What was read to build it; `None` if nothing was.
+    pub built: Option<BuildSummary>,
+    /// Rows of temporary tables that were built anew: to be applied with [`DdlPlan::temporary`].
+    pub temporary_writes: Option<TemporaryWrites>,
+}
+
+impl PreparedDdl {
+    /// What [`CatalogHandle::publish`] is to be given.
+    pub fn changes(&self) -> &[CatalogChange] {
+        &self.plan.changes
+    }
+}
+
+/// Plans a statement and builds what is to be built. The caller holds the locks on [`ddl_objects`] and
+/// [`foreign_key_names`](super::foreign_key_names) until it is published.
+///
+/// # Errors
+/// Whatever MariaDB says against it.
+pub fn prepare_ddl(
+    input: DdlInput<'_>,
+    session: &mut SessionContext,
+    statement: &DdlStatement,
+) -> Result<PreparedDdl> {
+    let planning = input.catalog.plan();
+    let first_id = planning.next_id();
+    let plan = plan_with(&input, session, statement, first_id)?;
+    planning.take_until(plan.next_id);
+    finish(input, session, plan, first_id, &[])
+}
+
+fn plan_with(
+    input: &DdlInput<'_>,
+    session: &mut SessionContext,
+    statement: &DdlStatement,
+    first_id: u32,
+) -> Result<DdlPlan> {
+    let catalog = match input.temporary {
+        Some(tables) => tables.over(input.catalog.load()),
+        None => input.catalog.load(),
+    };
+    let context = DdlContext {
+        catalog: &catalog,
+        session,
+        first_id,
+        default_engine: input.default_engine,
+        select_columns: input.select_columns,
+        temporary: input.temporary.map(TemporaryTables::space),
+    };
+    plan_ddl(context, statement)
+}
+
+/// Builds what the plan asks for. `finished`: builds that are there from before the crash that a replay follows.
+fn finish(
+    input: DdlInput<'_>,
+    session: &mut SessionContext,
+    plan: DdlPlan,
+    first_id: u32,
+    finished: &[BuildId],
+) -> Result<PreparedDdl> {
+    let mut writes = WriteSet::new();
+    plan.write(&mut writes);
+    let mut builds = Vec::new();
+    let mut built = None;
+    let xid = (plan.next_id > first_id).then_some(u64::from(first_id));
+    let mut temporary_writes = None;
+    let id = BuildId(u64::from(first_id));
+    if let Some(build) = plan.build.as_ref().filter(|build| build.target.temporary) {
+        let mut rows = input.storage.temporary().writes();
+        built = Some(build.run(id, input.snapshot, input.storage, session, rows.set_mut())?);
+        rows.charge().map_err(|_| {
+            Error::new(
+                paceline_types::error_code::ER_RECORD_FILE_FULL,
+                &[&build.target.name],
+            )
+        })?;
+        temporary_writes = Some(rows);
+    } else if let Some(build) = &plan.build {
+        assert!(
+            plan.next_id > first_id,
+            "the number of a build is taken by its plan"
+        );
+        if finished.contains(&id) {
+            builds.push(id);
+        } else {
+            let summary = build.run(id, input.snapshot, input.storage, session, &mut writes)?;
+            builds.extend(summary.build);
+            built = Some(summary);
+        }
+    }
+    Ok(PreparedDdl {
+        plan,
+        writes,
+        builds,
+        xid,
+        built,
+        temporary_writes,
+    })
+}
+
+/// What replay needs of the server around: its own tables, and what statements about accounts do.
+pub trait ReplayHost {
+    /// The tables that the server makes on demand, which a view may read.
+    fn virtual_tables(&self) -> Option<Arc<dyn VirtualTables>> {
+        None
+    }
+
+    /// The changes that a statement about accounts makes.
+    ///
+    /// # Errors
+    /// If it cannot be done on these accounts.
+    fn replay_accounts(
+        &self,
+        statement: &AccountStatement,
+        catalog: &Catalog,
+        session: &SessionContext,
+    ) -> Result<Vec<CatalogChange>>;
+}
+
+/// A statement of the log, prepared again.
+pub struct ReplayedDdl {
+    /// What it writes.
+    pub writes: WriteSet,
+    /// What was built and becomes visible with it.
+    pub builds: Vec<BuildId>,
+    /// What [`CatalogHandle::publish`] is to be given with its version.
+    pub changes: Vec<CatalogChange>,
+}
+
+/// Plans a statement of the log again, on the tables as they were at its place. What it built is there if it was built on this data
+/// directory; otherwise it is built now.
+///
+/// # Errors
+/// If it cannot be done: these are not the tables that it was logged on. 1235 for a statement that is no definition.
+pub fn replay_ddl(
+    catalog: &CatalogHandle,
+    storage: &Storage,
+    query: &QueryEvent<'_>,
+    timestamp_seconds: u32,
+    host: &dyn ReplayHost,
+) -> Result<ReplayedDdl> {
+    let mut session = session_of_event(query, timestamp_seconds);
+    if let Some(tables) = host.virtual_tables() {
+        session.services.virtual_tables = tables;
+    }
+    let options = ParseOptions {
+        sql_mode: session.settings.sql_mode,
+        ..ParseOptions::of_stored()
+    };
+    let parsed = parse_first(&query.sql, &options)?;
+    match logged_statement(parsed.statement) {
+        Statement::Ddl(statement) => {
+            let first_id = query.status_vars.iter().find_map(|var| match var {
+                StatusVar::Xid(id) => u32::try_from(*id).ok(),
+                _ => None,
+            });
+            let planning = catalog.plan();
+            let first_id = first_id.unwrap_or_else(|| planning.next_id());
+            let snapshot = storage.snapshot();
+            let input = DdlInput {
+                catalog,
+                storage,
+                snapshot: &snapshot,
+                default_engine: TableEngine::InnoDb,
+                select_columns: None,
+                temporary: None,
+            };
+            let plan = plan_with(&input, &mut session, &statement, first_id)?;
+            planning.take_until(plan.next_id);
+            let finished = match plan.build {
+                Some(_) => storage.builds()?,
+                None => Vec::new(),
+            };
+            let prepared = finish(input, &mut session, plan, first_id, &finished)?;
+            Ok(ReplayedDdl {
+                writes: prepared.writes,
+                builds: prepared.builds,
+                changes: prepared.plan.changes,
+            })
+        }
+        Statement::Account(statement) => {
+            let changes = host.replay_accounts(&statement, &catalog.load(), &session)?;
+            let mut writes = WriteSet::new();
+            crate::write_changes(&changes, &mut writes);
+            Ok(ReplayedDdl {
+                writes,
+                builds: Vec::new(),
+                changes,
+            })
+        }
+        // What is logged only to be carried out on replicas.
+        Statement::TableMaintenance { .. } | Statement::Flush { .. } => Ok(ReplayedDdl {
+            writes: WriteSet::new(),
+            builds: Vec::new(),
+            changes: Vec::new(),
+        }),
+        _ => Err(Error::unsupported("this statement in the log")),
+    }
+}
+
+/// What a logged text does: what SET STATEMENT sets for it is in the event already, and SET PASSWORD is a statement about accounts.
+fn logged_statement(statement: Statement) -> Statement {
+    match statement {
+        Statement::SetStatement { statement, .. } => logged_statement(*statement),
+        Statement::Set(items) => match <[SetItem; 1]>::try_from(items) {
+            Ok([SetItem::Password { account, password }]) => {
+                Statement::Account(AccountStatement::SetPassword { account, password })
+            }
+            Ok([item]) => Statement::Set(vec![item]),
+            Err(items) => Statement::Set(items),
+        },
+        other => other,
+    }
+}
+
+/// What a Query event's flags say of its session: the bits of MariaDB's OPTION_… there.
+pub mod session_flags {
+    /// OPTION_AUTO_IS_NULL.
+    pub const AUTO_IS_NULL: u32 = 1 << 14;
+    /// OPTION_NO_CHECK_CONSTRAINT_CHECKS.
+    pub const NO_CHECK_CONSTRAINT_CHECKS: u32 = 1 << 15;
+    /// OPTION_EXPLICIT_DEF_TIMESTAMP.
+    pub const EXPLICIT_DEFAULTS_FOR_TIMESTAMP: u32 = 1 << 24;
+    /// OPTION_NO_FOREIGN_KEY_CHECKS.
+    pub const NO_FOREIGN_KEY_CHECKS: u32 = 1 << 26;
+    /// OPTION_RELAXED_UNIQUE_CHECKS.
+    pub const RELAXED_UNIQUE_CHECKS: u32 = 1 << 27;
+}
+
+/// A session with the settings that a Query event carries.
+pub fn session_of_event(query: &QueryEvent<'_>, timestamp_seconds: u32) -> SessionContext {
+    let mut session = SessionContext::new(u64::from(query.connection_id), Services::default());
+    let settings = &mut session.settings;
+    let mut fraction = 0;
+    for var in &query.status_vars {
+        match var {
+            StatusVar::Flags2(flags) => {
+                let has = |flag: u32| flags & flag != 0;
+                settings.auto_is_null = has(session_flags::AUTO_IS_NULL);
+                settings.check_constraint_checks = !has(session_flags::NO_CHECK_CONSTRAINT_CHECKS);
+                settings.explicit_defaults_for_timestamp =
+                    has(session_flags::EXPLICIT_DEFAULTS_FOR_TIMESTAMP);
+                settings.foreign_key_checks = !has(session_flags::NO_FOREIGN_KEY_CHECKS);
+                settings.unique_checks = !has(session_flags::RELAXED_UNIQUE_CHECKS);
+            }
+            StatusVar::HrNow(micros) | StatusVar::Microseconds(micros) => fraction = *micros,
+            StatusVar::SqlMode(bits) => settings.sql_mode = SqlMode::from_bits(*bits),
+            StatusVar::Charset {
+                client,
+                connection,
+                server,
+            } => {
+                if let Some(collation) = Collation::from_id(*client) {
+                    settings.character_set_client = collation.charset();
+                }
+                if let Some(collation) = Collation::from_id(*connection) {
+                    settings.collation_connection = collation;
+                }
+                if let Some(collation) = Collation::from_id(*server) {
+                    settings.collation_server = collation;
+                }
+            }
+            StatusVar::CharsetDatabase(id) => {
+                if let Some(collation) = Collation::from_id(*id) {
+                    settings.collation_database = collation;
+                }
+            }
+            StatusVar::AutoIncrement { increment, offset } => {
+                settings.auto_increment_increment = u64::from(*increment);
+                settings.auto_increment_offset = u64::from(*offset);
+            }
+            StatusVar::LcTimeNames(number) => {
+                if let Some(locale) = Locale::from_number(*number) {
+                    settings.time_locale = locale;
+                }
+            }
+            StatusVar::TimeZone(name) => {
+                let name = std::str::from_utf8(name).unwrap_or("SYSTEM");
+                if let Ok(zone) = TimeZone::parse(name) {
+                    settings.time_zone = zone;
+                }
+            }
+            StatusVar::Invoker { user, host } => {
+                session.current_user.user = String::from_utf8_lossy(user).into_owned();
+                session.current_user.host = String::from_utf8_lossy(host).into_owned();
+            }
+            _ => {}
+        }
+    }
+    settings.timestamp_override = Some(i64::from(timestamp_seconds) * 1_000_000 + i64::from(fraction));
+    if !query.database.is_empty() {
+        session.database = Some(String::from_utf8_lossy(query.database).into_owned());
+    }
+    session.begin_statement(paceline_expression::session::KeepDiagnostics::No);
+    session
+}

@@ -1,0 +1,308 @@
+//! Tables as wholes: DROP, TRUNCATE, RENAME.
+
+use std::fmt::Write;
+use std::sync::Arc;
+
+use paceline_types::error_code::*;
+
+use super::normal_form::quote_identifier;
+use super::plan::{LoggedStatement, Planner};
+use crate::error::{Error, Result};
+use crate::{CatalogChange, TableDefinition};
+use paceline_syntax::TableName;
+
+impl Planner<'_> {
+    /// Drops a table with its data.
+    pub(super) fn drop_table(&mut self, table: &Arc<TableDefinition>) -> Result<()> {
+        self.refuse_system(table)?;
+        self.plan.dropped.extend(table.schema().index_ids());
+        self.plan.dropped.extend(table.schema().kept_number());
+        self.forget_name(table)
+    }
+
+    /// A table is no longer known by its name.
+    pub(super) fn forget_name(&mut self, table: &TableDefinition) -> Result<()> {
+        let (database, name) = (table.database().to_owned(), table.name().to_owned());
+        self.change(match table.is_temporary() {
+            true => CatalogChange::DropTemporary { database, name },
+            false => CatalogChange::DropTable { database, name },
+        })
+    }
+
+    pub(super) fn drop_tables(
+        &mut self,
+        temporary: bool,
+        if_exists: bool,
+        tables: &[TableName],
+    ) -> Result<()> {
+        let (mut missing, mut views) = (Vec::new(), Vec::new());
+        let mut dropped = Vec::new();
+        for (n, name) in tables.iter().enumerate() {
+            let (database, table) = self.qualified(name)?;
+            self.refuse_virtual(&database)?;
+            let same = |other: &TableName| {
+                self.qualified(other)
+                    .is_ok_and(|other| other == (database.clone(), table.clone()))
+            };
+            if tables[..n].iter().any(same) {
+                return Err(Error::new(ER_NONUNIQ_TABLE, &[&table]));
+            }
+        }
+        // Of what is temporary nothing is logged.
+        let mut is_rewritten = temporary;
+        let mut referenced = None;
+        for name in tables {
+            let (database, table) = self.qualified(name)?;
+            let known = self.catalog.table(&database, &table).cloned();
+            match known.filter(|known| known.is_temporary() || !temporary) {
+                Some(definition) => {
+                    self.refuse_system(&definition)?;
+                    if let Err(error) = self.refuse_referenced(&definition, None) {
+                        referenced = Some(error);
+                        continue;
+                    }
+                    self.drop_table(&definition)?;
+                    match definition.is_temporary() {
+                        true => is_rewritten = true,
+                        false => dropped.push((database, table)),
+                    }
+                }
+                None if !temporary && self.catalog.view(&database, &table).is_some() => {
+                    views.push(format!("{database}.{table}"));
+                }
+                None => missing.push(format!("{database}.{table}")),
+            }
+        }
+        if !missing.is_empty() {
+            let error = Error::new(ER_BAD_TABLE_ERROR, &[&missing.join(",")]);
+            match if_exists {
+                true => self.session.diagnostics.note(error.code(), error.message()),
+                false => {
+                    // What is there goes all the same; the log says so without the names that would fail.
+                    self.plan.failure = Some(error);
+                    is_rewritten = true;
+                }
+            }
+        }
+        for view in views {
+            let error = Error::new(ER_IT_IS_A_VIEW, &[&view]);
+            match if_exists {
+                true => self.session.diagnostics.note(error.code(), error.message()),
+                false => {
+                    self.plan.failure = self.plan.failure.take().or(Some(error));
+                    is_rewritten = true;
+                }
+            }
+        }
+        if referenced.is_some() {
+            // The others go all the same.
+            self.plan.failure = referenced;
+            is_rewritten = true;
+        }
+        if is_rewritten {
+            self.plan.logged = match dropped.is_empty() {
+                true => LoggedStatement::Nothing,
+                false => LoggedStatement::Rewritten(drop_text(&dropped)),
+            };
+        }
+        Ok(())
+    }
+
+    pub(super) fn truncate_table(&mut self, name: &TableName) -> Result<()> {
+        let (database, table) = self.qualified(name)?;
+        if self.catalog.view(&database, &table).is_some() {
+            return Err(Error::new(ER_NO_SUCH_TABLE, &[&database, &table]));
+        }
+        let table = self.table(name)?;
+        if table.is_temporary() {
+            self.make_temporary()?;
+        }
+        self.refuse_truncate(&table)?;
+        self.plan.dropped.extend(table.schema().index_ids());
+        let mut description = table.description().clone();
+        description.auto_increment_start = 1;
+        let (database, name) = (description.database.clone(), description.name.clone());
+        // The definition gets a new version: older snapshots must not find the table empty, and older rows are not for it.
+        self.change(CatalogChange::PutTable(Box::new(description)))?;
+        self.change(CatalogChange::ForgetAutoIncrement { database, name })
+    }
+
+    pub(super) fn rename_tables(
+        &mut self,
+        if_exists: bool,
+        renames: &[(TableName, TableName)],
+    ) -> Result<()> {
+        let mut ordinary = Vec::new();
+        let mut any_temporary = false;
+        for (from, to) in renames {
+            let (database, name) = self.qualified(to)?;
+            let source = self.qualified(from)?;
+            let is_there = self.catalog.table(&source.0, &source.1).is_some()
+                || self.catalog.view(&source.0, &source.1).is_some();
+            if !is_there && if_exists {
+                let error = Error::new(ER_NO_SUCH_TABLE, &[&source.0, &source.1]);
+                self.session.diagnostics.note(error.code(), error.message());
+                continue;
+            }
+            if let Some(view) = self.catalog.view(&source.0, &source.1).cloned() {
+                check_table_name(&name)?;
+                self.rename_view(&view, &database, &name)?;
+                ordinary.push((source, (database, name)));
+                continue;
+            }
+            let table = self.table(from)?;
+            check_table_name(&name)?;
+            self.rename_table(&table, &database, &name)?;
+            match table.is_temporary() {
+                true => any_temporary = true,
+                false => ordinary.push((source, (database, name))),
+            }
+        }
+        if any_temporary {
+            self.plan.logged = match ordinary.is_empty() {
+                true => LoggedStatement::Nothing,
+                false => LoggedStatement::Rewritten(rename_text(&ordinary)),
+            };
+        }
+        Ok(())
+    }
+
+    /// Gives a table another name.
+    fn rename_table(&mut self, table: &TableDefinition, database: &str, name: &str) -> Result<()> {
+        self.refuse_virtual(database)?;
+        self.check_new_name(table, database, name, true)?;
+        let mut description = table.description().clone();
+        description.database = database.to_owned();
+        description.name = name.to_owned();
+        self.rename_in_keys(table, &mut description)?;
+        self.check_forward_references(&description)?;
+        // The new name first: the counter is found by the table's number.
+        self.change(CatalogChange::PutTable(Box::new(description)))?;
+        self.forget_name(table)
+    }
+
+    /// Checks that a table may be renamed so. `only_rename`: nothing else is done to it.
+    ///
+    /// # Errors
+    /// 1050 for a name that a table of the same kind has; 1025 or 1049 if there is no such database, which a temporary table does not need.
+    pub(super) fn check_new_name(
+        &self,
+        table: &TableDefinition,
+        database: &str,
+        name: &str,
+        only_rename: bool,
+    ) -> Result<()> {
+        let taken = match table.is_temporary() {
+            true => {
+                self.refuse_virtual(database)?;
+                self.catalog.temporary_table(database, name)
+            }
+            false => {
+                if only_rename && self.catalog.database(database).is_none() {
+                    return Err(no_database_for(table, database, name));
+                }
+                self.database(database)?;
+                self.catalog.ordinary_table(database, name)
+            }
+        };
+        match taken {
+            Some(_) => Err(Error::new(ER_TABLE_EXISTS_ERROR, &[&name])),
+            None if table.is_temporary() => Ok(()),
+            None => self.refuse_taken(database, name),
+        }
+    }
+
+    /// DROP TRIGGER and its like, of which there are none.
+    pub(super) fn drop_other(&mut self, kind: &str, if_exists: bool, names: &[TableName]) -> Result<()> {
+        self.plan.logged = LoggedStatement::Nothing;
+        for name in names {
+            let shown = match (kind, &name.database) {
+                ("SERVER", _) => name.name.clone(),
+                (_, Some(_)) => name.to_string(),
+                (_, None) => match self.qualified(name) {
+                    Ok((database, name)) => format!("{database}.{name}"),
+                    Err(error) => return Err(error),
+                },
+            };
+            let (database, table) = self.qualified(name).unwrap_or_default();
+            if kind == "SEQUENCE" && self.catalog.table(&database, &table).is_some() {
+                let message = ER_WRONG_OBJECT.message(&[&database, &table, &kind]);
+                self.session.diagnostics.warn(ER_WRONG_OBJECT, message);
+            }
+            let error = match kind {
+                "SEQUENCE" => Error::new(ER_UNKNOWN_SEQUENCES, &[&shown]),
+                "TRIGGER" => Error::new(ER_TRG_DOES_NOT_EXIST, &[]),
+                "EVENT" => Error::new(ER_EVENT_DOES_NOT_EXIST, &[&table]),
+                "SERVER" => Error::new(ER_FOREIGN_SERVER_DOESNT_EXIST, &[&shown]),
+                _ => Error::new(ER_SP_DOES_NOT_EXIST, &[&kind, &shown]),
+            };
+            self.note_or_fail(if_exists.into(), error)?;
+        }
+        Ok(())
+    }
+}
+
+/// Database and name.
+type FullName = (String, String);
+
+fn drop_text(tables: &[FullName]) -> String {
+    let tables: Vec<String> = tables.iter().map(quoted).collect();
+    format!(
+        "DROP TABLE IF EXISTS {} /* generated by server */",
+        tables.join(",")
+    )
+}
+
+fn rename_text(renames: &[(FullName, FullName)]) -> String {
+    let renames: Vec<String> = renames
+        .iter()
+        .map(|(from, to)| format!("{} TO {}", quoted(from), quoted(to)))
+        .collect();
+    format!("RENAME TABLE {} /* generated by server */", renames.join(","))
+}
+
+fn quoted((database, table): &FullName) -> String {
+    let mut text = String::new();
+    quote_identifier(database, &mut text);
+    text.push('.');
+    quote_identifier(table, &mut text);
+    text
+}
+
+/// What an engine told MariaDB when a table was to be renamed into a database that is not there.
+const HA_ERR_GENERIC: u32 = 168;
+
+/// 1025 for a table that is renamed into a database that is not there.
+fn no_database_for(table: &TableDefinition, database: &str, name: &str) -> Error {
+    let path = |database: &str, name: &str| format!("./{}/{}", file_name(database), file_name(name));
+    Error::new(
+        ER_ERROR_ON_RENAME,
+        &[
+            &path(table.database(), table.name()),
+            &path(database, name),
+            &HA_ERR_GENERIC,
+        ],
+    )
+}
+
+/// A name as MariaDB would write it in its data directory.
+fn file_name(name: &str) -> String {
+    let mut file = String::new();
+    for character in name.chars() {
+        if character.is_ascii_alphanumeric() || character == '_' {
+            file.push(character);
+        } else {
+            let _ = write!(file, "@{:04x}", u32::from(character));
+        }
+    }
+    file
+}
+
+/// # Errors
+/// 1103.
+pub(super) fn check_table_name(name: &str) -> Result<()> {
+    if name.is_empty() || name.ends_with(' ') || name.chars().count() > 64 {
+        return Err(Error::new(ER_WRONG_TABLE_NAME, &[&name]));
+    }
+    Ok(())
+}

@@ -1,0 +1,288 @@
+//! Definition statements by golden scripts: what MariaDB 10.11 showed and said after the same statements.
+//!
+//! A line is a statement; the indented lines behind it are what came of it: `SHOW CREATE …`, and `SHOW WARNINGS`.
+
+use std::fmt::Write;
+
+use paceline_catalog::ddl::{DdlContext, IfNotExists, plan_ddl, show_create_database, show_create_table};
+use paceline_catalog::{Catalog, TableEngine};
+use paceline_expression::session::{KeepDiagnostics, Level, Services, SessionContext, SqlMode};
+use paceline_syntax::{DdlStatement, ParseOptions, Show, Statement, TableName, parse_first};
+use paceline_syntax::{Error, Result};
+use paceline_types::Version;
+use paceline_types::error_code::{ER_BAD_DB_ERROR, ER_NO_SUCH_TABLE, ER_NOT_SUPPORTED_YET};
+
+struct Server {
+    catalog: Catalog,
+    session: SessionContext,
+    offset: u64,
+}
+
+impl Server {
+    fn new() -> Self {
+        let mut server = Server {
+            catalog: Catalog::new(),
+            session: SessionContext::new(1, Services::default()),
+            offset: 4,
+        };
+        assert_eq!(server.run("create database g"), "");
+        server.session.database = Some("g".to_owned());
+        server
+    }
+
+    /// Runs a statement and tells what came of it.
+    fn run(&mut self, text: &str) -> String {
+        self.session.begin_statement(KeepDiagnostics::No);
+        // Only this statement's conditions: earlier ones, which the server keeps for statements without tables, are not compared here.
+        self.session
+            .diagnostics
+            .clear(self.session.settings.max_error_count);
+        let mut out = String::new();
+        let result = self.execute(text, &mut out);
+        for condition in self.session.diagnostics.conditions() {
+            // What is kept and has no effect here; MariaDB says nothing.
+            if condition.level == Level::Note && condition.code == ER_NOT_SUPPORTED_YET {
+                continue;
+            }
+            let _ = writeln!(
+                out,
+                "{:?} {} {}",
+                condition.level, condition.code, condition.message
+            );
+        }
+        if let Err(error) = result {
+            let _ = writeln!(out, "Error {} {}", error.code(), error.message());
+        }
+        out
+    }
+
+    fn execute(&mut self, text: &str, out: &mut String) -> Result<()> {
+        match parse_first(text.as_bytes(), &ParseOptions::default())?.statement {
+            Statement::Ddl(statement) => self.define(&statement),
+            Statement::Show(Show::CreateTable(TableName { database, name })) => {
+                let database = database.unwrap_or_else(|| "g".to_owned());
+                let table = self.catalog.table(&database, &name);
+                let table = table.ok_or_else(|| Error::new(ER_NO_SUCH_TABLE, &[&database, &name]))?;
+                let next = if table.auto_increment_column().is_some() {
+                    table.auto_increment_start
+                } else {
+                    0
+                };
+                let _ = writeln!(out, "{}", show_create_table(table, SqlMode::DEFAULT, next));
+                Ok(())
+            }
+            Statement::Show(Show::CreateDatabase { name, .. }) => {
+                let database = self.catalog.database(&name);
+                let database = database.ok_or_else(|| Error::new(ER_BAD_DB_ERROR, &[&name]))?;
+                let text =
+                    show_create_database(database.definition(), IfNotExists::Omitted, SqlMode::DEFAULT);
+                let _ = writeln!(out, "{text}");
+                Ok(())
+            }
+            other => panic!("not for this test: {other:?}"),
+        }
+    }
+
+    fn define(&mut self, statement: &DdlStatement) -> Result<()> {
+        let context = DdlContext {
+            catalog: &self.catalog,
+            session: &mut self.session,
+            first_id: self.catalog.next_id(),
+            default_engine: TableEngine::InnoDb,
+            select_columns: None,
+            temporary: None,
+        };
+        let plan = plan_ddl(context, statement)?;
+        self.offset += 100;
+        self.catalog = self
+            .catalog
+            .changed(&plan.changes, Version::new(1, self.offset))?;
+        self.check_numbers();
+        match plan.failure {
+            Some(error) => Err(error),
+            None => Ok(()),
+        }
+    }
+
+    /// No two indexes have the same number.
+    fn check_numbers(&self) {
+        let mut numbers: Vec<u32> = self
+            .catalog
+            .tables()
+            .flat_map(|table| table.indexes().iter().map(|index| index.id).chain(table.hidden))
+            .map(|number| number & 0x7FFF_FFFF)
+            .collect();
+        let all = numbers.len();
+        numbers.sort_unstable();
+        numbers.dedup();
+        assert_eq!(numbers.len(), all, "a number was given out twice");
+        let user = numbers.iter().filter(|number| **number >= 1024);
+        assert!(user.max().is_none_or(|highest| *highest < self.catalog.next_id()));
+    }
+}
+
+/// What is compared: an error alone, or everything.
+fn compared(lines: &str) -> String {
+    match lines.lines().find(|line| line.starts_with("Error ")) {
+        Some(error) => error.to_owned(),
+        None => lines.trim_end().to_owned(),
+    }
+}
+
+fn check(script: &str) {
+    let mut server = Server::new();
+    let mut failures = Vec::new();
+    let mut lines = script.lines().peekable();
+    while let Some(statement) = lines.next() {
+        let mut expected = String::new();
+        while let Some(line) = lines.next_if(|line| line.starts_with("    ")) {
+            let _ = writeln!(expected, "{}", &line[4..]);
+        }
+        if statement.starts_with('#') {
+            continue;
+        }
+        let actual = server.run(statement);
+        if compared(&actual) != compared(&expected) {
+            failures.push(format!("{statement}\n--- MariaDB\n{expected}--- here\n{actual}"));
+        }
+    }
+    assert!(
+        failures.is_empty(),
+        "{} differences\n{}",
+        failures.len(),
+        failures.join("\n")
+    );
+}
+
+#[test]
+fn create_table() {
+    check(include_str!("ddl/create_table.txt"));
+}
+
+#[test]
+fn alter_table() {
+    check(include_str!("ddl/alter_table.txt"));
+}
+
+#[test]
+fn foreign_keys() {
+    check(include_str!("ddl/foreign_keys.txt"));
+}
+
+#[test]
+fn who_refers_to_a_table_is_known() {
+    let mut server = Server::new();
+    let referrers = |server: &Server, name: &str| {
+        let found = server.catalog.referrers("g", name);
+        found.map(|tables| {
+            tables
+                .iter()
+                .map(|(_, table)| table.to_string())
+                .collect::<Vec<_>>()
+        })
+    };
+    server.run("create table p (id int primary key)");
+    assert_eq!(referrers(&server, "p"), None);
+    server
+        .run("create table c (a int, foreign key (a) references p (id), foreign key (a) references p (id))");
+    server.run("create table d (a int, foreign key (a) references p (id))");
+    assert_eq!(
+        referrers(&server, "p"),
+        Some(vec!["c".to_owned(), "d".to_owned()])
+    );
+    assert_eq!(server.catalog.referring_keys("g", "p").len(), 3);
+    // Other changes of a table that refers leave what is held as it is.
+    let held = server
+        .catalog
+        .referrers("g", "p")
+        .cloned()
+        .expect("there are two");
+    server.run("alter table c add b int");
+    assert!(server.catalog.referrers("g", "p").is_some_and(|now| *now == held));
+    server.run("rename table p to q");
+    assert_eq!(referrers(&server, "p"), None);
+    assert_eq!(
+        referrers(&server, "q"),
+        Some(vec!["c".to_owned(), "d".to_owned()])
+    );
+    server.run("alter table c drop foreign key c_ibfk_1");
+    server.run("drop table d");
+    assert_eq!(referrers(&server, "q"), Some(vec!["c".to_owned()]));
+    server.run("alter table c drop foreign key c_ibfk_2");
+    assert_eq!(referrers(&server, "q"), None);
+}
+
+#[test]
+fn a_record_without_foreign_keys_is_as_it_was() {
+    let mut server = Server::new();
+    server.run("create table t (a int primary key, b int, key (b))");
+    let table = server
+        .catalog
+        .table("g", "t")
+        .expect("it was made")
+        .description()
+        .clone();
+    let text = serde_json::to_string(&table).unwrap();
+    assert!(
+        !text.contains("foreign_keys") && !text.contains("generated"),
+        "{text}"
+    );
+}
+
+#[test]
+fn what_is_not_there_is_said_to_be_missing() {
+    let mut server = Server::new();
+    for (statement, what) in [
+        (
+            "create table t (a decimal(5,2), b decimal(7,2), key (a), foreign key (b) references t(a))",
+            "FOREIGN KEY between columns of different types",
+        ),
+        ("create temporary table t (a int)", "TEMPORARY tables here"),
+        ("create table t (a text, fulltext (a))", "FULLTEXT indexes"),
+        ("create table t (a int) partition by hash (a)", "PARTITION"),
+        ("create table t (a point)", "the type GEOMETRY"),
+    ] {
+        let expected = format!("Error 1235 This version of MariaDB doesn't yet support '{what}'\n");
+        assert_eq!(server.run(statement), expected, "{statement}");
+    }
+}
+
+#[test]
+fn the_same_statement_gives_the_same_numbers() {
+    let statement = "create table t (a int primary key, b int unique, key (b, a)) engine=memory";
+    let ids = || {
+        let mut server = Server::new();
+        server.run(statement);
+        let table = server.catalog.table("g", "t").expect("it was made").clone();
+        table
+            .indexes()
+            .iter()
+            .map(|index| index.id)
+            .chain(table.hidden)
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(ids(), ids());
+    assert!(
+        ids().iter().all(|id| id & (1 << 31) != 0),
+        "the memory engine has bit 31"
+    );
+}
+
+#[test]
+fn a_record_survives_json() {
+    use paceline_catalog::TableDescription;
+    let mut server = Server::new();
+    server.run(
+        "create table t (a int auto_increment primary key comment 'x', b enum('x','y') default 'y', c json, \
+         d timestamp(3) default current_timestamp(3) on update current_timestamp(3), e varbinary(10) default 0xff00, \
+         check (a > 0)) comment 'c' row_format=dynamic",
+    );
+    let table = server
+        .catalog
+        .table("g", "t")
+        .expect("it was made")
+        .description()
+        .clone();
+    let text = serde_json::to_string(&table).unwrap();
+    assert_eq!(serde_json::from_str::<TableDescription>(&text).unwrap(), table);
+}

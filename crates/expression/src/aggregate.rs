@@ -1,0 +1,647 @@
+//! Aggregate functions: the bound call and its accumulator.
+//!
+//! ```text
+//!   Aggregate (in the plan, shared)  ──accumulator()──▶  Accumulator (one for each group)
+//!        args, distinct, order by                          add(row) … add(row), finish() → Value
+//! ```
+
+use std::borrow::Cow;
+use std::cmp::Ordering;
+use std::collections::HashSet;
+
+use paceline_types::decimal::Rounding;
+use paceline_types::error_code::ER_CUT_VALUE_GROUP_CONCAT;
+use paceline_types::{Collation, DataType, Decimal, Value};
+
+use super::cast::bytes_of_type;
+use super::context::EvalContext;
+use super::errors;
+use super::eval::{compare_values, convert};
+use super::expr_type::{Class, ExprType};
+use super::functions::json_quote;
+use super::tree::{Comparison, Expr};
+use super::window::SortOrder;
+use crate::error::Result;
+
+/// Which aggregate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)] // SQL's own names
+pub enum AggregateFunction {
+    /// COUNT(*).
+    CountRows,
+    /// COUNT(x), COUNT(DISTINCT x, y).
+    Count,
+    Sum,
+    Avg,
+    Min,
+    Max,
+    GroupConcat,
+    BitAnd,
+    BitOr,
+    BitXor,
+    StddevPop,
+    StddevSamp,
+    VarPop,
+    VarSamp,
+    JsonArrayAgg,
+    JsonObjectAgg,
+}
+
+impl AggregateFunction {
+    /// Whether it calculates with its argument, whatever digits that shows.
+    pub const fn calculates(self) -> bool {
+        use AggregateFunction as A;
+        matches!(
+            self,
+            A::Sum
+                | A::Avg
+                | A::BitAnd
+                | A::BitOr
+                | A::BitXor
+                | A::StddevPop
+                | A::StddevSamp
+                | A::VarPop
+                | A::VarSamp
+        )
+    }
+}
+
+/// Whether equal values count once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Distinctness {
+    /// Every value counts.
+    All,
+    /// DISTINCT.
+    Distinct,
+}
+
+/// A bound aggregate.
+#[derive(Clone, Debug)]
+pub struct Aggregate {
+    /// Which.
+    pub function: AggregateFunction,
+    /// DISTINCT or not.
+    pub distinct: Distinctness,
+    /// Its arguments, evaluated on each row of the group.
+    pub args: Vec<Expr>,
+    /// GROUP_CONCAT's ORDER BY.
+    pub order_by: Vec<(Expr, SortOrder)>,
+    /// GROUP_CONCAT's SEPARATOR.
+    pub separator: Box<str>,
+    /// GROUP_CONCAT's LIMIT: (offset, count).
+    pub limit: Option<(u64, u64)>,
+    /// The result's type.
+    pub ty: ExprType,
+}
+
+impl Aggregate {
+    /// An accumulator for one group.
+    pub fn accumulator(&self) -> Accumulator {
+        use AggregateFunction as A;
+        let exact = self.ty.class() == Class::Decimal;
+        let state = match self.function {
+            A::CountRows | A::Count => State::Count(0),
+            A::Sum | A::Avg if exact => State::Decimal {
+                sum: Decimal::ZERO,
+                small: 0,
+                count: 0,
+            },
+            A::Sum | A::Avg => State::Double { sum: 0.0, count: 0 },
+            A::Min | A::Max => State::Extreme(None),
+            A::BitAnd => State::Bits(u64::MAX),
+            A::BitOr | A::BitXor => State::Bits(0),
+            A::StddevPop | A::StddevSamp | A::VarPop | A::VarSamp => State::Variance {
+                count: 0,
+                mean: 0.0,
+                squares: 0.0,
+            },
+            A::GroupConcat | A::JsonArrayAgg | A::JsonObjectAgg => State::Texts(Texts::default()),
+        };
+        let seen = (self.distinct == Distinctness::Distinct).then(HashSet::new);
+        Accumulator { state, seen }
+    }
+}
+
+/// What a key in a set takes beside its bytes.
+const SEEN_BYTES: usize = 48;
+
+/// Keys of values that COUNT(DISTINCT …) counts.
+#[derive(Debug)]
+pub struct CountedKeys(pub HashSet<Vec<u8>>);
+
+impl CountedKeys {
+    /// What they take, as [`Accumulator::add`] told it.
+    pub fn memory_bytes(&self) -> usize {
+        self.0.iter().map(|key| key.len() + SEEN_BYTES).sum()
+    }
+}
+
+/// A text of GROUP_CONCAT, or the bytes of a binary string, with its sort keys.
+type Part = (Vec<u8>, Vec<Value>);
+
+/// The texts of GROUP_CONCAT and its like.
+#[derive(Debug, Default)]
+struct Texts {
+    parts: Vec<Part>,
+    /// The length of all of them with separators, in bytes.
+    length: usize,
+}
+
+impl Texts {
+    /// Adds a text. Returns the bytes that it takes.
+    fn push(&mut self, aggregate: &Aggregate, text: Vec<u8>, keys: Vec<Value>, length_max: usize) -> usize {
+        // What comes behind a result that is too long already changes nothing.
+        let is_full = aggregate.function == AggregateFunction::GroupConcat
+            && aggregate.order_by.is_empty()
+            && aggregate.limit.is_none()
+            && self.length > length_max;
+        if is_full {
+            return 0;
+        }
+        self.length += text.len() + aggregate.separator.len();
+        let bytes = size_of::<Part>() + text.len() + keys.iter().map(Value::memory_bytes).sum::<usize>();
+        self.parts.push((text, keys));
+        bytes
+    }
+}
+
+/// What one group has gathered so far.
+#[derive(Debug)]
+pub struct Accumulator {
+    state: State,
+    /// Keys of the values seen, for DISTINCT.
+    seen: Option<HashSet<Vec<u8>>>,
+}
+
+#[derive(Debug)]
+enum State {
+    Count(i64),
+    /// Integers are summed apart, as long as they fit.
+    Decimal {
+        sum: Decimal,
+        small: i128,
+        count: u64,
+    },
+    Double {
+        sum: f64,
+        count: u64,
+    },
+    Extreme(Option<Value>),
+    Bits(u64),
+    /// Welford's algorithm, as MariaDB uses it.
+    Variance {
+        count: u64,
+        mean: f64,
+        squares: f64,
+    },
+    /// GROUP_CONCAT, JSON_ARRAYAGG, JSON_OBJECTAGG.
+    Texts(Texts),
+}
+
+impl Accumulator {
+    /// Takes a row of the group into account. Returns by about how many bytes more it keeps than before: 0 unless it grows with the group.
+    ///
+    /// # Errors
+    /// What the arguments meet; 1690.
+    pub fn add(
+        &mut self,
+        aggregate: &Aggregate,
+        row: &[Value],
+        context: &mut EvalContext<'_>,
+    ) -> Result<usize> {
+        if let State::Count(count) = &mut self.state
+            && aggregate.function == AggregateFunction::CountRows
+        {
+            *count += 1;
+            return Ok(0);
+        }
+        if let [arg] = &aggregate.args[..] {
+            let value = if aggregate.function.calculates() && self.seen.is_none() {
+                arg.eval_unrounded(row, context)?
+            } else {
+                arg.eval_ref(row, context)?
+            };
+            if value.is_null() && aggregate.function != AggregateFunction::JsonArrayAgg {
+                return Ok(0);
+            }
+            let mut grown = 0;
+            if let Some(seen) = &mut self.seen {
+                let key = distinct_key(&value, &arg.ty, context);
+                grown = key.len() + SEEN_BYTES;
+                if !seen.insert(key) {
+                    return Ok(0);
+                }
+            }
+            return Ok(grown + self.add_value(aggregate, &value, row, context)?);
+        }
+        let mut values = Vec::with_capacity(aggregate.args.len());
+        for arg in &aggregate.args {
+            values.push(arg.eval(row, context)?);
+        }
+        let is_json = aggregate.function == AggregateFunction::JsonObjectAgg;
+        if values.iter().any(Value::is_null) && (!is_json || values[0].is_null()) {
+            return Ok(0);
+        }
+        let mut grown = 0;
+        if let Some(seen) = &mut self.seen {
+            let mut key = Vec::new();
+            for (value, arg) in values.iter().zip(&aggregate.args) {
+                key.extend(distinct_key(value, &arg.ty, context));
+            }
+            grown = key.len() + SEEN_BYTES;
+            if !seen.insert(key) {
+                return Ok(0);
+            }
+        }
+        match &mut self.state {
+            State::Count(count) => *count += 1,
+            State::Texts(texts) => {
+                let mut text = Vec::new();
+                if is_json {
+                    let key = convert::text_of(&values[0], context);
+                    let mut member = json_quote(&key);
+                    member.push(':');
+                    super::functions::append_json_value(
+                        &values[1],
+                        &aggregate.args[1].ty,
+                        context,
+                        &mut member,
+                    );
+                    text = member.into_bytes();
+                } else {
+                    for (value, arg) in values.iter().zip(&aggregate.args) {
+                        text.extend(concatenated(aggregate, value, &arg.ty, context));
+                    }
+                }
+                let keys = sort_keys(aggregate, row, context)?;
+                grown += texts.push(
+                    aggregate,
+                    text,
+                    keys,
+                    context.session.settings.group_concat_max_len,
+                );
+            }
+            _ => unreachable!("the binder allows several arguments only where they are handled here"),
+        }
+        Ok(grown)
+    }
+
+    /// As [`Accumulator::add`], of the value of the only argument; not for DISTINCT, nor for what keeps texts.
+    ///
+    /// # Errors
+    /// What its conversion meets; 1690.
+    pub fn add_argument(
+        &mut self,
+        aggregate: &Aggregate,
+        value: &Value,
+        context: &mut EvalContext<'_>,
+    ) -> Result<()> {
+        if !value.is_null() {
+            self.add_value(aggregate, value, &[], context)?;
+        }
+        Ok(())
+    }
+
+    /// Takes out the keys that COUNT(DISTINCT …) has seen, if this is one; the caller counts them from then on.
+    pub fn take_counted_keys(&mut self) -> Option<CountedKeys> {
+        match (&self.state, &mut self.seen) {
+            (State::Count(_), Some(seen)) => Some(CountedKeys(std::mem::take(seen))),
+            _ => None,
+        }
+    }
+
+    fn add_value(
+        &mut self,
+        aggregate: &Aggregate,
+        value: &Value,
+        row: &[Value],
+        context: &mut EvalContext<'_>,
+    ) -> Result<usize> {
+        match &mut self.state {
+            State::Count(count) => *count += 1,
+            State::Decimal { sum, small, count } => {
+                *count += 1;
+                match value {
+                    Value::Int(number) => *small += i128::from(*number),
+                    Value::UInt(number) => *small += i128::from(*number),
+                    other => {
+                        let number = convert::to_decimal(other, context)?;
+                        *sum = sum
+                            .add(&number)
+                            .map_err(|_| errors::out_of_range("DECIMAL", "sum"))?;
+                    }
+                }
+            }
+            State::Double { sum, count } => {
+                *count += 1;
+                *sum += convert::to_double(value, context)?;
+            }
+            State::Extreme(best) => {
+                let wanted = if aggregate.function == AggregateFunction::Min {
+                    Ordering::Less
+                } else {
+                    Ordering::Greater
+                };
+                let better = match best {
+                    None => true,
+                    Some(best) => {
+                        compare_values(&own_rule(&aggregate.args[0].ty, value), value, best, context)?
+                            == Some(wanted)
+                    }
+                };
+                if better {
+                    *best = Some(value.clone());
+                }
+            }
+            State::Bits(bits) => {
+                let value = convert::to_bits(value, context)?;
+                match aggregate.function {
+                    AggregateFunction::BitAnd => *bits &= value,
+                    AggregateFunction::BitOr => *bits |= value,
+                    _ => *bits ^= value,
+                }
+            }
+            State::Variance { count, mean, squares } => {
+                let number = convert::to_double(value, context)?;
+                *count += 1;
+                if *count == 1 {
+                    *mean = number;
+                } else {
+                    let before = *mean;
+                    *mean = before + (number - before) / *count as f64;
+                    *squares += (number - before) * (number - *mean);
+                }
+            }
+            State::Texts(texts) => {
+                let text = concatenated(aggregate, value, &aggregate.args[0].ty, context);
+                let keys = sort_keys(aggregate, row, context)?;
+                let length_max = context.session.settings.group_concat_max_len;
+                return Ok(texts.push(aggregate, text, keys, length_max));
+            }
+        }
+        Ok(0)
+    }
+
+    /// The result; of no rows at all NULL, or 0 for COUNT and the bit functions' neutral values.
+    ///
+    /// # Errors
+    /// 1690.
+    pub fn finish(&mut self, aggregate: &Aggregate, context: &mut EvalContext<'_>) -> Result<Value> {
+        use AggregateFunction as A;
+        Ok(match &mut self.state {
+            State::Count(count) => Value::Int(*count),
+            State::Decimal { sum, small, count } => exact_result(aggregate, sum, *small, *count, context)?,
+            State::Double { sum, count } => double_result(aggregate, *sum, *count)?,
+            State::Extreme(best) => match best.take().unwrap_or_default() {
+                label @ (Value::Enum(_) | Value::Set(_)) => {
+                    convert::as_computed(Cow::Owned(label)).into_owned()
+                }
+                value => value,
+            },
+            State::Bits(bits) => Value::UInt(*bits),
+            State::Variance { count, squares, .. } => {
+                let sample = matches!(aggregate.function, A::StddevSamp | A::VarSamp);
+                let fewest = if sample { 2 } else { 1 };
+                if *count < fewest {
+                    return Ok(Value::Null);
+                }
+                let divisor = if sample { *count - 1 } else { *count };
+                let variance = *squares / divisor as f64;
+                match aggregate.function {
+                    A::StddevPop | A::StddevSamp => Value::Double(variance.sqrt()),
+                    _ => Value::Double(variance),
+                }
+            }
+            State::Texts(texts) if texts.parts.is_empty() => Value::Null,
+            State::Texts(texts) => {
+                let mut texts = std::mem::take(&mut texts.parts);
+                sort_parts(aggregate, &mut texts, context)?;
+                match aggregate.function {
+                    A::JsonArrayAgg => json_text(b"[", &texts, b",", b"]"),
+                    A::JsonObjectAgg => json_text(b"{", &texts, b", ", b"}"),
+                    _ => group_concat(aggregate, &texts, context)?,
+                }
+            }
+        })
+    }
+}
+
+/// SUM or AVG of exact numbers: the integers among them were summed apart.
+pub(super) fn exact_result(
+    aggregate: &Aggregate,
+    sum: &Decimal,
+    small: i128,
+    count: u64,
+    context: &EvalContext<'_>,
+) -> Result<Value> {
+    if count == 0 {
+        return Ok(Value::Null);
+    }
+    let total = sum
+        .add(&wide_decimal(small))
+        .map_err(|_| errors::out_of_range("DECIMAL", "sum"))?;
+    let scale = i32::from(aggregate.ty.decimals());
+    if aggregate.function != AggregateFunction::Avg {
+        return Ok(Value::Decimal(total.round(scale, Rounding::HalfUp)));
+    }
+    let increment = context.session.settings.div_precision_increment;
+    let quotient = total
+        .div(&Decimal::from(count), increment)?
+        .unwrap_or(Decimal::ZERO);
+    Ok(Value::Decimal(quotient.round(scale, Rounding::HalfUp)))
+}
+
+/// SUM or AVG of doubles.
+pub(super) fn double_result(aggregate: &Aggregate, sum: f64, count: u64) -> Result<Value> {
+    if count == 0 {
+        return Ok(Value::Null);
+    }
+    let result = if aggregate.function == AggregateFunction::Avg {
+        sum / count as f64
+    } else {
+        sum
+    };
+    if !result.is_finite() {
+        return Err(errors::out_of_range("DOUBLE", "sum"));
+    }
+    Ok(Value::Double(result))
+}
+
+fn wide_decimal(number: i128) -> Decimal {
+    match i64::try_from(number) {
+        Ok(number) => Decimal::from(number),
+        Err(_) => number.to_string().parse().unwrap_or(Decimal::ZERO),
+    }
+}
+
+/// How values of one type compare with each other.
+pub fn own_rule(ty: &ExprType, value: &Value) -> Comparison {
+    let class = if ty.is_parameter() {
+        convert::class_of(value)
+    } else {
+        ty.class()
+    };
+    match class {
+        Class::Int | Class::Null => Comparison::Int,
+        Class::Decimal => Comparison::Decimal,
+        Class::Double => Comparison::Double,
+        Class::Date | Class::DateTime => Comparison::DateTime,
+        Class::Time => Comparison::Time,
+        Class::String => match ty.collation() {
+            Collation::Binary => Comparison::Bytes,
+            collation => Comparison::Text(collation),
+        },
+    }
+}
+
+/// Bytes that are the same for values that DISTINCT takes as one.
+pub(crate) fn distinct_key(value: &Value, ty: &ExprType, context: &EvalContext<'_>) -> Vec<u8> {
+    let mut key = Vec::with_capacity(16);
+    match value {
+        Value::Null => key.push(0),
+        Value::Text(_) | Value::Enum(_) | Value::Set(_) => {
+            key.push(1);
+            let collation = match ty.collation() {
+                Collation::Binary => Collation::Utf8mb4Bin,
+                collation => collation,
+            };
+            collation.append_sort_key(&convert::text_of(value, context), None, &mut key);
+        }
+        Value::Bytes(bytes) => {
+            key.push(2);
+            key.extend_from_slice(&(bytes.len() as u64).to_le_bytes());
+            key.extend_from_slice(bytes);
+        }
+        Value::Bit(bits) => {
+            key.push(4);
+            key.extend_from_slice(&bits.bits.to_le_bytes());
+        }
+        other => {
+            key.push(3);
+            let text = match other {
+                // 1.0 and 1.00 are one value; so are 0 and -0.
+                Value::Decimal(number) => {
+                    let text = number.to_string();
+                    let text = if text.contains('.') {
+                        text.trim_end_matches('0').trim_end_matches('.').to_owned()
+                    } else {
+                        text
+                    };
+                    if text == "-0" { "0".to_owned() } else { text }
+                }
+                Value::Double(number) if *number == 0.0 => "0".to_owned(),
+                _ => convert::text_of(other, context).into_owned(),
+            };
+            key.extend_from_slice(text.as_bytes());
+            key.push(0xff);
+        }
+    }
+    key
+}
+
+fn sort_keys(aggregate: &Aggregate, row: &[Value], context: &mut EvalContext<'_>) -> Result<Vec<Value>> {
+    aggregate
+        .order_by
+        .iter()
+        .map(|(expr, _)| expr.eval(row, context))
+        .collect()
+}
+
+/// A value as it is put into the result.
+fn concatenated(aggregate: &Aggregate, value: &Value, ty: &ExprType, context: &EvalContext<'_>) -> Vec<u8> {
+    if aggregate.function == AggregateFunction::JsonArrayAgg {
+        let mut text = String::new();
+        super::functions::append_json_value(value, ty, context, &mut text);
+        return text.into_bytes();
+    }
+    // As in MariaDB, a BIT is its bytes only where nothing is sorted: in its temporary table it is a number.
+    if let Value::Bit(bits) = value
+        && (aggregate.distinct == Distinctness::Distinct || !aggregate.order_by.is_empty())
+    {
+        return bits.bits.to_string().into_bytes();
+    }
+    match aggregate.ty.collation() {
+        Collation::Binary => bytes_of_type(value, ty, context),
+        _ => convert::typed_text(value, ty, context).into_bytes(),
+    }
+}
+
+/// ORDER BY: labels by their numbers.
+fn sort_parts(aggregate: &Aggregate, texts: &mut [Part], context: &mut EvalContext<'_>) -> Result<()> {
+    let mut failed = None;
+    texts.sort_by(|(_, left), (_, right)| {
+        for ((expr, order), (left, right)) in aggregate.order_by.iter().zip(left.iter().zip(right)) {
+            let ordering = match (left.is_null(), right.is_null()) {
+                (true, true) => Ordering::Equal,
+                (true, false) => Ordering::Less,
+                (false, true) => Ordering::Greater,
+                (false, false) => {
+                    let rule = match expr.ty.data_type {
+                        DataType::Enum { .. } | DataType::Set { .. } => Comparison::Int,
+                        _ => own_rule(&expr.ty, left),
+                    };
+                    match compare_values(&rule, left, right, context) {
+                        Ok(ordering) => ordering.unwrap_or(Ordering::Equal),
+                        Err(error) => {
+                            failed = Some(error);
+                            Ordering::Equal
+                        }
+                    }
+                }
+            };
+            if ordering != Ordering::Equal {
+                return match order {
+                    SortOrder::Descending => ordering.reverse(),
+                    SortOrder::Ascending => ordering,
+                };
+            }
+        }
+        Ordering::Equal
+    });
+    failed.map_or(Ok(()), Err)
+}
+
+fn json_text(open: &[u8], parts: &[Part], separator: &[u8], close: &[u8]) -> Value {
+    let mut out = open.to_vec();
+    for (number, (text, _)) in parts.iter().enumerate() {
+        if number > 0 {
+            out.extend_from_slice(separator);
+        }
+        out.extend_from_slice(text);
+    }
+    out.extend_from_slice(close);
+    Value::Text(String::from_utf8(out).expect("texts"))
+}
+
+fn group_concat(aggregate: &Aggregate, texts: &[Part], context: &mut EvalContext<'_>) -> Result<Value> {
+    let binary = aggregate.ty.collation() == Collation::Binary;
+    let limit = context.session.settings.group_concat_max_len;
+    let (offset, count) = aggregate.limit.unwrap_or((0, u64::MAX));
+    let mut out = Vec::new();
+    let chosen = texts.iter().skip(usize::try_from(offset).unwrap_or(usize::MAX));
+    for (number, (text, _)) in chosen
+        .take(usize::try_from(count).unwrap_or(usize::MAX))
+        .enumerate()
+    {
+        if number > 0 {
+            out.extend_from_slice(aggregate.separator.as_bytes());
+        }
+        out.extend_from_slice(text);
+        if out.len() > limit {
+            let mut end = limit;
+            let continues = |byte: u8| byte & 0b1100_0000 == 0b1000_0000;
+            while !binary && continues(out[end]) {
+                end -= 1;
+            }
+            out.truncate(end);
+            let message = ER_CUT_VALUE_GROUP_CONCAT.message(&[&(number + 1), &"GROUP_CONCAT("]);
+            context.warn(ER_CUT_VALUE_GROUP_CONCAT, message)?;
+            break;
+        }
+    }
+    Ok(if binary {
+        Value::Bytes(out)
+    } else {
+        Value::Text(String::from_utf8(out).expect("texts, cut between characters"))
+    })
+}

@@ -1,0 +1,227 @@
+//! Aggregates: which they are, their arguments and their result types.
+
+use paceline_types::data_type::{IntegerType, IntegerWidth, Sign};
+use paceline_types::error_code::ER_BAD_FIELD_ERROR;
+use paceline_types::{Collation, DataType, FixedPoint, FloatType, Value};
+
+use super::bind_expr;
+use super::rules::CollationMix;
+use crate::aggregate::{Aggregate, AggregateFunction, Distinctness};
+use crate::error::Result;
+use crate::errors;
+use crate::expr_type::{Class, Coercibility, ExprType, NOT_FIXED_DECIMALS};
+use crate::scope::Scope;
+use crate::tree::Expr;
+use crate::window::SortOrder;
+use paceline_syntax::ast::{self, Arguments};
+
+/// The aggregate of that name.
+pub(super) fn function_named(name: &str, call: &ast::FunctionCall) -> Option<AggregateFunction> {
+    use AggregateFunction as A;
+    Some(match name {
+        "count" => match call.arguments {
+            Arguments::Star => A::CountRows,
+            _ => A::Count,
+        },
+        "sum" => A::Sum,
+        "avg" => A::Avg,
+        "min" => A::Min,
+        "max" => A::Max,
+        "group_concat" => A::GroupConcat,
+        "bit_and" => A::BitAnd,
+        "bit_or" => A::BitOr,
+        "bit_xor" => A::BitXor,
+        "std" | "stddev" | "stddev_pop" => A::StddevPop,
+        "stddev_samp" => A::StddevSamp,
+        "variance" | "var_pop" => A::VarPop,
+        "var_samp" => A::VarSamp,
+        "json_arrayagg" => A::JsonArrayAgg,
+        "json_objectagg" => A::JsonObjectAgg,
+        _ => return None,
+    })
+}
+
+/// Binds an aggregate and hands it to the scope.
+pub(super) fn bind(kind: AggregateFunction, call: &ast::FunctionCall, scope: &mut dyn Scope) -> Result<Expr> {
+    scope.enter_aggregate()?;
+    let aggregate = bind_arguments(kind, call, scope)?;
+    scope.exit_aggregate(aggregate)
+}
+
+pub(super) fn bind_arguments(
+    kind: AggregateFunction,
+    call: &ast::FunctionCall,
+    scope: &mut dyn Scope,
+) -> Result<Aggregate> {
+    let mut aggregate = Aggregate {
+        function: kind,
+        distinct: Distinctness::All,
+        args: Vec::new(),
+        order_by: Vec::new(),
+        separator: ",".into(),
+        limit: None,
+        ty: ExprType::null(),
+    };
+    if call.distinct {
+        aggregate.distinct = Distinctness::Distinct;
+    }
+    if let Some(separator) = &call.separator {
+        aggregate.separator = separator.as_str().into();
+    }
+    if let Some(limit) = &call.limit {
+        let count = match bind_expr(limit, scope)?.as_literal() {
+            Some(Value::Int(count)) => u64::try_from(*count).unwrap_or(0),
+            _ => return Err(errors::not_supported("GROUP_CONCAT with a variable LIMIT")),
+        };
+        aggregate.limit = Some((0, count));
+    }
+    if kind != AggregateFunction::CountRows {
+        for arg in call.arguments.exprs() {
+            aggregate.args.push(bind_expr(arg, scope)?);
+        }
+        let fits = match kind {
+            AggregateFunction::Count => {
+                aggregate.args.len() == 1
+                    || (!aggregate.args.is_empty() && aggregate.distinct == Distinctness::Distinct)
+            }
+            AggregateFunction::GroupConcat => !aggregate.args.is_empty(),
+            AggregateFunction::JsonObjectAgg => aggregate.args.len() == 2,
+            _ => aggregate.args.len() == 1,
+        };
+        if !fits {
+            return Err(errors::syntax_near(&call.to_string()));
+        }
+    }
+    aggregate.order_by = order_by(&call.order_by, &aggregate.args, scope)?;
+    use AggregateFunction as A;
+    for arg in &mut aggregate.args {
+        match kind {
+            // They compare.
+            A::Min | A::Max => super::operators::read_leniently(arg),
+            A::GroupConcat | A::JsonArrayAgg | A::Count => {}
+            A::JsonObjectAgg => super::operators::hex_to_number(arg),
+            // The distinct values are those of the texts.
+            _ if aggregate.distinct == Distinctness::Distinct => super::operators::hex_to_number(arg),
+            _ => super::operators::read_as_number(arg),
+        }
+    }
+    aggregate.ty = result_type(&aggregate, scope)?;
+    Ok(aggregate)
+}
+
+/// An integer is the place of an argument.
+fn order_by(
+    items: &[ast::OrderItem],
+    args: &[Expr],
+    scope: &mut dyn Scope,
+) -> Result<Vec<(Expr, SortOrder)>> {
+    let mut order = Vec::with_capacity(items.len());
+    for item in items {
+        let expr = match &item.expr {
+            ast::Expr::Literal(ast::Literal::Number(place))
+                if place.bytes().all(|byte| byte.is_ascii_digit()) =>
+            {
+                place
+                    .parse()
+                    .ok()
+                    .and_then(|place: usize| args.get(place.checked_sub(1)?))
+                    .cloned()
+                    .ok_or_else(|| errors::error(ER_BAD_FIELD_ERROR, &[place, &"ORDER BY"]))?
+            }
+            expr => bind_expr(expr, scope)?,
+        };
+        order.push((expr, item.order));
+    }
+    Ok(order)
+}
+
+/// The type of one of the values of an argument: of the smallest, the largest, the one before.
+pub(super) fn extreme_type(argument: &ExprType) -> ExprType {
+    let ty = argument.clone().nullable();
+    match &ty.data_type {
+        DataType::Enum { collation, .. } | DataType::Set { collation, .. } => {
+            ExprType::text(ty.max_characters(), *collation)
+                .with_coercibility(ty.coercibility)
+                .nullable()
+        }
+        DataType::Year => ty.with_coercibility(Coercibility::Numeric),
+        _ => ty,
+    }
+}
+
+fn result_type(aggregate: &Aggregate, scope: &mut dyn Scope) -> Result<ExprType> {
+    use AggregateFunction as A;
+    let argument = aggregate.args.first().map(|arg| &arg.ty);
+    let increment = u32::from(scope.session().settings.div_precision_increment);
+    let bigint = |sign| {
+        ExprType::new(DataType::Integer(IntegerType {
+            display_width: 21,
+            ..IntegerType::new(IntegerWidth::Big, sign)
+        }))
+    };
+    let decimals = |ty: &ExprType| match ty.class() {
+        Class::String => 0,
+        _ => ty.decimals(),
+    };
+    let numeric = |ty: &ExprType| match ty.class() {
+        // The labels' numbers.
+        Class::String => matches!(ty.data_type, DataType::Enum { .. } | DataType::Set { .. }),
+        Class::Int | Class::Decimal | Class::Date => true,
+        Class::Time | Class::DateTime => true,
+        Class::Double | Class::Null => false,
+    };
+    Ok(match aggregate.function {
+        A::CountRows | A::Count => bigint(Sign::Signed),
+        A::Sum => match argument {
+            Some(ty) if numeric(ty) => {
+                let scale = u32::from(decimals(ty));
+                ExprType::decimal(ty.integer_digits() + scale + 22, scale)
+            }
+            Some(ty) if ty.class() == Class::Double => ExprType::double_with(ty.decimals()),
+            _ => ExprType::double(),
+        }
+        .nullable(),
+        A::Avg => match argument {
+            Some(ty) if numeric(ty) => {
+                let scale = (u32::from(decimals(ty)) + increment).min(38);
+                ExprType::decimal(ty.integer_digits() + u32::from(decimals(ty)) + increment, scale)
+            }
+            Some(ty) if ty.class() == Class::Double && ty.decimals() < NOT_FIXED_DECIMALS => {
+                ExprType::double_with(ty.decimals() + increment as u8)
+            }
+            _ => ExprType::double(),
+        }
+        .nullable(),
+        A::Min | A::Max => argument.map_or_else(|| ExprType::null().nullable(), extreme_type),
+        A::BitAnd | A::BitOr | A::BitXor => bigint(Sign::Unsigned),
+        A::StddevPop | A::StddevSamp | A::VarPop | A::VarSamp => match argument {
+            Some(ty) if numeric(ty) || ty.decimals() < NOT_FIXED_DECIMALS => {
+                let scale = (u32::from(decimals(ty)) + increment).min(30) as u8;
+                let fixed = Some(FixedPoint {
+                    precision: 22 + scale,
+                    scale,
+                });
+                ExprType::new(DataType::Double(FloatType {
+                    fixed,
+                    ..FloatType::default()
+                }))
+            }
+            _ => ExprType::double(),
+        }
+        .nullable(),
+        A::GroupConcat => {
+            let types: Vec<&ExprType> = aggregate.args.iter().map(|arg| &arg.ty).collect();
+            let settings = &scope.session().settings;
+            let (collation, coercibility) =
+                CollationMix::of(&types, settings.collation_connection, "group_concat")?;
+            let bytes = settings.group_concat_max_len as u64;
+            let characters = bytes / u64::from(collation.charset().max_bytes_per_character());
+            ExprType::text(characters, collation)
+                .with_coercibility(coercibility)
+                .nullable()
+        }
+        A::JsonArrayAgg | A::JsonObjectAgg => {
+            ExprType::text(4_294_967_295 / 4, Collation::Utf8mb4GeneralCi).nullable()
+        }
+    })
+}

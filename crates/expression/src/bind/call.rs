@@ -1,0 +1,156 @@
+//! Function calls: native functions by the table, and those whose arguments are not all expressions.
+
+use paceline_types::Value;
+use paceline_types::error_code::ER_SP_DOES_NOT_EXIST;
+
+use super::{aggregate, bind_expr, operators, window};
+use crate::error::Result;
+use crate::errors;
+use crate::expr_type::ExprType;
+use crate::functions::{self, BindCall, Call};
+use crate::scope::{Scope, unique_id};
+use crate::session::SessionContext;
+use crate::tree::{ArithmeticOp, Expr, ExprKind};
+use paceline_syntax::ast::{self, ColumnName};
+
+/// Binds a call.
+pub(super) fn function(call: &ast::FunctionCall, scope: &mut dyn Scope) -> Result<Expr> {
+    let written = call.full_name();
+    let lower = written.to_ascii_lowercase();
+    if let Some(over) = &call.over {
+        return window::bind(&lower, call, over, scope);
+    }
+    if let Some(kind) = aggregate::function_named(&lower, call) {
+        return aggregate::bind(kind, call, scope);
+    }
+    let args = call.arguments.exprs();
+    match (lower.as_str(), args) {
+        ("values", [column]) => return scope.resolve_values(name_of(column)?),
+        ("default", [column]) => return scope.resolve_default(name_of(column)?),
+        ("date_add" | "date_sub" | "adddate" | "subdate", [date, ast::Expr::Interval(interval)]) => {
+            let date = bind_expr(date, scope)?;
+            let name = if matches!(lower.as_str(), "date_add" | "adddate") {
+                "date_add"
+            } else {
+                "date_sub"
+            };
+            return date_arithmetic(name, date, interval, scope);
+        }
+        ("adddate" | "subdate", [date, days]) => {
+            let date = bind_expr(date, scope)?;
+            let days = bind_expr(days, scope)?;
+            let name = if lower == "adddate" {
+                "date_add"
+            } else {
+                "date_sub"
+            };
+            return make(name, vec![date, days, keyword("DAY")], scope);
+        }
+        ("mod", [left, right]) => {
+            let source = format!("({left} MOD {right})");
+            let left = bind_expr(left, scope)?;
+            let right = bind_expr(right, scope)?;
+            return operators::arithmetic(ArithmeticOp::Modulo, left, right, &source, scope.session());
+        }
+        ("nextval" | "lastval" | "setval", _) => return Err(errors::not_supported("SEQUENCE")),
+        _ => {}
+    }
+    let args = args
+        .iter()
+        .map(|arg| bind_expr(arg, scope))
+        .collect::<Result<Vec<_>>>()?;
+    make_written(&lower, &written, args, scope)
+}
+
+fn name_of(expr: &ast::Expr) -> Result<&ColumnName> {
+    match expr.without_parentheses() {
+        ast::Expr::Column(name) => Ok(name),
+        other => Err(errors::syntax_near(&other.to_string())),
+    }
+}
+
+/// A word among the arguments.
+pub(super) fn keyword(word: &str) -> Expr {
+    Expr::literal(Value::Text(word.to_owned()), ExprType::null())
+}
+
+/// `date ± INTERVAL value unit`.
+pub(super) fn date_arithmetic(
+    name: &str,
+    date: Expr,
+    interval: &ast::Interval,
+    scope: &mut dyn Scope,
+) -> Result<Expr> {
+    let amount = bind_expr(&interval.value, scope)?;
+    make(name, vec![date, amount, keyword(interval.unit.name())], scope)
+}
+
+/// A call of a native function with bound arguments.
+pub(super) fn make(name: &str, args: Vec<Expr>, scope: &mut dyn Scope) -> Result<Expr> {
+    make_written(name, name, args, scope)
+}
+
+/// The same; messages call it as it was written.
+fn make_written(name: &str, written: &str, mut args: Vec<Expr>, scope: &mut dyn Scope) -> Result<Expr> {
+    let session = scope.session();
+    let Some(function) = functions::find(name) else {
+        if name.contains('.') {
+            return Err(errors::error(ER_SP_DOES_NOT_EXIST, &[&"FUNCTION", &written]));
+        }
+        return Err(match &session.database {
+            Some(database) => errors::error(
+                ER_SP_DOES_NOT_EXIST,
+                &[&"FUNCTION", &format!("{database}.{written}")],
+            ),
+            None => errors::error(ER_SP_DOES_NOT_EXIST, &[&"FUNCTION", &written]),
+        });
+    };
+    let (fewest, most) = function.arguments;
+    if args.len() < fewest || args.len() > most {
+        return Err(errors::parameter_count(written));
+    }
+    read_arguments(name, &mut args, session);
+    let mut call = BindCall {
+        name,
+        written,
+        args,
+        session,
+        function,
+        compared: None,
+    };
+    let ty = (function.bind)(&mut call)?;
+    let call = Call {
+        function: call.function,
+        args: call.args,
+        id: unique_id(),
+        compared: call.compared,
+    };
+    Ok(Expr {
+        kind: ExprKind::Call(Box::new(call)),
+        ty,
+    })
+}
+
+/// Makes numbers, dates and times of the arguments that are read as such.
+fn read_arguments(name: &str, args: &mut [Expr], session: &SessionContext) {
+    // The amount of `INTERVAL '1 2' DAY_HOUR` is a text.
+    let composite =
+        matches!(args.get(2).and_then(Expr::as_literal), Some(Value::Text(unit)) if unit.contains('_'));
+    for (index, arg) in args.iter_mut().enumerate() {
+        let number = match name {
+            "date_add" | "date_sub" => index == 1 && !composite,
+            _ => functions::reads_number(name, index),
+        };
+        if number {
+            operators::read_as_number(arg);
+        } else if functions::reads_temporal(name, index) {
+            operators::read_as_temporal(arg, session);
+            // TIMEDIFF is NULL to what wants a whole date.
+            if functions::wants_whole_date(name)
+                && matches!(&arg.kind, ExprKind::Call(call) if call.function.name == "timediff")
+            {
+                *arg = Expr::null();
+            }
+        }
+    }
+}

@@ -1,0 +1,192 @@
+//! CAST, CONVERT and COLLATE: what they convert to, and the errors of types that do not exist.
+
+use paceline_types::error_code::ER_UNKNOWN_CHARACTER_SET;
+use paceline_types::{Charset, Collation, DataType};
+
+use super::fold::fold;
+use super::rules::CollationMix;
+use super::{bind_expr, literal, operators};
+use crate::cast::CastTarget;
+use crate::error::Result;
+use crate::errors;
+use crate::expr_type::{Class, Coercibility, ExprType};
+use crate::scope::Scope;
+use crate::session::SessionContext;
+use crate::tree::{Comparison, Expr, ExprKind};
+use paceline_syntax::ast::{self, CastType};
+
+pub(super) fn charset_named(name: &str) -> Result<Charset> {
+    Charset::from_name(name).ok_or_else(|| errors::error(ER_UNKNOWN_CHARACTER_SET, &[&name]))
+}
+
+pub(super) fn collate(operand: &ast::Expr, name: &str, scope: &mut dyn Scope) -> Result<Expr> {
+    let operand = bind_expr(operand, scope)?;
+    let connection = scope.session().settings.collation_connection;
+    let charset = match operand.ty.is_null() || operand.ty.is_parameter() {
+        true => connection.charset(),
+        false => CollationMix::of_type(&operand.ty, connection).0.charset(),
+    };
+    let collation = literal::collation(name, charset)?;
+    let characters = operand.ty.max_characters();
+    let ty = match operand.ty.data_type.clone() {
+        DataType::Char { length, .. } => ExprType::new(DataType::Char { length, collation }),
+        DataType::Text { size, .. } => ExprType::new(DataType::Text { size, collation }),
+        _ => ExprType::text(characters, collation),
+    };
+    let ty = ty
+        .with_coercibility(Coercibility::Explicit)
+        .with_nullable(operand.ty.nullable);
+    if operand.ty.class() == Class::String && !operand.ty.is_parameter() {
+        return Ok(Expr {
+            kind: ExprKind::Collate(Box::new(operand)),
+            ty,
+        });
+    }
+    let target = CastTarget::Char {
+        length: None,
+        collation,
+    };
+    Ok(Expr {
+        kind: ExprKind::Cast {
+            target,
+            operand: Box::new(operand),
+        },
+        ty,
+    })
+}
+
+pub(super) fn cast_target(
+    operand: &ast::Expr,
+    target: &CastType,
+    session: &SessionContext,
+) -> Result<CastTarget> {
+    let name = || match operand {
+        ast::Expr::Literal(ast::Literal::Text(text)) => text.clone(),
+        other => other.to_string(),
+    };
+    let fraction = |decimals: &Option<u64>| match decimals {
+        None => Ok(0),
+        Some(decimals @ 0..=6) => Ok(*decimals as u8),
+        Some(_) => Err(errors::error(
+            paceline_types::error_code::ER_TOO_BIG_PRECISION,
+            &[&name(), &6],
+        )),
+    };
+    Ok(match target {
+        CastType::Signed => CastTarget::Signed,
+        CastType::Unsigned => CastTarget::Unsigned,
+        CastType::Decimal { precision, scale } => {
+            let (precision, scale) = (precision.unwrap_or(10), scale.unwrap_or(0));
+            use paceline_types::error_code::{ER_M_BIGGER_THAN_D, ER_TOO_BIG_PRECISION, ER_TOO_BIG_SCALE};
+            if scale > 38 {
+                return Err(errors::error(ER_TOO_BIG_SCALE, &[&name(), &38]));
+            }
+            if precision > 65 {
+                return Err(errors::error(ER_TOO_BIG_PRECISION, &[&name(), &65]));
+            }
+            let precision = if precision == 0 { 10 } else { precision };
+            if precision < scale {
+                return Err(errors::error(ER_M_BIGGER_THAN_D, &[&""]));
+            }
+            CastTarget::Decimal {
+                precision: precision as u8,
+                scale: scale as u8,
+            }
+        }
+        CastType::Double => CastTarget::Double,
+        CastType::Float => CastTarget::Float,
+        CastType::Char { length, charset } => CastTarget::Char {
+            length: length.map(|length| u32::try_from(length).unwrap_or(u32::MAX)),
+            collation: match charset {
+                Some(charset) => charset_named(charset)?.default_collation(),
+                None => session.settings.collation_connection,
+            },
+        },
+        CastType::Binary(length) => CastTarget::Binary {
+            length: length.map(|length| u32::try_from(length).unwrap_or(u32::MAX)),
+        },
+        CastType::Date => CastTarget::Date,
+        CastType::Time(decimals) => CastTarget::Time {
+            decimals: fraction(decimals)?,
+        },
+        CastType::DateTime(decimals) => CastTarget::DateTime {
+            decimals: fraction(decimals)?,
+        },
+    })
+}
+
+pub(super) fn cast(mut operand: Expr, target: CastTarget) -> Result<Expr> {
+    match target {
+        CastTarget::Char { .. } | CastTarget::Binary { .. } => {}
+        CastTarget::Decimal { .. } | CastTarget::Double | CastTarget::Float => {
+            operators::read_as_number(&mut operand);
+        }
+        // MariaDB reads JSON, and texts that are dates, as they are written where an integer is wanted.
+        CastTarget::Signed | CastTarget::Unsigned => operators::hex_to_number(&mut operand),
+        _ => {
+            operators::hex_to_number(&mut operand);
+            if let ExprKind::Call(call) = &mut operand.kind {
+                call.function = call.temporal_function();
+            }
+        }
+    }
+    let ty = target.result_type(&operand.ty);
+    Ok(Expr {
+        kind: ExprKind::Cast {
+            target,
+            operand: Box::new(operand),
+        },
+        ty,
+    })
+}
+
+/// Latin1 text and a binary string meet: where the binary string prevails, text is the bytes that it has in latin1; where text does,
+/// as a column does beside a literal, bytes are the characters that they are in latin1. Unicode's text is kept as its bytes, and needs
+/// neither.
+pub(crate) fn in_common_charset(operand: &mut Expr, collation: Collation, session: &SessionContext) {
+    let Some(target) = common_charset(&operand.ty, collation) else {
+        return;
+    };
+    let ty = target
+        .result_type(&operand.ty)
+        .with_coercibility(operand.ty.coercibility);
+    let operand_before = Box::new(std::mem::replace(operand, Expr::null()));
+    let kind = ExprKind::Cast {
+        target,
+        operand: operand_before,
+    };
+    *operand = fold(Expr { kind, ty }, session);
+}
+
+/// What a text of this type is converted to in order to be of the collation's character set, as [`in_common_charset`] says.
+fn common_charset(ty: &ExprType, collation: Collation) -> Option<CastTarget> {
+    if ty.class() != Class::String || ty.is_parameter() {
+        return None;
+    }
+    match (ty.charset(), collation.charset()) {
+        (Charset::Latin1, Charset::Binary) => Some(CastTarget::Binary { length: None }),
+        (Charset::Binary, Charset::Latin1) => Some(CastTarget::Char {
+            length: None,
+            collation,
+        }),
+        _ => None,
+    }
+}
+
+/// What an operand of this type is converted to for this comparison.
+pub(crate) fn compared_charset(ty: &ExprType, by: &Comparison) -> Option<CastTarget> {
+    match by {
+        Comparison::Bytes => common_charset(ty, Collation::Binary),
+        Comparison::Text(collation) => common_charset(ty, *collation),
+        _ => None,
+    }
+}
+
+/// As [`in_common_charset`], for what this comparison compares.
+pub(crate) fn as_compared(operand: &mut Expr, by: &Comparison, session: &SessionContext) {
+    match by {
+        Comparison::Bytes => in_common_charset(operand, Collation::Binary, session),
+        Comparison::Text(collation) => in_common_charset(operand, *collation, session),
+        _ => {}
+    }
+}

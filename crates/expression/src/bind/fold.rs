@@ -1,0 +1,87 @@
+//! Constant folding: a pure node over literals becomes its value, unless evaluating it would warn or fail, which MariaDB does
+//! anew at each execution.
+
+use crate::context::{EvalContext, EvalState};
+use crate::functions::Stability;
+use crate::session::{Services, SessionContext};
+use crate::tree::{Domain, Expr, ExprKind};
+use paceline_types::Value;
+
+/// Longer values are made when the statement runs: there they can be interrupted, and are gone with their row.
+const FOLDED_BYTES_MAX: usize = 64 << 10;
+
+/// Folds one node whose children are folded already.
+pub(super) fn fold(mut expr: Expr, session: &SessionContext) -> Expr {
+    if !is_foldable(&expr) {
+        return expr;
+    }
+    let mut scratch =
+        SessionContext::charged_to(session.memory.clone(), session.connection_id, Services::default());
+    scratch.settings = session.settings.clone();
+    scratch.settings.max_allowed_packet = session.settings.max_allowed_packet.min(FOLDED_BYTES_MAX);
+    scratch.statement = session.statement.clone();
+    let mut state = EvalState::new();
+    let mut context = EvalContext::new(&mut scratch, &mut state);
+    let folded = expr.eval(&[], &mut context);
+    if let (Ok(value), 0) = (folded, scratch.diagnostics.warning_count())
+        && is_short(&value)
+    {
+        expr.kind = ExprKind::Literal(value);
+    }
+    expr
+}
+
+fn is_foldable(expr: &Expr) -> bool {
+    if expr.ty.is_parameter() {
+        return false;
+    }
+    match &expr.kind {
+        ExprKind::Call(call) if call.function.stability != Stability::Pure => return false,
+        // What it gives depends on who reads it.
+        ExprKind::Call(call) if call.has_number_function() => return false,
+        // A division keeps more digits for the arithmetic around it than its value shows.
+        ExprKind::Arithmetic {
+            domain: Domain::Decimal | Domain::Dynamic,
+            ..
+        } => return false,
+        // Dates depend on the current day; everything else that is listed depends on nothing but its operands.
+        ExprKind::Call(_)
+        | ExprKind::Compare { .. }
+        | ExprKind::And(_)
+        | ExprKind::Or(_)
+        | ExprKind::Xor(_)
+        | ExprKind::Not(_)
+        | ExprKind::Is { .. }
+        | ExprKind::Between { .. }
+        | ExprKind::InList { .. }
+        | ExprKind::Like { .. }
+        | ExprKind::Arithmetic { .. }
+        | ExprKind::Negate { .. }
+        | ExprKind::Bits { .. }
+        | ExprKind::BitNot(_)
+        | ExprKind::Case { .. }
+        | ExprKind::SimpleCase { .. }
+        | ExprKind::Cast { .. } => {}
+        _ => return false,
+    }
+    let mut all = true;
+    expr.for_each_child(&mut |child| all &= is_literal(child));
+    all
+}
+
+fn is_short(value: &Value) -> bool {
+    match value {
+        Value::Text(text) => text.len() < FOLDED_BYTES_MAX,
+        Value::Bytes(bytes) => bytes.len() < FOLDED_BYTES_MAX,
+        _ => true,
+    }
+}
+
+fn is_literal(expr: &Expr) -> bool {
+    match &expr.kind {
+        ExprKind::Literal(value) => is_short(value),
+        ExprKind::Row(items) => items.iter().all(is_literal),
+        ExprKind::Collate(inner) => is_literal(inner),
+        _ => false,
+    }
+}

@@ -1,0 +1,837 @@
+//! Operators: comparisons with their rules, arithmetic with its domains and result types.
+
+use paceline_types::convert::{self, Completeness};
+use paceline_types::data_type::{IntegerType, IntegerWidth, Sign};
+use paceline_types::error_code::WARN_DATA_TRUNCATED;
+use paceline_types::temporal::{self, ParsedTemporal};
+use paceline_types::{Collation, DataType, FixedPoint, FloatType, Value};
+
+use super::cast::as_compared;
+use super::fold::fold;
+use super::rules::{CollationMix, comparison_rule_for, round_quotient};
+use crate::cast::CastTarget;
+use crate::error::Result;
+use crate::errors;
+use crate::expr_type::{Class, ExprType, NOT_FIXED_DECIMALS, TypeNote};
+use crate::functions::{
+    COMPARED_DATETIME, COMPARED_DECIMAL, COMPARED_DOUBLE, COMPARED_TIME, Call, Function, LENIENT_DATETIME,
+    LENIENT_TIME, listed,
+};
+use crate::scope::unique_id;
+use crate::session::{SessionContext, SqlMode};
+use crate::tree::{ArithmeticOp, CompareOp, Comparison, Domain, Expr, ExprKind};
+
+/// How many columns an operand has: 1 for a value.
+pub(super) fn width(expr: &Expr) -> usize {
+    match &expr.kind {
+        ExprKind::Row(items) => items.len(),
+        ExprKind::ScalarSubquery(subquery) => subquery.columns.len(),
+        _ => 1,
+    }
+}
+
+/// An operand's elements: those of a row, or itself; none of a subquery that gives rows.
+pub(super) fn elements(expr: &mut Expr) -> &mut [Expr] {
+    if !matches!(expr.kind, ExprKind::Row(_)) && width(expr) == 1 {
+        return std::slice::from_mut(expr);
+    }
+    match &mut expr.kind {
+        ExprKind::Row(items) => items,
+        _ => &mut [],
+    }
+}
+
+/// The types of an operand's columns.
+pub(super) fn column_types(expr: &Expr) -> Vec<ExprType> {
+    match &expr.kind {
+        ExprKind::Row(items) => items.iter().map(|item| item.ty.clone()).collect(),
+        ExprKind::ScalarSubquery(subquery) => subquery.columns.clone(),
+        _ => vec![expr.ty.clone()],
+    }
+}
+
+/// 1241 for a row where a value is wanted.
+pub(super) fn expect_value(expr: Expr) -> Result<Expr> {
+    if width(&expr) == 1 && !matches!(expr.kind, ExprKind::Row(_)) {
+        Ok(expr)
+    } else {
+        Err(errors::operand_columns(1))
+    }
+}
+
+/// `left op right`.
+pub(super) fn compare(
+    op: CompareOp,
+    mut left: Expr,
+    mut right: Expr,
+    session: &SessionContext,
+) -> Result<Expr> {
+    let connection = session.settings.collation_connection;
+    let columns = width(&left);
+    if columns != 1 || width(&right) != 1 {
+        if columns != width(&right) {
+            return Err(errors::operand_columns(columns));
+        }
+        let mut by = row_rules(op.as_str(), &column_types(&left), &column_types(&right), session)?;
+        for ((by, left), right) in by.iter_mut().zip(elements(&mut left)).zip(elements(&mut right)) {
+            check_literals(by, op, left, right, session)?;
+            compare_exactly(by, left, right);
+            unquote_json(by, left, right, session);
+            let decimals = fixed_decimals(by, &left.ty, &right.ty);
+            adapt(by, left, right, session);
+            compare_fixed(by, decimals);
+        }
+        for operand in [&mut left, &mut right] {
+            for (by, element) in by.iter().zip(elements(operand)) {
+                round_quotient(by, element);
+            }
+        }
+        return Ok(Expr {
+            kind: ExprKind::Compare {
+                op,
+                by: Comparison::Row(by),
+                operands: Box::new([left, right]),
+            },
+            ty: ExprType::boolean().nullable(),
+        });
+    }
+    let mut by = comparison_rule_for(op.as_str(), &left.ty, &right.ty, connection)?;
+    check_literals(&by, op, &left, &right, session)?;
+    compare_exactly(&mut by, &left, &right);
+    unquote_json(&by, &mut left, &mut right, session);
+    let decimals = fixed_decimals(&by, &left.ty, &right.ty);
+    adapt(&mut by, &mut left, &mut right, session);
+    compare_fixed(&mut by, decimals);
+    round_quotient(&by, &mut left);
+    round_quotient(&by, &mut right);
+    let nullable = op != CompareOp::NullSafeEq && (left.ty.nullable || right.ty.nullable || is_temporal(&by));
+    Ok(Expr {
+        kind: ExprKind::Compare {
+            op,
+            by,
+            operands: Box::new([left, right]),
+        },
+        ty: ExprType::boolean().with_nullable(nullable),
+    })
+}
+
+/// The decimals that two numbers have at most, where both have fixed ones and they are compared as doubles.
+pub fn fixed_decimals(by: &Comparison, left: &ExprType, right: &ExprType) -> Option<u8> {
+    let decimals = [left, right].map(|ty| match ty.class() {
+        Class::Int | Class::Decimal | Class::Double => ty.decimals(),
+        _ => NOT_FIXED_DECIMALS,
+    });
+    let most = decimals[0].max(decimals[1]);
+    (*by == Comparison::Double && most < NOT_FIXED_DECIMALS).then_some(most)
+}
+
+/// Doubles with fixed decimals are compared in these.
+pub fn compare_fixed(by: &mut Comparison, decimals: Option<u8>) {
+    if let (Comparison::Double, Some(decimals)) = (&*by, decimals) {
+        *by = Comparison::FixedDouble(decimals);
+    }
+}
+
+/// 1267 for a literal that the other side's character set cannot hold.
+pub(super) fn check_literals(
+    by: &Comparison,
+    op: CompareOp,
+    left: &Expr,
+    right: &Expr,
+    session: &SessionContext,
+) -> Result<()> {
+    let Comparison::Text(collation) = by else {
+        return Ok(());
+    };
+    let connection = session.settings.collation_connection;
+    CollationMix::check_literals(&[left, right], *collation, connection, op.as_str())
+}
+
+/// The rules for the columns of two rows.
+pub(super) fn row_rules(
+    operation: &str,
+    left: &[ExprType],
+    right: &[ExprType],
+    session: &SessionContext,
+) -> Result<Vec<Comparison>> {
+    let connection = session.settings.collation_connection;
+    left.iter()
+        .zip(right)
+        .map(|(left, right)| comparison_rule_for(operation, left, right, connection))
+        .collect()
+}
+
+fn is_temporal(by: &Comparison) -> bool {
+    matches!(by, Comparison::DateTime | Comparison::Time)
+}
+
+/// As [`adapt_each`], and constant texts become the numbers that they are compared as.
+pub(super) fn adapt(by: &mut Comparison, left: &mut Expr, right: &mut Expr, session: &SessionContext) {
+    adapt_each(by, left, right, session);
+    literal_to_number(by, left);
+    literal_to_number(by, right);
+}
+
+/// Converts a constant once, here, to what the comparison will want of it; an integer column against a text that is an integer
+/// becomes a comparison of integers, which an index can serve.
+pub(super) fn adapt_each(by: &mut Comparison, left: &mut Expr, right: &mut Expr, session: &SessionContext) {
+    // A constant text is stored in the integer column that it is compared with, and then is the number that it begins with.
+    let is_stored = [
+        is_integer_column(right) && is_constant_sum(left),
+        is_integer_column(left) && is_constant_sum(right),
+    ];
+    for (operand, is_stored) in [&mut *left, &mut *right].into_iter().zip(is_stored) {
+        match by {
+            Comparison::Int | Comparison::Decimal | Comparison::Double if !is_stored => {
+                hex_to_number(operand);
+                if let ExprKind::Call(call) = &operand.kind {
+                    call_instead(operand, call.number_function(), session);
+                }
+            }
+            Comparison::DateTime => {
+                read_as_temporal(operand, session);
+                read_leniently(operand);
+                literal_to_datetime(operand, session);
+            }
+            Comparison::Time => {
+                read_as_temporal(operand, session);
+                read_leniently(operand);
+                literal_to_time(operand, session);
+            }
+            Comparison::Bytes | Comparison::Text(_) => as_compared(operand, by, session),
+            _ => {}
+        }
+    }
+    let is_year = literal_to_year(left, right, session) || literal_to_year(right, left, session);
+    if matches!(by, Comparison::Double | Comparison::Decimal) {
+        let converted = if is_integer_column(left) {
+            literal_to_integer(right)
+        } else if is_integer_column(right) {
+            literal_to_integer(left)
+        } else {
+            false
+        };
+        if converted || is_year {
+            *by = Comparison::Int;
+        }
+    }
+}
+
+fn is_integer_column(expr: &Expr) -> bool {
+    matches!(expr.kind, ExprKind::Column(_) | ExprKind::OuterColumn { .. }) && expr.ty.class() == Class::Int
+}
+
+/// A constant sum of a text and an interval.
+fn is_constant_sum(expr: &Expr) -> bool {
+    matches!(&expr.kind, ExprKind::Call(call) if call.function.as_temporal.is_some())
+        && expr.is_constant_during_execution()
+}
+
+/// A YEAR column is compared with a constant as if that had been stored in it: with 24, or `'24'`, as with 2024, with 2.5 as with 2003. Whether the
+/// literal is a year, and now is that number.
+pub fn literal_to_year(column: &Expr, literal: &mut Expr, session: &SessionContext) -> bool {
+    if column.ty.data_type != DataType::Year || !is_integer_column(column) || !column.ty.is_column() {
+        return false;
+    }
+    let ExprKind::Literal(
+        value @ (Value::Int(_)
+        | Value::UInt(_)
+        | Value::Decimal(_)
+        | Value::Double(_)
+        | Value::Text(_)
+        | Value::Bytes(_)),
+    ) = &literal.kind
+    else {
+        return false;
+    };
+    let assigned = convert::assign(value.clone(), &DataType::Year, &lax(session));
+    let is_year = assigned
+        .problem
+        .is_none_or(|problem| problem.code == WARN_DATA_TRUNCATED);
+    match assigned.value {
+        Value::Year(year) if is_year => {
+            *literal = Expr::literal(Value::Int(i64::from(year)), ExprType::bigint(20));
+            true
+        }
+        _ => false,
+    }
+}
+
+/// Turns `'5'`, `5.0` or `5e0` into 5; leaves anything else alone.
+fn literal_to_integer(expr: &mut Expr) -> bool {
+    let ExprKind::Literal(value) = &expr.kind else {
+        return false;
+    };
+    let number = match value {
+        Value::Text(text) => match convert::text_to_integer(text) {
+            (number, Completeness::Whole) if text.trim() == text => number,
+            _ => return false,
+        },
+        Value::Decimal(decimal) => match decimal.to_i64() {
+            Ok(number) if paceline_types::Decimal::from(number) == *decimal => Value::Int(number),
+            _ => return false,
+        },
+        Value::Double(double) if double.fract() == 0.0 && double.abs() < 9.0e15 => Value::Int(*double as i64),
+        _ => return false,
+    };
+    *expr = Expr::literal(number, ExprType::bigint(20));
+    true
+}
+
+/// JSON_EXTRACT compared with text gives a string without its quotes; of two, MariaDB unquotes the left one only.
+pub fn unquote_json(by: &Comparison, left: &mut Expr, right: &mut Expr, session: &SessionContext) {
+    if !reads_text(by) {
+        return;
+    }
+    for operand in [left, right] {
+        if let ExprKind::Call(call) = &operand.kind
+            && let Some(compared) = call.function.as_compared
+        {
+            call_instead(operand, compared, session);
+            return;
+        }
+    }
+}
+
+/// Whether texts are compared as such.
+pub fn reads_text(by: &Comparison) -> bool {
+    matches!(
+        by,
+        Comparison::Text(_) | Comparison::Bytes | Comparison::Dynamic(_)
+    )
+}
+
+/// Calls another function with the same arguments, and folds what can be folded now.
+fn call_instead(expr: &mut Expr, function: &'static Function, session: &SessionContext) {
+    if let ExprKind::Call(call) = &mut expr.kind
+        && !std::ptr::eq(call.function, function)
+    {
+        call.function = function;
+        *expr = fold(std::mem::replace(expr, Expr::null()), session);
+    }
+}
+
+/// An operand of arithmetic, or a function's argument that is a number.
+pub fn read_as_number(expr: &mut Expr) {
+    hex_to_number(expr);
+    if let ExprKind::Call(call) = &mut expr.kind {
+        call.function = call.number_function();
+    }
+}
+
+/// An operand that is wanted as a date or a time.
+pub(super) fn read_as_temporal(expr: &mut Expr, session: &SessionContext) {
+    if let ExprKind::Call(call) = &expr.kind {
+        call_instead(expr, call.temporal_function(), session);
+    }
+}
+
+/// An operand that is compared as a date or a time: what a cast cannot read as one is zero to it, not NULL.
+pub fn read_leniently(expr: &mut Expr) {
+    if !expr.ty.class().is_temporal() {
+        return;
+    }
+    match &mut expr.kind {
+        ExprKind::Cast {
+            target: CastTarget::Date | CastTarget::DateTime { .. },
+            operand,
+        } => read_operand_leniently(operand, &LENIENT_DATETIME),
+        ExprKind::Cast {
+            target: CastTarget::Time { .. },
+            operand,
+        } => read_operand_leniently(operand, &LENIENT_TIME),
+        ExprKind::Call(call) => match (call.function.name, &mut call.args[..]) {
+            ("date" | "timestamp" | "last_day", [operand]) => {
+                read_operand_leniently(operand, &LENIENT_DATETIME);
+            }
+            ("time", [operand]) => read_operand_leniently(operand, &LENIENT_TIME),
+            ("coalesce" | "ifnull" | "nvl", branches) => branches.iter_mut().for_each(read_leniently),
+            ("if" | "nvl2", [_, branches @ ..]) => branches.iter_mut().for_each(read_leniently),
+            _ => {}
+        },
+        ExprKind::Case { branches, otherwise } => {
+            branches.iter_mut().for_each(|(_, result)| read_leniently(result));
+            otherwise.iter_mut().for_each(|result| read_leniently(result));
+        }
+        _ => {}
+    }
+}
+
+fn read_operand_leniently(operand: &mut Expr, function: &'static Function) {
+    if operand.ty.class().is_temporal() {
+        read_leniently(operand);
+        return;
+    }
+    let inner = std::mem::replace(operand, Expr::null());
+    let ty = match std::ptr::eq(function, &LENIENT_TIME) {
+        true => ExprType::time(6),
+        false => ExprType::datetime(6),
+    }
+    .with_nullable(inner.ty.nullable);
+    let call = Call {
+        function,
+        args: vec![inner],
+        id: unique_id(),
+        compared: None,
+    };
+    *operand = Expr {
+        kind: ExprKind::Call(Box::new(call)),
+        ty,
+    };
+}
+
+/// A hexadecimal literal in numeric context is a number.
+pub(super) fn hex_to_number(expr: &mut Expr) {
+    if expr.ty.note != TypeNote::HexLiteral {
+        return;
+    }
+    if let ExprKind::Literal(Value::Bytes(bytes)) = &expr.kind {
+        *expr = Expr::literal(hex_number(bytes), ExprType::bigint_unsigned(20));
+    }
+}
+
+/// The number that a hexadecimal literal is: its last 8 bytes.
+pub fn hex_number(bytes: &[u8]) -> Value {
+    let tail = &bytes[bytes.len().saturating_sub(8)..];
+    Value::UInt(tail.iter().fold(0, |number, byte| number << 8 | u64::from(*byte)))
+}
+
+/// Of an operand that serves several comparisons, converts the elements of which all want the same.
+pub(super) fn adapt_shared(operand: &mut Expr, rules: &[Comparison], session: &SessionContext) {
+    for (place, element) in elements(operand).iter_mut().enumerate() {
+        let mut wanted = rules.iter().map(|by| match by {
+            Comparison::Row(by) => &by[place],
+            by => by,
+        });
+        let Some(first) = wanted.next() else {
+            return;
+        };
+        if first.is_numeric() {
+            if wanted.all(Comparison::is_numeric) {
+                read_as_number(element);
+            }
+        } else if wanted.all(|by| by == first) {
+            if matches!(first, Comparison::DateTime | Comparison::Time) {
+                read_as_temporal(element, session);
+                read_leniently(element);
+            }
+            as_compared(element, first, session);
+        }
+    }
+}
+
+fn literal_to_datetime(expr: &mut Expr, session: &SessionContext) {
+    let ExprKind::Literal(value @ (Value::Text(_) | Value::Int(_) | Value::Date(_))) = &expr.kind else {
+        return;
+    };
+    let is_whole = match value {
+        Value::Text(text) => temporal::parse_datetime(text, lax(session).date_modes)
+            .is_some_and(|parsed| !parsed.truncated && !parsed.fraction_cut),
+        _ => true,
+    };
+    *expr = match convert::to_datetime(value, &lax(session)).filter(|_| is_whole) {
+        Some(datetime) => Expr::literal(Value::DateTime(datetime), ExprType::datetime(datetime.decimals)),
+        None => converted_once(expr, &COMPARED_DATETIME, ExprType::datetime(0)),
+    };
+}
+
+fn literal_to_time(expr: &mut Expr, session: &SessionContext) {
+    let ExprKind::Literal(value @ (Value::Text(_) | Value::Int(_))) = &expr.kind else {
+        return;
+    };
+    let is_whole = match value {
+        Value::Text(text) => match temporal::parse_time(text) {
+            Some(ParsedTemporal::Time(parsed)) => {
+                !parsed.truncated && !parsed.clipped && !parsed.fraction_cut
+            }
+            Some(ParsedTemporal::DateTime(parsed)) => !parsed.truncated,
+            None => false,
+        },
+        _ => true,
+    };
+    *expr = match convert::to_time(value, &lax(session)).filter(|_| is_whole) {
+        Some(time) => Expr::literal(Value::Time(time), ExprType::time(time.decimals())),
+        None => converted_once(expr, &COMPARED_TIME, ExprType::time(0)),
+    };
+}
+
+/// A constant text that is compared as a number: that number, or what it begins with and a warning for each execution.
+pub fn literal_to_number(by: &Comparison, expr: &mut Expr) {
+    let ExprKind::Literal(Value::Text(text)) = &expr.kind else {
+        return;
+    };
+    let whole = match by {
+        Comparison::Decimal => match convert::text_to_decimal(text) {
+            (number, Completeness::Whole) => Some(Value::Decimal(number)),
+            _ => None,
+        },
+        Comparison::Double => match convert::text_to_double(text) {
+            (number, Completeness::Whole) => Some(Value::Double(number)),
+            _ => None,
+        },
+        _ => return,
+    };
+    *expr = match (whole, by) {
+        (Some(Value::Decimal(number)), _) => Expr::literal(
+            Value::Decimal(number),
+            ExprType::decimal(u32::from(number.precision()), u32::from(number.scale())),
+        ),
+        (Some(number), _) => Expr::literal(number, ExprType::double()),
+        (None, Comparison::Decimal) => converted_once(expr, &COMPARED_DECIMAL, ExprType::decimal(65, 38)),
+        (None, _) => converted_once(expr, &COMPARED_DOUBLE, ExprType::double()),
+    };
+}
+
+/// A constant of an IN list that is converted once is so before the statement runs.
+pub(super) fn converted_before(item: &mut Expr) {
+    if let ExprKind::Call(call) = &mut item.kind
+        && let Some(listed) = listed(call.function)
+    {
+        call.function = listed;
+    }
+}
+
+/// A decimal that is no constant and a constant text are compared as decimals, so that no digit is lost.
+pub fn compare_exactly(by: &mut Comparison, left: &Expr, right: &Expr) {
+    let is_exact = |number: &Expr, text: &Expr| {
+        number.ty.class() == Class::Decimal
+            && text.ty.class() == Class::String
+            && !text.ty.is_parameter()
+            && text.is_constant_during_execution()
+            && !number.is_constant_during_execution()
+    };
+    if *by == Comparison::Double && (is_exact(left, right) || is_exact(right, left)) {
+        *by = Comparison::Decimal;
+    }
+}
+
+/// A constant that cannot be converted here, since each execution warns of it.
+fn converted_once(constant: &mut Expr, function: &'static Function, ty: ExprType) -> Expr {
+    let call = Call {
+        function,
+        args: vec![std::mem::replace(constant, Expr::null())],
+        id: unique_id(),
+        compared: None,
+    };
+    Expr {
+        kind: ExprKind::Call(Box::new(call)),
+        ty,
+    }
+}
+
+fn lax(session: &SessionContext) -> convert::ConvertContext<'_> {
+    let mut date_modes = session.settings.date_modes();
+    date_modes.no_zero_date = false;
+    date_modes.no_zero_in_date = false;
+    let time_zone = &session.settings.time_zone;
+    convert::ConvertContext {
+        date_modes,
+        time_zone,
+        now: time_zone.to_local(session.statement.start_seconds()),
+    }
+}
+
+/// `value BETWEEN low AND high`.
+pub(super) fn between(
+    mut value: Expr,
+    mut low: Expr,
+    mut high: Expr,
+    negated: bool,
+    session: &SessionContext,
+) -> Result<Expr> {
+    let (value_columns, connection) = (width(&value), session.settings.collation_connection);
+    if value_columns != 1 || width(&low) != 1 || width(&high) != 1 {
+        return Err(errors::operand_columns(1));
+    }
+    literal_to_year(&value, &mut low, session);
+    literal_to_year(&value, &mut high, session);
+    let mut by = between_rule(&value.ty, &low.ty, &high.ty, connection)?;
+    let nullable = value.ty.nullable || low.ty.nullable || high.ty.nullable;
+    let ty = ExprType::boolean().with_nullable(nullable);
+    if let Comparison::Text(collation) = by {
+        CollationMix::check_literals(&[&value, &low, &high], collation, connection, "between")?;
+    }
+    let saved = (value.clone(), low.clone());
+    adapt(&mut by, &mut value, &mut low, session);
+    if by == Comparison::Int && from_is_not_int(&saved.0.ty, &high, session)? {
+        // The upper bound is not an integer: both bounds keep the wider rule.
+        (value, low) = saved;
+        by = Comparison::Decimal;
+        if matches!(high.ty.class(), Class::String | Class::Double) || low.ty.class() == Class::String {
+            by = Comparison::Double;
+        }
+    } else {
+        adapt(&mut by.clone(), &mut value, &mut high, session);
+        if by == Comparison::Int {
+            literal_to_integer(&mut high);
+        }
+    }
+    Ok(Expr {
+        kind: ExprKind::Between {
+            by,
+            negated,
+            operands: Box::new([value, low, high]),
+        },
+        ty,
+    })
+}
+
+/// The one rule by which a value is compared with both bounds.
+fn between_rule(
+    value: &ExprType,
+    low: &ExprType,
+    high: &ExprType,
+    connection: Collation,
+) -> Result<Comparison> {
+    let all = [value, low, high];
+    let is_text = |ty: &&ExprType| matches!(ty.class(), Class::String | Class::Null) && !ty.is_parameter();
+    if all.iter().all(is_text) && all.iter().any(|ty| ty.class() == Class::String) {
+        return CollationMix::for_comparison(&all, connection, "between").map(Comparison::of_texts);
+    }
+    let from = comparison_rule_for("between", value, low, connection)?;
+    let to = comparison_rule_for("between", value, high, connection)?;
+    Ok(match (&from, &to) {
+        (Comparison::Dynamic(_), _) => from,
+        (_, Comparison::Dynamic(_)) => to,
+        (Comparison::DateTime, _) | (_, Comparison::DateTime) => Comparison::DateTime,
+        (Comparison::Time, _) | (_, Comparison::Time) => Comparison::Time,
+        // A number between two texts is compared as a double, which is what a decimal and a text are compared as.
+        (Comparison::Decimal, Comparison::Decimal)
+            if all.iter().filter(|ty| ty.class() == Class::String).count() > 1 =>
+        {
+            Comparison::Double
+        }
+        (a, b) if a == b => from,
+        (Comparison::Double, _) | (_, Comparison::Double) => Comparison::Double,
+        _ => Comparison::Decimal,
+    })
+}
+
+fn from_is_not_int(value: &ExprType, high: &Expr, session: &SessionContext) -> Result<bool> {
+    let rule = comparison_rule_for("between", value, &high.ty, session.settings.collation_connection)?;
+    if rule == Comparison::Int {
+        return Ok(false);
+    }
+    Ok(!literal_to_integer(&mut high.clone()))
+}
+
+/// The class in which an operand takes part in arithmetic.
+fn arithmetic_class(ty: &ExprType) -> Class {
+    match ty.class() {
+        Class::Date => Class::Int,
+        Class::Time | Class::DateTime if ty.decimals() == 0 => Class::Int,
+        Class::Time | Class::DateTime => Class::Decimal,
+        Class::String if matches!(ty.data_type, DataType::Enum { .. } | DataType::Set { .. }) => Class::Int,
+        Class::String | Class::Null => Class::Double,
+        class => class,
+    }
+}
+
+/// The domain of an operator on these types.
+fn domain(op: ArithmeticOp, left: &ExprType, right: &ExprType) -> Domain {
+    if left.is_parameter() || right.is_parameter() {
+        let other = if left.is_parameter() { right } else { left };
+        return match arithmetic_class(other) {
+            Class::Double if !other.is_parameter() => Domain::Double,
+            _ => Domain::Dynamic,
+        };
+    }
+    match (arithmetic_class(left), arithmetic_class(right)) {
+        (Class::Double, _) | (_, Class::Double) => Domain::Double,
+        (Class::Decimal, _) | (_, Class::Decimal) => Domain::Decimal,
+        _ if op == ArithmeticOp::Divide => Domain::Decimal,
+        _ => Domain::Int,
+    }
+}
+
+/// `left op right`. `source` is its text.
+pub fn arithmetic(
+    op: ArithmeticOp,
+    mut left: Expr,
+    mut right: Expr,
+    source: &str,
+    session: &SessionContext,
+) -> Result<Expr> {
+    read_as_number(&mut left);
+    read_as_number(&mut right);
+    let domain = domain(op, &left.ty, &right.ty);
+    let nullable = left.ty.nullable
+        || right.ty.nullable
+        || matches!(
+            op,
+            ArithmeticOp::Divide | ArithmeticOp::IntDivide | ArithmeticOp::Modulo
+        );
+    let ty = if op == ArithmeticOp::IntDivide {
+        integer_type(op, &left.ty, &right.ty, session)
+    } else {
+        match domain {
+            Domain::Int => integer_type(op, &left.ty, &right.ty, session),
+            Domain::Decimal => {
+                decimal_type(op, &left.ty, &right.ty, session.settings.div_precision_increment)
+            }
+            Domain::Double => double_type(op, &left.ty, &right.ty, session.settings.div_precision_increment),
+            Domain::Dynamic => ExprType::parameter(),
+        }
+    };
+    let kind = ExprKind::Arithmetic {
+        op,
+        domain,
+        operands: Box::new([left, right]),
+        source: source.into(),
+    };
+    Ok(Expr {
+        kind,
+        ty: ty.with_nullable(nullable),
+    })
+}
+
+fn display_width(ty: &ExprType) -> u32 {
+    match &ty.data_type {
+        DataType::Integer(integer) => u32::from(integer.display_width),
+        other => other.display_length(1),
+    }
+}
+
+fn integer_type(op: ArithmeticOp, left: &ExprType, right: &ExprType, session: &SessionContext) -> ExprType {
+    let mode = session.settings.sql_mode;
+    // Beside a date a number is a decimal first, which is unsigned only if both are.
+    let either = match left.class().is_temporal() || right.class().is_temporal() {
+        true => left.is_unsigned() && right.is_unsigned(),
+        false => left.is_unsigned() || right.is_unsigned(),
+    };
+    let unsigned = match op {
+        ArithmeticOp::Modulo => left.is_unsigned(),
+        ArithmeticOp::Subtract => either && !mode.contains(SqlMode::NO_UNSIGNED_SUBTRACTION),
+        _ => either,
+    };
+    let (a, b) = (display_width(left), display_width(right));
+    let length = match op {
+        ArithmeticOp::Add | ArithmeticOp::Subtract => a.max(b) + 1,
+        ArithmeticOp::Multiply => a + b,
+        ArithmeticOp::Divide | ArithmeticOp::IntDivide => a,
+        ArithmeticOp::Modulo => a.max(b),
+    }
+    .min(21) as u8;
+    if unsigned {
+        return ExprType::new(DataType::Integer(IntegerType {
+            width: if length < 11 {
+                IntegerWidth::Int
+            } else {
+                IntegerWidth::Big
+            },
+            sign: Sign::Unsigned,
+            zerofill: false,
+            display_width: length.min(20),
+        }));
+    }
+    ExprType::int(length)
+}
+
+/// A double whose operands have fixed decimals has them too: `PI() + 0` shows six.
+fn double_type(op: ArithmeticOp, left: &ExprType, right: &ExprType, increment: u8) -> ExprType {
+    let (a, b) = (left.decimals(), right.decimals());
+    if a == NOT_FIXED_DECIMALS || b == NOT_FIXED_DECIMALS || left.is_null() || right.is_null() {
+        return ExprType::double();
+    }
+    let scale = match op {
+        ArithmeticOp::Multiply => a + b,
+        ArithmeticOp::Divide => a + increment,
+        _ => a.max(b),
+    };
+    if scale > 30 {
+        return ExprType::double();
+    }
+    let fixed = Some(FixedPoint {
+        precision: 17 + scale,
+        scale,
+    });
+    ExprType::new(DataType::Double(FloatType {
+        fixed,
+        ..FloatType::default()
+    }))
+}
+
+fn decimal_type(op: ArithmeticOp, left: &ExprType, right: &ExprType, increment: u8) -> ExprType {
+    let scale = |ty: &ExprType| match ty.decimals() {
+        _ if matches!(ty.data_type, DataType::Enum { .. } | DataType::Set { .. }) => 0,
+        NOT_FIXED_DECIMALS => 38,
+        decimals => u32::from(decimals),
+    };
+    let (s1, s2) = (scale(left), scale(right));
+    let (i1, i2) = (left.integer_digits(), right.integer_digits());
+    match op {
+        ArithmeticOp::Add | ArithmeticOp::Subtract => {
+            let scale = s1.max(s2);
+            ExprType::decimal(i1.max(i2) + scale + 1, scale)
+        }
+        ArithmeticOp::Multiply => {
+            let scale = (s1 + s2).min(38);
+            ExprType::decimal(i1 + s1 + i2 + s2, scale)
+        }
+        ArithmeticOp::Divide | ArithmeticOp::IntDivide => {
+            let scale = (s1 + u32::from(increment)).min(38);
+            ExprType::decimal(i1 + s1 + s2 + u32::from(increment), scale)
+        }
+        ArithmeticOp::Modulo => {
+            let scale = s1.max(s2);
+            ExprType::decimal(i1.max(i2) + scale, scale)
+        }
+    }
+}
+
+/// `-operand`; of a literal the negative literal.
+pub(super) fn negate(mut operand: Expr, source: &str) -> Result<Expr> {
+    read_as_number(&mut operand);
+    if let ExprKind::Literal(value) = &operand.kind {
+        let negative = match value {
+            Value::Int(number) => number.checked_neg().map(Value::Int),
+            Value::UInt(number) if *number == 1 << 63 => Some(Value::Int(i64::MIN)),
+            Value::UInt(number) if operand.ty.note == TypeNote::Plain => {
+                Some(Value::Decimal(paceline_types::Decimal::from(*number).neg()))
+            }
+            Value::Decimal(number) => Some(Value::Decimal(number.neg())),
+            Value::Double(number) => Some(Value::Double(-number)),
+            _ => None,
+        };
+        if let Some(negative) = negative {
+            let ty = match (&negative, &operand.ty.data_type) {
+                (Value::Int(_), DataType::Integer(integer)) => {
+                    ExprType::int(integer.display_width.saturating_add(1))
+                }
+                (Value::Decimal(number), _) => {
+                    ExprType::decimal(u32::from(number.precision()), u32::from(number.scale()))
+                }
+                _ => operand.ty.clone(),
+            };
+            return Ok(Expr::literal(negative, ty));
+        }
+    }
+    let (domain, ty) = match arithmetic_class(&operand.ty) {
+        _ if operand.ty.is_parameter() => (Domain::Dynamic, ExprType::parameter()),
+        Class::Int | Class::Null => {
+            let length = (display_width(&operand.ty) + 1).min(21) as u8;
+            (Domain::Int, ExprType::int(length))
+        }
+        Class::Decimal => {
+            let scale = u32::from(operand.ty.decimals());
+            (
+                Domain::Decimal,
+                ExprType::decimal(operand.ty.integer_digits() + scale, scale),
+            )
+        }
+        _ if operand.ty.class() == Class::Double => {
+            (Domain::Double, ExprType::double_with(operand.ty.decimals()))
+        }
+        _ => (Domain::Double, ExprType::double()),
+    };
+    let nullable = operand.ty.nullable;
+    let kind = ExprKind::Negate {
+        domain,
+        operand: Box::new(operand),
+        source: source.into(),
+    };
+    Ok(Expr {
+        kind,
+        ty: ty.with_nullable(nullable),
+    })
+}

@@ -1,0 +1,285 @@
+//! IN, ANY and ALL, LIKE; and subqueries where a value is wanted.
+
+use std::sync::Arc;
+
+use paceline_types::error_code::ER_WRONG_ARGUMENTS;
+use paceline_types::{Collation, DataType, Value};
+
+use super::operators::width;
+use super::rules::{self, CollationMix, round_quotient};
+use super::{bind_expr, bind_operand, cast, operators};
+use crate::cast::CastTarget;
+use crate::error::Result;
+use crate::errors;
+use crate::eval::in_set::InSet;
+use crate::expr_type::{Class, ExprType};
+use crate::scope::{Correlation, Scope, Subquery};
+use crate::tree::{CompareOp, Comparison, Expr, ExprKind, Quantifier};
+use paceline_syntax::ast;
+
+pub(super) fn in_list(
+    needle: &ast::Expr,
+    list: &[ast::Expr],
+    negated: bool,
+    scope: &mut dyn Scope,
+) -> Result<Expr> {
+    let mut needle = bind_operand(needle, scope)?;
+    let columns = width(&needle);
+    let mut items = list
+        .iter()
+        .map(|item| bind_operand(item, scope))
+        .collect::<Result<Vec<_>>>()?;
+    let session = scope.session();
+    let connection = session.settings.collation_connection;
+    let mut rules = Vec::with_capacity(items.len());
+    let mut nullable = needle.ty.nullable;
+    // Texts are all compared in one collation.
+    let mut of_texts = None;
+    let operation = match (items.len(), negated) {
+        (1, false) => "=",
+        (1, true) => "<>",
+        _ => "in",
+    };
+    if columns == 1 {
+        let types: Vec<&ExprType> = std::iter::once(&needle.ty)
+            .chain(items.iter().map(|item| &item.ty))
+            .collect();
+        let texts = types
+            .iter()
+            .all(|ty| matches!(ty.class(), Class::String | Class::Null) && !ty.is_parameter());
+        if texts {
+            let collation = CollationMix::for_comparison(&types, connection, operation)?;
+            let operands: Vec<&Expr> = std::iter::once(&needle).chain(&items).collect();
+            CollationMix::check_literals(&operands, collation, connection, operation)?;
+            of_texts = Some(Comparison::of_texts(collation));
+        }
+    }
+    let single = items.len() == 1;
+    let column_rules = match columns {
+        1 => Vec::new(),
+        _ => rules_of_columns(operation, &needle, &items, connection)?,
+    };
+    let mut asked = Vec::with_capacity(items.len());
+    for item in &mut items {
+        if width(item) != columns {
+            return Err(errors::operand_columns(columns));
+        }
+        nullable |= item.ty.nullable;
+        if columns == 1 {
+            let mut by = match &of_texts {
+                Some(by) => by.clone(),
+                None => rules::comparison_rule_for(operation, &needle.ty, &item.ty, connection)?,
+            };
+            // `a IN (b)` is `a = b`; a longer list is compared with JSON as it is written.
+            if single {
+                operators::unquote_json(&by, &mut needle, item, session);
+            }
+            // The needle serves every item, so only items are converted ahead.
+            let mut unchanged = needle.clone();
+            let decimals = operators::fixed_decimals(&by, &needle.ty, &item.ty);
+            if single {
+                operators::compare_exactly(&mut by, &needle, item);
+            }
+            if !item.ty.is_null() {
+                asked.push(by.clone());
+            }
+            operators::adapt(&mut by, &mut unchanged, item, session);
+            if single {
+                operators::compare_fixed(&mut by, decimals);
+                round_quotient(&by, &mut needle);
+                round_quotient(&by, item);
+            }
+            rules.push(by);
+        } else {
+            let mut by = column_rules.clone();
+            let mut unchanged = needle.clone();
+            let pairs = operators::elements(&mut unchanged)
+                .iter_mut()
+                .zip(operators::elements(item));
+            for (by, (left, right)) in by.iter_mut().zip(pairs) {
+                operators::adapt(by, left, right, session);
+            }
+            rules.push(Comparison::Row(by));
+        }
+    }
+    let is_constant_list = items.iter().all(Expr::is_constant_during_execution);
+    if !single && is_constant_list && asked.windows(2).all(|pair| pair[0] == pair[1]) {
+        items.iter_mut().for_each(operators::converted_before);
+    }
+    let ty = ExprType::boolean().with_nullable(nullable);
+    operators::adapt_shared(&mut needle, &rules, session);
+    Ok(Expr {
+        kind: ExprKind::InList {
+            by: rules,
+            negated,
+            needle: Box::new(needle),
+            list: items,
+            set: InSet::default(),
+        },
+        ty,
+    })
+}
+
+/// The rules for the columns of a row that is looked for among others: one for a column, whatever the rows hold there.
+fn rules_of_columns(
+    operation: &str,
+    needle: &Expr,
+    items: &[Expr],
+    connection: Collation,
+) -> Result<Vec<Comparison>> {
+    let needles = operators::column_types(needle);
+    let lists: Vec<Vec<ExprType>> = items.iter().map(operators::column_types).collect();
+    if lists.iter().any(|list| list.len() != needles.len()) {
+        return Err(errors::operand_columns(needles.len()));
+    }
+    (0..needles.len())
+        .map(|column| {
+            let listed: Vec<&ExprType> = lists.iter().map(|list| &list[column]).collect();
+            rules::rule_of_column(operation, &needles[column], &listed, connection)
+        })
+        .collect()
+}
+
+pub(super) fn scalar_subquery(subquery: Subquery) -> Expr {
+    let ty = match &subquery.columns[..] {
+        [column] => match column.data_type {
+            DataType::Enum { collation, .. } | DataType::Set { collation, .. } => {
+                ExprType::text(column.max_characters(), collation).with_coercibility(column.coercibility)
+            }
+            _ => column.clone(),
+        }
+        .nullable(),
+        _ => ExprType::null(),
+    };
+    Expr {
+        kind: ExprKind::ScalarSubquery(Arc::new(subquery)),
+        ty,
+    }
+}
+
+pub(super) fn quantified(
+    left: &ast::Expr,
+    op: CompareOp,
+    quantifier: Quantifier,
+    query: &ast::Query,
+    scope: &mut dyn Scope,
+) -> Result<Expr> {
+    let mut left = bind_operand(left, scope)?;
+    let subquery = Arc::new(scope.bind_subquery(query)?);
+    let types = operators::column_types(&left);
+    if types.len() != subquery.columns.len() {
+        return Err(errors::operand_columns(types.len()));
+    }
+    let equality = matches!(
+        (op, quantifier),
+        (CompareOp::Eq, Quantifier::Any) | (CompareOp::Ne, Quantifier::All)
+    );
+    if types.len() > 1 && !equality {
+        return Err(errors::operand_columns(1));
+    }
+    let session = scope.session();
+    let operation = if equality { "in" } else { op.as_str() };
+    let mut by = operators::row_rules(operation, &types, &subquery.columns, session)?;
+    let elements = operators::elements(&mut left);
+    for ((by, column), element) in by.iter_mut().zip(&subquery.columns).zip(elements) {
+        // The rows themselves are converted when they are there.
+        let mut column = Expr::column(0, column.clone());
+        operators::unquote_json(by, element, &mut column, session);
+        let decimals = operators::fixed_decimals(by, &element.ty, &column.ty);
+        // MariaDB keeps the left side of `<` and its like as text where its type is text: there ADDTIME of a text and a label are no numbers.
+        let is_kept = !equality && element.ty.class() == Class::String && !element.ty.is_parameter();
+        // What is looked up in the rows of a subquery is read before, and not as leniently as what is compared with each row.
+        let is_read_before = matches!(by, Comparison::DateTime | Comparison::Time)
+            && subquery.correlation == Correlation::Uncorrelated
+            && !element.is_constant_during_execution();
+        if is_kept || is_read_before {
+            operators::adapt(by, &mut element.clone(), &mut column, session);
+            if is_kept {
+                as_text(element);
+            }
+        } else {
+            operators::adapt(by, element, &mut column, session);
+        }
+        operators::compare_fixed(by, decimals);
+        round_quotient(by, element);
+    }
+    Ok(Expr {
+        kind: ExprKind::Quantified {
+            op,
+            by,
+            quantifier,
+            left: Box::new(left),
+            subquery,
+        },
+        ty: ExprType::boolean().nullable(),
+    })
+}
+
+/// The text of a label.
+fn as_text(expr: &mut Expr) {
+    let collation = match expr.ty.data_type {
+        DataType::Enum { collation, .. } | DataType::Set { collation, .. } => collation,
+        _ => return,
+    };
+    let ty = ExprType::text(expr.ty.max_characters(), collation)
+        .with_coercibility(expr.ty.coercibility)
+        .with_nullable(expr.ty.nullable);
+    let operand = Box::new(std::mem::replace(expr, Expr::null()));
+    let target = CastTarget::Char {
+        length: None,
+        collation,
+    };
+    *expr = Expr {
+        kind: ExprKind::Cast { target, operand },
+        ty,
+    };
+}
+
+pub(super) fn like(
+    text: &ast::Expr,
+    pattern: &ast::Expr,
+    escape: Option<&ast::Expr>,
+    negated: bool,
+    scope: &mut dyn Scope,
+) -> Result<Expr> {
+    let mut text = bind_expr(text, scope)?;
+    let mut pattern = bind_expr(pattern, scope)?;
+    let no_backslash = scope
+        .session()
+        .settings
+        .sql_mode
+        .contains(crate::session::SqlMode::NO_BACKSLASH_ESCAPES);
+    let escape = match escape {
+        // MariaDB means it even where a backslash escapes nothing in the literals.
+        None => '\\',
+        Some(escape) => match bind_expr(escape, scope)?.as_literal() {
+            Some(Value::Text(text)) => {
+                let mut characters = text.chars();
+                let first = characters.next();
+                if characters.next().is_some() || (first.is_none() && no_backslash) {
+                    return Err(errors::error(ER_WRONG_ARGUMENTS, &[&"ESCAPE"]));
+                }
+                // MariaDB takes none at all for the usual one.
+                first.unwrap_or('\\')
+            }
+            Some(Value::Null) => '\\',
+            _ => return Err(errors::error(ER_WRONG_ARGUMENTS, &[&"ESCAPE"])),
+        },
+    };
+    let connection = scope.session().settings.collation_connection;
+    let collation = CollationMix::for_comparison(&[&text.ty, &pattern.ty], connection, "like")?;
+    CollationMix::check_literals(&[&text, &pattern], collation, connection, "like")?;
+    for operand in [&mut text, &mut pattern] {
+        cast::in_common_charset(operand, collation, scope.session());
+    }
+    let nullable = text.ty.nullable || pattern.ty.nullable;
+    Ok(Expr {
+        kind: ExprKind::Like {
+            negated,
+            collation,
+            escape,
+            operands: Box::new([text, pattern]),
+        },
+        ty: ExprType::boolean().with_nullable(nullable),
+    })
+}

@@ -1,0 +1,157 @@
+//! Window functions: their arguments and the types of their results.
+
+use paceline_types::data_type::IntegerWidth;
+use paceline_types::error_code::{ER_WRONG_TYPE_FOR_PERCENTILE_FUNC, ER_WRONG_TYPE_OF_ARGUMENT};
+use paceline_types::{DataType, FixedPoint, FloatType};
+
+use super::aggregate::{bind_arguments, extreme_type, function_named};
+use super::bind_expr;
+use crate::aggregate::{Aggregate, AggregateFunction, Distinctness};
+use crate::error::Result;
+use crate::errors;
+use crate::expr_type::{Class, ExprType, NOT_FIXED_DECIMALS, TypeNote};
+use crate::scope::Scope;
+use crate::tree::{Expr, ExprKind};
+use crate::window::{WindowCall, WindowFunction};
+use paceline_syntax::ast;
+
+/// Binds `name(…) OVER …`.
+///
+/// # Errors
+/// 4015, 4074, 4009, 4017, 4018 by the scope; 1235 for what MariaDB has not as a window function; 4101, 4104 for types.
+pub(super) fn bind(
+    name: &str,
+    call: &ast::FunctionCall,
+    over: &ast::Over,
+    scope: &mut dyn Scope,
+) -> Result<Expr> {
+    if let Some(kind) = function_named(name, call) {
+        scope.enter_window(None, over)?;
+        let aggregate = bind_arguments(kind, call, scope)?;
+        refuse(&aggregate)?;
+        let ty = aggregate.ty.clone();
+        return scope.exit_window(WindowCall {
+            args: aggregate.args.clone(),
+            function: WindowFunction::Aggregate(Box::new(aggregate)),
+            over: over.clone(),
+            within: None,
+            ty,
+        });
+    }
+    let Some(kind) = WindowFunction::named(name) else {
+        return Err(errors::syntax_near("OVER"));
+    };
+    scope.enter_window(Some(&kind), over)?;
+    let mut args = call
+        .arguments
+        .exprs()
+        .iter()
+        .map(|arg| bind_expr(arg, scope))
+        .collect::<Result<Vec<_>>>()?;
+    let within = match &call.within_group {
+        Some(item) => Some((bind_expr(&item.expr, scope)?, item.order)),
+        None => None,
+    };
+    if matches!(kind, WindowFunction::Lag | WindowFunction::Lead) && args.len() == 1 {
+        args.push(Expr::literal(paceline_types::Value::Int(1), ExprType::int(1)));
+    }
+    if let Some((ordered, _)) = &within {
+        check_percentile(&kind, &args[0].ty, &ordered.ty)?;
+        args.push(ordered.clone());
+    }
+    let ty = result_type(&kind, &args);
+    scope.exit_window(WindowCall {
+        function: kind,
+        args,
+        over: over.clone(),
+        within,
+        ty,
+    })
+}
+
+/// Aggregates that MariaDB does not compute over windows.
+fn refuse(aggregate: &Aggregate) -> Result<()> {
+    use AggregateFunction as A;
+    let distinct = aggregate.distinct == Distinctness::Distinct;
+    let name = match aggregate.function {
+        A::Count if distinct => "COUNT(DISTINCT)",
+        A::Sum if distinct => "SUM(DISTINCT)",
+        A::Avg if distinct => "AVG(DISTINCT)",
+        A::GroupConcat => "GROUP_CONCAT()",
+        A::JsonArrayAgg => "JSON_ARRAYAGG()",
+        A::JsonObjectAgg => "JSON_OBJECTAGG()",
+        _ => return Ok(()),
+    };
+    Err(errors::not_supported(format_args!(
+        "{name} aggregate as window function"
+    )))
+}
+
+fn check_percentile(function: &WindowFunction, fraction: &ExprType, ordered: &ExprType) -> Result<()> {
+    if matches!(function, WindowFunction::PercentileCont)
+        && matches!(ordered.class(), Class::String | Class::Null)
+    {
+        return Err(errors::error(
+            ER_WRONG_TYPE_FOR_PERCENTILE_FUNC,
+            &[&function.name()],
+        ));
+    }
+    if !matches!(fraction.class(), Class::Int | Class::Decimal | Class::Double) && !fraction.is_parameter() {
+        return Err(errors::error(ER_WRONG_TYPE_OF_ARGUMENT, &[&function.name()]));
+    }
+    Ok(())
+}
+
+/// A DOUBLE with ten digits behind the point, as MariaDB's ranks between 0 and 1 and its percentiles are.
+fn ten_decimals(width: u8) -> ExprType {
+    ExprType::new(DataType::Double(FloatType {
+        fixed: Some(FixedPoint {
+            precision: width,
+            scale: 10,
+        }),
+        ..FloatType::default()
+    }))
+    .nullable()
+}
+
+fn result_type(function: &WindowFunction, args: &[Expr]) -> ExprType {
+    match function {
+        WindowFunction::RowNumber
+        | WindowFunction::Rank
+        | WindowFunction::DenseRank
+        | WindowFunction::Ntile => ExprType::bigint(21),
+        WindowFunction::PercentRank | WindowFunction::CumeDist => ten_decimals(17),
+        WindowFunction::PercentileCont => ten_decimals(match args[0].ty.decimals() {
+            NOT_FIXED_DECIMALS => 23,
+            decimals => 17 + decimals,
+        }),
+        WindowFunction::PercentileDisc => value_type(&args[1]),
+        _ => value_type(&args[0]),
+    }
+}
+
+/// The type of a function that gives the value of one of the rows.
+fn value_type(arg: &Expr) -> ExprType {
+    let mut ty = extreme_type(&arg.ty);
+    match &mut ty.data_type {
+        // MariaDB keeps the type of columns, and takes the widest of its kind for the rest.
+        DataType::Integer(integer)
+            if !matches!(arg.kind, ExprKind::Column(_)) && ty.note != TypeNote::Boolean =>
+        {
+            integer.width = IntegerWidth::Big;
+        }
+        DataType::Char { length, collation } => {
+            ty.data_type = DataType::VarChar {
+                length: u32::from(*length),
+                collation: *collation,
+            };
+        }
+        DataType::Binary { length } => {
+            ty.data_type = DataType::VarBinary {
+                length: u32::from(*length),
+            };
+        }
+        _ => {}
+    }
+    ty
+}

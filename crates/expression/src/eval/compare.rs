@@ -1,0 +1,251 @@
+//! Comparison of values by a rule that was chosen when the expression was bound.
+
+use std::cmp::Ordering;
+
+use paceline_types::Value;
+
+use super::in_set::InSet;
+use super::readings::SharedOperand;
+use super::{Frame, convert, long_bytes};
+use crate::context::EvalContext;
+use crate::error::Result;
+use crate::errors;
+use crate::expr_type::Class;
+use crate::tree::{CompareOp, Comparison, Expr, ExprKind};
+
+/// Evaluates `left op right`. `None` is UNKNOWN.
+pub fn compare_with(
+    op: CompareOp,
+    by: &Comparison,
+    left: &Value,
+    right: &Value,
+    context: &mut EvalContext<'_>,
+) -> Result<Option<bool>> {
+    if left.is_null() || right.is_null() {
+        return Ok(match op {
+            CompareOp::NullSafeEq => Some(left.is_null() && right.is_null()),
+            _ => None,
+        });
+    }
+    let ordering = compare_values(by, left, right, context)?;
+    Ok(match ordering {
+        Some(ordering) => Some(op.holds(ordering)),
+        None if op == CompareOp::NullSafeEq => Some(false),
+        None => None,
+    })
+}
+
+/// Compares two values that are not NULL. Returns `None` if one of them cannot be converted (a string that is not a
+/// date) or is NaN.
+pub fn compare_values(
+    by: &Comparison,
+    left: &Value,
+    right: &Value,
+    context: &mut EvalContext<'_>,
+) -> Result<Option<Ordering>> {
+    Ok(match by {
+        Comparison::Int => match (left, right) {
+            (Value::Int(left), Value::Int(right)) => Some(left.cmp(right)),
+            _ => Some(convert::to_i128(left, context)?.cmp(&convert::to_i128(right, context)?)),
+        },
+        Comparison::Decimal => match (left, right) {
+            (Value::Decimal(left), Value::Decimal(right)) => Some(left.cmp(right)),
+            (Value::Int(left), Value::Int(right)) => Some(left.cmp(right)),
+            _ => Some(convert::to_decimal(left, context)?.cmp(&convert::to_decimal(right, context)?)),
+        },
+        Comparison::Double => {
+            convert::to_double(left, context)?.partial_cmp(&convert::to_double(right, context)?)
+        }
+        Comparison::FixedDouble(decimals) => {
+            let (left, right) = (
+                convert::to_double(left, context)?,
+                convert::to_double(right, context)?,
+            );
+            match (left - right).abs() < 0.5 / 10f64.powi(i32::from(*decimals)) {
+                true => Some(Ordering::Equal),
+                false => left.partial_cmp(&right),
+            }
+        }
+        Comparison::Text(collation) => match (left, right) {
+            (Value::Text(left), Value::Text(right)) => Some(collation.compare(left, right)),
+            _ => {
+                let left = convert::text_of(left, context);
+                let right = convert::text_of(right, context);
+                Some(collation.compare(&left, &right))
+            }
+        },
+        Comparison::Bytes => {
+            let left = convert::bytes_of(left, context);
+            let right = convert::bytes_of(right, context);
+            Some(left.as_ref().cmp(right.as_ref()))
+        }
+        Comparison::DateTime => {
+            match (left, right) {
+                (Value::Date(left), Value::Date(right)) => return Ok(Some(left.cmp(right))),
+                (Value::DateTime(left), Value::DateTime(right)) => return Ok(Some(left.cmp(right))),
+                _ => {}
+            }
+            let Some(left) = convert::to_datetime_for_comparison(left, context)? else {
+                return Ok(None);
+            };
+            let Some(right) = convert::to_datetime_for_comparison(right, context)? else {
+                return Ok(None);
+            };
+            Some(left.cmp(&right))
+        }
+        Comparison::Time => {
+            let Some(left) = convert::to_time_for_comparison(left, context)? else {
+                return Ok(None);
+            };
+            let Some(right) = convert::to_time_for_comparison(right, context)? else {
+                return Ok(None);
+            };
+            Some(left.cmp(&right))
+        }
+        Comparison::Dynamic(collation) => {
+            let rule = dynamic_rule(left, right, *collation);
+            return compare_values(&rule, left, right, context);
+        }
+        Comparison::Row(_) => return Err(errors::operand_columns(1)),
+    })
+}
+
+/// Determines the rule from the values, if a parameter's type was unknown when the expression was bound.
+fn dynamic_rule(left: &Value, right: &Value, collation: paceline_types::Collation) -> Comparison {
+    let (a, b) = (convert::class_of(left), convert::class_of(right));
+    match (a, b) {
+        (Class::String, Class::String) => match (left, right) {
+            (Value::Bytes(_), _) | (_, Value::Bytes(_)) => Comparison::Bytes,
+            _ => Comparison::Text(collation),
+        },
+        _ => super::super::bind::rule_of_classes(a, b).unwrap_or(Comparison::Double),
+    }
+}
+
+/// Compares two rows, or a row and a subquery that returns one.
+pub fn compare_rows<'a>(
+    op: CompareOp,
+    by: &[Comparison],
+    left: &'a Expr,
+    right: &'a Expr,
+    frame: &Frame<'a>,
+    context: &mut EvalContext<'_>,
+) -> Result<Option<bool>> {
+    let left = row_values(left, frame, context)?;
+    let right = row_values(right, frame, context)?;
+    compare_row_values(op, by, &left, &right, context)
+}
+
+/// Compares two rows of values. As in MariaDB, with NULL inside, `<` and similar operators are decided by the first
+/// unequal element.
+pub fn compare_row_values(
+    op: CompareOp,
+    by: &[Comparison],
+    left: &[Value],
+    right: &[Value],
+    context: &mut EvalContext<'_>,
+) -> Result<Option<bool>> {
+    let mut unknown = false;
+    for ((by, left), right) in by.iter().zip(left).zip(right) {
+        match op {
+            CompareOp::Eq | CompareOp::Ne => match compare_with(CompareOp::Eq, by, left, right, context)? {
+                Some(true) => {}
+                Some(false) => return Ok(Some(op == CompareOp::Ne)),
+                None => unknown = true,
+            },
+            CompareOp::NullSafeEq => {
+                if compare_with(op, by, left, right, context)? != Some(true) {
+                    return Ok(Some(false));
+                }
+            }
+            _ => {
+                if left.is_null() || right.is_null() {
+                    return Ok(None);
+                }
+                match compare_values(by, left, right, context)? {
+                    None => return Ok(None),
+                    Some(Ordering::Equal) => {}
+                    Some(ordering) => return Ok(Some(op.holds(ordering))),
+                }
+            }
+        }
+    }
+    Ok(match op {
+        _ if unknown => None,
+        CompareOp::Eq | CompareOp::NullSafeEq | CompareOp::Le | CompareOp::Ge => Some(true),
+        CompareOp::Ne | CompareOp::Lt | CompareOp::Gt => Some(false),
+    })
+}
+
+/// Returns the values of a row expression; of any other expression its single value.
+pub fn row_values<'a>(
+    expr: &'a Expr,
+    frame: &Frame<'a>,
+    context: &mut EvalContext<'_>,
+) -> Result<Vec<Value>> {
+    match &expr.kind {
+        ExprKind::Row(items) => {
+            // All values are in memory at the same time.
+            let mut long = 0;
+            let mut values = Vec::with_capacity(items.len());
+            for item in items {
+                let value = item.eval_in(frame, context)?.into_owned();
+                if let Some(bytes) = long_bytes(&value) {
+                    long += bytes;
+                    context.session.memory.check_room(long)?;
+                }
+                values.push(value);
+            }
+            Ok(values)
+        }
+        ExprKind::ScalarSubquery(subquery) => super::super::subquery::row(subquery, frame, context),
+        _ => Ok(vec![expr.eval_in(frame, context)?.into_owned()]),
+    }
+}
+
+/// Evaluates `needle IN (list)`.
+pub(super) fn in_list<'a>(
+    by: &[Comparison],
+    needle: &'a Expr,
+    list: &'a [Expr],
+    set: &InSet,
+    frame: &Frame<'a>,
+    context: &mut EvalContext<'_>,
+) -> Result<Option<bool>> {
+    if let Some(Comparison::Row(_)) = by.first() {
+        let needle = row_values(needle, frame, context)?;
+        let mut unknown = false;
+        for (by, item) in by.iter().zip(list) {
+            let Comparison::Row(by) = by else {
+                return Err(errors::operand_columns(needle.len()));
+            };
+            let item = row_values(item, frame, context)?;
+            match compare_row_values(CompareOp::Eq, by, &needle, &item, context)? {
+                Some(true) => return Ok(Some(true)),
+                Some(false) => {}
+                None => unknown = true,
+            }
+        }
+        return Ok(if unknown { None } else { Some(false) });
+    }
+    let needle = SharedOperand::new(needle, by.iter(), frame, context)?;
+    if needle.is_null() {
+        return Ok(None);
+    }
+    if let Some(needle) = needle.single()
+        && let Some(found) = set.find(by, needle, list, context)?
+    {
+        return Ok(found);
+    }
+    let mut unknown = false;
+    for (by, item) in by.iter().zip(list) {
+        let item = item.eval_in(frame, context)?;
+        let needle = needle.compared_by(by, context)?;
+        match compare_with(CompareOp::Eq, by, &needle, &item, context)? {
+            Some(true) => return Ok(Some(true)),
+            Some(false) => {}
+            None => unknown = true,
+        }
+    }
+    Ok(if unknown { None } else { Some(false) })
+}

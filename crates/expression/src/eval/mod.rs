@@ -1,0 +1,561 @@
+//! Evaluation of bound expressions on a row.
+//!
+//! Columns, constants and parameters are borrowed, not copied: a comparison `id = ?` allocates nothing. All decisions
+//! that depend on types were made when the expression was bound. Only parameters whose type was unknown then
+//! ([`Comparison::Dynamic`], [`Domain::Dynamic`]) depend on the values.
+
+mod arithmetic;
+mod compare;
+pub(crate) mod convert;
+pub(crate) mod in_set;
+mod like;
+mod readings;
+mod regex;
+
+use std::borrow::Cow;
+
+use paceline_types::convert::in_charset;
+use paceline_types::decimal::Rounding;
+use paceline_types::{DataType, Value};
+
+pub use arithmetic::division_by_zero;
+pub use compare::{compare_row_values, compare_rows, compare_values, compare_with, row_values};
+pub(crate) use readings::Reading;
+pub(crate) use regex::{CompiledPattern, with_pattern};
+
+use self::readings::SharedOperand;
+use super::bind::hex_number;
+use super::context::{EvalContext, OuterRow};
+use super::expr_type::{Class, ExprType, TypeNote};
+use super::tree::{ArithmeticOp, CompareOp, Comparison, Expr, ExprKind, Truth};
+use super::{cast, errors, subquery};
+use crate::error::Result;
+use crate::session::UserVariable;
+
+/// Source of the values that an evaluation borrows.
+#[derive(Clone, Copy)]
+pub(crate) struct Frame<'a> {
+    pub row: &'a [Value],
+    pub parameters: &'a [Value],
+    pub outer: Option<&'a OuterRow<'a>>,
+}
+
+impl<'a> Frame<'a> {
+    /// Returns the row of the query `depth` levels out.
+    fn outer_row(&self, depth: u16) -> Option<&'a [Value]> {
+        let mut frame = self.outer?;
+        for _ in 1..depth {
+            frame = frame.parent?;
+        }
+        Some(frame.row)
+    }
+}
+
+/// Returns a three-valued truth value as SQL's INT.
+pub(crate) fn truth_value(truth: Option<bool>) -> Value {
+    match truth {
+        Some(truth) => Value::Int(i64::from(truth)),
+        None => Value::Null,
+    }
+}
+
+/// Converts an expression's value for the assignment to a column.
+pub fn as_assigned(value: Value, ty: &ExprType, target: &DataType) -> Value {
+    match value {
+        Value::Bytes(bytes)
+            if ty.note == TypeNote::HexLiteral
+                && target.is_numeric()
+                && !matches!(target, DataType::Bit { .. }) =>
+        {
+            assigned_hex(&bytes, target)
+        }
+        value => in_charset(value, ty.charset(), target),
+    }
+}
+
+/// Returns the number of a hexadecimal literal for a numeric column: the highest number if it has more than 8 bytes
+/// (`Item_hex_hybrid::save_in_field`).
+fn assigned_hex(bytes: &[u8], target: &DataType) -> Value {
+    match (bytes.len() > 8, target) {
+        (false, _) => hex_number(bytes),
+        // Above the range of every integer column, which reports that itself.
+        (true, DataType::Integer(_) | DataType::Year) => Value::Double(f64::MAX),
+        (true, _) => Value::Int(i64::MAX),
+    }
+}
+
+impl Expr {
+    /// Evaluates the expression on a row.
+    ///
+    /// # Errors
+    /// 1690; 1365 and 1292 in strict writes; 1242; the errors of a subquery's execution.
+    pub fn eval(&self, row: &[Value], context: &mut EvalContext<'_>) -> Result<Value> {
+        self.eval_ref(row, context).map(Cow::into_owned)
+    }
+
+    /// Evaluates the expression on a row. A value in the row, the plan or the parameters is borrowed.
+    ///
+    /// # Errors
+    /// The errors of [`Expr::eval`].
+    pub fn eval_ref<'a, 'c: 'a>(
+        &'a self,
+        row: &'a [Value],
+        context: &mut EvalContext<'c>,
+    ) -> Result<Cow<'a, Value>> {
+        let frame = Frame {
+            row,
+            parameters: context.parameters,
+            outer: context.outer,
+        };
+        self.eval_shown(&frame, context)
+    }
+
+    /// Evaluates the expression on a row. A quotient keeps all its digits, for further computation or storage in
+    /// another type.
+    ///
+    /// # Errors
+    /// The errors of [`Expr::eval`].
+    pub fn eval_unrounded<'a, 'c: 'a>(
+        &'a self,
+        row: &'a [Value],
+        context: &mut EvalContext<'c>,
+    ) -> Result<Cow<'a, Value>> {
+        let frame = Frame {
+            row,
+            parameters: context.parameters,
+            outer: context.outer,
+        };
+        self.eval_in(&frame, context)
+    }
+
+    /// Evaluates the expression on a row for the assignment to a column of this type: a quotient keeps all its digits,
+    /// text for a binary column becomes its own bytes, and a hexadecimal literal for a number becomes a number.
+    ///
+    /// # Errors
+    /// The errors of [`Expr::eval`].
+    pub fn eval_assigned(
+        &self,
+        row: &[Value],
+        target: &DataType,
+        context: &mut EvalContext<'_>,
+    ) -> Result<Value> {
+        let value = self.eval_unrounded(row, context)?.into_owned();
+        Ok(as_assigned(value, &self.ty, target))
+    }
+
+    /// Returns whether a condition holds; `None` is UNKNOWN.
+    ///
+    /// # Errors
+    /// The errors of [`Expr::eval`].
+    pub fn eval_truth<'c>(&self, row: &[Value], context: &mut EvalContext<'c>) -> Result<Option<bool>> {
+        let frame = Frame {
+            row,
+            parameters: context.parameters,
+            outer: context.outer,
+        };
+        self.truth_in(&frame, context)
+    }
+
+    /// Returns whether a condition holds; false for UNKNOWN.
+    ///
+    /// # Errors
+    /// The errors of [`Expr::eval`].
+    pub fn is_true(&self, row: &[Value], context: &mut EvalContext<'_>) -> Result<bool> {
+        Ok(self.eval_truth(row, context)?.unwrap_or(false))
+    }
+
+    /// Evaluates the expression with the digits that its type shows.
+    pub(crate) fn eval_shown<'a>(
+        &'a self,
+        frame: &Frame<'a>,
+        context: &mut EvalContext<'_>,
+    ) -> Result<Cow<'a, Value>> {
+        Ok(self.as_shown(self.eval_in(frame, context)?))
+    }
+
+    /// Reduces a value of this expression to the digits that its type shows.
+    fn as_shown<'a>(&self, value: Cow<'a, Value>) -> Cow<'a, Value> {
+        match (&*value, &self.ty.data_type) {
+            // A variable's type may be older than its value.
+            _ if matches!(self.kind, ExprKind::UserVariable(_)) => value,
+            (Value::Decimal(number), DataType::Decimal(ty)) if number.scale() != ty.scale => Cow::Owned(
+                Value::Decimal(number.round(i32::from(ty.scale), Rounding::HalfUp)),
+            ),
+            _ => value,
+        }
+    }
+
+    /// Evaluates the expression. As in MariaDB, a quotient keeps all its digits: `1/3*3` is 1.0000 although 1/3 shows
+    /// as 0.3333.
+    pub(crate) fn eval_in<'a>(
+        &'a self,
+        frame: &Frame<'a>,
+        context: &mut EvalContext<'_>,
+    ) -> Result<Cow<'a, Value>> {
+        let value = match &self.kind {
+            ExprKind::Literal(value) => return Ok(Cow::Borrowed(value)),
+            ExprKind::Column(index) => return Ok(Cow::Borrowed(&frame.row[*index])),
+            ExprKind::OuterColumn { depth, column } => {
+                let row = frame
+                    .outer_row(*depth)
+                    .expect("the executor gives every outer row that its plan names");
+                return Ok(Cow::Borrowed(&row[*column]));
+            }
+            ExprKind::Parameter(index) => {
+                return match frame.parameters.get(*index) {
+                    Some(value) => Ok(Cow::Borrowed(value)),
+                    None => Err(errors::missing_parameter()),
+                };
+            }
+            ExprKind::Collate(operand) => return operand.eval_in(frame, context),
+            ExprKind::Rounded(operand) => return operand.eval_shown(frame, context),
+            ExprKind::Aggregate(_) => {
+                unreachable!("the planner replaces aggregates by columns")
+            }
+            ExprKind::UserVariable(name) => match context.session.user_variables.get(name) {
+                Some(variable) => variable.value.clone(),
+                None => Value::Null,
+            },
+            ExprKind::AssignUserVariable { name, value } => {
+                let ty = value.ty.clone();
+                let value = value.eval_in(frame, context)?.into_owned();
+                let variable = UserVariable::new(&value, ty, &context.session.settings.time_zone);
+                context.session.user_variables.set(name, variable)?;
+                value
+            }
+            ExprKind::SystemVariable { name, scope } => {
+                let variables = context.session.services.variables.clone();
+                variables.get(context.session, name, *scope)?.value
+            }
+            ExprKind::Compare { .. }
+            | ExprKind::And(_)
+            | ExprKind::Or(_)
+            | ExprKind::Xor(_)
+            | ExprKind::Not(_)
+            | ExprKind::Is { .. }
+            | ExprKind::Between { .. }
+            | ExprKind::InList { .. }
+            | ExprKind::Like { .. }
+            | ExprKind::Exists { .. }
+            | ExprKind::Quantified { .. } => truth_value(self.truth_in(frame, context)?),
+            ExprKind::Arithmetic {
+                op,
+                domain,
+                operands,
+                source,
+            } => {
+                let left = operands[0].eval_in(frame, context)?;
+                if left.is_null() {
+                    return Ok(left);
+                }
+                let right = operands[1].eval_in(frame, context)?;
+                if right.is_null() {
+                    return Ok(right);
+                }
+                let call = arithmetic::Operation {
+                    op: *op,
+                    domain: *domain,
+                    ty: &self.ty,
+                    source,
+                };
+                arithmetic::binary(&call, &left, &right, context)?
+            }
+            ExprKind::Negate {
+                domain,
+                operand,
+                source,
+            } => {
+                let value = operand.eval_in(frame, context)?;
+                let call = arithmetic::Operation {
+                    op: ArithmeticOp::Subtract,
+                    domain: *domain,
+                    ty: &self.ty,
+                    source,
+                };
+                arithmetic::negate(&call, &value, context)?
+            }
+            ExprKind::Bits { op, operands } => {
+                let left = operands[0].eval_in(frame, context)?;
+                let right = operands[1].eval_in(frame, context)?;
+                if left.is_null() || right.is_null() {
+                    return Ok(Cow::Owned(Value::Null));
+                }
+                let left = convert::to_bit_operand(&left, context)?;
+                let right = convert::to_bit_operand(&right, context)?;
+                Value::UInt(arithmetic::bits(*op, left, right))
+            }
+            ExprKind::BitNot(operand) => {
+                let value = operand.eval_in(frame, context)?;
+                if value.is_null() {
+                    Value::Null
+                } else {
+                    Value::UInt(!convert::to_bit_operand(&value, context)?)
+                }
+            }
+            ExprKind::Case { branches, otherwise } => {
+                for (condition, result) in branches {
+                    if condition.truth_in(frame, context)? == Some(true) {
+                        return result.eval_as(&self.ty, frame, context);
+                    }
+                }
+                return match otherwise {
+                    // A column of a UNION is a table column.
+                    Some(otherwise) if branches.is_empty() => {
+                        let value = otherwise.eval_in(frame, context)?;
+                        let value = convert::to_union_type(value, &otherwise.ty, &self.ty, context)?;
+                        Ok(convert::as_stored(value, &self.ty.data_type))
+                    }
+                    Some(otherwise) => otherwise.eval_as(&self.ty, frame, context),
+                    None => Ok(Cow::Owned(Value::Null)),
+                };
+            }
+            ExprKind::SimpleCase {
+                operand,
+                branches,
+                otherwise,
+            } => {
+                let rules = branches.iter().map(|(by, ..)| by);
+                let subject = SharedOperand::new(operand, rules, frame, context)?;
+                for (by, value, result) in branches {
+                    let value = value.eval_in(frame, context)?;
+                    let subject = subject.compared_by(by, context)?;
+                    if compare_with(CompareOp::Eq, by, &subject, &value, context)? == Some(true) {
+                        return result.eval_as(&self.ty, frame, context);
+                    }
+                }
+                return match otherwise {
+                    Some(otherwise) => otherwise.eval_as(&self.ty, frame, context),
+                    None => Ok(Cow::Owned(Value::Null)),
+                };
+            }
+            ExprKind::Cast { target, operand } => {
+                let value = if target.is_string() {
+                    operand.eval_shown(frame, context)?
+                } else {
+                    operand.eval_in(frame, context)?
+                };
+                return cast::cast(value, &operand.ty, target, context);
+            }
+            ExprKind::Call(call) => {
+                let args = super::functions::Args {
+                    call,
+                    ty: &self.ty,
+                    frame: *frame,
+                };
+                let value = (call.function.eval)(&args, context)?;
+                check_length(&value, context)?;
+                return Ok(Cow::Owned(value));
+            }
+            ExprKind::Row(_) => return Err(errors::operand_columns(1)),
+            ExprKind::ScalarSubquery(subquery) => {
+                let value = subquery::scalar(subquery, frame, context)?;
+                convert::as_computed(Cow::Owned(value)).into_owned()
+            }
+        };
+        Ok(Cow::Owned(value))
+    }
+
+    /// Evaluates a branch of CASE or of a function that selects an argument. Returns the value in the common type.
+    pub(crate) fn eval_as<'a>(
+        &'a self,
+        ty: &ExprType,
+        frame: &Frame<'a>,
+        context: &mut EvalContext<'_>,
+    ) -> Result<Cow<'a, Value>> {
+        let value = self.eval_branch(ty, frame, context)?;
+        convert::to_common_type(value, &self.ty, ty, context)
+    }
+
+    /// Evaluates a branch without the conversion to the common type.
+    pub(crate) fn eval_branch<'a>(
+        &'a self,
+        ty: &ExprType,
+        frame: &Frame<'a>,
+        context: &mut EvalContext<'_>,
+    ) -> Result<Cow<'a, Value>> {
+        if ty.class() == Class::String {
+            self.eval_shown(frame, context)
+        } else {
+            self.eval_in(frame, context)
+        }
+    }
+
+    pub(crate) fn truth_in<'a>(
+        &'a self,
+        frame: &Frame<'a>,
+        context: &mut EvalContext<'_>,
+    ) -> Result<Option<bool>> {
+        Ok(match &self.kind {
+            ExprKind::Compare {
+                op,
+                by: Comparison::Row(by),
+                operands,
+            } => {
+                return compare_rows(*op, by, &operands[0], &operands[1], frame, context);
+            }
+            ExprKind::Compare { op, by, operands } => {
+                let left = operands[0].eval_in(frame, context)?;
+                if left.is_null() && *op != CompareOp::NullSafeEq {
+                    return Ok(None);
+                }
+                let right = operands[1].eval_in(frame, context)?;
+                compare_with(*op, by, &left, &right, context)?
+            }
+            ExprKind::And(operands) => {
+                let mut result = Some(true);
+                for operand in operands {
+                    match operand.truth_in(frame, context)? {
+                        Some(false) => return Ok(Some(false)),
+                        None => result = None,
+                        Some(true) => {}
+                    }
+                }
+                result
+            }
+            ExprKind::Or(operands) => {
+                let mut result = Some(false);
+                for operand in operands {
+                    match operand.truth_in(frame, context)? {
+                        Some(true) => return Ok(Some(true)),
+                        None => result = None,
+                        Some(false) => {}
+                    }
+                }
+                result
+            }
+            ExprKind::Xor(operands) => {
+                match (
+                    operands[0].truth_in(frame, context)?,
+                    operands[1].truth_in(frame, context)?,
+                ) {
+                    (Some(left), Some(right)) => Some(left != right),
+                    _ => None,
+                }
+            }
+            ExprKind::Not(operand) => operand.truth_in(frame, context)?.map(|truth| !truth),
+            ExprKind::Is {
+                test,
+                negated,
+                operand,
+            } => {
+                let holds = match test {
+                    Truth::Null => match &operand.kind {
+                        ExprKind::Row(_) => return Err(errors::operand_columns(1)),
+                        _ => operand.eval_in(frame, context)?.is_null(),
+                    },
+                    Truth::True => operand.truth_in(frame, context)? == Some(true),
+                    Truth::False => operand.truth_in(frame, context)? == Some(false),
+                };
+                Some(holds != *negated)
+            }
+            ExprKind::Between {
+                by,
+                negated,
+                operands,
+            } => {
+                let value = operands[0].eval_in(frame, context)?;
+                if value.is_null() {
+                    return Ok(None);
+                }
+                let low = operands[1].eval_in(frame, context)?;
+                let high = operands[2].eval_in(frame, context)?;
+                let from = compare_with(CompareOp::Ge, by, &value, &low, context)?;
+                let to = compare_with(CompareOp::Le, by, &value, &high, context)?;
+                let within = match (from, to) {
+                    (Some(false), _) | (_, Some(false)) => Some(false),
+                    (Some(true), Some(true)) => Some(true),
+                    _ => None,
+                };
+                within.map(|within| within != *negated)
+            }
+            ExprKind::InList {
+                by,
+                negated,
+                needle,
+                list,
+                set,
+            } => compare::in_list(by, needle, list, set, frame, context)?.map(|found| found != *negated),
+            ExprKind::Like {
+                negated,
+                collation,
+                escape,
+                operands,
+            } => {
+                let text = operands[0].eval_shown(frame, context)?;
+                let pattern = operands[1].eval_shown(frame, context)?;
+                if text.is_null() || pattern.is_null() {
+                    return Ok(None);
+                }
+                Some(like::matches(&text, &pattern, *escape, *collation, context) != *negated)
+            }
+            ExprKind::Exists { subquery, negated } => {
+                Some(subquery::exists(subquery, frame, context)? != *negated)
+            }
+            ExprKind::Quantified {
+                op,
+                by,
+                quantifier,
+                left,
+                subquery,
+            } => subquery::quantified(*op, by, *quantifier, left, subquery, frame, context)?,
+            ExprKind::Collate(operand) => return operand.truth_in(frame, context),
+            ExprKind::Call(call) => {
+                let args = super::functions::Args {
+                    call,
+                    ty: &self.ty,
+                    frame: *frame,
+                };
+                let value = (call.number_function().eval)(&args, context)?;
+                convert::truth(&value, context)?
+            }
+            _ => {
+                let value = self.eval_in(frame, context)?;
+                convert::truth(&value, context)?
+            }
+        })
+    }
+}
+
+/// Length in bytes from which the memory of a result is checked.
+const LONG_RESULT_BYTES: usize = 1 << 20;
+
+/// Rejects a long result for which the session has no memory: nested calls can make a text longer at each level.
+///
+/// # Errors
+/// 1290, 1041; 1317 and related errors.
+fn check_length(value: &Value, context: &EvalContext<'_>) -> Result<()> {
+    match long_bytes(value) {
+        Some(bytes) => {
+            check_interrupt(context)?;
+            context.session.memory.check_room(bytes)
+        }
+        None => Ok(()),
+    }
+}
+
+/// Checks whether the statement was killed before a long text is processed, because one row may need many such
+/// operations.
+///
+/// # Errors
+/// 1317 and related errors.
+pub(super) fn check_before_long(value: &Value, context: &EvalContext<'_>) -> Result<()> {
+    match long_bytes(value) {
+        Some(_) => check_interrupt(context),
+        None => Ok(()),
+    }
+}
+
+fn check_interrupt(context: &EvalContext<'_>) -> Result<()> {
+    let functions = &context.session.services.functions;
+    functions.check_interrupt(context.session)
+}
+
+/// Returns the length of a long text.
+fn long_bytes(value: &Value) -> Option<usize> {
+    let bytes = match value {
+        Value::Text(text) => text.len(),
+        Value::Bytes(bytes) => bytes.len(),
+        _ => return None,
+    };
+    (bytes > LONG_RESULT_BYTES).then_some(bytes)
+}

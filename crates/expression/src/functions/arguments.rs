@@ -1,0 +1,349 @@
+//! Calls as functions see them: argument types when a call is bound, argument values when it is evaluated.
+
+use std::borrow::Cow;
+
+use paceline_types::{Collation, DateTime, Decimal, Time, Value};
+
+use super::{Call, Function};
+use crate::bind::{CollationMix, common_type_in, in_common_charset, repertoire_of};
+use crate::context::EvalContext;
+use crate::error::Result;
+use crate::eval::{Frame, Reading, check_before_long, convert};
+use crate::expr_type::{Class, Coercibility, ExprType, Repertoire};
+use crate::session::SessionContext;
+use crate::tree::{Expr, ExprKind};
+
+/// A call that is being bound.
+pub(crate) struct BindCall<'b> {
+    /// Name in lower case, for messages.
+    pub name: &'b str,
+    /// Name in its original spelling.
+    pub written: &'b str,
+    /// Arguments. A function may convert them.
+    pub args: Vec<Expr>,
+    /// Context of the session.
+    pub session: &'b SessionContext,
+    /// Function to call. A function may replace it by another one, depending on the argument types.
+    pub function: &'static Function,
+    /// Form in which the first argument is compared, if it differs from the returned form.
+    pub compared: Option<Box<Reading>>,
+}
+
+impl BindCall<'_> {
+    /// Returns the collation of text that does not come from an argument.
+    pub fn connection(&self) -> Collation {
+        self.session.settings.collation_connection
+    }
+
+    /// Returns whether any argument is nullable.
+    pub fn any_nullable(&self) -> bool {
+        self.args.iter().any(|arg| arg.ty.nullable)
+    }
+
+    /// Returns the type, nullable if an argument is.
+    pub fn with_nullability(&self, ty: ExprType) -> ExprType {
+        let nullable = ty.nullable || self.any_nullable();
+        ty.with_nullable(nullable)
+    }
+
+    /// Returns the maximum length of an argument's text in characters; 0 for a missing argument.
+    pub fn length(&self, index: usize) -> u64 {
+        self.args.get(index).map_or(0, |arg| arg.ty.max_characters())
+    }
+
+    /// Returns the integer value of a constant argument.
+    pub fn constant_int(&self, index: usize) -> Option<i64> {
+        match self.args.get(index)?.as_literal()? {
+            Value::Int(number) => Some(*number),
+            Value::UInt(number) => i64::try_from(*number).ok(),
+            Value::Decimal(number) => number.to_i64().ok(),
+            Value::Double(number) => Some(number.round() as i64),
+            Value::Text(text) => text.trim().parse().ok(),
+            _ => None,
+        }
+    }
+
+    /// Returns the common collation of these arguments, and converts them to its character set.
+    pub fn collation(&mut self, indexes: &[usize]) -> Result<(Collation, Coercibility)> {
+        let args: Vec<&Expr> = indexes.iter().filter_map(|index| self.args.get(*index)).collect();
+        let types: Vec<&ExprType> = args.iter().map(|arg| &arg.ty).collect();
+        let (collation, coercibility) = CollationMix::of(&types, self.connection(), self.name)?;
+        CollationMix::check_literals(&args, collation, self.connection(), self.name)?;
+        for index in indexes {
+            if let Some(arg) = self.args.get_mut(*index) {
+                in_common_charset(arg, collation, self.session);
+            }
+        }
+        Ok((collation, coercibility))
+    }
+
+    /// Returns the collation for comparing the first `count` arguments, and converts them to its character set.
+    pub fn compared_collation(&mut self, count: usize) -> Result<Collation> {
+        let indexes: Vec<usize> = (0..count).collect();
+        self.compared_collation_of(&indexes, self.name)
+    }
+
+    /// Returns the collation for comparing these arguments, and converts them to its character set. Errors name
+    /// `operation` and the arguments in this order.
+    pub fn compared_collation_of(&mut self, indexes: &[usize], operation: &str) -> Result<Collation> {
+        let args: Vec<&Expr> = indexes.iter().filter_map(|index| self.args.get(*index)).collect();
+        let types: Vec<&ExprType> = args.iter().map(|arg| &arg.ty).collect();
+        let collation = CollationMix::for_comparison(&types, self.connection(), operation)?;
+        CollationMix::check_literals(&args, collation, self.connection(), operation)?;
+        for index in indexes {
+            if let Some(arg) = self.args.get_mut(*index) {
+                in_common_charset(arg, collation, self.session);
+            }
+        }
+        Ok(collation)
+    }
+
+    /// Returns the common type of the arguments from `from` on. `operation` is for messages.
+    pub fn common_type(&self, from: usize, operation: &str) -> Result<ExprType> {
+        let args: Vec<&Expr> = self.args[from..].iter().collect();
+        let types: Vec<&ExprType> = args.iter().map(|arg| &arg.ty).collect();
+        let ty = common_type_in(&types, self.connection(), operation)?;
+        if ty.class() == Class::String {
+            CollationMix::check_literals(&args, ty.collation(), self.connection(), operation)?;
+        }
+        Ok(ty)
+    }
+
+    /// Returns a text type of at most `characters` with the collation of these arguments, nullable if any argument is.
+    pub fn text(&mut self, characters: u64, indexes: &[usize]) -> Result<ExprType> {
+        let (collation, coercibility) = self.collation(indexes)?;
+        let ty = ExprType::text(characters, collation).with_coercibility(coercibility);
+        let repertoire = match collation {
+            Collation::Binary => Repertoire::Full,
+            _ => repertoire_of(
+                indexes
+                    .iter()
+                    .filter_map(|index| self.args.get(*index))
+                    .map(|arg| &arg.ty),
+            ),
+        };
+        Ok(self.with_nullability(ty.with_repertoire(repertoire)))
+    }
+
+    /// Returns a text type of at most `characters` with the connection's collation, nullable if any argument is.
+    pub fn connection_text(&self, characters: u64) -> ExprType {
+        self.with_nullability(ExprType::text(characters, self.connection()))
+    }
+
+    /// Like [`BindCall::connection_text`], for ASCII text.
+    pub fn ascii_text(&self, characters: u64) -> ExprType {
+        self.connection_text(characters)
+            .with_repertoire(Repertoire::Ascii)
+    }
+}
+
+/// A call that is being evaluated.
+pub(crate) struct Args<'a> {
+    pub call: &'a Call,
+    /// Type of the result.
+    pub ty: &'a ExprType,
+    pub frame: Frame<'a>,
+}
+
+impl<'a> Args<'a> {
+    pub fn len(&self) -> usize {
+        self.call.args.len()
+    }
+
+    /// Returns the name in lower case.
+    pub fn name(&self) -> &'static str {
+        self.call.function.name
+    }
+
+    /// Returns the call's text, for error 1690.
+    pub fn described(&self) -> String {
+        let args: Vec<String> = self.call.args.iter().map(described).collect();
+        format!("{}({})", self.name(), args.join(","))
+    }
+
+    pub fn ty_of(&self, index: usize) -> &'a ExprType {
+        &self.call.args[index].ty
+    }
+
+    /// Returns whether the result is a binary string.
+    pub fn is_binary(&self) -> bool {
+        self.ty.collation() == Collation::Binary
+    }
+
+    /// Evaluates an argument. A quotient keeps all its digits.
+    pub fn value(&self, index: usize, context: &mut EvalContext<'_>) -> Result<Cow<'a, Value>> {
+        let value = self.call.args[index].eval_in(&self.frame, context)?;
+        check_before_long(&value, context)?;
+        Ok(value)
+    }
+
+    /// Evaluates an argument with the digits that its type shows, for conversion to text.
+    pub fn shown(&self, index: usize, context: &mut EvalContext<'_>) -> Result<Cow<'a, Value>> {
+        let value = self.call.args[index].eval_shown(&self.frame, context)?;
+        check_before_long(&value, context)?;
+        Ok(value)
+    }
+
+    pub fn truth(&self, index: usize, context: &mut EvalContext<'_>) -> Result<Option<bool>> {
+        self.call.args[index].truth_in(&self.frame, context)
+    }
+
+    /// Evaluates an argument as BIGINT; `None` for NULL.
+    pub fn int(&self, index: usize, context: &mut EvalContext<'_>) -> Result<Option<i64>> {
+        let value = self.shown(index, context)?;
+        if value.is_null() {
+            Ok(None)
+        } else {
+            convert::to_i64(&value, context).map(Some)
+        }
+    }
+
+    /// Evaluates an argument as a number of characters. An unsigned number above the range of BIGINT is the maximum,
+    /// not a negative number.
+    pub fn count(&self, index: usize, context: &mut EvalContext<'_>) -> Result<Option<i64>> {
+        let value = self.shown(index, context)?;
+        match &*value {
+            Value::Null => Ok(None),
+            Value::UInt(number) => Ok(Some(i64::try_from(*number).unwrap_or(i64::MAX))),
+            value => convert::to_i64(value, context).map(Some),
+        }
+    }
+
+    /// Evaluates an argument as an integer of either sign; `None` for NULL.
+    pub fn wide_int(&self, index: usize, context: &mut EvalContext<'_>) -> Result<Option<i128>> {
+        let value = self.value(index, context)?;
+        if value.is_null() {
+            Ok(None)
+        } else {
+            convert::to_i128(&value, context).map(Some)
+        }
+    }
+
+    pub fn double(&self, index: usize, context: &mut EvalContext<'_>) -> Result<Option<f64>> {
+        let value = self.value(index, context)?;
+        if value.is_null() {
+            Ok(None)
+        } else {
+            convert::to_double(&value, context).map(Some)
+        }
+    }
+
+    pub fn decimal(&self, index: usize, context: &mut EvalContext<'_>) -> Result<Option<Decimal>> {
+        let value = self.value(index, context)?;
+        if value.is_null() {
+            Ok(None)
+        } else {
+            convert::to_decimal(&value, context).map(Some)
+        }
+    }
+
+    /// Evaluates an argument as text. Numbers have the format of their type.
+    pub fn text(&self, index: usize, context: &mut EvalContext<'_>) -> Result<Option<Cow<'a, str>>> {
+        let ty = self.ty_of(index);
+        Ok(match self.shown(index, context)? {
+            Cow::Borrowed(Value::Text(text)) => Some(Cow::Borrowed(text)),
+            Cow::Owned(Value::Text(text)) => Some(Cow::Owned(text)),
+            value if value.is_null() => None,
+            value => Some(Cow::Owned(convert::typed_text(&value, ty, context))),
+        })
+    }
+
+    /// Evaluates an argument as text in the result's unit of counting: for a binary result, each byte is a character.
+    pub fn view(&self, index: usize, context: &mut EvalContext<'_>) -> Result<Option<Cow<'a, str>>> {
+        if !self.is_binary() {
+            return self.text(index, context);
+        }
+        Ok(self
+            .bytes(index, context)?
+            .map(|bytes| Cow::Owned(bytes.iter().map(|byte| char::from(*byte)).collect())))
+    }
+
+    /// Returns the result for text composed of pieces from [`Args::view`].
+    pub fn text_of_view(&self, text: impl Into<String>) -> Value {
+        let text = text.into();
+        if self.is_binary() {
+            Value::Bytes(convert::from_latin_view(&text))
+        } else {
+            Value::Text(text)
+        }
+    }
+
+    /// Returns the result for a text: its bytes if the result is binary.
+    pub fn text_value(&self, text: impl Into<String>) -> Value {
+        let text = text.into();
+        if self.is_binary() {
+            Value::Bytes(text.into_bytes())
+        } else {
+            Value::Text(text)
+        }
+    }
+
+    /// Evaluates an argument as bytes in the character set of its type.
+    pub fn bytes(&self, index: usize, context: &mut EvalContext<'_>) -> Result<Option<Cow<'a, [u8]>>> {
+        let ty = self.ty_of(index);
+        Ok(match self.shown(index, context)? {
+            Cow::Borrowed(Value::Bytes(bytes)) => Some(Cow::Borrowed(bytes)),
+            Cow::Owned(Value::Bytes(bytes)) => Some(Cow::Owned(bytes)),
+            value if value.is_null() => None,
+            value => Some(Cow::Owned(crate::cast::bytes_of_type(&value, ty, context))),
+        })
+    }
+
+    /// Evaluates an argument as a datetime. Returns `None` for NULL, and with a warning for a value that is not a
+    /// datetime.
+    pub fn datetime(&self, index: usize, context: &mut EvalContext<'_>) -> Result<Option<DateTime>> {
+        let value = self.value(index, context)?;
+        convert::to_datetime(&value, context)
+    }
+
+    /// Evaluates an argument as a datetime whose month and day are not zero. Returns `None` for one with zeros, with a
+    /// warning unless the argument is a date already.
+    pub fn real_datetime(&self, index: usize, context: &mut EvalContext<'_>) -> Result<Option<DateTime>> {
+        let value = self.value(index, context)?;
+        let datetime = convert::to_datetime(&value, context)?;
+        if datetime.is_some_and(|datetime| datetime.date.month == 0 || datetime.date.day == 0) {
+            if !matches!(&*value, Value::Date(_) | Value::DateTime(_) | Value::Timestamp(_)) {
+                context.warn_incorrect("datetime", &value)?;
+            }
+            return Ok(None);
+        }
+        Ok(datetime)
+    }
+
+    /// Evaluates an argument as a time. Returns `None` for NULL, and with a warning for a value that is not a time.
+    pub fn time(&self, index: usize, context: &mut EvalContext<'_>) -> Result<Option<Time>> {
+        let value = self.value(index, context)?;
+        convert::to_time(&value, context)
+    }
+
+    /// Returns a constant text that the binder added to the arguments: a unit, a flag.
+    pub fn keyword(&self, index: usize) -> &'a str {
+        match self.call.args[index].as_literal() {
+            Some(Value::Text(text)) => text,
+            _ => "",
+        }
+    }
+}
+
+fn described(expr: &Expr) -> String {
+    match &expr.kind {
+        ExprKind::Literal(Value::Text(text)) => format!("'{text}'"),
+        ExprKind::Literal(Value::Null) => "NULL".to_owned(),
+        ExprKind::Literal(value) => {
+            paceline_types::text::to_string(&value.as_ref(), &paceline_types::TimeZone::UTC)
+        }
+        ExprKind::Arithmetic { source, .. } | ExprKind::Negate { source, .. } => source.to_string(),
+        _ => "…".to_owned(),
+    }
+}
+
+/// Returns NULL from the function if the value is `None`.
+macro_rules! some {
+    ($value:expr) => {
+        match $value {
+            Some(value) => value,
+            None => return Ok(paceline_types::Value::Null),
+        }
+    };
+}
+pub(crate) use some;

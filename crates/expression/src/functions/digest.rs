@@ -1,0 +1,343 @@
+//! Hashes, checksums, encodings of bytes as text, and random values.
+
+use md5::Md5;
+use paceline_types::Value;
+use paceline_types::data_type::{DataType, IntegerType, IntegerWidth, Sign};
+use paceline_types::error_code::{ER_BAD_BASE64_DATA, ER_WRONG_PARAMETERS_TO_NATIVE_FCT};
+use rand::RngCore;
+use sha1::Sha1;
+use sha2::{Digest, Sha224, Sha256, Sha384, Sha512};
+
+use super::arguments::{Args, BindCall, some};
+use super::string::within_packet;
+use super::{Function, pure, volatile};
+use crate::context::EvalContext;
+use crate::error::Result;
+use crate::eval::convert;
+use crate::expr_type::ExprType;
+
+pub(super) static FUNCTIONS: &[Function] = &[
+    pure(
+        "md5",
+        (1, 1),
+        |call| Ok(call.connection_text(32)),
+        |args, context| {
+            Ok(Value::Text(hex_lower(&Md5::digest(some!(
+                args.bytes(0, context)?
+            )))))
+        },
+    ),
+    pure("sha", (1, 1), |call| Ok(call.connection_text(40)), eval_sha1),
+    pure("sha1", (1, 1), |call| Ok(call.connection_text(40)), eval_sha1),
+    pure(
+        "sha2",
+        (2, 2),
+        |call| Ok(call.connection_text(128).nullable()),
+        eval_sha2,
+    ),
+    pure("crc32", (1, 2), bind_checksum, |args, context| {
+        checksum(args, context, crc32_update)
+    }),
+    pure("crc32c", (1, 2), bind_checksum, |args, context| {
+        checksum(args, context, crc32c_update)
+    }),
+    pure(
+        "password",
+        (1, 1),
+        |call| Ok(call.connection_text(41)),
+        eval_password,
+    ),
+    pure(
+        "to_base64",
+        (1, 1),
+        |call| Ok(call.connection_text(call.length(0) * 4 * 2)),
+        eval_to_base64,
+    ),
+    pure(
+        "from_base64",
+        (1, 1),
+        |call| Ok(ExprType::bytes(call.length(0)).nullable()),
+        eval_from_base64,
+    ),
+    pure("hex", (1, 1), bind_hex, eval_hex),
+    pure(
+        "unhex",
+        (1, 1),
+        |call| Ok(ExprType::bytes(call.length(0).div_ceil(2)).nullable()),
+        eval_unhex,
+    ),
+    volatile(
+        "random_bytes",
+        (1, 1),
+        |_| Ok(ExprType::bytes(1024).nullable()),
+        eval_random_bytes,
+    ),
+    volatile(
+        "uuid",
+        (0, 0),
+        |call| Ok(call.connection_text(36)),
+        |_, _| Ok(Value::Text(uuid())),
+    ),
+    volatile(
+        "uuid_short",
+        (0, 0),
+        |_| Ok(ExprType::bigint_unsigned(20)),
+        |_, context| {
+            use std::sync::atomic::{AtomicU64, Ordering};
+            static COUNTER: AtomicU64 = AtomicU64::new(0);
+            let started = (context.session.statement.start_micros / 1_000_000) as u64;
+            let base = started << 24;
+            let previous = COUNTER.fetch_max(base, Ordering::Relaxed);
+            let _ = previous;
+            Ok(Value::UInt(COUNTER.fetch_add(1, Ordering::Relaxed)))
+        },
+    ),
+];
+
+fn hex_lower(bytes: &[u8]) -> String {
+    hex(bytes, b"0123456789abcdef")
+}
+
+fn hex_upper(bytes: &[u8]) -> String {
+    hex(bytes, b"0123456789ABCDEF")
+}
+
+fn hex(bytes: &[u8], digits: &[u8; 16]) -> String {
+    let mut out = String::with_capacity(2 * bytes.len());
+    for byte in bytes {
+        out.push(char::from(digits[usize::from(byte >> 4)]));
+        out.push(char::from(digits[usize::from(byte & 15)]));
+    }
+    out
+}
+
+fn eval_sha1(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
+    Ok(Value::Text(hex_lower(&Sha1::digest(some!(
+        args.bytes(0, context)?
+    )))))
+}
+
+fn eval_sha2(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
+    let bytes = some!(args.bytes(0, context)?);
+    // As in MariaDB, NULL is the default length.
+    Ok(match args.int(1, context)?.unwrap_or(0) {
+        0 | 256 => Value::Text(hex_lower(&Sha256::digest(bytes))),
+        224 => Value::Text(hex_lower(&Sha224::digest(bytes))),
+        384 => Value::Text(hex_lower(&Sha384::digest(bytes))),
+        512 => Value::Text(hex_lower(&Sha512::digest(bytes))),
+        _ => {
+            let message = ER_WRONG_PARAMETERS_TO_NATIVE_FCT.message(&[&args.name()]);
+            context.warn(ER_WRONG_PARAMETERS_TO_NATIVE_FCT, message)?;
+            Value::Null
+        }
+    })
+}
+
+fn eval_password(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
+    let Some(bytes) = args.bytes(0, context)? else {
+        return Ok(Value::Text(String::new()));
+    };
+    if bytes.is_empty() {
+        return Ok(Value::Text(String::new()));
+    }
+    Ok(Value::Text(format!(
+        "*{}",
+        hex_upper(&Sha1::digest(Sha1::digest(bytes)))
+    )))
+}
+
+fn bind_checksum(call: &mut BindCall<'_>) -> Result<ExprType> {
+    Ok(call.with_nullability(unsigned_int(10)))
+}
+
+/// Returns the type INT UNSIGNED.
+fn unsigned_int(display_width: u8) -> ExprType {
+    ExprType::new(DataType::Integer(IntegerType {
+        display_width,
+        ..IntegerType::new(IntegerWidth::Int, Sign::Unsigned)
+    }))
+}
+
+/// Computes CRC32(text) or CRC32(crc, text).
+fn checksum(args: &Args<'_>, context: &mut EvalContext<'_>, update: fn(u32, &[u8]) -> u32) -> Result<Value> {
+    let (start, bytes) = if args.len() > 1 {
+        let start = some!(args.wide_int(0, context)?) as u32;
+        (start, some!(args.bytes(1, context)?))
+    } else {
+        (0, some!(args.bytes(0, context)?))
+    };
+    Ok(Value::UInt(u64::from(update(start, &bytes))))
+}
+
+fn crc32_update(crc: u32, bytes: &[u8]) -> u32 {
+    reflected_crc(crc, bytes, 0xEDB8_8320)
+}
+
+fn crc32c_update(crc: u32, bytes: &[u8]) -> u32 {
+    reflected_crc(crc, bytes, 0x82F6_3B78)
+}
+
+fn reflected_crc(crc: u32, bytes: &[u8], polynomial: u32) -> u32 {
+    let mut crc = !crc;
+    for byte in bytes {
+        crc ^= u32::from(*byte);
+        for _ in 0..8 {
+            crc = if crc & 1 == 1 {
+                crc >> 1 ^ polynomial
+            } else {
+                crc >> 1
+            };
+        }
+    }
+    !crc
+}
+
+const BASE64: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+/// Encodes as Base64 in lines of 76 characters.
+fn eval_to_base64(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
+    let bytes = some!(args.bytes(0, context)?);
+    let mut out = String::with_capacity(bytes.len() * 4 / 3 + 4);
+    for (index, chunk) in bytes.chunks(3).enumerate() {
+        if index > 0 && index % 19 == 0 {
+            out.push('\n');
+        }
+        let group = chunk
+            .iter()
+            .fold(0u32, |group, byte| group << 8 | u32::from(*byte))
+            << (8 * (3 - chunk.len()));
+        for position in 0..4 {
+            if position <= chunk.len() {
+                out.push(char::from(BASE64[(group >> (18 - 6 * position) & 63) as usize]));
+            } else {
+                out.push('=');
+            }
+        }
+    }
+    within_packet(Value::Text(out), args, context)
+}
+
+fn eval_from_base64(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
+    let text = some!(args.bytes(0, context)?);
+    let mut out = Vec::with_capacity(text.len() * 3 / 4);
+    let (mut group, mut count, mut padding) = (0u32, 0, 0);
+    for (at, byte) in text
+        .iter()
+        .enumerate()
+        .filter(|(_, byte)| !byte.is_ascii_whitespace())
+    {
+        let digit = match byte {
+            b'=' => {
+                padding += 1;
+                0
+            }
+            _ if padding > 0 => return bad_base64(at, context),
+            byte => match BASE64.iter().position(|known| known == byte) {
+                Some(digit) => digit as u32,
+                None => return bad_base64(at, context),
+            },
+        };
+        group = group << 6 | digit;
+        count += 1;
+        if count == 4 {
+            if padding > 2 {
+                return bad_base64(at, context);
+            }
+            out.extend_from_slice(&group.to_be_bytes()[1..4 - padding]);
+            (group, count) = (0, 0);
+        }
+    }
+    if count == 0 {
+        Ok(Value::Bytes(out))
+    } else {
+        bad_base64(text.len(), context)
+    }
+}
+
+/// Returns NULL with warning 1958.
+fn bad_base64(position: usize, context: &mut EvalContext<'_>) -> Result<Value> {
+    context.warn(ER_BAD_BASE64_DATA, ER_BAD_BASE64_DATA.message(&[&position]))?;
+    Ok(Value::Null)
+}
+
+fn bind_hex(call: &mut BindCall<'_>) -> Result<ExprType> {
+    let length = call.args[0].ty.max_bytes().saturating_mul(2).max(16);
+    Ok(call.ascii_text(length))
+}
+
+/// Computes HEX: of a number its digits, of a text its bytes.
+fn eval_hex(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
+    let value = args.value(0, context)?;
+    Ok(match &*value {
+        Value::Null => Value::Null,
+        Value::Int(_) | Value::UInt(_) | Value::Year(_) | Value::Bit(_) => {
+            Value::Text(format!("{:X}", convert::to_i128(&value, context)? as u64))
+        }
+        // As in MariaDB, a decimal is treated as a double.
+        Value::Double(_) | Value::Float(_) | Value::Decimal(_) => {
+            let number = convert::to_double(&value, context)?;
+            let number = if number <= i64::MIN as f64 || number >= u64::MAX as f64 {
+                u64::MAX
+            } else {
+                number.round() as i128 as u64
+            };
+            Value::Text(format!("{number:X}"))
+        }
+        _ => {
+            let digits = Value::Text(hex_upper(&some!(args.bytes(0, context)?)));
+            within_packet(digits, args, context)?
+        }
+    })
+}
+
+fn eval_unhex(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
+    let text = some!(args.text(0, context)?);
+    let padded = if text.len() % 2 == 1 {
+        format!("0{text}")
+    } else {
+        text.into_owned()
+    };
+    let mut out = Vec::with_capacity(padded.len() / 2);
+    for pair in padded.as_bytes().chunks(2) {
+        let digit = |byte: u8| char::from(byte).to_digit(16);
+        match (digit(pair[0]), digit(pair[1])) {
+            (Some(high), Some(low)) => out.push((high << 4 | low) as u8),
+            _ => return Ok(Value::Null),
+        }
+    }
+    Ok(Value::Bytes(out))
+}
+
+fn eval_random_bytes(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
+    let count = some!(args.int(0, context)?);
+    if !(0..=1024).contains(&count) {
+        return Ok(Value::Null);
+    }
+    let mut bytes = vec![0; count as usize];
+    rand::rng().fill_bytes(&mut bytes);
+    Ok(Value::Bytes(bytes))
+}
+
+/// Returns a version 1 UUID: a time that is unique in this process, and a random node.
+fn uuid() -> String {
+    use std::sync::OnceLock;
+    use std::sync::atomic::{AtomicU64, Ordering};
+    static NODE: OnceLock<u64> = OnceLock::new();
+    static LAST: AtomicU64 = AtomicU64::new(0);
+    // The multicast bit marks a node that is not a hardware address.
+    let node = *NODE.get_or_init(|| rand::rng().next_u64() | 0x0100_0000_0000) & 0xFFFF_FFFF_FFFF;
+    let ticks = (crate::session::now_micros() as u64)
+        .wrapping_mul(10)
+        .wrapping_add(0x01B2_1DD2_1381_4000);
+    let previous = LAST.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |last| {
+        Some(ticks.max(last + 1))
+    });
+    let ticks = ticks.max(previous.unwrap_or(0) + 1);
+    let sequence = 0x8000 | (node & 0x3FFF);
+    format!(
+        "{:08x}-{:04x}-1{:03x}-{sequence:04x}-{node:012x}",
+        ticks & 0xFFFF_FFFF,
+        ticks >> 32 & 0xFFFF,
+        ticks >> 48 & 0xFFF,
+    )
+}

@@ -1,0 +1,305 @@
+//! Information on the session and the server; waits and user locks.
+
+use std::time::Duration;
+
+use paceline_types::error_code::WARN_NO_MASTER_INFO;
+use paceline_types::{Charset, Collation, Value};
+
+use super::arguments::{Args, some};
+use super::{Function, pure, steady, volatile};
+use crate::bind::CollationMix;
+use crate::context::EvalContext;
+use crate::error::Result;
+use crate::expr_type::{Coercibility, ExprType};
+use crate::session::{PlaceWait, PlaceWaited, WaitOutcome};
+
+pub(super) static FUNCTIONS: &[Function] = &[
+    steady(
+        "database",
+        (0, 0),
+        |_| Ok(system_text(64).nullable()),
+        |_, context| Ok(context.session.database.clone().map_or(Value::Null, Value::Text)),
+    ),
+    steady(
+        "schema",
+        (0, 0),
+        |_| Ok(system_text(64).nullable()),
+        |_, context| Ok(context.session.database.clone().map_or(Value::Null, Value::Text)),
+    ),
+    steady("user", (0, 0), |_| Ok(system_text(384).nullable()), eval_user),
+    steady(
+        "session_user",
+        (0, 0),
+        |_| Ok(system_text(384).nullable()),
+        eval_user,
+    ),
+    steady(
+        "system_user",
+        (0, 0),
+        |_| Ok(system_text(384).nullable()),
+        eval_user,
+    ),
+    steady(
+        "current_user",
+        (0, 0),
+        |_| Ok(system_text(384).nullable()),
+        |_, context| Ok(Value::Text(context.session.current_user.to_string())),
+    ),
+    steady(
+        "current_role",
+        (0, 0),
+        |_| Ok(system_text(384).nullable()),
+        |_, _| Ok(Value::Null),
+    ),
+    steady(
+        "version",
+        (0, 0),
+        |_| Ok(system_text(60)),
+        |_, context| Ok(Value::Text(context.session.services.functions.version())),
+    ),
+    steady(
+        "connection_id",
+        (0, 0),
+        |_| Ok(ExprType::int32(10)),
+        |_, context| Ok(Value::Int(context.session.connection_id as i64)),
+    ),
+    steady(
+        "last_insert_id",
+        (0, 1),
+        |call| Ok(call.with_nullability(ExprType::bigint_unsigned(20))),
+        eval_last_insert_id,
+    ),
+    steady(
+        "row_count",
+        (0, 0),
+        |_| Ok(ExprType::bigint(21)),
+        |_, context| Ok(Value::Int(context.session.row_count)),
+    ),
+    steady(
+        "found_rows",
+        (0, 0),
+        |_| Ok(ExprType::bigint(21)),
+        |_, context| Ok(Value::Int(context.session.found_rows as i64)),
+    ),
+    volatile(
+        "benchmark",
+        (2, 2),
+        |_| Ok(ExprType::int(1).nullable()),
+        eval_benchmark,
+    ),
+    volatile("sleep", (1, 1), |_| Ok(ExprType::int(1)), eval_sleep),
+    volatile(
+        "get_lock",
+        (2, 2),
+        |_| Ok(ExprType::int(1).nullable()),
+        eval_get_lock,
+    ),
+    volatile(
+        "release_lock",
+        (1, 1),
+        |_| Ok(ExprType::int(1).nullable()),
+        eval_release_lock,
+    ),
+    volatile(
+        "release_all_locks",
+        (0, 0),
+        |_| Ok(ExprType::int(10)),
+        |_, context| {
+            let functions = context.session.services.functions.clone();
+            Ok(Value::Int(functions.release_all_locks(context.session) as i64))
+        },
+    ),
+    volatile(
+        "is_free_lock",
+        (1, 1),
+        |_| Ok(ExprType::int(1).nullable()),
+        |args, context| {
+            let name = some!(args.text(0, context)?);
+            let functions = context.session.services.functions.clone();
+            Ok(Value::Int(i64::from(
+                functions.lock_holder(context.session, &name).is_none(),
+            )))
+        },
+    ),
+    volatile(
+        "is_used_lock",
+        (1, 1),
+        |_| Ok(ExprType::int(10).nullable()),
+        |args, context| {
+            let name = some!(args.text(0, context)?);
+            let functions = context.session.services.functions.clone();
+            Ok(functions
+                .lock_holder(context.session, &name)
+                .map_or(Value::Null, |id| Value::Int(id as i64)))
+        },
+    ),
+    volatile(
+        "binlog_gtid_pos",
+        (2, 2),
+        |call| Ok(call.connection_text(255).nullable()),
+        eval_binlog_gtid_pos,
+    ),
+    volatile(
+        "master_gtid_wait",
+        (1, 2),
+        |_| Ok(ExprType::int(2).nullable()),
+        eval_master_gtid_wait,
+    ),
+    volatile(
+        "master_pos_wait",
+        (2, 4),
+        |_| Ok(ExprType::int(21).nullable()),
+        eval_master_pos_wait,
+    ),
+    pure(
+        "charset",
+        (1, 1),
+        |_| Ok(system_text(64).nullable()),
+        |args, context| {
+            let _ = context;
+            Ok(Value::Text(args.ty_of(0).charset().name().to_owned()))
+        },
+    ),
+    pure(
+        "collation",
+        (1, 1),
+        |_| Ok(system_text(64).nullable()),
+        |args, context| {
+            let _ = context;
+            Ok(Value::Text(args.ty_of(0).collation().name().to_owned()))
+        },
+    ),
+    pure(
+        "coercibility",
+        (1, 1),
+        |_| Ok(ExprType::int(10)),
+        |args, context| Ok(Value::Int(argument_collation(args, context).1 as i64)),
+    ),
+];
+
+/// Returns a text type with the character set of system constants.
+fn system_text(characters: u64) -> ExprType {
+    ExprType::text(characters, Charset::Utf8mb3.default_collation())
+        .with_coercibility(Coercibility::SystemConstant)
+}
+
+fn argument_collation(args: &Args<'_>, context: &EvalContext<'_>) -> (Collation, Coercibility) {
+    CollationMix::of_type(args.ty_of(0), context.session.settings.collation_connection)
+}
+
+fn eval_user(_args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
+    Ok(Value::Text(context.session.user.to_string()))
+}
+
+fn eval_last_insert_id(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
+    if args.len() == 0 {
+        return Ok(Value::UInt(context.session.last_insert_id));
+    }
+    let value = args.wide_int(0, context)?;
+    let id = value.map_or(0, |value| value as u64);
+    context.session.last_insert_id = id;
+    context.session.statement.explicit_last_insert_id = Some(id);
+    Ok(value.map_or(Value::Null, |_| Value::UInt(id)))
+}
+
+fn eval_benchmark(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
+    let count = some!(args.int(0, context)?);
+    if count < 0 {
+        return Ok(Value::Null);
+    }
+    let functions = context.session.services.functions.clone();
+    for round in 0..count {
+        args.value(1, context)?;
+        if round % 1024 == 0 {
+            functions.check_interrupt(context.session)?;
+        }
+    }
+    Ok(Value::Int(0))
+}
+
+fn eval_sleep(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
+    let seconds = args.double(0, context)?.unwrap_or(0.0).max(0.0);
+    if seconds < 0.00001 {
+        return Ok(Value::Int(0));
+    }
+    let functions = context.session.services.functions.clone();
+    let duration = Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX);
+    let interrupted = functions.sleep(context.session, duration) == WaitOutcome::Interrupted;
+    functions.check_interrupt(context.session)?;
+    Ok(Value::Int(i64::from(interrupted)))
+}
+
+fn eval_get_lock(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
+    let name = some!(args.text(0, context)?);
+    let timeout = some!(args.double(1, context)?);
+    let functions = context.session.services.functions.clone();
+    Ok(match functions.get_lock(context.session, &name, timeout)? {
+        WaitOutcome::Done => Value::Int(1),
+        WaitOutcome::Elapsed => Value::Int(0),
+        WaitOutcome::Interrupted => Value::Null,
+    })
+}
+
+fn eval_release_lock(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
+    let name = some!(args.text(0, context)?);
+    let functions = context.session.services.functions.clone();
+    Ok(functions
+        .release_lock(context.session, &name)
+        .map_or(Value::Null, |held| Value::Int(i64::from(held))))
+}
+
+fn eval_binlog_gtid_pos(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
+    let file = some!(args.text(0, context)?);
+    let offset = some!(args.int(1, context)?);
+    let functions = context.session.services.functions.clone();
+    let position = functions.binlog_gtid_pos(context.session, &file, offset.max(0) as u64)?;
+    Ok(position.map_or(Value::Null, Value::Text))
+}
+
+fn eval_master_pos_wait(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
+    let file = some!(args.text(0, context)?);
+    let offset = args.int(1, context)?.unwrap_or(0);
+    let timeout = match args.len() > 2 {
+        true => args.int(2, context)?.unwrap_or(0),
+        false => 0,
+    };
+    let connection = match args.len() > 3 {
+        true => Some(some!(args.text(3, context)?)),
+        false => None,
+    };
+    if file.is_empty() || offset < 0 {
+        return Ok(Value::Null);
+    }
+    let functions = context.session.services.functions.clone();
+    let wait = PlaceWait {
+        file: &file,
+        offset: offset as u64,
+        timeout: u64::try_from(timeout)
+            .ok()
+            .filter(|seconds| *seconds > 0)
+            .map(Duration::from_secs),
+        connection: connection.as_deref(),
+    };
+    match functions.master_pos_wait(context.session, &wait)? {
+        PlaceWaited::Done(moves) => Ok(Value::Int(moves)),
+        PlaceWaited::InVain => Ok(Value::Null),
+        PlaceWaited::NoConnection(name) => {
+            let message = format!("There is no master connection '{name}'");
+            context.warn(WARN_NO_MASTER_INFO, message)?;
+            Ok(Value::Null)
+        }
+    }
+}
+
+fn eval_master_gtid_wait(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
+    let position = some!(args.text(0, context)?);
+    let timeout = if args.len() > 1 {
+        args.double(1, context)?.filter(|seconds| *seconds >= 0.0)
+    } else {
+        None
+    };
+    let functions = context.session.services.functions.clone();
+    functions
+        .master_gtid_wait(context.session, &position, timeout)
+        .map(Value::Int)
+}

@@ -1,0 +1,969 @@
+//! Dates and times: current ones, arithmetic, conversions to and from numbers.
+
+use paceline_types::convert::number_to_datetime;
+use paceline_types::decimal::Rounding;
+use paceline_types::error_code::{ER_DATA_OVERFLOW, ER_DATETIME_FUNCTION_OVERFLOW, ER_TOO_BIG_PRECISION};
+use paceline_types::temporal::{
+    self, Interval, IntervalUnit, ParsedTemporal, add_interval, add_interval_to_time, date_from_day_number,
+    day_number,
+};
+use paceline_types::{Collation, DataType, Date, DateTime, Decimal, Time, TimeZone, Value, text};
+
+use super::arguments::{Args, BindCall, some};
+use super::{BindFn, EvalFn, Function, pure, steady, volatile};
+use crate::context::EvalContext;
+use crate::error::Result;
+use crate::errors;
+use crate::eval::convert;
+use crate::expr_type::{Class, ExprType};
+use crate::tree::{Expr, ExprKind};
+
+pub(super) static FUNCTIONS: &[Function] = &[
+    steady(
+        "now",
+        (0, 1),
+        |call| Ok(ExprType::datetime(fraction(call, 0)?)),
+        eval_now,
+    ),
+    steady(
+        "current_timestamp",
+        (0, 1),
+        |call| Ok(ExprType::datetime(fraction(call, 0)?)),
+        eval_now,
+    ),
+    steady(
+        "localtime",
+        (0, 1),
+        |call| Ok(ExprType::datetime(fraction(call, 0)?)),
+        eval_now,
+    ),
+    steady(
+        "localtimestamp",
+        (0, 1),
+        |call| Ok(ExprType::datetime(fraction(call, 0)?)),
+        eval_now,
+    ),
+    steady(
+        "utc_timestamp",
+        (0, 1),
+        |call| Ok(ExprType::datetime(fraction(call, 0)?)),
+        |args, context| {
+            Ok(Value::DateTime(statement_time(
+                &TimeZone::UTC,
+                args.ty.decimals(),
+                context,
+            )))
+        },
+    ),
+    volatile(
+        "sysdate",
+        (0, 1),
+        |call| Ok(ExprType::datetime(fraction(call, 0)?)),
+        |args, context| {
+            let micros = crate::session::now_micros();
+            let local = context
+                .session
+                .settings
+                .time_zone
+                .to_local(micros.div_euclid(1_000_000));
+            Ok(Value::DateTime(
+                local
+                    .with_micros(micros.rem_euclid(1_000_000) as u32, 6)
+                    .truncated(args.ty.decimals()),
+            ))
+        },
+    ),
+    steady(
+        "curdate",
+        (0, 0),
+        |_| Ok(ExprType::date()),
+        |_, context| Ok(Value::Date(session_time(0, context).date)),
+    ),
+    steady(
+        "current_date",
+        (0, 0),
+        |_| Ok(ExprType::date()),
+        |_, context| Ok(Value::Date(session_time(0, context).date)),
+    ),
+    steady(
+        "utc_date",
+        (0, 0),
+        |_| Ok(ExprType::date()),
+        |_, context| Ok(Value::Date(statement_time(&TimeZone::UTC, 0, context).date)),
+    ),
+    steady(
+        "curtime",
+        (0, 1),
+        |call| Ok(ExprType::time(fraction(call, 0)?)),
+        eval_curtime,
+    ),
+    steady(
+        "current_time",
+        (0, 1),
+        |call| Ok(ExprType::time(fraction(call, 0)?)),
+        eval_curtime,
+    ),
+    steady(
+        "utc_time",
+        (0, 1),
+        |call| Ok(ExprType::time(fraction(call, 0)?)),
+        |args, context| {
+            Ok(Value::Time(
+                statement_time(&TimeZone::UTC, args.ty.decimals(), context).time(),
+            ))
+        },
+    ),
+    pure("date_add", (3, 3), bind_date_add, eval_date_add),
+    pure("date_sub", (3, 3), bind_date_add, eval_date_sub),
+    pure("addtime", (2, 2), bind_addtime, eval_addtime),
+    pure("subtime", (2, 2), bind_addtime, eval_subtime),
+    pure(
+        "datediff",
+        (2, 2),
+        |_| Ok(ExprType::int32(8).nullable()),
+        eval_datediff,
+    ),
+    pure("timediff", (2, 2), bind_timediff, eval_timediff),
+    pure(
+        "timestampdiff",
+        (3, 3),
+        |_| Ok(ExprType::bigint(21).nullable()),
+        eval_timestampdiff,
+    ),
+    pure("timestamp", (1, 2), bind_timestamp, eval_timestamp),
+    pure(
+        "date",
+        (1, 1),
+        |_| Ok(ExprType::date().nullable()),
+        |args, context| {
+            Ok(args
+                .datetime(0, context)?
+                .map_or(Value::Null, |datetime| Value::Date(datetime.date)))
+        },
+    ),
+    pure(
+        "time",
+        (1, 1),
+        |call| Ok(ExprType::time(argument_fraction(call, 0, ReadAs::Time)).nullable()),
+        |args, context| {
+            let time = some!(args.time(0, context)?);
+            Ok(Value::Time(time.truncated(args.ty.decimals())))
+        },
+    ),
+    pure(
+        "makedate",
+        (2, 2),
+        |_| Ok(ExprType::date().nullable()),
+        eval_makedate,
+    ),
+    pure(
+        "maketime",
+        (3, 3),
+        |call| Ok(ExprType::time(argument_fraction(call, 2, ReadAs::Number)).nullable()),
+        eval_maketime,
+    ),
+    pure(
+        "from_days",
+        (1, 1),
+        |call| Ok(call.with_nullability(ExprType::date())),
+        |args, context| {
+            let number = some!(args.int(0, context)?);
+            Ok(Value::Date(date_from_day_number(
+                u32::try_from(number).unwrap_or(0),
+            )))
+        },
+    ),
+    pure(
+        "to_days",
+        (1, 1),
+        |_| Ok(ExprType::int(6).nullable()),
+        |args, context| {
+            let datetime = some!(args.real_datetime(0, context)?);
+            Ok(real_day(datetime.date).map_or(Value::Null, |number| Value::Int(i64::from(number))))
+        },
+    ),
+    pure(
+        "to_seconds",
+        (1, 1),
+        |_| Ok(ExprType::bigint(12).nullable()),
+        |args, context| {
+            let datetime = some!(args.datetime(0, context)?);
+            let day = some!(real_day(datetime.date));
+            Ok(Value::Int(
+                i64::from(day) * 86_400 + datetime.micros_of_day() / 1_000_000,
+            ))
+        },
+    ),
+    pure(
+        "last_day",
+        (1, 1),
+        |_| Ok(ExprType::date().nullable()),
+        |args, context| {
+            let datetime = some!(args.datetime(0, context)?);
+            Ok(temporal::last_day(datetime.date).map_or(Value::Null, Value::Date))
+        },
+    ),
+];
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Direction {
+    Forward,
+    Backward,
+}
+
+/// Returns the constant number of fraction digits in an argument.
+fn fraction(call: &BindCall<'_>, index: usize) -> Result<u8> {
+    if call.args.len() <= index {
+        return Ok(0);
+    }
+    match call.constant_int(index) {
+        Some(digits @ 0..=6) => Ok(digits as u8),
+        _ => {
+            let name = if matches!(call.name, "now" | "localtime" | "localtimestamp") {
+                "current_timestamp"
+            } else {
+                call.name
+            };
+            Err(errors::error(ER_TOO_BIG_PRECISION, &[&name, &6]))
+        }
+    }
+}
+
+/// Kind of value that an argument is read as. It determines how many fraction digits it may have.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum ReadAs {
+    DateTime,
+    Time,
+    Number,
+}
+
+/// Returns the number of fraction digits of an argument's values by its type: a text may have six. A constant text (a
+/// literal, a user variable) that is read as a date or time has the digits that it shows.
+pub(super) fn argument_fraction(call: &BindCall<'_>, index: usize, read_as: ReadAs) -> u8 {
+    let argument = &call.args[index];
+    let text = match &argument.kind {
+        ExprKind::Literal(Value::Text(text)) => Some(text),
+        ExprKind::UserVariable(name) => match call.session.user_variables.get(name) {
+            Some(variable) => match &variable.value {
+                Value::Text(text) => Some(text),
+                _ => None,
+            },
+            None => None,
+        },
+        _ => None,
+    };
+    match (text, read_as) {
+        (None, _) => value_fraction(argument),
+        (Some(text), _) => text_fraction(text, read_as, call.session.settings.date_modes()),
+    }
+}
+
+/// Returns the number of fraction digits of a value: for the sum of a text and an interval, the digits that these have.
+pub(super) fn value_fraction(expr: &Expr) -> u8 {
+    if let ExprKind::Literal(Value::Text(text)) = &expr.kind {
+        return text_fraction(text, ReadAs::DateTime, temporal::DateModes::default());
+    }
+    match &expr.kind {
+        ExprKind::Literal(Value::DateTime(datetime)) => datetime.decimals,
+        ExprKind::Literal(Value::Time(time)) => time.decimals(),
+        ExprKind::Literal(Value::Date(_)) => 0,
+        ExprKind::Call(call) if matches!(call.function.name, "date_add" | "date_sub") => {
+            let unit = match call.args[2].as_literal() {
+                Some(Value::Text(word)) => unit_named(word),
+                _ => None,
+            };
+            let brought = unit.map_or(0, |unit| interval_decimals(unit, &call.args[1].ty));
+            brought.max(value_fraction(&call.args[0]))
+        }
+        // Nothing is known about a text that is not constant.
+        ExprKind::Call(call)
+            if matches!(call.function.name, "addtime" | "subtime") && expr.ty.class() == Class::String =>
+        {
+            let added = match &call.args[1].kind {
+                ExprKind::Literal(Value::Text(text)) => {
+                    text_fraction(text, ReadAs::Time, temporal::DateModes::default())
+                }
+                _ => type_fraction(&call.args[1].ty),
+            };
+            added.max(type_fraction(&call.args[0].ty))
+        }
+        _ => type_fraction(&expr.ty),
+    }
+}
+
+/// Returns the number of fraction digits of a type's values: labels have none.
+fn type_fraction(ty: &ExprType) -> u8 {
+    match ty.data_type {
+        DataType::Enum { .. } | DataType::Set { .. } => 0,
+        _ => ty.decimals().min(6),
+    }
+}
+
+/// Returns the number of fraction digits of a text.
+pub(super) fn text_fraction(text: &str, read_as: ReadAs, modes: temporal::DateModes) -> u8 {
+    let decimals = match read_as {
+        ReadAs::DateTime => temporal::parse_datetime(text, modes).map(|parsed| parsed.value.decimals),
+        ReadAs::Time => temporal::parse_time_under(text, modes).map(|parsed| match parsed {
+            ParsedTemporal::Time(parsed) => parsed.value.decimals(),
+            ParsedTemporal::DateTime(parsed) => parsed.value.decimals,
+        }),
+        ReadAs::Number => None,
+    };
+    decimals.unwrap_or(6)
+}
+
+fn statement_time(zone: &TimeZone, decimals: u8, context: &EvalContext<'_>) -> DateTime {
+    let statement = &context.session.statement;
+    let micros = statement.start_micros.rem_euclid(1_000_000) as u32;
+    zone.to_local(statement.start_seconds())
+        .with_micros(micros, 6)
+        .truncated(decimals)
+}
+
+/// Returns `NOW()` in the session's time zone.
+pub(super) fn session_time(decimals: u8, context: &EvalContext<'_>) -> DateTime {
+    statement_time(&context.session.settings.time_zone, decimals, context)
+}
+
+fn eval_now(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
+    context.session.statement.used_current_time = true;
+    Ok(Value::DateTime(session_time(args.ty.decimals(), context)))
+}
+
+fn eval_curtime(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
+    Ok(Value::Time(session_time(args.ty.decimals(), context).time()))
+}
+
+/// Returns the day number of a date whose month and day are not zero.
+pub(super) fn real_day(date: Date) -> Option<u32> {
+    (date.month != 0 && date.day != 0).then(|| day_number(date))
+}
+
+/// Looks up a unit by its name.
+pub(super) fn unit_named(name: &str) -> Option<IntervalUnit> {
+    use IntervalUnit as U;
+    Some(match name {
+        "YEAR" => U::Year,
+        "QUARTER" => U::Quarter,
+        "MONTH" => U::Month,
+        "WEEK" => U::Week,
+        "DAY" => U::Day,
+        "HOUR" => U::Hour,
+        "MINUTE" => U::Minute,
+        "SECOND" => U::Second,
+        "MICROSECOND" => U::Microsecond,
+        "YEAR_MONTH" => U::YearMonth,
+        "DAY_HOUR" => U::DayHour,
+        "DAY_MINUTE" => U::DayMinute,
+        "DAY_SECOND" => U::DaySecond,
+        "DAY_MICROSECOND" => U::DayMicrosecond,
+        "HOUR_MINUTE" => U::HourMinute,
+        "HOUR_SECOND" => U::HourSecond,
+        "HOUR_MICROSECOND" => U::HourMicrosecond,
+        "MINUTE_SECOND" => U::MinuteSecond,
+        "MINUTE_MICROSECOND" => U::MinuteMicrosecond,
+        "SECOND_MICROSECOND" => U::SecondMicrosecond,
+        _ => return None,
+    })
+}
+
+/// Returns whether the unit does not affect the time of day.
+fn is_date_unit(unit: IntervalUnit) -> bool {
+    use IntervalUnit as U;
+    matches!(
+        unit,
+        U::Year | U::Quarter | U::Month | U::Week | U::Day | U::YearMonth
+    )
+}
+
+fn keyword_of<'b>(call: &'b BindCall<'_>, index: usize) -> &'b str {
+    match call.args[index].as_literal() {
+        Some(Value::Text(text)) => text,
+        _ => "",
+    }
+}
+
+/// Returns the number of fraction digits of an interval.
+fn interval_decimals(unit: IntervalUnit, amount: &ExprType) -> u8 {
+    use IntervalUnit as U;
+    match unit {
+        U::Microsecond
+        | U::DayMicrosecond
+        | U::HourMicrosecond
+        | U::MinuteMicrosecond
+        | U::SecondMicrosecond => 6,
+        U::Second => amount.decimals().min(6),
+        _ => 0,
+    }
+}
+
+fn bind_date_add(call: &mut BindCall<'_>) -> Result<ExprType> {
+    let word = keyword_of(call, 2);
+    let unit = unit_named(word).ok_or_else(|| errors::syntax_near(word))?;
+    let interval_decimals = interval_decimals(unit, &call.args[1].ty);
+    let date = &call.args[0].ty;
+    let decimals = interval_decimals.max(date.decimals().min(6));
+    let ty = match date.class() {
+        _ if date.is_parameter() => ExprType::text(26, call.connection()),
+        Class::DateTime => ExprType::datetime(decimals),
+        Class::Date if is_date_unit(unit) => ExprType::date(),
+        Class::Date => ExprType::datetime(interval_decimals),
+        Class::Time if !is_calendar_unit(unit) => ExprType::time(decimals),
+        Class::Time => ExprType::datetime(decimals),
+        _ => ExprType::new(DataType::Char {
+            length: if interval_decimals > 0 { 26 } else { 19 },
+            collation: call.connection(),
+        }),
+    };
+    if ty.class() == Class::String {
+        call.function = function_of_text(call.function.name);
+    }
+    Ok(ty.nullable())
+}
+
+/// Returns whether a unit is one of the calendar, which cannot be added to a time of day.
+fn is_calendar_unit(unit: IntervalUnit) -> bool {
+    use IntervalUnit as U;
+    matches!(unit, U::Year | U::Quarter | U::Month | U::Week | U::YearMonth)
+}
+
+/// Interval of arguments 1 and 2.
+enum Amount {
+    Null,
+    Interval(Interval),
+    /// Larger than any date allows.
+    TooMuch,
+}
+
+fn interval(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Amount> {
+    use IntervalUnit as U;
+    let unit = unit_named(args.keyword(2)).ok_or_else(|| errors::syntax_near(args.keyword(2)))?;
+    let value = args.value(1, context)?;
+    if value.is_null() {
+        return Ok(Amount::Null);
+    }
+    let interval = match unit {
+        U::Second if matches!(&*value, Value::Int(_)) => {
+            Interval::from_number(convert::to_i64(&value, context)?, unit)
+        }
+        U::Second => {
+            let number = convert::to_decimal(&value, context)?;
+            let whole = number.round(0, Rounding::Truncate);
+            let fraction = number.round(6, Rounding::Truncate).sub(&whole)?;
+            let micros = fraction.mul(&Decimal::from(1_000_000i64))?.to_i64()?;
+            let Ok(seconds) = whole.to_i64() else {
+                return Ok(Amount::TooMuch);
+            };
+            Interval {
+                months: 0,
+                micros: i128::from(seconds) * 1_000_000 + i128::from(micros),
+            }
+        }
+        U::Quarter | U::Week | U::Day | U::Hour | U::Minute => match whole_amount(&value, context)? {
+            Some(number) => Interval::from_number(number, unit),
+            None => return Ok(Amount::TooMuch),
+        },
+        // For these units MariaDB interprets the bits of numbers beyond BIGINT.
+        U::Year | U::Month | U::Microsecond => {
+            let number = match whole_amount(&value, context)? {
+                Some(number) => number,
+                None => convert::to_i64(&value, context)?,
+            };
+            Interval::from_number(number, unit)
+        }
+        _ => Interval::parse(&convert::text_of(&value, context), unit),
+    };
+    Ok(Amount::Interval(interval))
+}
+
+/// Returns a number of days or other units; `None` for an unsigned number beyond BIGINT.
+fn whole_amount(value: &Value, context: &mut EvalContext<'_>) -> Result<Option<i64>> {
+    Ok(match value {
+        Value::UInt(number) => i64::try_from(*number).ok(),
+        Value::Decimal(number) => {
+            let whole = number.round(0, Rounding::HalfUp);
+            Some(match whole.to_i64() {
+                Ok(number) => number,
+                Err(_) => {
+                    let message = ER_DATA_OVERFLOW.message(&[number, &"INT"]);
+                    context.warn(ER_DATA_OVERFLOW, message)?;
+                    if number.is_negative() { i64::MIN } else { i64::MAX }
+                }
+            })
+        }
+        Value::Double(number) => Some(number.round_ties_even() as i64),
+        other => Some(convert::to_i64(other, context)?),
+    })
+}
+
+/// Creates the entry of a function that returns text if its argument is text. Where a number or date is expected, the
+/// value that the text represents is used.
+const fn of_text(
+    name: &'static str,
+    arguments: (usize, usize),
+    bind: BindFn,
+    eval: EvalFn,
+    as_temporal: &'static Function,
+) -> Function {
+    Function {
+        as_temporal: Some(as_temporal),
+        ..pure(name, arguments, bind, eval)
+    }
+}
+
+static DATE_ADD_VALUE: Function = pure("date_add", (3, 3), bind_date_add, |args, context| {
+    date_add_value(args, context, Direction::Forward)
+});
+static DATE_SUB_VALUE: Function = pure("date_sub", (3, 3), bind_date_add, |args, context| {
+    date_add_value(args, context, Direction::Backward)
+});
+static ADDTIME_VALUE: Function = pure("addtime", (2, 2), bind_addtime, |args, context| {
+    addtime_value(args, context, Direction::Forward)
+});
+static SUBTIME_VALUE: Function = pure("subtime", (2, 2), bind_addtime, |args, context| {
+    addtime_value(args, context, Direction::Backward)
+});
+
+static DATE_ADD_OF_TEXT: Function =
+    of_text("date_add", (3, 3), bind_date_add, eval_date_add, &DATE_ADD_VALUE);
+static DATE_SUB_OF_TEXT: Function =
+    of_text("date_sub", (3, 3), bind_date_add, eval_date_sub, &DATE_SUB_VALUE);
+static ADDTIME_OF_TEXT: Function = of_text("addtime", (2, 2), bind_addtime, eval_addtime, &ADDTIME_VALUE);
+static SUBTIME_OF_TEXT: Function = of_text("subtime", (2, 2), bind_addtime, eval_subtime, &SUBTIME_VALUE);
+
+/// Returns the function for a text result.
+fn function_of_text(name: &str) -> &'static Function {
+    match name {
+        "date_add" => &DATE_ADD_OF_TEXT,
+        "date_sub" => &DATE_SUB_OF_TEXT,
+        "addtime" => &ADDTIME_OF_TEXT,
+        _ => &SUBTIME_OF_TEXT,
+    }
+}
+
+fn eval_date_add(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
+    as_shown(args, date_add_value(args, context, Direction::Forward)?)
+}
+
+fn eval_date_sub(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
+    as_shown(args, date_add_value(args, context, Direction::Backward)?)
+}
+
+fn eval_addtime(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
+    as_shown(args, addtime_value(args, context, Direction::Forward)?)
+}
+
+fn eval_subtime(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
+    as_shown(args, addtime_value(args, context, Direction::Backward)?)
+}
+
+/// Converts a temporal value to text, if the call returns text.
+fn as_shown(args: &Args<'_>, value: Value) -> Result<Value> {
+    Ok(match value {
+        Value::Null => value,
+        value if args.ty.class() == Class::String => {
+            Value::Text(text::to_string(&value.as_ref(), &TimeZone::UTC))
+        }
+        value => value,
+    })
+}
+
+/// Returns the sum as a date or time, whatever the call returns.
+fn date_add_value(args: &Args<'_>, context: &mut EvalContext<'_>, direction: Direction) -> Result<Value> {
+    let date = args.value(0, context)?;
+    let unit = unit_named(args.keyword(2)).unwrap_or(IntervalUnit::Day);
+    let is_time =
+        matches!(args.ty_of(0).data_type, DataType::Time { .. }) || matches!(&*date, Value::Time(_));
+    if is_time && is_calendar_unit(unit) {
+        // MariaDB checks this first, even if the time is NULL.
+        return overflow("time", context);
+    }
+    if date.is_null() {
+        return Ok(Value::Null);
+    }
+    let mut interval = match interval(args, context)? {
+        Amount::Interval(interval) => interval,
+        Amount::Null => return Ok(Value::Null),
+        Amount::TooMuch => {
+            let kind = if matches!(args.ty.data_type, DataType::Time { .. }) {
+                "time"
+            } else {
+                "datetime"
+            };
+            return overflow(kind, context);
+        }
+    };
+    if direction == Direction::Backward {
+        interval = interval.negated();
+    }
+    let decimals = args.ty.decimals().min(6);
+    if let (Value::Time(time), DataType::Time { .. } | DataType::Char { .. }) = (&*date, &args.ty.data_type) {
+        let decimals = match args.ty.class() {
+            Class::Time => decimals,
+            _ => interval_decimals(unit, args.ty_of(1)).max(value_fraction(&args.call.args[0])),
+        };
+        return match add_interval_to_time(*time, interval) {
+            Some(time) => Ok(Value::Time(Time::from_micros(time.micros(), decimals))),
+            None => overflow("time", context),
+        };
+    }
+    let (has_time, written_decimals) = match &*date {
+        Value::Text(_) | Value::Bytes(_) => {
+            let text = convert::text_of(&date, context);
+            let modes = context.session.settings.date_modes();
+            let parsed = temporal::parse_datetime(&text, modes);
+            // The value of a column is unknown when the call is bound, so all digits are shown.
+            let decimals = match args.call.args[0].is_constant_during_execution() {
+                true => parsed.as_ref().map_or(0, |parsed| parsed.value.decimals),
+                false => value_fraction(&args.call.args[0]),
+            };
+            (parsed.is_some_and(|parsed| parsed.has_time), decimals)
+        }
+        Value::Date(_) => (false, 0),
+        Value::Int(number) => (*number > 99_991_231, 0),
+        _ => (true, value_fraction(&args.call.args[0])),
+    };
+    let Some(datetime) = convert::to_datetime(&date, context)? else {
+        return Ok(Value::Null);
+    };
+    if datetime.date.month == 0 || datetime.date.day == 0 {
+        context.warn_incorrect("datetime", &date)?;
+        return Ok(Value::Null);
+    }
+    let Some(result) = add_interval(datetime, interval) else {
+        return overflow("datetime", context);
+    };
+    Ok(match &args.ty.data_type {
+        DataType::Date => Value::Date(result.date),
+        DataType::DateTime { .. } => Value::DateTime(DateTime { decimals, ..result }),
+        DataType::Time { .. } => Value::Time(result.time()),
+        _ => {
+            if is_date_unit(unit) && !has_time {
+                Value::Date(result.date)
+            } else {
+                let brought = match &*args.value(1, context)? {
+                    amount if unit == IntervalUnit::Second && args.ty_of(1).is_parameter() => {
+                        ExprType::of_value(amount, Collation::Utf8mb4GeneralCi)
+                            .decimals()
+                            .min(6)
+                    }
+                    _ => interval_decimals(unit, args.ty_of(1)),
+                };
+                let decimals = brought.max(written_decimals);
+                Value::DateTime(DateTime { decimals, ..result })
+            }
+        }
+    })
+}
+
+/// Returns NULL with warning 1441.
+fn overflow(kind: &str, context: &mut EvalContext<'_>) -> Result<Value> {
+    let message = ER_DATETIME_FUNCTION_OVERFLOW.message(&[&kind]);
+    context.warn(ER_DATETIME_FUNCTION_OVERFLOW, message)?;
+    Ok(Value::Null)
+}
+
+/// Converts a value to a time or, if it contains a date, to a datetime.
+fn time_or_datetime(value: &Value, context: &mut EvalContext<'_>) -> Result<Option<TimeOrDateTime>> {
+    let value = &*convert::bits_as_text(value, context);
+    Ok(match value {
+        Value::Null => None,
+        Value::Time(time) => Some(TimeOrDateTime::Time(*time)),
+        Value::Date(date) => Some(TimeOrDateTime::Date(date.at_midnight())),
+        Value::DateTime(_) | Value::Timestamp(_) => {
+            convert::to_datetime(value, context)?.map(TimeOrDateTime::DateTime)
+        }
+        Value::Year(0) => Some(TimeOrDateTime::Time(Time::ZERO)),
+        Value::Year(_) => convert::to_datetime(value, context)?.map(TimeOrDateTime::Date),
+        Value::Text(_) | Value::Bytes(_) => {
+            let text = convert::text_of(value, context);
+            match temporal::parse_time(&text) {
+                Some(ParsedTemporal::Time(parsed)) => {
+                    if parsed.truncated || parsed.clipped {
+                        context.warn_truncated("time", value)?;
+                    }
+                    Some(TimeOrDateTime::Time(parsed.value))
+                }
+                Some(ParsedTemporal::DateTime(parsed)) => Some(TimeOrDateTime::DateTime(parsed.value)),
+                None => {
+                    context.warn_incorrect("time", value)?;
+                    None
+                }
+            }
+        }
+        _ => match number_to_datetime(value, &context.lax_convert_context()) {
+            Some(datetime) if convert::to_i128(value, context)? <= 99_991_231 => {
+                Some(TimeOrDateTime::Date(datetime))
+            }
+            Some(datetime) => Some(TimeOrDateTime::DateTime(datetime)),
+            None => convert::to_time(value, context)?.map(TimeOrDateTime::Time),
+        },
+    })
+}
+
+/// Converts a value to an interval of days to seconds, in microseconds. Returns `None`, with a warning, if it is not
+/// one.
+fn day_second(value: &Value, context: &mut EvalContext<'_>) -> Result<Option<i64>> {
+    const KIND: &str = "INTERVAL DAY TO SECOND";
+    let read = match value {
+        Value::Null => return Ok(None),
+        Value::Time(time) => return Ok(Some(time.micros())),
+        Value::Date(_) | Value::DateTime(_) | Value::Timestamp(_) => None,
+        _ => temporal::parse_day_second(&convert::text_of(value, context)),
+    };
+    let Some(read) = read else {
+        context.warn_incorrect(KIND, value)?;
+        return Ok(None);
+    };
+    if read.truncated {
+        context.warn_truncated(KIND, value)?;
+    } else if read.fraction_cut {
+        context.note_truncated(KIND, value);
+    }
+    Ok(Some(read.value))
+}
+
+enum TimeOrDateTime {
+    Time(Time),
+    /// A date, at midnight.
+    Date(DateTime),
+    DateTime(DateTime),
+}
+
+/// Returns the microseconds since year 0.
+fn absolute_micros(datetime: DateTime) -> i64 {
+    i64::from(day_number(datetime.date)) * 86_400_000_000 + datetime.micros_of_day()
+}
+
+/// Returns the datetime of a sum. `None` outside the years 1 to 9999: the result is NULL without a warning.
+fn from_absolute_micros(micros: i64, decimals: u8) -> Option<DateTime> {
+    let day = u32::try_from(micros.div_euclid(86_400_000_000)).ok()?;
+    if !(366..=temporal::DAY_NUMBER_MAX).contains(&day) {
+        return None;
+    }
+    Some(DateTime::from_date_and_micros(
+        date_from_day_number(day),
+        micros.rem_euclid(86_400_000_000),
+        decimals,
+    ))
+}
+
+fn bind_addtime(call: &mut BindCall<'_>) -> Result<ExprType> {
+    let decimals = argument_fraction(call, 0, ReadAs::DateTime).max(argument_fraction(call, 1, ReadAs::Time));
+    let ty = match call.args[0].ty.class() {
+        Class::DateTime | Class::Date => ExprType::datetime(decimals),
+        Class::Time => ExprType::time(decimals),
+        _ => ExprType::new(DataType::Char {
+            length: 26,
+            collation: call.connection(),
+        }),
+    };
+    if ty.class() == Class::String {
+        call.function = function_of_text(call.function.name);
+    }
+    Ok(ty.nullable())
+}
+
+/// Returns the sum as a time or datetime, whatever the call returns.
+fn addtime_value(args: &Args<'_>, context: &mut EvalContext<'_>, direction: Direction) -> Result<Value> {
+    let left = args.value(0, context)?;
+    let Some(left) = time_or_datetime(&left, context)? else {
+        return Ok(Value::Null);
+    };
+    let right = args.value(1, context)?;
+    let added_decimals = match &*right {
+        Value::Text(text) => text
+            .rsplit_once('.')
+            .map_or(0, |(_, digits)| digits.len().min(6) as u8),
+        _ => args.ty_of(1).decimals(),
+    };
+    let right = some!(day_second(&right, context)?);
+    let delta = if direction == Direction::Forward {
+        right
+    } else {
+        -right
+    };
+    let as_text = args.ty.class() == Class::String;
+    // A number has the fraction digits of its type, a text shows a fraction if it is not zero.
+    let of_number = match args.ty_of(0).class() {
+        Class::Int | Class::Decimal => Some(args.ty_of(0).decimals().max(added_decimals).min(6)),
+        _ => None,
+    };
+    let decimals = |micros: i64| match (as_text, of_number) {
+        (true, Some(decimals)) => decimals,
+        (true, None) if micros % 1_000_000 == 0 => 0,
+        (true, None) => 6,
+        (false, _) => args.ty.decimals().min(6),
+    };
+    Ok(match left {
+        TimeOrDateTime::Date(datetime) | TimeOrDateTime::DateTime(datetime) => {
+            let micros = absolute_micros(datetime) + delta;
+            from_absolute_micros(micros, decimals(micros)).map_or(Value::Null, Value::DateTime)
+        }
+        TimeOrDateTime::Time(time) => {
+            let micros = time.micros() + delta;
+            let clipped = Time::from_micros(micros, 6).micros();
+            if clipped != micros {
+                context.warn_truncated("time", &Value::Text(clipped_text(micros)))?;
+            }
+            Value::Time(Time::from_micros(clipped, decimals(clipped)))
+        }
+    })
+}
+
+/// Returns the text of a time beyond the range of TIME, for the warning.
+fn clipped_text(micros: i64) -> String {
+    let sign = if micros < 0 { "-" } else { "" };
+    let total = micros.unsigned_abs() / 1_000_000;
+    let fraction = micros.unsigned_abs() % 1_000_000;
+    let base = format!(
+        "{sign}{:02}:{:02}:{:02}",
+        total / 3600,
+        total / 60 % 60,
+        total % 60
+    );
+    if fraction == 0 {
+        base
+    } else {
+        format!("{base}.{fraction:06}")
+    }
+}
+
+fn eval_datediff(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
+    let left = some!(args.datetime(0, context)?);
+    let right = some!(args.datetime(1, context)?);
+    let (left, right) = (some!(real_day(left.date)), some!(real_day(right.date)));
+    Ok(Value::Int(i64::from(left) - i64::from(right)))
+}
+
+fn bind_timediff(call: &mut BindCall<'_>) -> Result<ExprType> {
+    let decimals = argument_fraction(call, 0, ReadAs::Time).max(argument_fraction(call, 1, ReadAs::Time));
+    Ok(ExprType::time(decimals).nullable())
+}
+
+fn eval_timediff(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
+    let left = args.value(0, context)?;
+    let right = args.value(1, context)?;
+    let left = time_or_datetime(&left, context)?;
+    let right = time_or_datetime(&right, context)?;
+    let micros = match (left, right) {
+        (Some(TimeOrDateTime::Time(left)), Some(TimeOrDateTime::Time(right))) => {
+            left.micros() - right.micros()
+        }
+        (Some(TimeOrDateTime::DateTime(left)), Some(TimeOrDateTime::DateTime(right)))
+        | (Some(TimeOrDateTime::Date(left)), Some(TimeOrDateTime::Date(right))) => {
+            absolute_micros(left) - absolute_micros(right)
+        }
+        _ => return Ok(Value::Null),
+    };
+    let decimals = args.ty.decimals().min(6);
+    let result = Time::from_micros(micros, decimals);
+    if result.micros() != micros {
+        context.warn_truncated("time", &Value::Text(clipped_text(micros)))?;
+    }
+    Ok(Value::Time(result.truncated(decimals)))
+}
+
+fn eval_timestampdiff(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
+    use IntervalUnit as U;
+    let unit = unit_named(args.keyword(0)).ok_or_else(|| errors::syntax_near(args.keyword(0)))?;
+    let from = some!(args.datetime(1, context)?);
+    let to = some!(args.datetime(2, context)?);
+    some!(real_day(from.date));
+    some!(real_day(to.date));
+    let micros = absolute_micros(to) - absolute_micros(from);
+    let months = || {
+        let (early, late, sign) = if micros < 0 { (to, from, -1) } else { (from, to, 1) };
+        let index = |date: Date| i64::from(date.year) * 12 + i64::from(date.month);
+        let mut months = index(late.date) - index(early.date);
+        if (late.date.day, late.micros_of_day()) < (early.date.day, early.micros_of_day()) {
+            months -= 1;
+        }
+        months * sign
+    };
+    Ok(Value::Int(match unit {
+        U::Year => months() / 12,
+        U::Quarter => months() / 3,
+        U::Month => months(),
+        U::Week => micros / (7 * 86_400_000_000),
+        U::Day => micros / 86_400_000_000,
+        U::Hour => micros / 3_600_000_000,
+        U::Minute => micros / 60_000_000,
+        U::Second => micros / 1_000_000,
+        U::Microsecond => micros,
+        _ => return Err(errors::syntax_near(args.keyword(0))),
+    }))
+}
+
+fn bind_timestamp(call: &mut BindCall<'_>) -> Result<ExprType> {
+    let decimals = (0..call.args.len())
+        .map(|index| match index {
+            0 => argument_fraction(call, index, ReadAs::DateTime),
+            _ => argument_fraction(call, index, ReadAs::Time),
+        })
+        .max()
+        .unwrap_or(0);
+    Ok(ExprType::datetime(decimals).nullable())
+}
+
+fn eval_timestamp(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
+    let datetime = some!(args.datetime(0, context)?);
+    let decimals = args.ty.decimals().min(6);
+    if args.len() == 1 {
+        return Ok(Value::DateTime(datetime.truncated(decimals)));
+    }
+    let value = args.value(1, context)?;
+    let added = some!(day_second(&value, context)?);
+    some!(real_day(datetime.date));
+    let sum = from_absolute_micros(absolute_micros(datetime) + added, decimals);
+    Ok(sum.map_or(Value::Null, Value::DateTime))
+}
+
+fn eval_makedate(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
+    let year = some!(args.int(0, context)?);
+    let day = some!(args.int(1, context)?);
+    if !(0..=9999).contains(&year) || day <= 0 {
+        return Ok(Value::Null);
+    }
+    let year = two_digit_year(year);
+    let number = i64::from(day_number(Date::new(year as u16, 1, 1))).saturating_add(day - 1);
+    Ok(match u32::try_from(number) {
+        Ok(number) if (366..=temporal::DAY_NUMBER_MAX).contains(&number) => {
+            Value::Date(date_from_day_number(number))
+        }
+        _ => Value::Null,
+    })
+}
+
+/// Converts 0 to 69 to 2000 to 2069, and 70 to 99 to 1970 to 1999.
+fn two_digit_year(year: i64) -> i64 {
+    match year {
+        0..=69 => year + 2000,
+        70..=99 => year + 1900,
+        year => year,
+    }
+}
+
+fn eval_maketime(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
+    let hour = some!(args.wide_int(0, context)?);
+    let minute = some!(args.int(1, context)?);
+    let second = some!(args.decimal(2, context)?);
+    if !(0..60).contains(&minute) || second.is_negative() || second >= Decimal::from(60i64) {
+        return Ok(Value::Null);
+    }
+    let micros = second
+        .round(6, super::temporal_number::fraction_rounding(context))
+        .mul(&Decimal::from(1_000_000i64))?
+        .to_i64()?;
+    let magnitude = i64::try_from(hour.unsigned_abs())
+        .unwrap_or(i64::MAX)
+        .saturating_mul(3_600_000_000)
+        .saturating_add(minute * 60_000_000 + micros);
+    let total = if hour < 0 { -magnitude } else { magnitude };
+    let result = Time::from_micros(total, args.ty.decimals().min(6));
+    if result.micros() != total {
+        let text = format!("{hour:02}:{minute:02}:{:02}", micros / 1_000_000);
+        context.warn_truncated("time", &Value::Text(text))?;
+    }
+    Ok(Value::Time(result.truncated(args.ty.decimals().min(6))))
+}

@@ -1,0 +1,144 @@
+//! Aggregates that can give back what they took: over a frame whose first rows go while others come.
+//!
+//! COUNT, SUM, AVG and the bit functions can; MIN, MAX and the variances cannot. A sum of doubles is kept as MariaDB keeps it, by subtracting what goes:
+//! it gives MariaDB's digits, and where numbers of very different sizes slide through a frame, its rounding errors.
+
+use paceline_types::{Decimal, Value};
+
+use super::aggregate::{Aggregate, AggregateFunction, double_result, exact_result};
+use super::context::EvalContext;
+use super::errors;
+use super::eval::convert;
+use super::expr_type::Class;
+use crate::error::Result;
+
+/// State of an aggregate over a sliding frame.
+#[derive(Debug)]
+pub struct SlidingAccumulator(State);
+
+#[derive(Debug)]
+enum State {
+    Count(i64),
+    /// Integers are summed apart.
+    Exact {
+        sum: Decimal,
+        small: i128,
+        count: u64,
+    },
+    Double {
+        sum: f64,
+        count: u64,
+    },
+    /// In how many values each bit is set.
+    Bits {
+        ones: Box<[u64; 64]>,
+        count: u64,
+    },
+}
+
+/// Direction of a value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Slide {
+    /// Its row comes into the frame.
+    In,
+    /// Its row leaves the frame.
+    Out,
+}
+
+impl SlidingAccumulator {
+    /// One without rows; `None` for an aggregate that cannot give back what it took.
+    pub fn new(aggregate: &Aggregate) -> Option<Self> {
+        use AggregateFunction as A;
+        Some(Self(match aggregate.function {
+            A::CountRows | A::Count => State::Count(0),
+            A::Sum | A::Avg if aggregate.ty.class() == Class::Decimal => State::Exact {
+                sum: Decimal::ZERO,
+                small: 0,
+                count: 0,
+            },
+            A::Sum | A::Avg => State::Double { sum: 0.0, count: 0 },
+            A::BitAnd | A::BitOr | A::BitXor => State::Bits {
+                ones: Box::new([0; 64]),
+                count: 0,
+            },
+            _ => return None,
+        }))
+    }
+
+    /// Takes the value of a row into account that comes, or no longer that of one that goes; `None` for COUNT(*).
+    ///
+    /// # Errors
+    /// What its conversion meets; 1690.
+    pub fn slide(
+        &mut self,
+        direction: Slide,
+        value: Option<&Value>,
+        context: &mut EvalContext<'_>,
+    ) -> Result<()> {
+        if value.is_some_and(Value::is_null) {
+            return Ok(());
+        }
+        let comes = direction == Slide::In;
+        match &mut self.0 {
+            State::Count(count) => *count += if comes { 1 } else { -1 },
+            State::Exact { sum, small, count } => {
+                *count = moved(*count, comes);
+                let sign = if comes { 1 } else { -1 };
+                match value {
+                    Some(Value::Int(number)) => *small += sign * i128::from(*number),
+                    Some(Value::UInt(number)) => *small += sign * i128::from(*number),
+                    Some(other) => {
+                        let number = convert::to_decimal(other, context)?;
+                        let result = if comes { sum.add(&number) } else { sum.sub(&number) };
+                        *sum = result.map_err(|_| errors::out_of_range("DECIMAL", "sum"))?;
+                    }
+                    None => {}
+                }
+            }
+            State::Double { sum, count } => {
+                *count = moved(*count, comes);
+                if let Some(value) = value {
+                    let number = convert::to_double(value, context)?;
+                    *sum += if comes { number } else { -number };
+                }
+            }
+            State::Bits { ones, count } => {
+                *count = moved(*count, comes);
+                if let Some(value) = value {
+                    let mut bits = convert::to_bits(value, context)?;
+                    while bits != 0 {
+                        let bit = bits.trailing_zeros() as usize;
+                        ones[bit] = moved(ones[bit], comes);
+                        bits &= bits - 1;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The result for the rows that are in.
+    ///
+    /// # Errors
+    /// 1690.
+    pub fn value(&self, aggregate: &Aggregate, context: &EvalContext<'_>) -> Result<Value> {
+        Ok(match &self.0 {
+            State::Count(count) => Value::Int(*count),
+            State::Exact { sum, small, count } => exact_result(aggregate, sum, *small, *count, context)?,
+            State::Double { sum, count } => double_result(aggregate, *sum, *count)?,
+            State::Bits { ones, count } => {
+                let set = |ones: u64| match aggregate.function {
+                    AggregateFunction::BitAnd => ones == *count,
+                    AggregateFunction::BitOr => ones > 0,
+                    _ => ones % 2 == 1,
+                };
+                let bits = ones.iter().enumerate();
+                Value::UInt(bits.fold(0, |bits, (bit, ones)| bits | (u64::from(set(*ones)) << bit)))
+            }
+        })
+    }
+}
+
+fn moved(count: u64, comes: bool) -> u64 {
+    if comes { count + 1 } else { count - 1 }
+}

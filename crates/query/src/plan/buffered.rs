@@ -1,0 +1,209 @@
+//! Reading a table once and keeping its rows: hash tables for joins by equality, buffers for others.
+//!
+//! The rows that pass the conditions on the table alone are read by the path that is best for those, and put into a hash table by the values of the
+//! equalities with the tables before; without an equality, into a list. So an inner table costs one reading and a probe for each row before it, instead of a reading
+//! for each.
+
+use super::conditions::{Condition, SlotMap, TableSet, for_each_slot};
+use super::keys::{COST_SCANNED_ROW, COST_SEEK, Choice, TableInfo, can_hash};
+use super::range::RangeCondition;
+use super::tree::{AccessPath, HashKey, JoinKind, JoinStep, StepSource, TableAccess};
+use paceline_expression::{CompareOp, Expr, ExprKind};
+
+/// Looking into a hash table.
+const COST_PROBE: f64 = 0.1;
+/// Taking a row from it.
+const COST_KEPT_ROW: f64 = 0.04;
+/// Putting a row into it.
+const COST_KEEPING_ROW: f64 = 0.15;
+/// Larger tables are not kept where an index serves.
+const KEPT_ROWS_MAX: f64 = 2_000_000.0;
+
+/// When rows may be kept instead of read again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Buffering {
+    /// Wherever it is cheaper.
+    Free,
+    /// Where no index serves: a LIMIT may want few rows, for which a whole table need not be read.
+    WithoutIndex,
+    /// As a hash table of all rows, where no index serves: rows are locked as they are found.
+    Locking,
+}
+
+/// The ways to read a table after others.
+#[derive(Debug)]
+pub(crate) struct Candidates {
+    pub direct: Choice,
+    pub kept: Option<Choice>,
+}
+
+impl Candidates {
+    /// The cheaper one for so many rows before.
+    pub fn best(&self, prefix_rows: f64) -> &Choice {
+        match &self.kept {
+            Some(kept) if kept.total(prefix_rows) < self.direct.total(prefix_rows) => kept,
+            _ => &self.direct,
+        }
+    }
+}
+
+impl TableInfo<'_> {
+    /// The ways to read this table for the conditions that the available tables allow to use.
+    pub fn candidates(
+        &self,
+        number: usize,
+        conditions: &[&Condition],
+        available: TableSet,
+        slots: &SlotMap,
+        buffering: Buffering,
+    ) -> Candidates {
+        let direct = self.best_access(conditions, available, slots);
+        let by_index = !matches!(direct.path, AccessPath::All);
+        let may_keep = available != 0 && !(by_index && (self.forced || buffering != Buffering::Free));
+        let kept = may_keep.then(|| self.kept(number, conditions, available, slots, buffering, &direct));
+        Candidates {
+            kept: kept.flatten(),
+            direct,
+        }
+    }
+
+    fn kept(
+        &self,
+        number: usize,
+        conditions: &[&Condition],
+        available: TableSet,
+        slots: &SlotMap,
+        buffering: Buffering,
+        direct: &Choice,
+    ) -> Option<Choice> {
+        let own = 1 << number;
+        let keys = hash_keys(conditions, own, available, slots);
+        if keys.is_empty() && buffering == Buffering::Locking {
+            return None;
+        }
+        let all = Choice::all(self.statistics.rows.max(1.0));
+        let (source, filter) = match buffering {
+            Buffering::Locking => (all, Vec::new()),
+            Buffering::Free | Buffering::WithoutIndex => {
+                let best = self.best_access(conditions, 0, slots);
+                let source = if is_fixed_path(&best.path) { best } else { all };
+                let own_conditions = conditions
+                    .iter()
+                    .filter(|condition| is_fixed(condition, own, slots));
+                let filter = own_conditions.map(|condition| condition.expr.clone()).collect();
+                (source, filter)
+            }
+        };
+        let local = self.local_rows(own, conditions).min(source.rows).max(0.5);
+        if !matches!(direct.path, AccessPath::All) && local > KEPT_ROWS_MAX {
+            return None;
+        }
+        let different: f64 = keys
+            .iter()
+            .map(|key| self.distinct_values(&key.inner).min(local.max(1.0)))
+            .product();
+        let matching = (local / different.max(1.0)).max(0.01);
+        let setup = COST_SEEK + source.cost + local * COST_KEEPING_ROW;
+        let used = keys.iter().filter_map(|key| self.column_of(&key.inner)).collect();
+        let access = TableAccess {
+            possible: source.possible,
+            ..TableAccess::new(number, source.path, source.rows)
+        };
+        let source = JoinStep::new(JoinKind::Inner, StepSource::Table(access), Vec::new(), filter);
+        Some(Choice {
+            path: AccessPath::Hash {
+                keys,
+                source: Box::new(source),
+            },
+            rows: matching,
+            cost: COST_PROBE + matching * COST_KEPT_ROW,
+            setup,
+            possible: direct.possible.clone(),
+            used,
+        })
+    }
+}
+
+impl Choice {
+    /// Reading all rows.
+    pub fn all(rows: f64) -> Self {
+        Choice {
+            path: AccessPath::All,
+            rows,
+            cost: COST_SEEK + rows * COST_SCANNED_ROW,
+            setup: 0.0,
+            possible: Vec::new(),
+            used: Vec::new(),
+        }
+    }
+}
+
+/// The equalities between an expression over the table and one over those before, one for each expression.
+fn hash_keys(conditions: &[&Condition], own: TableSet, available: TableSet, slots: &SlotMap) -> Vec<HashKey> {
+    let mut keys: Vec<HashKey> = Vec::new();
+    for condition in conditions {
+        let ExprKind::Compare {
+            op: CompareOp::Eq,
+            by,
+            operands,
+        } = &condition.expr.kind
+        else {
+            continue;
+        };
+        let [left, right] = &**operands;
+        if !can_hash(by, &left.ty, &right.ty) {
+            continue;
+        }
+        for (inner, outer) in [(left, right), (right, left)] {
+            let outer_tables = slots.tables(outer);
+            // The hash table is made once a statement.
+            if slots.reads_only(inner, own)
+                && outer_tables != 0
+                && outer_tables & !available == 0
+                && outer.is_stable()
+                && inner.is_stable()
+            {
+                if !keys.iter().any(|key| super::block::same_expr(&key.inner, inner)) {
+                    keys.push(HashKey {
+                        inner: inner.clone(),
+                        outer: outer.clone(),
+                        by: by.clone(),
+                    });
+                }
+                break;
+            }
+        }
+    }
+    keys
+}
+
+/// Whether a condition is on this table alone and holds for the same rows throughout the statement: then it is checked when the rows are kept, and not again.
+pub(super) fn is_fixed(condition: &Condition, own: TableSet, slots: &SlotMap) -> bool {
+    condition.stable && slots.reads_only(&condition.expr, own) && !reads_variable(&condition.expr)
+}
+
+/// Whether a path leads to the same rows throughout the statement.
+fn is_fixed_path(path: &AccessPath) -> bool {
+    let is_fixed = |expr: &Expr| {
+        let mut reads_row = false;
+        for_each_slot(expr, &mut |_| reads_row = true);
+        !reads_row && expr.is_stable() && !reads_variable(expr)
+    };
+    let all_fixed = |condition: &RangeCondition| {
+        let mut all = true;
+        condition.for_each_value(&mut |value| all = all && is_fixed(value));
+        all
+    };
+    match path {
+        AccessPath::All | AccessPath::Index { .. } => true,
+        AccessPath::Lookup { key, .. } => key.iter().all(|part| is_fixed(&part.value)),
+        AccessPath::Range { condition, .. } => all_fixed(condition),
+        AccessPath::Union { parts } => parts.iter().all(|(_, condition)| all_fixed(condition)),
+        AccessPath::Hash { .. } => false,
+    }
+}
+
+/// A variable may be assigned while the statement runs.
+fn reads_variable(expr: &Expr) -> bool {
+    expr.any(&mut |node| matches!(node.kind, ExprKind::UserVariable(_)))
+}

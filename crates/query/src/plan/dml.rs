@@ -1,0 +1,690 @@
+//! INSERT, REPLACE, UPDATE and DELETE.
+//!
+//! UPDATE and DELETE are a SELECT of the rows to change, under exclusive locks, that keeps where each row is; what is done with them is
+//! the executor's. INSERT builds its rows in slots `0..n` of one row buffer, `n` being the table's columns, so that a value may name a
+//! column before it; ON DUPLICATE KEY UPDATE sees the row that is there in the same slots, and the new one (`VALUES(c)`) in `n..2n`.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use paceline_storage::Clustered;
+use paceline_types::Value;
+use paceline_types::error_code::{
+    ER_BAD_FIELD_ERROR, ER_FIELD_SPECIFIED_TWICE, ER_MULTI_UPDATE_KEY_CONFLICT, ER_NO_DEFAULT_FOR_FIELD,
+    ER_NON_UPDATABLE_TABLE, ER_UNKNOWN_TABLE, ER_UPDATED_COLUMN_ONLY_ONCE, ER_WRONG_VALUE_COUNT_ON_ROW,
+};
+
+use super::block::{BindMode, Block};
+use super::defaults::{check_plans, column_default, default_plans, generated_plans, on_update_plans};
+use super::from::FromNode;
+use super::select::BoundSelect;
+use super::source_columns::SourceColumns;
+use super::tree::{
+    GroupStrategy, Limit, LockPatience, LockStrength, QueryBody, QueryPlan, ReadMode, SelectPlan, SortKey,
+    TableSource,
+};
+use super::{PlanKind, Planner, ResultColumn, TableUsage};
+use crate::error::{Error, Result};
+use paceline_catalog::TableDefinition;
+use paceline_expression::session::SqlMode;
+use paceline_expression::{Clause, CompareOp, Expr, ExprKind};
+use paceline_syntax::ast;
+use paceline_syntax::{AssignedValue, InsertKind, InsertSource};
+
+/// INSERT and REPLACE.
+#[derive(Debug)]
+pub struct InsertPlan {
+    pub replace: bool,
+    pub ignore: bool,
+    pub table: Arc<TableDefinition>,
+    /// The columns that get values, in the order of the values.
+    pub columns: Vec<usize>,
+    pub source: InsertRows,
+    /// What each column of the table gets when it is not named.
+    pub defaults: Vec<DefaultPlan>,
+    pub on_duplicate: Vec<AssignmentPlan>,
+    /// Where values of the query go that are behind those for the table: what ON DUPLICATE KEY UPDATE reads of its tables.
+    pub source_slots: Range<usize>,
+    /// With ON DUPLICATE KEY UPDATE: what follows from a change, as in [`UpdateTarget`].
+    pub on_update: Vec<AssignmentPlan>,
+    /// Whether the query that gives the rows reads a table that the statement changes.
+    pub reads_changed: bool,
+    /// Whether values name columns of the row that they are for.
+    pub reads_row: bool,
+    /// Generated columns, in the order in which they are made.
+    pub generated: Vec<AssignmentPlan>,
+    pub checks: Vec<CheckPlan>,
+    pub returning: Option<Vec<Expr>>,
+    /// Slots of the row that values are evaluated on.
+    pub slot_count: usize,
+}
+
+/// Where the rows come from.
+#[derive(Debug)]
+pub enum InsertRows {
+    /// VALUES; `None` is DEFAULT.
+    Values(Vec<Vec<Option<Expr>>>),
+    /// A query.
+    Query(Arc<QueryPlan>),
+    /// Lines of a file: [`super::LoadPlan`].
+    File,
+}
+
+/// What a column gets when it is not named.
+#[derive(Debug, Clone)]
+pub enum DefaultPlan {
+    /// There is no default: 1364 in strict mode, else the type's zero.
+    None,
+    /// This value, of the column's type already.
+    Value(Value),
+    /// An expression over the row.
+    Expr(Expr),
+    /// The next AUTO_INCREMENT value.
+    AutoIncrement,
+}
+
+/// `column = value`.
+#[derive(Debug, Clone)]
+pub struct AssignmentPlan {
+    /// The column's offset in the table.
+    pub column: usize,
+    pub value: Expr,
+}
+
+/// A check constraint.
+#[derive(Debug, Clone)]
+pub struct CheckPlan {
+    pub name: String,
+    /// Over the table's columns in slots from 0.
+    pub condition: Expr,
+}
+
+/// UPDATE.
+#[derive(Debug)]
+pub struct UpdatePlan {
+    pub ignore: bool,
+    /// Selects the rows; LIMIT is in it.
+    pub select: Box<SelectPlan>,
+    pub targets: Vec<UpdateTarget>,
+    /// Whether a subquery reads a table that the statement changes.
+    pub reads_changed: bool,
+    /// Whether the rows have an order, given by an index or not.
+    pub is_ordered: bool,
+}
+
+/// A table that is updated.
+#[derive(Debug)]
+pub struct UpdateTarget {
+    /// Which of the select's tables.
+    pub table: usize,
+    /// Its first slot.
+    pub base: usize,
+    pub definition: Arc<TableDefinition>,
+    pub assignments: Vec<AssignmentPlan>,
+    /// What follows from a change: columns with ON UPDATE CURRENT_TIMESTAMP that are not assigned, and the expression that gives the time;
+    /// then generated columns.
+    pub on_update: Vec<AssignmentPlan>,
+    pub checks: Vec<CheckPlan>,
+}
+
+impl UpdateTarget {
+    /// Whether a column is assigned.
+    pub fn assigns(&self, column: usize) -> bool {
+        self.assignments
+            .iter()
+            .any(|assignment| assignment.column == column)
+    }
+}
+
+/// Quotients keep their digits, in the plan and in the one that may run instead.
+pub(super) fn keep_digits(select: &mut SelectPlan) {
+    select.unrounded = !keeps_rows(select);
+    if let Some(otherwise) = &mut select.otherwise {
+        keep_digits(&mut otherwise.select);
+    }
+}
+
+/// Whether MariaDB makes a query's rows in a temporary table first, whose columns hold of a quotient what its type shows. It does so
+/// for an INSERT that reads its own table as well.
+fn keeps_rows(select: &SelectPlan) -> bool {
+    let groups = select
+        .aggregation
+        .as_ref()
+        .map(|aggregation| &aggregation.strategy);
+    select.distinct || select.windows.is_some() || matches!(groups, Some(GroupStrategy::Hash))
+}
+
+/// DELETE.
+#[derive(Debug)]
+pub struct DeletePlan {
+    /// Rows that foreign keys keep are passed over.
+    pub ignore: bool,
+    /// Whether it has a WHERE.
+    pub has_where: bool,
+    /// Selects the rows.
+    pub select: Box<SelectPlan>,
+    /// The tables whose rows go: which of the select's tables, and what they are.
+    pub targets: Vec<(usize, Arc<TableDefinition>)>,
+    /// Whether a subquery reads a table that the statement changes.
+    pub reads_changed: bool,
+    pub returning: Option<Vec<Expr>>,
+}
+
+impl Planner<'_> {
+    pub(super) fn plan_insert(
+        &self,
+        insert: &paceline_syntax::Insert,
+    ) -> Result<(PlanKind, Vec<ResultColumn>)> {
+        let replace = insert.kind == InsertKind::Replace;
+        let table = self.find_table(insert.table.database.as_deref(), &insert.table.name)?;
+        let usage = TableUsage {
+            insert: true,
+            delete: replace,
+            update: !insert.on_duplicate.is_empty(),
+            ..TableUsage::default()
+        };
+        self.use_table(table.database(), table.name(), Some(&table), usage);
+        self.name_table(&table, table.name());
+        let mut block = Block::new(self, None);
+        block.add_base(table.name(), &table, &[])?;
+        block.visible = (0..table.columns().len())
+            .map(|column| super::block::VisibleColumn { table: 0, column })
+            .collect();
+        block.values_base = Some(block.allocate(table.columns().len()));
+        let columns = insert_columns(&block, &table, insert)?;
+        let mut read = SourceColumns::default();
+        let source = match &insert.source {
+            InsertSource::Values(rows) => {
+                let mut bound = Vec::with_capacity(rows.len());
+                for (number, row) in rows.iter().enumerate() {
+                    bound.push(bind_values(&mut block, row, &columns, number, rows)?);
+                }
+                InsertRows::Values(bound)
+            }
+            InsertSource::Query(query) => {
+                read = SourceColumns::of(&block, insert, query)?;
+                let mut plan = self.plan_source(query, &read)?;
+                if let QueryBody::Select(select) = &mut plan.body
+                    && !self.reads_changed()
+                {
+                    keep_digits(select);
+                }
+                if plan.columns.len() != columns.len() + read.len() {
+                    return Err(Error::new(ER_WRONG_VALUE_COUNT_ON_ROW, &[&1]));
+                }
+                InsertRows::Query(Arc::new(plan))
+            }
+        };
+        let mut updated = Vec::with_capacity(insert.on_duplicate.len());
+        for assignment in &insert.on_duplicate {
+            updated.push(find_assigned(&block, &assignment.column, "UPDATE")?.1);
+        }
+        let (tables, names) = (block.tables.len(), block.visible.len());
+        let source_slots = match &source {
+            InsertRows::Query(plan) => read.bind(&mut block, plan)?,
+            InsertRows::Values(_) | InsertRows::File => 0..0,
+        };
+        let mut on_duplicate = Vec::with_capacity(insert.on_duplicate.len());
+        for (assignment, column) in insert.on_duplicate.iter().zip(updated) {
+            let value = bind_assigned(&mut block, 0, column, &assignment.value, "UPDATE")?;
+            on_duplicate.push(AssignmentPlan { column, value });
+        }
+        // RETURNING reads the row alone.
+        block.tables.truncate(tables);
+        block.visible.truncate(names);
+        let mut on_update = Vec::new();
+        if !on_duplicate.is_empty() {
+            let assigned: Vec<usize> = on_duplicate.iter().map(|assignment| assignment.column).collect();
+            on_update = on_update_plans(self, &table, &assigned)?;
+            on_update.extend(generated_plans(self, &table, 0)?);
+        }
+        let reads_changed = self.reads_changed();
+        // Both tell of rows that were there.
+        if !insert.on_duplicate.is_empty() || !insert.returning.is_empty() {
+            let usage = TableUsage {
+                select: true,
+                ..TableUsage::default()
+            };
+            self.use_table(table.database(), table.name(), Some(&table), usage);
+        }
+        let (returning, result) = bind_returning(&mut block, &insert.returning)?;
+        let reads_row = match &source {
+            InsertRows::Values(rows) => {
+                let is_column = |expr: &Expr| expr.any(&mut |node| matches!(node.kind, ExprKind::Column(_)));
+                rows.iter().flatten().flatten().any(is_column)
+            }
+            InsertRows::Query(_) | InsertRows::File => false,
+        };
+        let plan = InsertPlan {
+            on_update,
+            reads_changed,
+            reads_row,
+            replace,
+            ignore: insert.ignore,
+            defaults: default_plans(self, &table)?,
+            generated: generated_plans(self, &table, 0)?,
+            checks: check_plans(self, &table)?,
+            columns,
+            source,
+            on_duplicate,
+            source_slots,
+            returning,
+            slot_count: block.slot_count,
+            table,
+        };
+        Ok((PlanKind::Insert(Box::new(plan)), result))
+    }
+
+    pub(super) fn plan_update(
+        &self,
+        update: &paceline_syntax::Update,
+    ) -> Result<(PlanKind, Vec<ResultColumn>)> {
+        let number = self.next_select_number();
+        let mut block = Block::new(self, None);
+        let from = block.bind_from(&update.tables, TableUsage::default())?;
+        let mut targets: Vec<UpdateTarget> = Vec::new();
+        for assignment in &update.assignments {
+            let (table, column) = find_assigned(&block, &assignment.column, "SET")?;
+            let TableSource::Base(definition) = &block.tables[table].source else {
+                return Err(Error::new(
+                    ER_NON_UPDATABLE_TABLE,
+                    &[&block.tables[table].alias, &"UPDATE"],
+                ));
+            };
+            let definition = definition.clone();
+            let value = bind_assigned(&mut block, table, column, &assignment.value, "SET")?;
+            let assignment = AssignmentPlan { column, value };
+            match targets.iter_mut().find(|target| target.table == table) {
+                Some(target) => target.assignments.push(assignment),
+                None => {
+                    let usage = TableUsage {
+                        update: true,
+                        ..TableUsage::default()
+                    };
+                    self.use_table(definition.database(), definition.name(), Some(&definition), usage);
+                    let checks = check_plans(self, &definition)?;
+                    let base = block.tables[table].base;
+                    targets.push(UpdateTarget {
+                        table,
+                        base,
+                        definition,
+                        assignments: vec![assignment],
+                        on_update: Vec::new(),
+                        checks,
+                    });
+                }
+            }
+        }
+        check_shared_keys(&block, &targets)?;
+        if self
+            .session()
+            .settings
+            .sql_mode
+            .contains(SqlMode::SIMULTANEOUS_ASSIGNMENT)
+        {
+            check_assigned_once(&block, &targets)?;
+        }
+        for target in &mut targets {
+            let assigned: Vec<usize> = target
+                .assignments
+                .iter()
+                .map(|assignment| assignment.column)
+                .collect();
+            target.on_update = on_update_plans(self, &target.definition, &assigned)?;
+            let generated = generated_plans(self, &target.definition, target.base)?;
+            target.on_update.extend(generated);
+        }
+        let selection = update.selection.as_ref();
+        let bound = bind_clauses(
+            &mut block,
+            number,
+            selection,
+            &update.order_by,
+            update.limit.as_ref(),
+        )?;
+        let is_ordered = bound
+            .order
+            .iter()
+            .any(|item| matches!(&item.key, SortKey::Expr(key) if !is_fixed(key, &bound.conditions)));
+        let reads_changed = self.reads_changed();
+        let changed: Vec<usize> = targets.iter().map(|target| target.table).collect();
+        block.note_read(&changed);
+        use_all_columns(&mut block, &changed);
+        let select = changing_select(block, from, bound)?;
+        Ok((
+            PlanKind::Update(Box::new(UpdatePlan {
+                ignore: update.ignore,
+                select,
+                targets,
+                reads_changed,
+                is_ordered,
+            })),
+            Vec::new(),
+        ))
+    }
+
+    pub(super) fn plan_delete(
+        &self,
+        delete: &paceline_syntax::Delete,
+    ) -> Result<(PlanKind, Vec<ResultColumn>)> {
+        let number = self.next_select_number();
+        let mut block = Block::new(self, None);
+        let from = block.bind_from(&delete.from, TableUsage::default())?;
+        let mut numbers = Vec::new();
+        if delete.targets.is_empty() {
+            numbers.extend((0..block.tables.len()).filter(|&table| block.tables[table].owner == 0));
+        }
+        for target in &delete.targets {
+            let found = block.tables.iter().position(|table| {
+                *table.alias == *target.name
+                    && table.owner == 0
+                    && target
+                        .database
+                        .as_deref()
+                        .is_none_or(|database| *table.database == *database)
+            });
+            let Some(table) = found else {
+                return Err(Error::new(ER_UNKNOWN_TABLE, &[&target.name, &"MULTI DELETE"]));
+            };
+            numbers.push(table);
+        }
+        let mut targets = Vec::with_capacity(numbers.len());
+        for &table in &numbers {
+            let TableSource::Base(definition) = &block.tables[table].source else {
+                return Err(Error::new(
+                    ER_NON_UPDATABLE_TABLE,
+                    &[&block.tables[table].alias, &"DELETE"],
+                ));
+            };
+            let usage = TableUsage {
+                delete: true,
+                ..TableUsage::default()
+            };
+            self.use_table(definition.database(), definition.name(), Some(definition), usage);
+            targets.push((table, definition.clone()));
+        }
+        let (returning, result) = bind_returning(&mut block, &delete.returning)?;
+        let selection = delete.selection.as_ref();
+        let bound = bind_clauses(
+            &mut block,
+            number,
+            selection,
+            &delete.order_by,
+            delete.limit.as_ref(),
+        )?;
+        let reads_changed = self.reads_changed();
+        block.note_read(match delete.targets.is_empty() {
+            true => &numbers,
+            // Of several tables each is read.
+            false => &[],
+        });
+        let select = changing_select(block, from, bound)?;
+        Ok((
+            PlanKind::Delete(Box::new(DeletePlan {
+                ignore: delete.ignore,
+                has_where: delete.selection.is_some(),
+                select,
+                targets,
+                reads_changed,
+                returning,
+            })),
+            result,
+        ))
+    }
+}
+
+/// 1706 where a table is updated under two names, one of which would take a row from where the other finds it.
+fn check_shared_keys(block: &Block<'_, '_>, targets: &[UpdateTarget]) -> Result<()> {
+    for one in targets {
+        let same = |other: &&UpdateTarget| {
+            other.table > one.table && Arc::ptr_eq(&other.definition, &one.definition)
+        };
+        let Clustered::Key(index) = one.definition.schema().clustered() else {
+            continue;
+        };
+        for other in targets.iter().filter(same) {
+            let parts = &one.definition.indexes()[index].parts;
+            if parts
+                .iter()
+                .any(|part| one.assigns(part.column) || other.assigns(part.column))
+            {
+                let alias = |target: &UpdateTarget| block.tables[target.table].alias.clone();
+                return Err(Error::new(
+                    ER_MULTI_UPDATE_KEY_CONFLICT,
+                    &[&alias(one), &alias(other)],
+                ));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// 4140 for a column that is assigned twice at once.
+fn check_assigned_once(block: &Block<'_, '_>, targets: &[UpdateTarget]) -> Result<()> {
+    for target in targets {
+        let columns = target.assignments.iter().map(|assignment| assignment.column);
+        for (number, column) in columns.clone().enumerate() {
+            if columns.clone().take(number).any(|other| other == column) {
+                let name = &target.definition.columns()[column].name;
+                let alias = &block.tables[target.table].alias;
+                return Err(Error::new(ER_UPDATED_COLUMN_ONLY_ONCE, &[alias, name]));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Whether one of the conditions says that an expression is equal to a constant.
+fn is_fixed(key: &Expr, conditions: &[Expr]) -> bool {
+    conditions.iter().any(|condition| match &condition.kind {
+        ExprKind::Compare {
+            op: CompareOp::Eq,
+            operands,
+            ..
+        } => {
+            let [left, right] = &**operands;
+            (super::block::same_expr(left, key) && right.is_constant_during_execution())
+                || (super::block::same_expr(right, key) && left.is_constant_during_execution())
+        }
+        _ => false,
+    })
+}
+
+/// What UPDATE or DELETE says of the rows that it changes.
+fn bind_clauses(
+    block: &mut Block<'_, '_>,
+    number: u32,
+    selection: Option<&ast::Expr>,
+    order_by: &[ast::OrderItem],
+    limit: Option<&ast::Expr>,
+) -> Result<BoundSelect> {
+    let mut conditions = Vec::new();
+    if let Some(selection) = selection {
+        super::conditions::split_and(
+            block.bind_condition(selection, BindMode::condition(Clause::Where))?,
+            &mut conditions,
+        );
+    }
+    let order = block.bind_order_by(order_by, &[])?;
+    let count = limit
+        .map(|limit| block.bind(limit, BindMode::named("LIMIT")))
+        .transpose()?;
+    Ok(BoundSelect {
+        number,
+        outputs: Vec::new(),
+        conditions,
+        groups: Vec::new(),
+        explicit: false,
+        rollup: false,
+        having: Vec::new(),
+        windows: Vec::new(),
+        order,
+        limit: Limit { count, offset: None },
+        straight: false,
+        distinct: false,
+        count_found_rows: false,
+        read: ReadMode::Locking {
+            strength: LockStrength::Exclusive,
+            wait: LockPatience::Default,
+        },
+    })
+}
+
+/// The SELECT of the rows that UPDATE or DELETE changes.
+fn changing_select(
+    block: Block<'_, '_>,
+    from: Option<FromNode>,
+    bound: BoundSelect,
+) -> Result<Box<SelectPlan>> {
+    match block.finish(from, bound)?.body {
+        QueryBody::Select(mut select) => {
+            select.keep_row_handles = true;
+            if let Some(otherwise) = &mut select.otherwise {
+                otherwise.select.keep_row_handles = true;
+            }
+            Ok(select)
+        }
+        _ => unreachable!("a SELECT was planned"),
+    }
+}
+
+impl Block<'_, '_> {
+    /// Notes which tables an UPDATE or DELETE reads: those of which a column is named, and those that are not among the changed ones. It comes
+    /// later than with a SELECT, so that what subqueries read can be told apart.
+    fn note_read(&self, changed: &[usize]) {
+        let usage = TableUsage {
+            select: true,
+            ..TableUsage::default()
+        };
+        for (number, table) in self.tables.iter().enumerate() {
+            let is_read = table.used.contains(&true) || !changed.contains(&number);
+            if !is_read || table.owner != 0 {
+                continue;
+            }
+            match &table.source {
+                TableSource::Base(definition) => {
+                    let (database, name) = (definition.database(), definition.name());
+                    self.planner.use_table(database, name, Some(definition), usage);
+                }
+                TableSource::Virtual { database, table } => {
+                    self.planner.use_table(database, table, None, usage);
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+fn use_all_columns(block: &mut Block<'_, '_>, tables: &[usize]) {
+    for &table in tables {
+        block.tables[table].used.fill(true);
+    }
+}
+
+fn insert_columns(
+    block: &Block<'_, '_>,
+    table: &TableDefinition,
+    insert: &paceline_syntax::Insert,
+) -> Result<Vec<usize>> {
+    if insert.columns.is_empty() {
+        let only_empty =
+            matches!(&insert.source, InsertSource::Values(rows) if rows.iter().all(Vec::is_empty));
+        if only_empty {
+            return Ok(Vec::new());
+        }
+        return Ok((0..table.columns().len())
+            .filter(|&column| !table.columns()[column].invisible)
+            .collect());
+    }
+    let mut columns = Vec::with_capacity(insert.columns.len());
+    for name in &insert.columns {
+        let (_, column) = find_assigned(block, name, "INSERT INTO")?;
+        if columns.contains(&column) {
+            return Err(Error::new(ER_FIELD_SPECIFIED_TWICE, &[&name.name]));
+        }
+        columns.push(column);
+    }
+    Ok(columns)
+}
+
+fn bind_values(
+    block: &mut Block<'_, '_>,
+    row: &[AssignedValue],
+    columns: &[usize],
+    number: usize,
+    rows: &[Vec<AssignedValue>],
+) -> Result<Vec<Option<Expr>>> {
+    // `VALUES ()` means defaults for all columns, in the first row or in every row.
+    if row.len() != columns.len() && !(row.is_empty() && rows.iter().all(Vec::is_empty)) {
+        return Err(Error::new(ER_WRONG_VALUE_COUNT_ON_ROW, &[&(number + 1)]));
+    }
+    let mut bound = Vec::with_capacity(row.len());
+    for value in row {
+        bound.push(match value {
+            AssignedValue::Default => None,
+            AssignedValue::Expr(expr) => Some(block.bind(expr, BindMode::named("VALUES"))?),
+        });
+    }
+    Ok(bound)
+}
+
+pub(super) fn find_assigned(
+    block: &Block<'_, '_>,
+    name: &paceline_syntax::ColumnName,
+    clause: &str,
+) -> Result<(usize, usize)> {
+    match block.find_column(name, clause)? {
+        Some(found) => Ok((found.table, found.column)),
+        None => Err(Error::new(ER_BAD_FIELD_ERROR, &[name, &clause])),
+    }
+}
+
+pub(super) fn bind_assigned(
+    block: &mut Block<'_, '_>,
+    table: usize,
+    column: usize,
+    value: &AssignedValue,
+    clause: &str,
+) -> Result<Expr> {
+    match value {
+        AssignedValue::Default => {
+            let TableSource::Base(definition) = &block.tables[table].source else {
+                unreachable!("only stored tables are assigned to")
+            };
+            let definition = definition.clone();
+            let base = block.tables[table].base;
+            match column_default(block.planner, &definition, column)? {
+                Some(mut expr) => {
+                    expr.map_columns(&mut |slot| slot + base);
+                    Ok(expr)
+                }
+                None => Err(Error::new(
+                    ER_NO_DEFAULT_FOR_FIELD,
+                    &[&definition.columns()[column].name],
+                )),
+            }
+        }
+        AssignedValue::Expr(expr) => block.bind(expr, BindMode::named(clause)),
+    }
+}
+
+fn bind_returning(
+    block: &mut Block<'_, '_>,
+    items: &[ast::SelectItem],
+) -> Result<(Option<Vec<Expr>>, Vec<ResultColumn>)> {
+    if items.is_empty() {
+        return Ok((None, Vec::new()));
+    }
+    let outputs = block.bind_returning(items)?;
+    if !block.aggregates.is_empty() {
+        return Err(Error::new(
+            paceline_types::error_code::ER_INVALID_GROUP_FUNC_USE,
+            &[],
+        ));
+    }
+    let columns = outputs.iter().map(|output| output.result.clone()).collect();
+    Ok((
+        Some(outputs.into_iter().map(|output| output.expr).collect()),
+        columns,
+    ))
+}

@@ -1,0 +1,534 @@
+//! FROM: tables, derived tables and joins.
+//!
+//! Joins become a tree of [`FromNode`]s. RIGHT JOIN is LEFT JOIN with its sides swapped; USING and NATURAL become conditions, and leave
+//! one of each pair of columns out of what a bare name or `*` sees. What the order of the joins is to be is decided later.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use paceline_types::DataType;
+use paceline_types::data_type::column_flags;
+use paceline_types::error_code::{
+    ER_BAD_FIELD_ERROR, ER_DUP_FIELDNAME, ER_NO_SUCH_TABLE, ER_NON_UNIQ_ERROR, ER_NONUNIQ_TABLE,
+    ER_WITH_COL_WRONG_LIST, ER_WRONG_COLUMN_NAME,
+};
+
+use super::block::{BindMode, Block, OnScope, TableColumn, TableRef, VisibleColumn};
+use super::common_table::CommonTableKind;
+use super::result_column::{ColumnOrigin, Through};
+use super::tree::TableSource;
+use super::{ResultColumn, TableUsage, unique_id};
+use crate::error::{Error, Result};
+use paceline_catalog::{NumberSeries, TableDefinition, same_name};
+use paceline_expression::{Clause, Expr, ExprType};
+use paceline_syntax::ast::{self, TableName};
+
+/// A part of FROM.
+#[derive(Debug)]
+pub(crate) enum FromNode {
+    /// A table, by its number in the block.
+    Table(usize),
+    /// Rows of both sides that match.
+    Inner {
+        /// What is joined, in the order written.
+        parts: Vec<FromNode>,
+        /// What must hold.
+        on: Vec<Expr>,
+        /// STRAIGHT_JOIN: the order is to stay.
+        straight: bool,
+    },
+    /// Rows of the left, with those of the right that match, or NULLs.
+    Left {
+        /// Every row of which appears.
+        left: Box<FromNode>,
+        /// What may be missing.
+        right: Box<FromNode>,
+        /// What decides about a match.
+        on: Vec<Expr>,
+    },
+}
+
+/// Whether an outer join may put NULLs in the place of a part of FROM.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Side {
+    /// Its rows are as they are.
+    Whole,
+    /// It may be missing.
+    Nullable,
+}
+
+/// A part of FROM with the names it gives.
+pub(crate) struct BoundFrom {
+    pub node: FromNode,
+    pub visible: Vec<VisibleColumn>,
+    pub tables: Range<usize>,
+}
+
+impl Block<'_, '_> {
+    /// Binds FROM; the block's names are known after it.
+    pub fn bind_from(&mut self, from: &[ast::JoinedTables], usage: TableUsage) -> Result<Option<FromNode>> {
+        let mut parts = Vec::with_capacity(from.len());
+        let mut visible = Vec::new();
+        for item in from {
+            let bound = self.bind_joins(item, usage, Side::Whole)?;
+            visible.extend(bound.visible);
+            parts.push(bound.node);
+        }
+        self.visible = visible;
+        Ok(match parts.len() {
+            0 => None,
+            1 => parts.pop(),
+            _ => Some(FromNode::Inner {
+                parts,
+                on: Vec::new(),
+                straight: false,
+            }),
+        })
+    }
+
+    pub fn bind_joins(
+        &mut self,
+        item: &ast::JoinedTables,
+        usage: TableUsage,
+        side: Side,
+    ) -> Result<BoundFrom> {
+        // A RIGHT JOIN may put NULLs in the place of all that stands before it.
+        let before = |number: usize| match item.joins[number..]
+            .iter()
+            .any(|join| join.kind == ast::JoinKind::Right)
+        {
+            true => Side::Nullable,
+            false => side,
+        };
+        let mut left = self.bind_factor(&item.first, usage, before(0))?;
+        for (number, join) in item.joins.iter().enumerate() {
+            let own = match join.kind == ast::JoinKind::Left {
+                true => Side::Nullable,
+                false => before(number + 1),
+            };
+            let right = self.bind_factor(&join.table, usage, own)?;
+            left = self.bind_join(left, right, join)?;
+        }
+        Ok(left)
+    }
+
+    fn bind_join(&mut self, left: BoundFrom, right: BoundFrom, join: &ast::Join) -> Result<BoundFrom> {
+        use ast::JoinKind;
+        let tables = left.tables.start..right.tables.end;
+        // Names come in the order of the sides as the join sees them.
+        let (first, second) = if join.kind == JoinKind::Right {
+            (right, left)
+        } else {
+            (left, right)
+        };
+        let mut on = Vec::new();
+        let mut visible;
+        match &join.constraint {
+            ast::JoinConstraint::None | ast::JoinConstraint::On(_) => {
+                visible = first.visible.clone();
+                visible.extend(second.visible.iter().copied());
+                if join.kind == JoinKind::Right {
+                    // `*` and bare names keep the order of the text.
+                    visible = second.visible.clone();
+                    visible.extend(first.visible.iter().copied());
+                }
+                if let ast::JoinConstraint::On(condition) = &join.constraint {
+                    let outer_scope = self.on_scope.replace(OnScope {
+                        tables: tables.clone(),
+                        visible: visible.clone(),
+                    });
+                    let bound = self.bind_condition(condition, BindMode::condition(Clause::On));
+                    self.on_scope = outer_scope;
+                    super::conditions::split_and(bound?, &mut on);
+                }
+            }
+            ast::JoinConstraint::Natural => {
+                let names = self.common_names(&first.visible, &second.visible);
+                visible = self.using(&first.visible, &second.visible, &names, &mut on)?;
+            }
+            ast::JoinConstraint::Using(columns) => {
+                visible = self.using(&first.visible, &second.visible, columns, &mut on)?;
+            }
+        }
+        let node = match join.kind {
+            JoinKind::Inner | JoinKind::Straight => {
+                let straight = join.kind == JoinKind::Straight;
+                FromNode::Inner {
+                    parts: vec![first.node, second.node],
+                    on,
+                    straight,
+                }
+            }
+            JoinKind::Left | JoinKind::Right => {
+                for table in second.tables.clone() {
+                    self.tables[table].nullable = true;
+                }
+                FromNode::Left {
+                    left: Box::new(first.node),
+                    right: Box::new(second.node),
+                    on,
+                }
+            }
+        };
+        Ok(BoundFrom {
+            node,
+            visible,
+            tables,
+        })
+    }
+
+    fn common_names(&self, first: &[VisibleColumn], second: &[VisibleColumn]) -> Vec<String> {
+        let name = |column: &VisibleColumn| self.tables[column.table].columns[column.column].name();
+        let mut names = Vec::new();
+        for column in first {
+            if self.tables[column.table].columns[column.column].invisible {
+                continue;
+            }
+            if second.iter().any(|other| same_name(name(column), name(other))) {
+                names.push(name(column).to_owned());
+            }
+        }
+        names
+    }
+
+    /// Equates the columns of these names; gives the columns that are visible after it: the common ones, the rest of the first side, the rest
+    /// of the second.
+    fn using(
+        &mut self,
+        first: &[VisibleColumn],
+        second: &[VisibleColumn],
+        names: &[String],
+        on: &mut Vec<Expr>,
+    ) -> Result<Vec<VisibleColumn>> {
+        let mut common = Vec::with_capacity(names.len());
+        let mut hidden = Vec::with_capacity(names.len());
+        for name in names {
+            let left = self.find_visible(first, name)?;
+            let right = self.find_visible(second, name)?;
+            let (left_expr, right_expr) = (
+                self.column(left.table, left.column),
+                self.column(right.table, right.column),
+            );
+            on.push(self.bind_equality(left_expr, right_expr)?);
+            common.push(left);
+            hidden.push(right);
+        }
+        let mut visible = common.clone();
+        visible.extend(first.iter().filter(|column| !common.contains(column)));
+        visible.extend(second.iter().filter(|column| !hidden.contains(column)));
+        Ok(visible)
+    }
+
+    fn find_visible(&self, columns: &[VisibleColumn], name: &str) -> Result<VisibleColumn> {
+        let mut found = None;
+        for column in columns {
+            if same_name(self.tables[column.table].columns[column.column].name(), name) {
+                if found.is_some() {
+                    return Err(Error::new(ER_NON_UNIQ_ERROR, &[&name, &"FROM"]));
+                }
+                found = Some(*column);
+            }
+        }
+        found.ok_or_else(|| Error::new(ER_BAD_FIELD_ERROR, &[&name, &"FROM"]))
+    }
+
+    fn bind_factor(&mut self, factor: &ast::TableFactor, usage: TableUsage, side: Side) -> Result<BoundFrom> {
+        match factor {
+            ast::TableFactor::Table {
+                name,
+                alias,
+                hints,
+                partitions,
+            } => {
+                if !partitions.is_empty() {
+                    return Err(Error::unsupported("partitions"));
+                }
+                let alias = alias.as_deref().unwrap_or(&name.name);
+                if let Some(view) = self.named_view(name)? {
+                    // A view is read, whatever the statement does with the other tables.
+                    let usage = TableUsage {
+                        select: true,
+                        ..usage
+                    };
+                    return self.bind_view(&view, alias, usage, side);
+                }
+                let table = self.bind_table(name, alias, hints, usage)?;
+                Ok(self.bound_table(table))
+            }
+            ast::TableFactor::Derived {
+                query,
+                alias,
+                columns,
+            } => {
+                let plan = self.planner.plan_subquery(query, None, self.common.clone())?;
+                if !columns.is_empty() && columns.len() != plan.columns.len() {
+                    return Err(Error::new(ER_WITH_COL_WRONG_LIST, &[]));
+                }
+                let plan = Arc::new(plan);
+                let table = self.add_derived(
+                    alias,
+                    TableSource::Derived(plan.clone()),
+                    &plan.columns,
+                    &plan.types,
+                    columns,
+                )?;
+                Ok(self.bound_table(table))
+            }
+            ast::TableFactor::Nested(tables) => self.bind_joins(tables, usage, side),
+        }
+    }
+
+    pub fn bound_table(&self, table: usize) -> BoundFrom {
+        let visible = (0..self.tables[table].columns.len())
+            .map(|column| VisibleColumn { table, column })
+            .collect();
+        BoundFrom {
+            node: FromNode::Table(table),
+            visible,
+            tables: table..table + 1,
+        }
+    }
+
+    /// Adds a named table: a common table expression, a stored table, or one of the server's own.
+    fn bind_table(
+        &mut self,
+        name: &TableName,
+        alias: &str,
+        hints: &[ast::IndexHint],
+        usage: TableUsage,
+    ) -> Result<usize> {
+        if name.database.is_none() {
+            let common = self.common.clone();
+            if let Some(common) = common.find(&name.name) {
+                let source = match &common.kind {
+                    CommonTableKind::Planned(plan) => TableSource::Derived(plan.clone()),
+                    CommonTableKind::Recursive(id) => TableSource::Recursive(*id),
+                };
+                return self.add_derived(alias, source, &common.columns, &common.types, &[]);
+            }
+        }
+        let database = self
+            .planner
+            .database_or_current(name.database.as_deref())?
+            .to_owned();
+        if let Some(definition) = self.planner.context.catalog.table(&database, &name.name) {
+            let definition = definition.clone();
+            self.planner
+                .use_table(&database, &name.name, Some(&definition), usage);
+            self.planner.name_table(&definition, alias);
+            return self.add_base(alias, &definition, hints);
+        }
+        let services = &self.planner.session().services;
+        let made = services.virtual_tables.columns(&database, &name.name);
+        let series = match made {
+            Some(_) => None,
+            None => self.planner.number_series(&database, &name.name),
+        };
+        let Some(columns) = made.or_else(|| series.map(|_| NumberSeries::columns())) else {
+            return Err(Error::new(ER_NO_SUCH_TABLE, &[&database, &name.name]));
+        };
+        self.planner.use_table(&database, &name.name, None, usage);
+        let database: Arc<str> = database.into();
+        let table: Arc<str> = name.name.as_str().into();
+        let alias: Arc<str> = alias.into();
+        let columns = columns
+            .into_iter()
+            .map(|column| {
+                let mut result = ResultColumn::of_expression(column.name.as_str(), &column.ty);
+                result.database = database.clone();
+                result.table = alias.clone();
+                result.org_table = table.clone();
+                result.org_name = column.name.as_str().into();
+                result.become_field();
+                result.flags |= column_flags::NO_DEFAULT_VALUE;
+                if series.is_some() {
+                    result.flags |= column_flags::PRIMARY_KEY | column_flags::PART_KEY;
+                }
+                TableColumn {
+                    result,
+                    ty: column.ty,
+                    invisible: false,
+                }
+            })
+            .collect();
+        let source = match series {
+            Some(series) => TableSource::Series(series),
+            None => TableSource::Virtual {
+                database: database.clone(),
+                table,
+            },
+        };
+        self.add_table(alias, database, columns, source, &[])
+    }
+
+    /// Adds a stored table.
+    pub fn add_base(
+        &mut self,
+        alias: &str,
+        definition: &Arc<TableDefinition>,
+        hints: &[ast::IndexHint],
+    ) -> Result<usize> {
+        let database: Arc<str> = definition.database().into();
+        let alias: Arc<str> = alias.into();
+        let org_table: Arc<str> = definition.name().into();
+        let mut columns = Vec::with_capacity(definition.columns().len());
+        for (number, column) in definition.columns().iter().enumerate() {
+            let ty = ExprType::of_column(column.data_type.clone(), column.nullable);
+            let mut result = ResultColumn::of_expression(column.name.as_str(), &ty);
+            result.database = database.clone();
+            result.table = alias.clone();
+            result.org_table = org_table.clone();
+            result.org_name = result.name.clone();
+            result.origin = Some(ColumnOrigin {
+                database: database.clone(),
+                table: org_table.clone(),
+                column: result.name.clone(),
+                through: Through::Nothing,
+            });
+            result.become_field();
+            result.flags = super::result_column::flags_of_column(definition, number);
+            if column.data_type.is_text()
+                || column.data_type.is_binary_string()
+                || is_label(&column.data_type)
+            {
+                result.decimals = 0;
+            }
+            columns.push(TableColumn {
+                result,
+                ty,
+                invisible: column.invisible,
+            });
+        }
+        self.add_table(
+            alias,
+            database,
+            columns,
+            TableSource::Base(definition.clone()),
+            hints,
+        )
+    }
+
+    pub fn add_derived(
+        &mut self,
+        alias: &str,
+        source: TableSource,
+        columns: &[ResultColumn],
+        types: &[ExprType],
+        names: &[String],
+    ) -> Result<usize> {
+        let alias: Arc<str> = alias.into();
+        // What MariaDB merges are the columns of the tables within.
+        let is_merged =
+            matches!(&source, TableSource::Derived(plan) if super::unread_columns::is_merged(plan));
+        let mut made: Vec<TableColumn> = Vec::with_capacity(columns.len());
+        for (number, (column, ty)) in columns.iter().zip(types).enumerate() {
+            let mut result = column.clone();
+            if let Some(name) = names.get(number) {
+                result.name = name.as_str().into();
+            }
+            if made.iter().any(|other| same_name(other.name(), &result.name)) {
+                return Err(Error::new(ER_DUP_FIELDNAME, &[&result.name]));
+            }
+            // What a query calls nothing, as it does `''`, has no name here either.
+            if result.name.is_empty() && !names.is_empty() {
+                return Err(Error::new(ER_WRONG_COLUMN_NAME, &[&result.name]));
+            }
+            result.table = alias.clone();
+            result.org_name = result.name.clone();
+            match is_merged {
+                true => {
+                    result.org_table = alias.clone();
+                    result.seen_through(Through::Merged);
+                }
+                false => {
+                    result.seen_through(Through::Materialized);
+                    result.database = Arc::from("");
+                    result.become_field();
+                }
+            }
+            made.push(TableColumn {
+                result,
+                ty: ty.clone(),
+                invisible: false,
+            });
+        }
+        self.add_table(alias, Arc::from(""), made, source, &[])
+    }
+
+    pub fn add_table(
+        &mut self,
+        alias: Arc<str>,
+        database: Arc<str>,
+        columns: Vec<TableColumn>,
+        source: TableSource,
+        hints: &[ast::IndexHint],
+    ) -> Result<usize> {
+        if self
+            .tables
+            .iter()
+            .any(|table| table.alias == alias && table.database == database && table.owner == self.owner)
+        {
+            return Err(Error::new(ER_NONUNIQ_TABLE, &[&alias]));
+        }
+        if self.tables.len() >= super::join_order::TABLES_MAX {
+            return Err(Error::new(
+                paceline_types::error_code::ER_TOO_MANY_TABLES,
+                &[&super::join_order::TABLES_MAX],
+            ));
+        }
+        let base = self.allocate(columns.len());
+        let used = vec![false; columns.len()];
+        self.tables.push(TableRef {
+            alias,
+            database,
+            base,
+            columns,
+            source,
+            used,
+            nullable: false,
+            hints: hints.to_vec(),
+            distinct: false,
+            owner: self.owner,
+            merged: None,
+        });
+        Ok(self.tables.len() - 1)
+    }
+
+    /// The columns of `*`, or of `table.*`.
+    pub fn wildcard(&self, qualifier: Option<&TableName>) -> Result<Vec<VisibleColumn>> {
+        let shown = |column: &VisibleColumn| !self.tables[column.table].columns[column.column].invisible;
+        let Some(qualifier) = qualifier else {
+            return Ok(self.visible.iter().copied().filter(shown).collect());
+        };
+        let found = self.tables.iter().position(|table| {
+            *table.alias == *qualifier.name
+                && table.owner == self.owner
+                && qualifier
+                    .database
+                    .as_deref()
+                    .is_none_or(|database| *table.database == *database)
+        });
+        let Some(table) = found else {
+            let current = self.planner.session().database.as_deref();
+            let database = qualifier.database.as_deref().or(current).unwrap_or("");
+            let name = format!("{database}.{}", qualifier.name);
+            return Err(Error::new(
+                paceline_types::error_code::ER_BAD_TABLE_ERROR,
+                &[&name],
+            ));
+        };
+        Ok((0..self.tables[table].columns.len())
+            .map(|column| VisibleColumn { table, column })
+            .filter(shown)
+            .collect())
+    }
+}
+
+fn is_label(data_type: &DataType) -> bool {
+    matches!(data_type, DataType::Enum { .. } | DataType::Set { .. })
+}
+
+/// A number for a recursive table.
+pub(crate) fn recursive_table_id() -> u64 {
+    unique_id()
+}

@@ -1,0 +1,128 @@
+//! A value as an index can look for it: the nearest that its column can hold.
+
+use std::cmp::Ordering;
+
+use paceline_types::convert::assign;
+use paceline_types::{DataType, Value};
+
+use super::{Use, index_serves};
+use paceline_expression::{Comparison, EvalContext, Expr, ExprType, compare_values, comparison_rule};
+
+/// A value as a key of a column.
+pub(super) enum Bound {
+    /// NULL.
+    Null,
+    /// Not known yet, or not comparable through the index: any row may do.
+    Unknown,
+    /// The nearest value that the column can hold, and how it compares with the value itself.
+    Near(Value, Ordering),
+}
+
+/// The value nearest to `value` that a column can hold, and how it compares with it.
+pub(crate) fn nearest_value(
+    data_type: &DataType,
+    by: &Comparison,
+    value: Value,
+    context: &mut EvalContext<'_>,
+) -> NearestValue {
+    match nearest(data_type, by, value, context) {
+        Bound::Null => NearestValue::Null,
+        Bound::Unknown => NearestValue::Unknown,
+        Bound::Near(value, Ordering::Equal) => NearestValue::Exact(value),
+        Bound::Near(..) => NearestValue::None,
+    }
+}
+
+/// What a lookup of a value in an index looks for.
+pub(crate) enum NearestValue {
+    /// NULL.
+    Null,
+    /// The index does not tell: look at all rows.
+    Unknown,
+    /// The column cannot hold the value: no row has it.
+    None,
+    /// This value.
+    Exact(Value),
+}
+
+/// The rule by which a column is compared with a value that is known; `None` where the two do not mix.
+pub(crate) fn rule_for(data_type: &DataType, by: &Comparison, value: &Value) -> Option<Comparison> {
+    let Comparison::Dynamic(connection) = by else {
+        return Some(by.clone());
+    };
+    let column = ExprType::of_column(data_type.clone(), true);
+    comparison_rule(&column, &ExprType::of_value(value, *connection), *connection).ok()
+}
+
+pub(super) fn nearest(
+    data_type: &DataType,
+    by: &Comparison,
+    value: Value,
+    context: &mut EvalContext<'_>,
+) -> Bound {
+    if value.is_null() {
+        return Bound::Null;
+    }
+    // The everyday cases need no conversion.
+    match (by, &value, data_type) {
+        (Comparison::Int | Comparison::Dynamic(_), Value::Int(number), DataType::Integer(integer)) => {
+            use paceline_types::Sign;
+            let fits = match integer.sign {
+                Sign::Signed => {
+                    let (low, high) = integer.width.signed_range();
+                    (low..=high).contains(number)
+                }
+                Sign::Unsigned => false,
+            };
+            if fits {
+                return Bound::Near(value, Ordering::Equal);
+            }
+        }
+        (Comparison::Text(_), Value::Text(_), column) if column.is_text() => {
+            return Bound::Near(value, Ordering::Equal);
+        }
+        (Comparison::Bytes, Value::Bytes(_), DataType::VarBinary { .. } | DataType::Blob { .. }) => {
+            return Bound::Near(value, Ordering::Equal);
+        }
+        // Text against a number that is compared as text: the index is in another order.
+        (Comparison::Text(_), value, _)
+            if !matches!(value, Value::Text(_) | Value::Enum(_) | Value::Set(_)) =>
+        {
+            return Bound::Unknown;
+        }
+        _ => {}
+    }
+    let decided;
+    let by = match by {
+        Comparison::Dynamic(connection) => {
+            let literal = Expr::literal(value.clone(), ExprType::of_value(&value, *connection));
+            match rule_for(data_type, by, &value) {
+                Some(rule) if index_serves(data_type, &rule, &literal, Use::Order) => decided = rule,
+                _ => return Bound::Unknown,
+            }
+            &decided
+        }
+        by => by,
+    };
+    let value = match (by, value) {
+        (Comparison::Text(_), Value::Text(text)) if data_type.is_text() => {
+            return Bound::Near(Value::Text(text), Ordering::Equal);
+        }
+        (Comparison::Double, Value::Text(text)) => {
+            Value::Double(paceline_types::convert::text_to_double(&text).0)
+        }
+        (Comparison::Decimal, Value::Text(text)) => {
+            Value::Decimal(paceline_types::convert::text_to_decimal(&text).0)
+        }
+        (Comparison::Int, Value::Text(text)) => paceline_types::convert::text_to_integer(&text).0,
+        (_, value) => value,
+    };
+    let near = assign(value.clone(), data_type, &context.convert_context()).value;
+    if near.is_null() {
+        return Bound::Unknown;
+    }
+    match compare_values(by, &near, &value, context) {
+        Ok(Some(ordering)) => Bound::Near(near, ordering),
+        _ => Bound::Unknown,
+    }
+}

@@ -1,0 +1,199 @@
+//! How a result set describes its columns: the contents of a column definition packet.
+
+use std::sync::Arc;
+
+use paceline_types::data_type::{FieldType, column_flags};
+use paceline_types::{BlobSize, Collation, DataType};
+
+use paceline_expression::{ExprType, NOT_FIXED_DECIMALS};
+
+/// The column of a stored table that a result column shows.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ColumnOrigin {
+    /// The table's database.
+    pub database: Arc<str>,
+    /// The table.
+    pub table: Arc<str>,
+    /// The column.
+    pub column: Arc<str>,
+    /// What lies between.
+    pub through: Through,
+}
+
+/// What lies between a result column and the stored one: decides what CREATE TABLE … SELECT keeps of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Through {
+    /// Nothing.
+    Nothing,
+    /// A view or derived table that is merged: its default is not kept.
+    Merged,
+    /// One whose rows are made first.
+    Materialized,
+}
+
+/// A column of a result.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ResultColumn {
+    /// The database; empty for what comes from no table.
+    pub database: Arc<str>,
+    /// The table's alias.
+    pub table: Arc<str>,
+    /// The table's own name.
+    pub org_table: Arc<str>,
+    /// The column's alias.
+    pub name: Arc<str>,
+    /// The column's own name.
+    pub org_name: Arc<str>,
+    /// The type by which its values are to be encoded.
+    pub data_type: DataType,
+    /// The type number.
+    pub field_type: FieldType,
+    /// The collation; `Binary` (63) for numbers and dates.
+    pub collation: Collation,
+    /// Bits of [`column_flags`].
+    pub flags: u16,
+    /// Digits after the point; 31 or 39 where not fixed, 0 for integers.
+    pub decimals: u8,
+    /// The stored column that it is, if it is one.
+    pub origin: Option<ColumnOrigin>,
+    /// The format that the text has (`json`), for clients that ask for extended metadata; empty if none.
+    pub format: &'static str,
+}
+
+impl ResultColumn {
+    /// A column that an expression gives.
+    pub fn of_expression(name: impl Into<Arc<str>>, ty: &ExprType) -> Self {
+        let empty: Arc<str> = Arc::from("");
+        // What is told of a column alone: what kind of text it is.
+        let of_columns = column_flags::NUM | column_flags::BLOB | column_flags::ENUM | column_flags::SET;
+        let mut flags = ty.data_type.column_flags() & !of_columns;
+        if !ty.data_type.is_text() {
+            flags |= column_flags::BINARY;
+        }
+        if !ty.nullable {
+            flags |= column_flags::NOT_NULL;
+        }
+        let field_type = match &ty.data_type {
+            _ if ty.is_null() => ty.field_type(),
+            DataType::Text { size, .. } | DataType::Blob { size } => match size {
+                BlobSize::Tiny => FieldType::TinyBlob,
+                BlobSize::Normal => FieldType::Blob,
+                BlobSize::Medium => FieldType::MediumBlob,
+                BlobSize::Long => FieldType::LongBlob,
+            },
+            DataType::Json => FieldType::LongBlob,
+            DataType::Enum { .. } | DataType::Set { .. } => FieldType::VarChar,
+            _ => ty.field_type(),
+        };
+        let collation = ty.data_type.collation();
+        ResultColumn {
+            database: empty.clone(),
+            table: empty.clone(),
+            org_table: empty.clone(),
+            name: name.into(),
+            org_name: empty,
+            field_type,
+            collation,
+            flags,
+            decimals: match ty.decimals() {
+                NOT_FIXED_DECIMALS if ty.is_null() => 0,
+                NOT_FIXED_DECIMALS if matches!(ty.data_type, DataType::Float(_) | DataType::Double(_)) => 31,
+                decimals => decimals,
+            },
+            data_type: ty.data_type.clone(),
+            origin: None,
+            format: match ty.is_json() {
+                true => "json",
+                false => "",
+            },
+        }
+    }
+
+    /// It is seen through a view or a derived table.
+    pub fn seen_through(&mut self, through: Through) {
+        if let Some(origin) = &mut self.origin
+            && origin.through != Through::Merged
+        {
+            origin.through = through;
+        }
+    }
+
+    /// It is a column of a table, also of one made for the statement: every BLOB and TEXT is told as BLOB, and text has no decimals. What keys and
+    /// defaults a table's own column has is forgotten.
+    pub fn become_field(&mut self) {
+        if self.field_type != FieldType::Null {
+            self.field_type = match self.data_type.field_type() {
+                FieldType::TinyBlob | FieldType::MediumBlob | FieldType::LongBlob => FieldType::Blob,
+                FieldType::Enum | FieldType::Set => FieldType::String,
+                other => other,
+            };
+        }
+        let kept = column_flags::NOT_NULL | column_flags::NO_DEFAULT_VALUE;
+        self.flags = (self.flags & kept) | (self.data_type.column_flags() & !column_flags::NUM);
+        let is_number = self.data_type.is_numeric();
+        if !is_number && self.decimals == NOT_FIXED_DECIMALS {
+            self.decimals = 0;
+        }
+    }
+
+    /// The longest value in bytes, when text is sent with at most so many bytes a character.
+    pub fn length(&self, bytes_per_character: u32) -> u32 {
+        if self.field_type == FieldType::Null {
+            0
+        } else {
+            match &self.data_type {
+                // Of TEXT the protocol takes the bytes for characters.
+                DataType::Text { size, .. } => saturated(size.max_bytes(), bytes_per_character),
+                DataType::Json => saturated(BlobSize::Long.max_bytes(), bytes_per_character),
+                other => other.display_length(bytes_per_character),
+            }
+        }
+    }
+
+    /// Whether it is never NULL.
+    pub fn is_not_null(&self) -> bool {
+        self.flags & column_flags::NOT_NULL != 0
+    }
+}
+
+fn saturated(characters: u64, bytes_per_character: u32) -> u32 {
+    u32::try_from(characters * u64::from(bytes_per_character)).unwrap_or(u32::MAX)
+}
+
+/// The flags that MariaDB gives a table's column.
+pub(crate) fn flags_of_column(definition: &paceline_catalog::TableDefinition, number: usize) -> u16 {
+    use paceline_catalog::{ColumnDefault, IndexKind};
+    let column = &definition.columns()[number];
+    let mut result = column.data_type.column_flags() & !column_flags::NUM;
+    let is_timestamp = matches!(column.data_type, DataType::Timestamp { .. });
+    if is_timestamp
+        && (column.on_update.is_some() || matches!(column.default, ColumnDefault::CurrentTimestamp(_)))
+    {
+        result |= column_flags::TIMESTAMP;
+    }
+    if !column.nullable {
+        result |= column_flags::NOT_NULL;
+        if column.default == ColumnDefault::None && !column.auto_increment {
+            result |= column_flags::NO_DEFAULT_VALUE;
+        }
+    }
+    if column.auto_increment {
+        result |= column_flags::AUTO_INCREMENT;
+    }
+    if column.on_update.is_some() {
+        result |= column_flags::ON_UPDATE_NOW;
+    }
+    for index in definition.indexes() {
+        let Some(place) = index.parts.iter().position(|part| part.column == number) else {
+            continue;
+        };
+        result |= column_flags::PART_KEY;
+        match index.kind {
+            IndexKind::Primary => result |= column_flags::PRIMARY_KEY,
+            IndexKind::Unique if place == 0 && index.parts.len() == 1 => result |= column_flags::UNIQUE_KEY,
+            _ if place == 0 => result |= column_flags::MULTIPLE_KEY,
+            _ => {}
+        }
+    }
+    result
+}

@@ -1,0 +1,124 @@
+//! Names of databases and tables in `information_schema`, where a condition asks for one.
+//!
+//! The columns compare without case, but databases and tables whose names differ in case are different ones. MariaDB looks for what `TABLE_SCHEMA = 'd'`
+//! and `TABLE_NAME = 't'` name in its directories, and so finds the one of exactly that name; other conditions see the columns' collation. Here
+//! another condition stands beside such a one. `information_schema` and its tables go by any case.
+
+use paceline_types::{Collation, Value};
+
+use super::block::{Block, TableRef};
+use super::tree::TableSource;
+use paceline_expression::{CompareOp, Comparison, Expr, ExprKind, ExprType};
+
+const DATABASE: &str = "information_schema";
+
+/// The columns of a table by which MariaDB looks up databases, and tables.
+fn lookup_columns(table: &str) -> Option<(&'static str, Option<&'static str>)> {
+    Some(match table.to_ascii_uppercase().as_str() {
+        "SCHEMATA" => ("SCHEMA_NAME", None),
+        "CHECK_CONSTRAINTS" | "REFERENTIAL_CONSTRAINTS" => ("CONSTRAINT_SCHEMA", Some("TABLE_NAME")),
+        "COLUMNS" | "KEY_COLUMN_USAGE" | "PARTITIONS" | "STATISTICS" | "TABLES" | "TABLE_CONSTRAINTS"
+        | "VIEWS" => ("TABLE_SCHEMA", Some("TABLE_NAME")),
+        _ => return None,
+    })
+}
+
+impl Block<'_, '_> {
+    /// Adds to conditions that ask for a database or a table that the name is exactly that.
+    pub fn add_exact_names(&self, conditions: &mut Vec<Expr>) {
+        let exact: Vec<Expr> = conditions
+            .iter()
+            .filter_map(|condition| self.exact_name(condition))
+            .collect();
+        conditions.extend(exact);
+    }
+
+    fn exact_name(&self, condition: &Expr) -> Option<Expr> {
+        let (by, left, right) = match &condition.kind {
+            ExprKind::Compare {
+                op: CompareOp::Eq | CompareOp::NullSafeEq,
+                by,
+                operands,
+            } => (by, &operands[0], &operands[1]),
+            ExprKind::InList {
+                by,
+                negated: false,
+                needle,
+                list,
+                ..
+            } if list.len() == 1 => (&by[0], &**needle, &list[0]),
+            _ => return None,
+        };
+        let by = match by {
+            Comparison::Text(_) => Comparison::Text(Collation::Utf8mb4Bin),
+            Comparison::Dynamic(_) => Comparison::Dynamic(Collation::Utf8mb4Bin),
+            _ => return None,
+        };
+        let (slot, name) = match (&left.kind, &right.kind) {
+            (ExprKind::Column(slot), _) if is_constant(right) => (*slot, right),
+            (_, ExprKind::Column(slot)) if is_constant(left) => (*slot, left),
+            _ => return None,
+        };
+        let table = self.tables.iter().find(|table| table.slots().contains(&slot))?;
+        let TableSource::Virtual {
+            database,
+            table: table_name,
+        } = &table.source
+        else {
+            return None;
+        };
+        if !database.eq_ignore_ascii_case(DATABASE) {
+            return None;
+        }
+        let (of_database, of_table) = lookup_columns(table_name)?;
+        let column = column_name(table, slot);
+        if column != of_database && Some(column) != of_table {
+            return None;
+        }
+        let database_slot = table
+            .slots()
+            .find(|&slot| column_name(table, slot) == of_database)?;
+        let column = |slot: usize| Expr::column(slot, table.columns[slot - table.base].ty.clone());
+        let own_type = table.columns[database_slot - table.base].ty.clone();
+        let own = Expr::literal(Value::Text(DATABASE.to_owned()), own_type);
+        let own = equal(
+            Comparison::Text(Collation::Utf8mb4GeneralCi),
+            column(database_slot),
+            own,
+        );
+        Some(Expr {
+            kind: ExprKind::Or(vec![equal(by, column(slot), name.clone()), own]),
+            ty: ExprType::boolean().nullable(),
+        })
+    }
+}
+
+fn column_name(table: &TableRef, slot: usize) -> &str {
+    table.columns[slot - table.base].name()
+}
+
+fn equal(by: Comparison, left: Expr, right: Expr) -> Expr {
+    Expr {
+        kind: ExprKind::Compare {
+            op: CompareOp::Eq,
+            by,
+            operands: Box::new([left, right]),
+        },
+        ty: ExprType::boolean().nullable(),
+    }
+}
+
+fn is_constant(expr: &Expr) -> bool {
+    !expr.any(&mut |node| {
+        matches!(
+            node.kind,
+            ExprKind::Column(_)
+                | ExprKind::OuterColumn { .. }
+                | ExprKind::Aggregate(_)
+                | ExprKind::AssignUserVariable { .. }
+                | ExprKind::ScalarSubquery(_)
+                | ExprKind::Exists { .. }
+                | ExprKind::Quantified { .. }
+        )
+    })
+}

@@ -1,0 +1,290 @@
+//! What names mean in a clause of a block.
+
+use std::sync::Arc;
+
+use paceline_types::error_code::{
+    ER_BAD_FIELD_ERROR, ER_INVALID_GROUP_FUNC_USE, ER_NO_DEFAULT_FOR_FIELD, ER_PARSE_ERROR,
+    ER_SUM_FUNC_WITH_WINDOW_FUNC_AS_ARG, ER_WRONG_PLACEMENT_OF_WINDOW_FUNCTION,
+};
+use paceline_types::{DataType, Date, DateTime, Value};
+
+use super::block::{Aliases, BindMode, Block, OuterScope, VisibleColumn, same_expr};
+use super::defaults::column_default;
+use super::tree::TableSource;
+use crate::error::{Error, Result};
+use paceline_expression::session::SessionContext;
+use paceline_expression::{
+    Aggregate, Clause, CompareOp, Expr, ExprKind, ExprType, Scope, Subquery, Truth, WindowCall,
+    WindowFunction, bind_comparison, bind_condition, bind_expr,
+};
+use paceline_syntax::ast::{self, ColumnName};
+
+impl Block<'_, '_> {
+    /// Binds an expression that gives one value.
+    pub fn bind(&mut self, expr: &ast::Expr, mode: BindMode<'_>) -> Result<Expr> {
+        bind_expr(expr, &mut BlockScope::new(self, mode))
+    }
+
+    /// Binds a condition.
+    pub fn bind_condition(&mut self, expr: &ast::Expr, mode: BindMode<'_>) -> Result<Expr> {
+        let mut bound = bind_condition(expr, &mut BlockScope::new(self, mode))?;
+        self.match_zero_dates(&mut bound)?;
+        Ok(bound)
+    }
+
+    /// `d IS NULL` of a DATE or DATETIME that is NOT NULL also holds for `0000-00-00`, in conditions and what AND and OR put together (documented in
+    /// MariaDB's manual for programs that use ODBC; `remove_eq_conds` in sql_select.cc).
+    fn match_zero_dates(&mut self, condition: &mut Expr) -> Result<()> {
+        match &mut condition.kind {
+            ExprKind::And(parts) | ExprKind::Or(parts) => {
+                return parts.iter_mut().try_for_each(|part| self.match_zero_dates(part));
+            }
+            ExprKind::Is {
+                test: Truth::Null,
+                negated: false,
+                ..
+            } => {}
+            _ => return Ok(()),
+        }
+        let ExprKind::Is { operand, .. } = &condition.kind else {
+            return Ok(());
+        };
+        let ExprKind::Column(slot) = operand.kind else {
+            return Ok(());
+        };
+        let Some(table) = self.tables.iter().find(|table| table.slots().contains(&slot)) else {
+            return Ok(());
+        };
+        let ty = table.columns[slot - table.base].ty.clone();
+        let zero = match &ty.data_type {
+            DataType::Date => Value::Date(Date::ZERO),
+            DataType::DateTime { .. } => Value::DateTime(DateTime::ZERO),
+            _ => return Ok(()),
+        };
+        if ty.nullable {
+            return Ok(());
+        }
+        let may_be_missing = table.nullable;
+        let zero = Expr::literal(zero, ExprType::of_column(ty.data_type.clone(), false));
+        let is_zero = self.bind_equality(Expr::column(slot, ty), zero)?;
+        let kind = match may_be_missing {
+            true => ExprKind::Or(vec![condition.clone(), is_zero]),
+            false => is_zero.kind,
+        };
+        *condition = Expr {
+            kind,
+            ty: ExprType::boolean(),
+        };
+        Ok(())
+    }
+
+    /// `left = right` of two columns, for USING.
+    pub fn bind_equality(&mut self, left: Expr, right: Expr) -> Result<Expr> {
+        let scope = BlockScope::new(self, BindMode::condition(Clause::On));
+        bind_comparison(CompareOp::Eq, left, right, &scope)
+    }
+}
+
+/// A block together with the clause that is being bound.
+struct BlockScope<'b, 'p, 'o, 'm> {
+    block: &'b mut Block<'p, 'o>,
+    mode: BindMode<'m>,
+    in_aggregate: u32,
+    in_window: bool,
+}
+
+impl<'b, 'p, 'o, 'm> BlockScope<'b, 'p, 'o, 'm> {
+    fn new(block: &'b mut Block<'p, 'o>, mode: BindMode<'m>) -> Self {
+        BlockScope {
+            block,
+            mode,
+            in_aggregate: 0,
+            in_window: false,
+        }
+    }
+}
+
+impl BlockScope<'_, '_, '_, '_> {
+    fn unknown(&self, name: &ColumnName) -> Error {
+        Error::new(ER_BAD_FIELD_ERROR, &[name, &self.mode.clause_name])
+    }
+
+    fn own_column(&mut self, found: VisibleColumn) -> Expr {
+        if self.mode.grouped && self.in_aggregate == 0 {
+            self.block.kept_column(found.table, found.column)
+        } else {
+            self.block.column(found.table, found.column)
+        }
+    }
+
+    fn resolve(&mut self, name: &ColumnName) -> Result<Option<Expr>> {
+        if let Aliases::Having(outputs) = self.mode.aliases
+            && self.in_aggregate == 0
+        {
+            if let Some(output) = self.block.find_output(outputs, name)? {
+                if self.block.reads_window(&output.expr) {
+                    return Err(Error::new(ER_WRONG_PLACEMENT_OF_WINDOW_FUNCTION, &[]));
+                }
+                return Ok(Some(output.expr.clone()));
+            }
+            if let Some(found) = self.block.find_column(name, self.mode.clause_name)? {
+                let column = self.block.column(found.table, found.column);
+                let grouped = self.block.groups.iter().any(|group| same_expr(group, &column))
+                    || outputs.iter().any(|output| same_expr(&output.expr, &column));
+                if grouped {
+                    return Ok(Some(self.own_column(found)));
+                }
+            }
+        } else if let Some(found) = self.block.find_column(name, self.mode.clause_name)? {
+            return Ok(Some(self.own_column(found)));
+        }
+        if let Aliases::Fallback(outputs) = self.mode.aliases
+            && self.in_aggregate == 0
+            && let Some(output) = self.block.find_output(outputs, name)?
+        {
+            return Ok(Some(output.expr.clone()));
+        }
+        // What a view reads is in the view.
+        if self.block.owner == 0
+            && let Some(parent) = self.block.parent.as_deref_mut()
+            && let Some((from, ty)) = parent.resolve_outer(name)?
+        {
+            let slot = self.block.outer_slot(from, &ty);
+            return Ok(Some(Expr::column(slot, ty)));
+        }
+        Ok(None)
+    }
+}
+
+impl OuterScope for BlockScope<'_, '_, '_, '_> {
+    fn resolve_outer(&mut self, name: &ColumnName) -> Result<Option<(usize, ExprType)>> {
+        match self.resolve(name)? {
+            Some(Expr {
+                kind: ExprKind::Column(slot),
+                ty,
+            }) => Ok(Some((slot, ty))),
+            Some(_) if self.block.merged_views > 0 => Err(self.block.planner.refuse_merging()),
+            Some(_) => Err(Error::unsupported(
+                "a reference to an expression of the query around a subquery",
+            )),
+            None => Ok(None),
+        }
+    }
+}
+
+impl Scope for BlockScope<'_, '_, '_, '_> {
+    fn session(&self) -> &SessionContext {
+        self.block.planner.session()
+    }
+
+    fn clause(&self) -> Clause {
+        self.mode.clause
+    }
+
+    fn resolve_column(&mut self, name: &ColumnName) -> Result<Expr> {
+        match self.resolve(name)? {
+            Some(expr) => Ok(expr),
+            None => Err(self.unknown(name)),
+        }
+    }
+
+    fn bind_subquery(&mut self, query: &ast::Query) -> Result<Subquery> {
+        let planner = self.block.planner;
+        let common = self.block.common.clone();
+        let plan = planner.plan_subquery(query, Some(self), common)?;
+        self.block.common.check_subquery(&plan)?;
+        let correlation = planner.variables.correlation(&plan);
+        let types = plan.types.clone();
+        let outer_slots = plan.outer_slots();
+        Ok(Subquery::new(Arc::new(plan), types, correlation, outer_slots))
+    }
+
+    fn assign_variable(&mut self, name: &str) {
+        self.block.planner.variables.assign(name);
+    }
+
+    fn bind_parameter(&mut self, index: usize) -> Result<ExprType> {
+        Ok(self.block.planner.parameter(index))
+    }
+
+    fn enter_aggregate(&mut self) -> Result<()> {
+        if !self.mode.aggregates || self.in_aggregate > 0 {
+            return Err(Error::new(ER_INVALID_GROUP_FUNC_USE, &[]));
+        }
+        self.in_aggregate += 1;
+        Ok(())
+    }
+
+    fn exit_aggregate(&mut self, aggregate: Aggregate) -> Result<Expr> {
+        self.in_aggregate -= 1;
+        let (mut own, mut outer) = (false, false);
+        for arg in &aggregate.args {
+            arg.visit(&mut |node| {
+                if let ExprKind::Column(slot) = node.kind {
+                    let is_outer = self.block.is_outer_slot(slot);
+                    own |= !is_outer;
+                    outer |= is_outer;
+                }
+            });
+        }
+        if outer && !own {
+            return Err(Error::unsupported("an aggregate of a query around a subquery"));
+        }
+        let slot = self.block.allocate(1);
+        let ty = aggregate.ty.clone();
+        self.block.aggregates.push((aggregate, slot));
+        Ok(Expr::column(slot, ty))
+    }
+
+    fn enter_window(&mut self, function: Option<&WindowFunction>, over: &ast::Over) -> Result<()> {
+        if !self.mode.windows {
+            return Err(Error::new(ER_WRONG_PLACEMENT_OF_WINDOW_FUNCTION, &[]));
+        }
+        if self.in_window || self.in_aggregate > 0 {
+            return Err(Error::new(ER_SUM_FUNC_WITH_WINDOW_FUNC_AS_ARG, &[]));
+        }
+        self.block.check_over(function, over)?;
+        self.in_window = true;
+        Ok(())
+    }
+
+    fn exit_window(&mut self, window: WindowCall) -> Result<Expr> {
+        self.in_window = false;
+        Ok(self.block.add_window(window))
+    }
+
+    fn resolve_values(&mut self, name: &ColumnName) -> Result<Expr> {
+        let Some(found) = self.block.find_column(name, self.mode.clause_name)? else {
+            return Err(self.unknown(name));
+        };
+        let ty = self.block.tables[found.table].columns[found.column]
+            .ty
+            .clone()
+            .nullable();
+        match self.block.values_base {
+            Some(base) if found.table == 0 => Ok(Expr::column(base + found.column, ty)),
+            _ => Ok(Expr::null()),
+        }
+    }
+
+    fn resolve_default(&mut self, name: &ColumnName) -> Result<Expr> {
+        let Some(VisibleColumn { table, column }) = self.block.find_column(name, self.mode.clause_name)?
+        else {
+            return Err(self.unknown(name));
+        };
+        let reference = &self.block.tables[table];
+        let TableSource::Base(definition) = &reference.source else {
+            return Err(Error::with_message(
+                ER_PARSE_ERROR,
+                "DEFAULT of a column without a table",
+            ));
+        };
+        match column_default(self.block.planner, definition, column)? {
+            Some(expr) => Ok(expr),
+            None => Err(Error::new(
+                ER_NO_DEFAULT_FOR_FIELD,
+                &[&reference.columns[column].name()],
+            )),
+        }
+    }
+}

@@ -1,0 +1,594 @@
+//! One SELECT: its clauses bound in the order in which names become known, then its tables put in order.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use paceline_types::DataType;
+use paceline_types::data_type::column_flags;
+use paceline_types::error_code::{
+    ER_BAD_FIELD_ERROR, ER_MIX_OF_GROUP_FUNC_AND_FIELDS, ER_NO_TABLES_USED, ER_WRONG_FIELD_WITH_GROUP,
+    ER_WRONG_GROUP_FIELD, ER_WRONG_PLACEMENT_OF_WINDOW_FUNCTION,
+};
+
+use super::block::{Aliases, BindMode, Block, OuterScope, Output, TableRef};
+use super::buffered::Buffering;
+use super::common_table::CommonTables;
+use super::conditions::{SlotMap, split_and};
+use super::join_order::{Optimizer, estimated_groups, table_infos};
+use super::tree::{
+    Aggregation, GroupStrategy, Limit, LockPatience, LockStrength, PlanNotes, QueryBody, QueryPlan, ReadMode,
+    SelectPlan, SortItem, SortKey, TableInstance, TableSource,
+};
+use super::window::BoundWindow;
+use super::{Planner, ResultColumn, TableUsage, index_order, unique_id};
+use crate::error::{Error, Result};
+use paceline_expression::session::SqlMode;
+use paceline_expression::{Clause, Expr, ExprKind, ExprType};
+use paceline_syntax::ast;
+
+/// What surrounds a SELECT: the clauses that belong to the query around it.
+pub(crate) struct Surroundings<'a> {
+    pub order_by: &'a [ast::OrderItem],
+    pub limit: Option<&'a ast::Limit>,
+    pub read: ReadMode,
+}
+
+impl Planner<'_> {
+    /// How a query reads rows, by its FOR UPDATE or LOCK IN SHARE MODE.
+    pub fn read_mode(&self, lock: Option<ast::RowLocking>) -> ReadMode {
+        let Some(lock) = lock else {
+            return self.reads.get();
+        };
+        let strength = match lock.strength {
+            ast::LockStrength::Share => LockStrength::Shared,
+            ast::LockStrength::Update => LockStrength::Exclusive,
+        };
+        let wait = match lock.wait {
+            ast::LockWait::NoWait | ast::LockWait::Seconds(0) => LockPatience::NoWait,
+            ast::LockWait::SkipLocked => LockPatience::SkipLocked,
+            ast::LockWait::Seconds(seconds) => LockPatience::Seconds(seconds),
+            ast::LockWait::Default => LockPatience::Default,
+        };
+        ReadMode::Locking { strength, wait }
+    }
+
+    /// Plans one SELECT.
+    pub fn plan_select(
+        &self,
+        select: &ast::Select,
+        surroundings: &Surroundings<'_>,
+        parent: Option<&mut dyn OuterScope>,
+        common: CommonTables,
+    ) -> Result<QueryPlan> {
+        let number = self.next_select_number();
+        let mut block = Block::new(self, parent).with_common(common);
+        let lock = surroundings.read.is_locking();
+        let usage = TableUsage {
+            select: true,
+            lock,
+            exclusive: matches!(
+                surroundings.read,
+                ReadMode::Locking {
+                    strength: LockStrength::Exclusive,
+                    ..
+                }
+            ),
+            ..TableUsage::default()
+        };
+        let from = block.bind_from(&select.from, usage)?;
+        block.common.check_from(&block.tables)?;
+        block.windows.named = Some(select.windows.clone());
+        let outputs = block.bind_outputs(&select.items)?;
+        let mut conditions = Vec::new();
+        if let Some(selection) = &select.condition {
+            split_and(
+                block.bind_condition(selection, BindMode::condition(Clause::Where))?,
+                &mut conditions,
+            );
+            block.add_exact_names(&mut conditions);
+        }
+        let mut groups = Vec::with_capacity(select.group_by.len());
+        for expr in &select.group_by {
+            groups.push(block.bind_group(expr, &outputs)?);
+        }
+        let explicit = !groups.is_empty();
+        block.groups = groups.clone();
+        let mut having = Vec::new();
+        if let Some(condition) = &select.having {
+            let mode = BindMode {
+                clause: Clause::Having,
+                clause_name: "HAVING",
+                aggregates: true,
+                windows: false,
+                aliases: Aliases::Having(&outputs),
+                grouped: true,
+            };
+            split_and(block.bind_condition(condition, mode)?, &mut having);
+        }
+        let mut order = block.bind_order_by(surroundings.order_by, &outputs)?;
+        let windows = block.bind_windows(&outputs)?;
+        let limit = block.bind_limit(surroundings.limit)?;
+        let grouped = explicit || !block.aggregates.is_empty();
+        if self
+            .session()
+            .settings
+            .sql_mode
+            .contains(SqlMode::ONLY_FULL_GROUP_BY)
+            && grouped
+        {
+            let exprs = outputs.iter().map(|output| &output.expr).chain(&having);
+            let keys = order.iter().filter_map(|item| match &item.key {
+                SortKey::Expr(expr) => Some(expr),
+                SortKey::Output(_) => None,
+            });
+            block.check_full_group_by(exprs.chain(keys), &groups, explicit)?;
+        }
+        // HAVING without groups is a condition on each row.
+        let is_alone = matches!(select.from.as_slice(), [table] if table.joins.is_empty());
+        if surroundings.order_by.is_empty() && is_alone && !grouped && !select.distinct && windows.is_empty()
+        {
+            order = std::mem::take(&mut block.view_order);
+        }
+        let result = BoundSelect {
+            number,
+            outputs,
+            conditions,
+            groups,
+            explicit,
+            rollup: select.rollup,
+            having,
+            windows,
+            order,
+            limit,
+            straight: select.modifiers.straight_join,
+            distinct: select.distinct,
+            count_found_rows: select.modifiers.sql_calc_found_rows,
+            read: surroundings.read,
+        };
+        block.finish(from, result)
+    }
+}
+
+/// The bound clauses of a SELECT.
+pub(crate) struct BoundSelect {
+    pub number: u32,
+    pub outputs: Vec<Output>,
+    pub conditions: Vec<Expr>,
+    pub groups: Vec<Expr>,
+    pub explicit: bool,
+    pub rollup: bool,
+    pub having: Vec<Expr>,
+    pub windows: Vec<BoundWindow>,
+    pub order: Vec<SortItem>,
+    pub limit: Limit,
+    pub straight: bool,
+    pub distinct: bool,
+    pub count_found_rows: bool,
+    pub read: ReadMode,
+}
+
+impl Block<'_, '_> {
+    fn bind_outputs(&mut self, items: &[ast::SelectItem]) -> Result<Vec<Output>> {
+        let mut outputs = Vec::with_capacity(items.len());
+        for item in items {
+            match item {
+                ast::SelectItem::Expr { expr, name } => outputs.push(self.bind_output(expr, name)?),
+                ast::SelectItem::Wildcard => {
+                    if self.tables.is_empty() {
+                        return Err(Error::new(ER_NO_TABLES_USED, &[]));
+                    }
+                    self.expand_wildcard(None, &mut outputs)?;
+                }
+                ast::SelectItem::TableWildcard(table) => self.expand_wildcard(Some(table), &mut outputs)?,
+            }
+        }
+        Ok(outputs)
+    }
+
+    /// Binds items of RETURNING.
+    pub fn bind_returning(&mut self, items: &[ast::SelectItem]) -> Result<Vec<Output>> {
+        self.bind_outputs(items)
+    }
+
+    fn expand_wildcard(
+        &mut self,
+        qualifier: Option<&ast::TableName>,
+        outputs: &mut Vec<Output>,
+    ) -> Result<()> {
+        for column in self.wildcard(qualifier)? {
+            let expr = self.kept_column(column.table, column.column);
+            let result = self.column_result(column.table, column.column);
+            outputs.push(Output {
+                expr,
+                result,
+                named: true,
+            });
+        }
+        Ok(())
+    }
+
+    fn column_result(&self, table: usize, column: usize) -> ResultColumn {
+        let reference = &self.tables[table];
+        let mut result = reference.columns[column].result.clone();
+        if reference.nullable {
+            result.flags &= !column_flags::NOT_NULL;
+        }
+        result
+    }
+
+    fn bind_output(&mut self, expr: &ast::Expr, name: &ast::ItemName) -> Result<Output> {
+        let mode = BindMode {
+            windows: self.windows.named.is_some(),
+            ..BindMode::fields()
+        };
+        let bound = self.bind(expr, mode)?;
+        let written = match expr {
+            ast::Expr::Column(column) => Some(column),
+            _ => None,
+        };
+        let named = !matches!(name, ast::ItemName::Text(_));
+        let is_of_column = *name == ast::ItemName::Column;
+        let name: Arc<str> = match (name.text(), written) {
+            (Some(name), _) => name.into(),
+            (None, Some(column)) => column.name.as_str().into(),
+            (None, None) => expr.to_string().into(),
+        };
+        let own = match bound.kind {
+            _ if self.merged_views > 0
+                && let Some(column) = written =>
+            {
+                let found = self.find_column(column, "SELECT")?;
+                found.map(|found| (found.table, found.column))
+            }
+            ExprKind::Column(slot) => self
+                .tables
+                .iter()
+                .position(|table| table.slots().contains(&slot))
+                .map(|table| (table, slot - self.tables[table].base)),
+            _ => None,
+        };
+        let result = match own {
+            // What a merged view or derived table calls its column is its name, however it is written here.
+            Some((table, column)) if is_of_column && self.tables[table].is_merged() => {
+                self.column_result(table, column)
+            }
+            Some((table, column)) => ResultColumn {
+                name,
+                ..self.column_result(table, column)
+            },
+            None => ResultColumn::of_expression(name, &bound.ty),
+        };
+        Ok(Output {
+            expr: bound,
+            result,
+            named,
+        })
+    }
+
+    fn bind_group(&mut self, expr: &ast::Expr, outputs: &[Output]) -> Result<Expr> {
+        let bound = match position(expr) {
+            Some(place) => match column_at(place).and_then(|place| outputs.get(place)) {
+                Some(output) => output.expr.clone(),
+                None => return Err(Error::new(ER_BAD_FIELD_ERROR, &[&place, &"GROUP BY"])),
+            },
+            None => self.bind(expr, BindMode::condition(Clause::GroupBy).with_aliases(outputs))?,
+        };
+        if self.reads_window(&bound) {
+            return Err(Error::new(ER_WRONG_PLACEMENT_OF_WINDOW_FUNCTION, &[]));
+        }
+        let aggregate_slots: HashSet<usize> = self.aggregates.iter().map(|(_, slot)| *slot).collect();
+        if bound
+            .any(&mut |node| matches!(node.kind, ExprKind::Column(slot) if aggregate_slots.contains(&slot)))
+        {
+            return Err(Error::new(ER_WRONG_GROUP_FIELD, &[expr]));
+        }
+        Ok(bound)
+    }
+
+    /// Binds the keys of ORDER BY; constants are left out.
+    pub fn bind_order_by(&mut self, exprs: &[ast::OrderItem], outputs: &[Output]) -> Result<Vec<SortItem>> {
+        let mut items = Vec::with_capacity(exprs.len());
+        for item in exprs {
+            let descending = item.order == ast::SortOrder::Descending;
+            let alias = match item.bare_column() {
+                Some(column) => self.find_alias(outputs, column)?,
+                None => None,
+            };
+            let key = match (position(&item.expr), alias) {
+                (Some(place), _) => match column_at(place) {
+                    Some(place) if place < outputs.len() => SortKey::Output(place),
+                    _ => return Err(Error::new(ER_BAD_FIELD_ERROR, &[&place, &"ORDER BY"])),
+                },
+                (None, Some(output)) => SortKey::Output(output),
+                (None, None) => {
+                    let mode = BindMode {
+                        clause: Clause::OrderBy,
+                        clause_name: "ORDER BY",
+                        aggregates: !outputs.is_empty(),
+                        windows: self.windows.named.is_some(),
+                        aliases: Aliases::Fallback(outputs),
+                        grouped: true,
+                    };
+                    let bound = self.bind(&item.expr, mode)?;
+                    match outputs
+                        .iter()
+                        .position(|output| super::block::same_expr(&output.expr, &bound))
+                    {
+                        Some(output) => SortKey::Output(output),
+                        None => SortKey::Expr(bound),
+                    }
+                }
+            };
+            let constant = match &key {
+                SortKey::Expr(expr) => expr.as_literal().is_some(),
+                SortKey::Output(output) => outputs[*output].expr.as_literal().is_some(),
+            };
+            if !constant {
+                items.push(SortItem { key, descending });
+            }
+        }
+        Ok(items)
+    }
+
+    /// Binds LIMIT.
+    pub fn bind_limit(&mut self, limit: Option<&ast::Limit>) -> Result<Limit> {
+        let mut bind = |expr: Option<&ast::Expr>| {
+            expr.map(|expr| self.bind(expr, BindMode::named("LIMIT")))
+                .transpose()
+        };
+        Ok(Limit {
+            count: bind(limit.and_then(|limit| limit.count.as_ref()))?,
+            offset: bind(limit.and_then(|limit| limit.offset.as_ref()))?,
+        })
+    }
+
+    /// Lets what is evaluated after grouping read the group keys from slots of their own, which WITH ROLLUP can set to NULL.
+    fn replace_groups(
+        &mut self,
+        groups: &[Expr],
+        projection: &mut [Expr],
+        having: &mut [Expr],
+        windows: &mut [BoundWindow],
+        order: &mut [SortItem],
+    ) -> Vec<usize> {
+        let slots: Vec<usize> = groups.iter().map(|_| self.allocate(1)).collect();
+        let replace = |expr: &mut Expr| {
+            let found = groups
+                .iter()
+                .position(|group| super::block::same_expr(group, expr));
+            if let Some(number) = found {
+                *expr = Expr::column(slots[number], expr.ty.clone().nullable());
+            }
+        };
+        let mut replace_in = |expr: &mut Expr| {
+            replace(expr);
+            expr.visit_mut(&mut |node| replace(node));
+        };
+        projection.iter_mut().for_each(&mut replace_in);
+        having.iter_mut().for_each(&mut replace_in);
+        windows
+            .iter_mut()
+            .flat_map(BoundWindow::exprs_mut)
+            .for_each(&mut replace_in);
+        for item in order {
+            if let SortKey::Expr(expr) = &mut item.key {
+                replace_in(expr);
+            }
+        }
+        slots
+    }
+
+    /// ONLY_FULL_GROUP_BY.
+    fn check_full_group_by<'e>(
+        &self,
+        exprs: impl Iterator<Item = &'e Expr>,
+        groups: &[Expr],
+        explicit: bool,
+    ) -> Result<()> {
+        for expr in exprs {
+            self.check_grouped(expr, groups, explicit)?;
+        }
+        Ok(())
+    }
+
+    fn check_grouped(&self, expr: &Expr, groups: &[Expr], explicit: bool) -> Result<()> {
+        if groups.iter().any(|group| super::block::same_expr(group, expr)) {
+            return Ok(());
+        }
+        if let ExprKind::Column(slot) = expr.kind {
+            let table = self.tables.iter().find(|table| table.slots().contains(&slot));
+            let Some(table) = table else { return Ok(()) };
+            if !explicit {
+                return Err(Error::new(ER_MIX_OF_GROUP_FUNC_AND_FIELDS, &[]));
+            }
+            let column = table.columns[slot - table.base].name();
+            let name = match &*table.database {
+                "" => format!("{}.{column}", table.alias),
+                database => format!("{database}.{}.{column}", table.alias),
+            };
+            return Err(Error::new(ER_WRONG_FIELD_WITH_GROUP, &[&name]));
+        }
+        let mut result = Ok(());
+        expr.for_each_child(&mut |child| {
+            if result.is_ok() {
+                result = self.check_grouped(child, groups, explicit);
+            }
+        });
+        result
+    }
+
+    /// Orders the tables and puts the plan together.
+    pub fn finish(mut self, from: Option<super::from::FromNode>, bound: BoundSelect) -> Result<QueryPlan> {
+        let mut from = from;
+        let mut conditions = bound.conditions;
+        if !bound.read.is_locking() {
+            super::semi_join::convert(&mut self, &mut from, &mut conditions)?;
+        }
+        self.tables.iter_mut().for_each(super::unread_columns::leave_out);
+        let mut infos = table_infos(&self)?;
+        if bound.read != ReadMode::Snapshot {
+            // Rows are what is locked.
+            infos.iter_mut().for_each(|info| info.covering.clear());
+        }
+        let slots = SlotMap::new(
+            self.slot_count,
+            self.tables.iter().map(super::block::TableRef::slots),
+        );
+        let is_grouped = bound.explicit || !self.aggregates.is_empty();
+        let buffering = match bound.read {
+            ReadMode::Locking { .. } | ReadMode::Source(_) => Buffering::Locking,
+            ReadMode::Snapshot if bound.limit.count.is_some() && !is_grouped => Buffering::WithoutIndex,
+            ReadMode::Snapshot => Buffering::Free,
+        };
+        let optimizer = Optimizer::new(&infos, &slots, buffering);
+        let joined = optimizer.join(from, conditions, bound.straight);
+        let mut projection: Vec<Expr> = bound.outputs.iter().map(|output| output.expr.clone()).collect();
+        let (mut having, mut windows, mut order) = (bound.having, bound.windows, bound.order);
+        let mut group_slots = Vec::new();
+        if bound.rollup {
+            if !order.is_empty() {
+                return Err(Error::new(
+                    paceline_types::error_code::ER_WRONG_USAGE,
+                    &[&"CUBE/ROLLUP", &"ORDER BY"],
+                ));
+            }
+            group_slots = self.replace_groups(
+                &bound.groups,
+                &mut projection,
+                &mut having,
+                &mut windows,
+                &mut order,
+            );
+        }
+        let grouped = bound.explicit || !self.aggregates.is_empty();
+        let mut kept = std::mem::take(&mut self.kept);
+        kept.extend(self.outer.iter().map(|reference| reference.to));
+        kept.sort_unstable();
+        kept.dedup();
+        let row_estimate = match (bound.explicit, grouped) {
+            (true, _) => estimated_groups(&bound.groups, &infos, &slots, joined.rows),
+            (false, true) => 1.0,
+            (false, false) => joined.rows,
+        };
+        let aggregation = grouped.then(|| Aggregation {
+            strategy: if bound.explicit {
+                GroupStrategy::Hash
+            } else {
+                GroupStrategy::Single
+            },
+            groups: bound.groups,
+            explicit: bound.explicit,
+            aggregates: std::mem::take(&mut self.aggregates),
+            kept,
+            rollup: bound.rollup,
+            group_slots,
+        });
+        let mut columns: Vec<ResultColumn> =
+            bound.outputs.iter().map(|output| output.result.clone()).collect();
+        let mut types: Vec<ExprType> = projection.iter().map(|expr| expr.ty.clone()).collect();
+        if !windows.is_empty() {
+            super::window::forget_keys(&mut columns, &mut types);
+        }
+        let correlated = self.correlated();
+        let tables = instances(&self, &infos);
+        let windows = self.plan_windows(windows, &mut projection, &order);
+        let mut select = SelectPlan {
+            number: bound.number,
+            slot_count: self.slot_count,
+            outer: std::mem::take(&mut self.outer),
+            tables,
+            steps: joined.steps,
+            constant_conditions: joined.constant,
+            impossible: joined.impossible.then_some("Impossible WHERE"),
+            aggregation,
+            having,
+            windows,
+            projection,
+            unrounded: false,
+            distinct: bound.distinct,
+            order,
+            limit: bound.limit,
+            count_found_rows: bound.count_found_rows,
+            read: bound.read,
+            keep_row_handles: false,
+            notes: PlanNotes::default(),
+            otherwise: None,
+            row_estimate,
+        };
+        index_order::use_index_order(&mut select, &infos, joined.rows);
+        for step in &select.steps {
+            step.source
+                .for_each_access(&mut |access| self.planner.expect_rows(access.rows));
+        }
+        Ok(QueryPlan {
+            id: unique_id(),
+            body: QueryBody::Select(Box::new(select)),
+            columns,
+            types,
+            correlated,
+        })
+    }
+}
+
+/// The block's tables as the executor needs them.
+pub(crate) fn instances(block: &Block<'_, '_>, infos: &[super::keys::TableInfo<'_>]) -> Vec<TableInstance> {
+    block
+        .tables
+        .iter()
+        .zip(infos)
+        .map(|(table, info)| TableInstance {
+            alias: table.alias.clone(),
+            database: table.database.clone(),
+            slots: table.slots(),
+            source: table.source.clone(),
+            used: table
+                .used
+                .iter()
+                .enumerate()
+                .filter(|(_, used)| **used)
+                .map(|(column, _)| column)
+                .collect(),
+            padding: padding(block, table),
+            row_estimate: info.statistics.rows,
+            distinct: table.distinct,
+        })
+        .collect()
+}
+
+/// The CHAR columns that are read with their trailing blanks, and their lengths.
+fn padding(block: &Block<'_, '_>, table: &TableRef) -> Vec<(usize, usize)> {
+    let mode = block.planner.session().settings.sql_mode;
+    if !mode.contains(SqlMode::PAD_CHAR_TO_FULL_LENGTH) || !matches!(table.source, TableSource::Base(_)) {
+        return Vec::new();
+    }
+    let used = table.columns.iter().zip(&table.used).enumerate();
+    used.filter(|(_, (_, used))| **used)
+        .filter_map(|(number, (column, _))| match column.ty.data_type {
+            DataType::Char { length, .. } => Some((number, usize::from(length))),
+            _ => None,
+        })
+        .collect()
+}
+
+/// The place that an integer in ORDER BY or GROUP BY names: in parentheses or with a sign as well, of which no negative one names any. TRUE is 1.
+pub(crate) fn position(expr: &ast::Expr) -> Option<i64> {
+    match expr {
+        // What is past BIGINT is the number of the same bits.
+        ast::Expr::Literal(ast::Literal::Number(digits)) => {
+            digits.parse::<u64>().ok().map(|number| number as i64)
+        }
+        ast::Expr::Literal(ast::Literal::Boolean(truth)) => Some(i64::from(*truth)),
+        ast::Expr::Nested(inner) => position(inner),
+        ast::Expr::Unary { op, operand } => match op {
+            ast::UnaryOp::Plus => position(operand),
+            ast::UnaryOp::Minus => position(operand)?.checked_neg(),
+            ast::UnaryOp::Not | ast::UnaryOp::BitNot => None,
+        },
+        _ => None,
+    }
+}
+
+/// The column that a place of ORDER BY or GROUP BY names.
+pub(crate) fn column_at(place: i64) -> Option<usize> {
+    place.checked_sub(1).and_then(|place| usize::try_from(place).ok())
+}

@@ -1,0 +1,446 @@
+//! What is known about the sizes of tables: how many rows, how many of them share a key, and some of the rows themselves.
+//!
+//! Figures are taken from the published state when they are first wanted. Small tables are read as a whole; of large ones a
+//! [survey](StorageSnapshot::survey) looks at entries from the whole range of each index:
+//!
+//! ```text
+//!   rows           the survey's estimate                                     mod.rs
+//!   rows_per_key   pairs of neighbours that differ in the first n columns    prefixes.rs
+//!   sample         rows on which conditions are tried                        sample.rs
+//!   ranges         a survey of each, when a statement is planned             ranges.rs
+//! ```
+//!
+//! They are taken anew after ANALYZE TABLE and when the table has changed: when they have aged, a quick survey, which gives the same for the same
+//! rows, is compared with the one from then. A [file](file) keeps them over a restart.
+
+mod file;
+mod prefixes;
+mod ranges;
+mod sample;
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
+
+use paceline_storage::{
+    Direction, EngineKind, IndexId, KeyRange, StorageSnapshot, SurveyedEntry, TableSchema, value_payload,
+};
+use paceline_txn::TransactionManager;
+use parking_lot::Mutex;
+
+use file::StoredStatistics;
+use prefixes::PrefixGroups;
+pub(crate) use sample::Tried;
+use sample::{RowSample, SampleBuilder};
+
+use crate::plan::known_values::KnownValues;
+use paceline_catalog::TableDefinition;
+use paceline_expression::Expr;
+
+/// Where the figures come from.
+pub trait StatisticsSource: Send + Sync {
+    /// The published state.
+    fn snapshot(&self) -> Arc<StorageSnapshot>;
+}
+
+impl StatisticsSource for TransactionManager {
+    fn snapshot(&self) -> Arc<StorageSnapshot> {
+        TransactionManager::snapshot(self)
+    }
+}
+
+/// The figures of all tables.
+pub struct Statistics {
+    source: Arc<dyn StatisticsSource>,
+    tables: Mutex<HashMap<IndexId, Entry>>,
+    file: OnceLock<StatisticsFile>,
+}
+
+/// Where figures are kept over a restart.
+struct StatisticsFile {
+    path: PathBuf,
+    /// What it held of tables that were not asked for yet.
+    unused: Mutex<HashMap<IndexId, StoredStatistics>>,
+    written: Mutex<Instant>,
+}
+
+struct Entry {
+    statistics: TableStatistics,
+    taken: Instant,
+    /// When they were last found to hold.
+    checked: Instant,
+    /// What a quick survey said when they were taken.
+    quick_rows: f64,
+    definition: usize,
+    /// What goes to the file; nothing of small tables.
+    stored: Option<StoredStatistics>,
+}
+
+/// What is known of one table.
+#[derive(Clone, Debug)]
+pub(crate) struct TableStatistics {
+    /// About how many rows.
+    pub rows: f64,
+    /// For each index, about how many rows share the values of its first 1, 2, … columns.
+    rows_per_key: Arc<[Vec<f64>]>,
+    sample: Arc<RowSample>,
+    source: Option<SourceHandle>,
+}
+
+#[derive(Clone)]
+struct SourceHandle(Arc<dyn StatisticsSource>);
+
+impl std::fmt::Debug for SourceHandle {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("SourceHandle")
+    }
+}
+
+/// Tables of so many rows are read as a whole.
+const COUNTED_ROWS: usize = 1_024;
+/// Parts of an index that a survey takes entries from.
+const STRATA: usize = 64;
+/// The same where only the number of rows is wanted.
+const QUICK_STRATA: usize = 8;
+/// A table has changed when a quick survey differs by this factor.
+const CHANGED_FACTOR: f64 = 1.1;
+/// Figures are taken anew after so long whatever a quick survey says: changes of values do not move rows.
+const AGE_MAX: Duration = Duration::from_secs(600);
+/// Tables of which figures are kept.
+const TABLES_MAX: usize = 2_048;
+/// The file is written again this long after the last time, at the earliest, when figures were taken.
+const WRITTEN_EVERY: Duration = Duration::from_secs(60);
+
+impl std::fmt::Debug for Statistics {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Statistics")
+            .field("tables", &self.tables.lock().len())
+            .finish()
+    }
+}
+
+impl Statistics {
+    /// Nothing known yet.
+    pub fn new(source: Arc<dyn StatisticsSource>) -> Self {
+        Statistics {
+            source,
+            tables: Mutex::default(),
+            file: OnceLock::new(),
+        }
+    }
+
+    /// Goes on from what a file holds, and keeps it up.
+    pub fn keep_in(&self, path: PathBuf) {
+        let stored = file::read(&path).into_iter();
+        let unused = stored
+            .map(|stored| (IndexId::new(stored.index), stored))
+            .collect();
+        let file = StatisticsFile {
+            path,
+            unused: Mutex::new(unused),
+            written: Mutex::new(Instant::now()),
+        };
+        // There is one, if any.
+        let _ = self.file.set(file);
+    }
+
+    /// Takes the figures of a table anew: ANALYZE TABLE.
+    pub fn analyze(&self, definition: &Arc<TableDefinition>) {
+        self.forget(definition);
+        self.table(definition);
+        self.write();
+    }
+
+    /// Forgets what is known of a table.
+    pub fn forget(&self, definition: &TableDefinition) {
+        let id = definition.schema().clustered_id();
+        self.tables.lock().remove(&id);
+        if let Some(file) = self.file.get() {
+            file.unused.lock().remove(&id);
+        }
+    }
+
+    /// Writes the file. What cannot be written is taken anew after the next start.
+    pub fn write(&self) {
+        let Some(file) = self.file.get() else { return };
+        let known: Vec<StoredStatistics> = {
+            let tables = self.tables.lock();
+            let stored = tables.values().filter_map(|entry| entry.stored.clone());
+            stored.collect()
+        };
+        let mut all: Vec<StoredStatistics> = file.unused.lock().values().cloned().collect();
+        all.truncate(TABLES_MAX);
+        all.extend(known);
+        *file.written.lock() = Instant::now();
+        let _ = file::write(&file.path, &all);
+    }
+
+    /// About how many rows a table has.
+    pub fn row_count(&self, definition: &Arc<TableDefinition>) -> u64 {
+        self.table(definition).rows as u64
+    }
+
+    /// About how many rows share a value of all columns of an index.
+    pub fn rows_per_key(&self, definition: &Arc<TableDefinition>, index: usize) -> f64 {
+        let parts = definition.indexes()[index].parts.len();
+        self.table(definition).rows_per_key(index, parts)
+    }
+
+    /// For each index about how many different values its first 1, 2, … columns have.
+    pub fn distinct_prefixes(&self, definition: &Arc<TableDefinition>) -> Vec<Vec<u64>> {
+        let known = self.table(definition);
+        let of_prefix = |index: usize, parts: usize| match known.rows {
+            0.0 => 0,
+            rows => (rows / known.rows_per_key(index, parts).max(1.0))
+                .round()
+                .max(1.0) as u64,
+        };
+        (definition.indexes().iter().enumerate())
+            .map(|(place, index)| {
+                (1..=index.parts.len())
+                    .map(|parts| of_prefix(place, parts))
+                    .collect()
+            })
+            .collect()
+    }
+
+    /// What is known of a table.
+    pub(crate) fn table(&self, definition: &Arc<TableDefinition>) -> TableStatistics {
+        let id = definition.schema().clustered_id();
+        let identity = Arc::as_ptr(definition) as usize;
+        let now = Instant::now();
+        let mut then = None;
+        if let Some(entry) = self.tables.lock().get_mut(&id)
+            && entry.definition == identity
+        {
+            if now.duration_since(entry.checked) < lifetime(entry.statistics.rows) {
+                return entry.statistics.clone();
+            }
+            // While one session looks, the others go on with what is there.
+            entry.checked = now;
+            let is_old = now.duration_since(entry.taken) >= AGE_MAX;
+            then = (!is_old).then(|| (entry.quick_rows, entry.statistics.clone()));
+        }
+        let snapshot = self.source.snapshot();
+        let quick_rows = quick_rows(&snapshot, definition.schema());
+        if let Some((quick_then, statistics)) = then
+            && !has_changed(quick_then, quick_rows)
+        {
+            return statistics;
+        }
+        let (statistics, stored) = self.take(definition.schema(), &snapshot, quick_rows);
+        let entry = Entry {
+            statistics: statistics.clone(),
+            taken: now,
+            checked: now,
+            quick_rows,
+            definition: identity,
+            stored,
+        };
+        self.insert(id, entry);
+        statistics
+    }
+
+    fn insert(&self, id: IndexId, entry: Entry) {
+        let goes_to_file = entry.stored.is_some();
+        let mut tables = self.tables.lock();
+        if tables.len() >= TABLES_MAX && !tables.contains_key(&id) {
+            let oldest = tables.iter().min_by_key(|(_, entry)| entry.checked);
+            if let Some(oldest) = oldest.map(|(id, _)| *id) {
+                tables.remove(&oldest);
+            }
+        }
+        tables.insert(id, entry);
+        drop(tables);
+        if let Some(file) = self.file.get()
+            && goes_to_file
+            && file.written.lock().elapsed() >= WRITTEN_EVERY
+        {
+            self.write();
+        }
+    }
+
+    /// What the file says of a table, if it is of this definition and of these rows.
+    fn stored(&self, schema: &TableSchema, quick_rows: f64) -> Option<StoredStatistics> {
+        let stored = self.file.get()?.unused.lock().remove(&schema.clustered_id())?;
+        let is_right = stored.definition == file::definition_number(schema)
+            && stored.rows_per_key.len() == schema.indexes().len()
+            && !has_changed(stored.quick_rows, quick_rows);
+        is_right.then_some(stored)
+    }
+
+    /// Takes a table's figures, with what is to be kept of them in the file.
+    fn take(
+        &self,
+        schema: &TableSchema,
+        snapshot: &StorageSnapshot,
+        quick_rows: f64,
+    ) -> (TableStatistics, Option<StoredStatistics>) {
+        let known = self.stored(schema, quick_rows);
+        let mut sample = SampleBuilder::default();
+        let whole = small_table_rows(snapshot, schema, &mut sample);
+        let rows = match whole {
+            Some(rows) => rows,
+            None => {
+                sample = SampleBuilder::default();
+                let surveyed = snapshot.survey(schema.rows_range(), STRATA, &mut |entry| {
+                    if entry.weight > 0.0 {
+                        sample.add(value_payload(entry.value), entry.weight);
+                    }
+                    Ok(())
+                });
+                surveyed.unwrap_or(COUNTED_ROWS as f64).max(COUNTED_ROWS as f64)
+            }
+        };
+        let is_kept = whole.is_none() && schema.clustered_id().engine() == EngineKind::RocksDb;
+        if let Some(known) = known.filter(|_| is_kept) {
+            let statistics = TableStatistics {
+                rows: known.rows,
+                rows_per_key: known.rows_per_key.clone().into(),
+                sample: Arc::new(sample.finish()),
+                source: Some(SourceHandle(self.source.clone())),
+            };
+            return (statistics, Some(known));
+        }
+        let rows_per_key: Vec<Vec<f64>> = (0..schema.indexes().len())
+            .map(|index| {
+                let mut groups = PrefixGroups::new(schema, index);
+                let range = schema.indexes()[index].id.range();
+                let mut add = |entry: SurveyedEntry<'_>| {
+                    groups.add(snapshot, &entry);
+                    Ok(())
+                };
+                // What cannot be read is met again by the statement itself, which reports it.
+                let _ = match whole {
+                    Some(_) => scan(snapshot, range, &mut add),
+                    None => snapshot.survey(range, STRATA, &mut add).map(drop),
+                };
+                groups.rows_per_key(rows)
+            })
+            .collect();
+        let stored = is_kept.then(|| StoredStatistics {
+            index: schema.clustered_id().as_u32(),
+            definition: file::definition_number(schema),
+            rows,
+            quick_rows,
+            rows_per_key: rows_per_key.clone(),
+        });
+        let statistics = TableStatistics {
+            rows,
+            rows_per_key: rows_per_key.into(),
+            sample: Arc::new(sample.finish()),
+            source: Some(SourceHandle(self.source.clone())),
+        };
+        (statistics, stored)
+    }
+}
+
+/// Whether a table has changed between two quick surveys.
+fn has_changed(then: f64, now: f64) -> bool {
+    then <= COUNTED_ROWS as f64 || !(then / CHANGED_FACTOR..=then * CHANGED_FACTOR).contains(&now)
+}
+
+fn quick_rows(snapshot: &StorageSnapshot, schema: &TableSchema) -> f64 {
+    snapshot
+        .survey(schema.rows_range(), QUICK_STRATA, &mut |_| Ok(()))
+        .unwrap_or(0.0)
+}
+
+/// How many rows a small table has; nothing for a large one.
+fn small_table_rows(
+    snapshot: &StorageSnapshot,
+    schema: &TableSchema,
+    sample: &mut SampleBuilder,
+) -> Option<f64> {
+    let mut cursor = snapshot.scan(schema.rows_range(), Direction::Forward);
+    let mut rows = 0;
+    while let Ok(true) = cursor.advance() {
+        let (_, value) = cursor.entry()?;
+        if rows >= COUNTED_ROWS {
+            return None;
+        }
+        rows += 1;
+        sample.add(value_payload(value), 1.0);
+    }
+    Some(rows as f64)
+}
+
+/// Hands out all entries of a range.
+fn scan(
+    snapshot: &StorageSnapshot,
+    range: KeyRange,
+    visit: &mut dyn FnMut(SurveyedEntry<'_>) -> paceline_storage::Result<()>,
+) -> paceline_storage::Result<()> {
+    let mut cursor = snapshot.scan(range, Direction::Forward);
+    let mut follows = false;
+    while let Some((key, value)) = cursor.next()? {
+        visit(SurveyedEntry {
+            key,
+            value,
+            weight: 1.0,
+            follows,
+        })?;
+        follows = true;
+    }
+    Ok(())
+}
+
+/// How long figures are good for without a look.
+fn lifetime(rows: f64) -> Duration {
+    match rows {
+        rows if rows < 100.0 => Duration::from_millis(500),
+        rows if rows < 10_000.0 => Duration::from_secs(2),
+        _ => Duration::from_secs(20),
+    }
+}
+
+impl TableStatistics {
+    /// A table of which nothing more is known.
+    pub fn guess(rows: f64) -> Self {
+        TableStatistics {
+            rows,
+            rows_per_key: Arc::from(Vec::new()),
+            sample: Arc::default(),
+            source: None,
+        }
+    }
+
+    /// About how many rows share the values of an index's first `parts` columns.
+    pub fn rows_per_key(&self, index: usize, parts: usize) -> f64 {
+        self.rows_per_key
+            .get(index)
+            .and_then(|known| known.get(parts - 1))
+            .copied()
+            .unwrap_or(10.0)
+            .min(self.rows.max(1.0))
+    }
+
+    /// About how many different values a column has.
+    pub fn distinct(&self, definition: &TableDefinition, column: usize) -> f64 {
+        let rows = self.rows.max(1.0);
+        for (index, known) in definition.indexes().iter().zip(self.rows_per_key.iter()) {
+            if let (Some(part), Some(rows_per_key)) = (index.parts.first(), known.first())
+                && part.column == column
+                && part.prefix_length.is_none()
+            {
+                return (rows / rows_per_key).max(1.0);
+            }
+        }
+        match self.sample.distinct(definition.schema(), column, rows) {
+            Some(distinct) => distinct.clamp(1.0, rows),
+            None => (rows / 10.0).max(1.0),
+        }
+    }
+
+    /// Which part of the sampled rows some conditions let pass; nothing where that cannot be told.
+    pub fn try_conditions(
+        &self,
+        definition: &TableDefinition,
+        base: usize,
+        conditions: &[&Expr],
+        known: KnownValues<'_>,
+    ) -> Option<Tried> {
+        self.sample.try_conditions(definition, base, conditions, known)
+    }
+}

@@ -1,0 +1,362 @@
+//! Views in FROM.
+//!
+//! A view that is one SELECT about single rows is *merged*: its tables join those of the block that names it, its WHERE becomes a condition of their
+//! join, and its columns are expressions over their slots. So an index of a base table serves a condition on the view. Any other view is a derived
+//! table, whose rows are made first.
+//!
+//! ```text
+//!   SELECT v.x FROM u JOIN v ON …        tables   u   t   v          owner of names:  0 the query's own FROM (u, v)
+//!   v: SELECT t.a + 1 AS x FROM t …               │   │   └ names only: x is t.a + 1  1 the FROM of v (t)
+//!                                                 0   1   0
+//! ```
+//! Names within a view are looked for among the tables of its own FROM only, never around it. Where an outer join may leave a view out, it is merged
+//! only if its columns are plain: an expression would have to be NULL there, whatever it makes of NULLs.
+//!
+//! A view's tables are used with the privileges of its definer, or of whoever uses the view ([`super::Access`]). An error about a name within it
+//! becomes 1356 for the view that the statement names.
+
+use std::sync::Arc;
+
+use paceline_types::error_code::*;
+
+use super::block::{BindMode, Block, TableColumn, TableRef};
+use super::common_table::CommonTables;
+use super::conditions::split_and;
+use super::from::{BoundFrom, FromNode, Side};
+use super::result_column::Through;
+use super::tree::{SortItem, SortKey, TableSource};
+use super::{Access, Planner, ResultColumn, TableUsage, TableUse};
+use crate::error::{Error, Result};
+use paceline_catalog::{ViewAlgorithm, ViewDefinition, ViewSecurity};
+use paceline_expression::{Clause, Expr, ExprKind};
+use paceline_syntax::TableName;
+use paceline_syntax::ast;
+
+/// Whether views are merged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Merging {
+    /// Where they can be.
+    #[default]
+    Possible,
+    /// Not again: the statement has to be planned without.
+    Refused,
+    /// None.
+    Never,
+}
+
+/// Views of views go this deep.
+const VIEWS_MAX: usize = 63;
+
+impl Planner<'_> {
+    /// The statement cannot be planned with merged views.
+    pub fn refuse_merging(&self) -> Error {
+        self.merging.set(Merging::Refused);
+        Error::unsupported("a reference to an expression of a view around a subquery")
+    }
+
+    /// Notes the use of a view, and that what follows is within it.
+    fn enter_view(&self, view: &Arc<ViewDefinition>, usage: TableUsage) -> Result<Access> {
+        let mut views = self.views.borrow_mut();
+        if views.iter().any(|known| Arc::ptr_eq(known, view)) {
+            let top = &views[0];
+            return Err(Error::new(ER_VIEW_RECURSIVE, &[&top.database, &top.name]));
+        }
+        if views.len() >= VIEWS_MAX {
+            return Err(Error::new(ER_TOO_HIGH_LEVEL_OF_NESTING_FOR_SELECT, &[]));
+        }
+        let access = self.access.borrow().clone();
+        self.use_view(view, usage, &access);
+        views.push(view.clone());
+        let inner = Access {
+            definer: match view.security {
+                ViewSecurity::Definer => Some(Arc::new(view.definer.clone())),
+                ViewSecurity::Invoker => access.definer.clone(),
+            },
+            through: Some(access.through.clone().unwrap_or_else(|| view.clone())),
+        };
+        Ok(self.access.replace(inner))
+    }
+
+    fn leave_view(&self, outer: Access) {
+        self.views.borrow_mut().pop();
+        self.access.replace(outer);
+    }
+
+    fn use_view(&self, view: &Arc<ViewDefinition>, usage: TableUsage, access: &Access) {
+        let mut tables = self.tables.borrow_mut();
+        let found = tables.iter_mut().find(|table| {
+            table.view.as_ref().is_some_and(|known| Arc::ptr_eq(known, view)) && table.access.is_same(access)
+        });
+        match found {
+            Some(known) => {
+                known.usage.select |= usage.select;
+                known.usage.lock |= usage.lock;
+                known.usage.exclusive |= usage.exclusive;
+            }
+            None => tables.push(TableUse {
+                database: view.database.as_str().into(),
+                name: view.name.as_str().into(),
+                definition: None,
+                usage,
+                view: Some(view.clone()),
+                access: access.clone(),
+                aliases: Vec::new(),
+            }),
+        }
+    }
+}
+
+/// An error within a view, as whoever names the view is told of it.
+fn told(error: Error, view: &ViewDefinition) -> Error {
+    const ABOUT_NAMES: &[paceline_types::error_code::ErrorCode] = &[
+        ER_NO_SUCH_TABLE,
+        ER_BAD_FIELD_ERROR,
+        ER_BAD_DB_ERROR,
+        ER_SP_DOES_NOT_EXIST,
+        ER_VIEW_INVALID,
+    ];
+    match ABOUT_NAMES.contains(&error.code()) {
+        true => Error::new(ER_VIEW_INVALID, &[&view.database, &view.name]),
+        false => error,
+    }
+}
+
+impl Block<'_, '_> {
+    /// The view of that name, where it is one.
+    pub fn named_view(&self, name: &TableName) -> Result<Option<Arc<ViewDefinition>>> {
+        if name.database.is_none() && self.common.find(&name.name).is_some() {
+            return Ok(None);
+        }
+        let database = self.planner.database_or_current(name.database.as_deref())?;
+        Ok(self.planner.context.catalog.view(database, &name.name).cloned())
+    }
+
+    /// Adds a view.
+    pub fn bind_view(
+        &mut self,
+        view: &Arc<ViewDefinition>,
+        alias: &str,
+        usage: TableUsage,
+        side: Side,
+    ) -> Result<BoundFrom> {
+        let planner = self.planner;
+        let outer = planner.enter_view(view, usage)?;
+        let bound = self.bind_within(view, alias, usage, side);
+        planner.leave_view(outer);
+        bound.map_err(|error| told(error, view))
+    }
+
+    fn bind_within(
+        &mut self,
+        view: &Arc<ViewDefinition>,
+        alias: &str,
+        usage: TableUsage,
+        side: Side,
+    ) -> Result<BoundFrom> {
+        if let ast::QueryBody::Select(select) = &view.parsed().body
+            && view.is_mergeable()
+            && view.algorithm != ViewAlgorithm::TempTable
+            && self.planner.merging.get() == Merging::Possible
+            && (side == Side::Whole || select.items.iter().all(is_column))
+        {
+            return self.merge_view(view, select, alias, usage, side);
+        }
+        let plan = Arc::new(
+            self.planner
+                .plan_subquery(view.parsed(), None, CommonTables::default())?,
+        );
+        let table = self.add_derived(
+            alias,
+            TableSource::Derived(plan.clone()),
+            &plan.columns,
+            &plan.types,
+            &view.columns,
+        )?;
+        self.tables[table].database = view.database.as_str().into();
+        Ok(self.bound_table(table))
+    }
+
+    fn merge_view(
+        &mut self,
+        view: &Arc<ViewDefinition>,
+        select: &ast::Select,
+        alias: &str,
+        usage: TableUsage,
+        side: Side,
+    ) -> Result<BoundFrom> {
+        let first = self.tables.len();
+        self.merged_views += 1;
+        let outer_owner = std::mem::replace(&mut self.owner, self.merged_views);
+        let outer_common = std::mem::take(&mut self.common);
+        let outer_scope = self.on_scope.take();
+        let outer_visible = std::mem::take(&mut self.visible);
+        let outer_windows = self.windows.named.take();
+        let merged = self.bind_merged(select, &view.parsed().order_by, usage, side);
+        self.owner = outer_owner;
+        self.common = outer_common;
+        self.on_scope = outer_scope;
+        self.visible = outer_visible;
+        self.windows.named = outer_windows;
+        let (node, exprs) = merged?;
+        let table = self.add_merged(view, alias, exprs)?;
+        Ok(BoundFrom {
+            node,
+            tables: first..table + 1,
+            ..self.bound_table(table)
+        })
+    }
+
+    /// The tables of a view, with its conditions, and what its columns are.
+    fn bind_merged(
+        &mut self,
+        select: &ast::Select,
+        order_by: &[ast::OrderItem],
+        usage: TableUsage,
+        side: Side,
+    ) -> Result<(FromNode, Vec<Expr>)> {
+        let mut parts = Vec::with_capacity(select.from.len());
+        let mut visible = Vec::new();
+        for item in &select.from {
+            let bound = self.bind_joins(item, usage, side)?;
+            visible.extend(bound.visible);
+            parts.push(bound.node);
+        }
+        self.visible = visible;
+        let mut exprs = Vec::with_capacity(select.items.len());
+        for item in &select.items {
+            let expr = item.expr().expect("a view's wildcards are expanded");
+            exprs.push(self.bind_unused(expr)?);
+        }
+        self.take_view_order(order_by, &exprs)?;
+        let mut on = Vec::new();
+        if let Some(selection) = &select.condition {
+            split_and(
+                self.bind_condition(selection, BindMode::condition(Clause::Where))?,
+                &mut on,
+            );
+        }
+        let node = match (parts.len(), on.is_empty()) {
+            (1, true) => parts.remove(0),
+            _ => FromNode::Inner {
+                parts,
+                on,
+                straight: false,
+            },
+        };
+        Ok((node, exprs))
+    }
+
+    /// Keeps the order of a view, for a query that has none.
+    fn take_view_order(&mut self, items: &[ast::OrderItem], exprs: &[Expr]) -> Result<()> {
+        let mut order = Vec::with_capacity(items.len());
+        for item in items {
+            let place = super::select::position(&item.expr);
+            let output = place.and_then(|place| exprs.get(usize::try_from(place).ok()?.checked_sub(1)?));
+            let key = match output {
+                Some(expr) => self.used_merged(expr.clone()),
+                None => self.bind(&item.expr, BindMode::named("ORDER BY"))?,
+            };
+            order.push(SortItem {
+                key: SortKey::Expr(key),
+                descending: item.order == ast::SortOrder::Descending,
+            });
+        }
+        if self.view_order.is_empty() {
+            self.view_order = order;
+        }
+        Ok(())
+    }
+
+    /// Binds an expression without reading its columns: whether it is used is not known yet.
+    fn bind_unused(&mut self, expr: &ast::Expr) -> Result<Expr> {
+        let used: Vec<Vec<bool>> = self.tables.iter().map(|table| table.used.clone()).collect();
+        let bound = self.bind(expr, BindMode::condition(Clause::FieldList))?;
+        for (table, used) in self.tables.iter_mut().zip(used) {
+            table.used = used;
+        }
+        Ok(bound)
+    }
+
+    /// An expression of a merged view, which is used from now on.
+    pub fn used_merged(&mut self, mut expr: Expr) -> Expr {
+        expr.visit(&mut |node| {
+            if let ExprKind::Column(slot) = node.kind {
+                self.read_slot(slot);
+            }
+        });
+        // An outer join may have come to stand around it.
+        if let ExprKind::Column(slot) = expr.kind
+            && let Some(table) = self.table_of(slot)
+            && table.nullable
+        {
+            expr.ty = expr.ty.nullable();
+        }
+        expr
+    }
+
+    fn table_of(&self, slot: usize) -> Option<&TableRef> {
+        self.tables.iter().find(|table| table.slots().contains(&slot))
+    }
+
+    fn read_slot(&mut self, slot: usize) {
+        let table = self.tables.iter_mut().find(|table| table.slots().contains(&slot));
+        if let Some(table) = table {
+            let column = slot - table.base;
+            table.used[column] = true;
+        }
+    }
+
+    /// The names of a merged view.
+    fn add_merged(&mut self, view: &ViewDefinition, alias: &str, exprs: Vec<Expr>) -> Result<usize> {
+        let database: Arc<str> = view.database.as_str().into();
+        let is_taken = self
+            .tables
+            .iter()
+            .any(|table| *table.alias == *alias && table.database == database && table.owner == self.owner);
+        if is_taken {
+            return Err(Error::new(ER_NONUNIQ_TABLE, &[&alias]));
+        }
+        if self.tables.len() >= super::join_order::TABLES_MAX {
+            return Err(Error::new(ER_TOO_MANY_TABLES, &[&super::join_order::TABLES_MAX]));
+        }
+        let alias: Arc<str> = alias.into();
+        let mut columns = Vec::with_capacity(exprs.len());
+        for (name, expr) in view.columns.iter().zip(&exprs) {
+            let own = match expr.kind {
+                ExprKind::Column(slot) => self
+                    .table_of(slot)
+                    .map(|table| table.columns[slot - table.base].result.clone()),
+                _ => None,
+            };
+            let mut result = own.unwrap_or_else(|| ResultColumn::of_expression(name.as_str(), &expr.ty));
+            result.name = name.as_str().into();
+            result.table = alias.clone();
+            result.org_table = view.name.as_str().into();
+            result.seen_through(Through::Merged);
+            result.database = database.clone();
+            columns.push(TableColumn {
+                result,
+                ty: expr.ty.clone(),
+                invisible: false,
+            });
+        }
+        self.tables.push(TableRef {
+            alias,
+            database,
+            base: self.slot_count,
+            used: vec![false; columns.len()],
+            columns,
+            source: TableSource::MergedView,
+            nullable: false,
+            hints: Vec::new(),
+            distinct: false,
+            owner: self.owner,
+            merged: Some(exprs),
+        });
+        Ok(self.tables.len() - 1)
+    }
+}
+
+fn is_column(item: &ast::SelectItem) -> bool {
+    matches!(item.expr(), Some(ast::Expr::Column(column)) if column.table.is_some())
+}

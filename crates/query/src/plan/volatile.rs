@@ -1,0 +1,125 @@
+//! Subqueries that must be run for each row although they read nothing of it: with RAND() and its like, with `@a := …`, and those that read a user
+//! variable which the statement assigns.
+//!
+//! That it does may be seen only after the subquery was planned (`SELECT (SELECT @a), @a := 1`): then the statement is planned again. Derived tables
+//! are made once a statement whatever is in them, as in MariaDB.
+
+use std::cell::RefCell;
+use std::collections::HashSet;
+
+use super::tree::{
+    AccessPath, JoinStep, QueryBody, QueryPlan, SelectPlan, SortItem, SortKey, StepSource, TableAccess,
+};
+use paceline_expression::{Correlation, Expr, ExprKind};
+
+/// The user variables of a statement that is being planned.
+#[derive(Default)]
+pub(crate) struct Variables {
+    assigned: RefCell<HashSet<Box<str>>>,
+    /// Read in subqueries.
+    read: RefCell<HashSet<Box<str>>>,
+}
+
+impl Variables {
+    /// Those of a statement that is planned again.
+    pub fn again(&self) -> Self {
+        Variables {
+            assigned: self.assigned.clone(),
+            read: RefCell::default(),
+        }
+    }
+
+    /// Notes `@name := …`.
+    pub fn assign(&self, name: &str) {
+        self.assigned.borrow_mut().insert(name.into());
+    }
+
+    /// Whether subqueries read what the statement assigns.
+    pub fn are_both(&self) -> bool {
+        !self.assigned.borrow().is_disjoint(&self.read.borrow())
+    }
+
+    /// What a subquery's rows depend on.
+    pub fn correlation(&self, plan: &QueryPlan) -> Correlation {
+        let assigned = self.assigned.borrow();
+        let mut read = self.read.borrow_mut();
+        let mut volatile = false;
+        for_each_expr(plan, &mut |expr| {
+            volatile |= !expr.is_stable();
+            expr.visit(&mut |node| {
+                if let ExprKind::UserVariable(name) = &node.kind {
+                    volatile |= assigned.contains(name);
+                    read.insert(name.clone());
+                }
+            });
+        });
+        match plan.correlated {
+            _ if volatile => Correlation::Volatile,
+            true => Correlation::Correlated,
+            false => Correlation::Uncorrelated,
+        }
+    }
+}
+
+/// Calls `visit` for the expressions of a query, those of derived tables aside.
+fn for_each_expr(plan: &QueryPlan, visit: &mut dyn FnMut(&Expr)) {
+    match &plan.body {
+        QueryBody::Select(select) => for_each_of_select(select, visit),
+        QueryBody::Set(set) => {
+            set.sides.iter().for_each(|side| for_each_expr(side, visit));
+            for_each_key(&set.order, visit);
+        }
+        QueryBody::Values(values) => {
+            values.rows.iter().flatten().for_each(&mut *visit);
+            for_each_key(&values.order, visit);
+        }
+        QueryBody::Recursive(recursive) => {
+            for_each_expr(&recursive.anchor, visit);
+            for_each_expr(&recursive.step, visit);
+        }
+    }
+}
+
+fn for_each_of_select(select: &SelectPlan, visit: &mut dyn FnMut(&Expr)) {
+    for_each_of_steps(&select.steps, visit);
+    select.constant_conditions.iter().for_each(&mut *visit);
+    if let Some(aggregation) = &select.aggregation {
+        aggregation.groups.iter().for_each(&mut *visit);
+        for (aggregate, _) in &aggregation.aggregates {
+            aggregate.args.iter().for_each(&mut *visit);
+            aggregate.order_by.iter().for_each(|(key, _)| visit(key));
+        }
+    }
+    select.having.iter().for_each(&mut *visit);
+    for sort in select.windows.iter().flat_map(|windows| &windows.sorts) {
+        sort.keys.iter().for_each(|key| visit(&key.expr));
+        let functions = sort.functions.iter();
+        functions
+            .flat_map(|function| &function.args)
+            .for_each(&mut *visit);
+    }
+    select.projection.iter().for_each(&mut *visit);
+    for_each_key(&select.order, visit);
+}
+
+fn for_each_of_steps(steps: &[JoinStep], visit: &mut dyn FnMut(&Expr)) {
+    for step in steps {
+        step.on.iter().chain(&step.filter).for_each(&mut *visit);
+        match &step.source {
+            StepSource::Nest(steps) => for_each_of_steps(steps, visit),
+            StepSource::Table(TableAccess {
+                path: AccessPath::Hash { source, .. },
+                ..
+            }) => for_each_of_steps(std::slice::from_ref(source), visit),
+            StepSource::Table(_) => {}
+        }
+    }
+}
+
+fn for_each_key(order: &[SortItem], visit: &mut dyn FnMut(&Expr)) {
+    for item in order {
+        if let SortKey::Expr(expr) = &item.key {
+            visit(expr);
+        }
+    }
+}
