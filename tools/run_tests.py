@@ -37,6 +37,7 @@ def pytest_alone(*paths):
 STEPS = [
     ("build", ["cargo", "build", "--release", "--locked"], "the release binary"),
     ("format", ["cargo", "fmt", "--all", "--check"], "every file is formatted"),
+    ("tidy", ["tools/tidy.py"], "names, links, comment width, the order of the crates, decisions, figures"),
     ("lint", ["cargo", "clippy", "--release", "--locked", "--workspace", "--all-targets", "--", "-D", "warnings"],
      "clippy, warnings are errors"),
     ("licences", ["tools/check_licences.py"], "every dependency may be shipped"),

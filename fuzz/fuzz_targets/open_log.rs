@@ -1,5 +1,5 @@
-//! Any bytes as the tail of a log's last file: opening refuses or accepts, and what it accepts can be read. The events' lengths
-//! and checksums are mended first, or nothing but the first bad one would be reached.
+//! Any bytes as the tail of a log's last file: opening refuses or accepts, and what it accepts can be read. The events'
+//! lengths and checksums are mended first, or nothing but the first bad one would be reached.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

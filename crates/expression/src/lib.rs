@@ -6,8 +6,8 @@
 //!                              constants folded)         outer rows, subqueries)
 //! ```
 //!
-//! * [`bind`](bind_expr) decides everything that the types decide: which conversion, which comparison, which collation, the
-//!   result's type; so evaluation makes no decisions again for each row.
+//! * [`bind`](bind_expr) decides everything that the types decide: which conversion, which comparison, which collation,
+//!   the result's type; so evaluation makes no decisions again for each row.
 //! * A [`Scope`] is the statement's side of binding: columns, aliases, subqueries, aggregates, parameters.
 //! * [`EvalContext`] is the statement's side of evaluation: session, parameters, outer rows, a [`SubqueryRunner`].
 //! * NULL, warnings and errors follow MariaDB 10.11; where evaluation differs it is listed in `tests/expressions/`.

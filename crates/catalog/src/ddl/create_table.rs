@@ -188,7 +188,8 @@ impl Planner<'_> {
         *columns = defined;
     }
 
-    /// Refuses the names that InnoDB has for what a table has besides its own columns and indexes, and notes what it says of it after the error.
+    /// Refuses the names that InnoDB has for what a table has besides its own columns and indexes, and notes what it
+    /// says of it after the error.
     ///
     /// # Errors
     /// 1166, 1280.
@@ -232,7 +233,8 @@ impl Planner<'_> {
         }
     }
 
-    /// Whether `innodb_force_primary_key` wants a table of InnoDB to have a primary key, or a unique one that can stand for it.
+    /// Whether `innodb_force_primary_key` wants a table of InnoDB to have a primary key, or a unique one that can stand
+    /// for it.
     fn forces_primary_key(&self) -> bool {
         let variables = &self.session.services.variables;
         let read = variables.get(self.session, "innodb_force_primary_key", VariableScope::Global);
@@ -619,7 +621,8 @@ pub(super) fn checked_table_comment(
     options.comment.clone().map(shorten).transpose()
 }
 
-/// A comment of at most `characters_max` characters: a longer one is an error in strict mode, and is cut with a warning otherwise.
+/// A comment of at most `characters_max` characters: a longer one is an error in strict mode, and is cut with a warning
+/// otherwise.
 ///
 /// # Errors
 /// `code`, which names what the comment is for.

@@ -1,5 +1,5 @@
-//! Constant folding: a pure node over literals becomes its value, unless evaluating it would warn or fail, which MariaDB does
-//! anew at each execution.
+//! Constant folding: a pure node over literals becomes its value, unless evaluating it would warn or fail, which
+//! MariaDB does anew at each execution.
 
 use crate::context::{EvalContext, EvalState};
 use crate::functions::Stability;

@@ -57,7 +57,8 @@ pub fn bind_condition(expr: &ast::Expr, scope: &mut dyn Scope) -> Result<Expr> {
     bind_expr(expr, scope)
 }
 
-/// `left op right` of two bound expressions, by the rule that their types ask for: for USING, NATURAL JOIN and row values.
+/// `left op right` of two bound expressions, by the rule that their types ask for: for USING, NATURAL JOIN and row
+/// values.
 ///
 /// # Errors
 /// 1267, 1241.

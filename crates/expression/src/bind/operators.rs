@@ -172,10 +172,11 @@ pub(super) fn adapt(by: &mut Comparison, left: &mut Expr, right: &mut Expr, sess
     literal_to_number(by, right);
 }
 
-/// Converts a constant once, here, to what the comparison will want of it; an integer column against a text that is an integer
-/// becomes a comparison of integers, which an index can serve.
+/// Converts a constant once, here, to what the comparison will want of it; an integer column against a text that is an
+/// integer becomes a comparison of integers, which an index can serve.
 pub(super) fn adapt_each(by: &mut Comparison, left: &mut Expr, right: &mut Expr, session: &SessionContext) {
-    // A constant text is stored in the integer column that it is compared with, and then is the number that it begins with.
+    // A constant text is stored in the integer column that it is compared with, and then is the number that it begins
+    // with.
     let is_stored = [
         is_integer_column(right) && is_constant_sum(left),
         is_integer_column(left) && is_constant_sum(right),
@@ -227,8 +228,8 @@ fn is_constant_sum(expr: &Expr) -> bool {
         && expr.is_constant_during_execution()
 }
 
-/// A YEAR column is compared with a constant as if that had been stored in it: with 24, or `'24'`, as with 2024, with 2.5 as with 2003. Whether the
-/// literal is a year, and now is that number.
+/// A YEAR column is compared with a constant as if that had been stored in it: with 24, or `'24'`, as with 2024, with
+/// 2.5 as with 2003. Whether the literal is a year, and now is that number.
 pub fn literal_to_year(column: &Expr, literal: &mut Expr, session: &SessionContext) -> bool {
     if column.ty.data_type != DataType::Year || !is_integer_column(column) || !column.ty.is_column() {
         return false;

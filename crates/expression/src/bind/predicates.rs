@@ -186,9 +186,11 @@ pub(super) fn quantified(
         let mut column = Expr::column(0, column.clone());
         operators::unquote_json(by, element, &mut column, session);
         let decimals = operators::fixed_decimals(by, &element.ty, &column.ty);
-        // MariaDB keeps the left side of `<` and its like as text where its type is text: there ADDTIME of a text and a label are no numbers.
+        // MariaDB keeps the left side of `<` and its like as text where its type is text: there ADDTIME of a text and a
+        // label are no numbers.
         let is_kept = !equality && element.ty.class() == Class::String && !element.ty.is_parameter();
-        // What is looked up in the rows of a subquery is read before, and not as leniently as what is compared with each row.
+        // What is looked up in the rows of a subquery is read before, and not as leniently as what is compared with
+        // each row.
         let is_read_before = matches!(by, Comparison::DateTime | Comparison::Time)
             && subquery.correlation == Correlation::Uncorrelated
             && !element.is_constant_during_execution();

@@ -1,4 +1,5 @@
-//! What types decide together: the collation of mixed text, the rule of a comparison, the common type of several expressions.
+//! What types decide together: the collation of mixed text, the rule of a comparison, the common type of several
+//! expressions.
 
 use paceline_types::data_type::{DecimalType, IntegerType, IntegerWidth, Sign};
 use paceline_types::error_code::{
@@ -62,8 +63,8 @@ impl CollationMix {
         Ok(collation)
     }
 
-    /// Whether the operands can be converted to the character set that was found for all: to one that is not Unicode, literals of its characters,
-    /// and whatever is ASCII.
+    /// Whether the operands can be converted to the character set that was found for all: to one that is not Unicode,
+    /// literals of its characters, and whatever is ASCII.
     pub fn check_literals(
         operands: &[&Expr],
         collation: Collation,
@@ -485,8 +486,8 @@ fn common_double(types: &[&ExprType]) -> ExprType {
     ExprType::double_with(decimals.unwrap_or(NOT_FIXED_DECIMALS))
 }
 
-/// `=` and its like compare a quotient with the digits that it shows; BETWEEN, IN and CASE compare all that it has. Says whether
-/// `operand` holds one.
+/// `=` and its like compare a quotient with the digits that it shows; BETWEEN, IN and CASE compare all that it has.
+/// Says whether `operand` holds one.
 pub(crate) fn round_quotient(by: &Comparison, operand: &mut Expr) -> bool {
     if !is_exact_quotient(by, operand) {
         return false;

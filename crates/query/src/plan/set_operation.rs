@@ -184,8 +184,9 @@ impl Planner<'_> {
         })
     }
 
-    /// Plans a chain of set operations. They are done from left to right, two at a time, but a column's type comes from all
-    /// parts of the chain together, as in MariaDB: what is text beside the third part must not be compared as a number before.
+    /// Plans a chain of set operations. They are done from left to right, two at a time, but a column's type comes from
+    /// all parts of the chain together, as in MariaDB: what is text beside the third part must not be compared as a
+    /// number before.
     fn plan_set(
         &self,
         chain: SetChain<'_>,
@@ -366,8 +367,8 @@ impl Planner<'_> {
     }
 }
 
-/// Set operations that are done from left to right. A part in parentheses, or one that binds more tightly on the right side, is a
-/// query of its own.
+/// Set operations that are done from left to right. A part in parentheses, or one that binds more tightly on the right
+/// side, is a query of its own.
 struct SetChain<'q> {
     first: &'q ast::QueryBody,
     rest: Vec<(SetOperation, &'q ast::QueryBody)>,
@@ -385,7 +386,8 @@ impl<'q> SetChain<'q> {
     }
 }
 
-/// Whether a part behind the last one's operation can stand beside the parts before. UNION leaves out equal rows of all that stands on its left.
+/// Whether a part behind the last one's operation can stand beside the parts before. UNION leaves out equal rows of all
+/// that stands on its left.
 fn continues(operation: SetOperation, last: SetOperation) -> bool {
     match operation {
         SetOperation::Union => matches!(last, SetOperation::Union | SetOperation::UnionAll),

@@ -27,7 +27,8 @@ struct ReadNumber {
     whole: i64,
     /// Its fraction.
     micros: u32,
-    /// Whether rounding takes it a microsecond further, into the next second: 20001231235959.9999999 is no number 20001231235960.
+    /// Whether rounding takes it a microsecond further, into the next second: 20001231235959.9999999 is no number
+    /// 20001231235960.
     carries: bool,
     lost: Lost,
 }

@@ -173,7 +173,8 @@ impl HeldColumns {
     }
 }
 
-/// `slave_exec_mode=IDEMPOTENT`: the row that a row overwrites. As in MariaDB, it keeps the columns that the event does not have.
+/// `slave_exec_mode=IDEMPOTENT`: the row that a row overwrites. As in MariaDB, it keeps the columns that the event does
+/// not have.
 fn overwritten(
     table: &MappedTable,
     row: &PartialRow,
