@@ -43,6 +43,8 @@ STEPS = [
     ("licences", ["tools/check_licences.py"], "every dependency may be shipped"),
     ("unit", ["cargo", "test", "--release", "--locked", "--workspace", "--no-fail-fast"],
      "unit, property, golden-script and documentation tests"),
+    ("fuzz", ["cargo", "run", "--release", "--locked", "-p", "paceline-fuzz-targets", "--", "--seconds", "60"],
+     "a minute of random changes to everything that parses bytes from outside"),
     ("clients", pytest("tests/clients"), "real clients and tools against the server"),
     ("log", pytest("tests/log"), "the log, as MariaDB's own tools read it"),
     ("sql", pytest("tests/sql"), "SQL beside a real MariaDB: the same answers"),
