@@ -163,13 +163,6 @@ impl PublishedMoves {
             },
         }
     }
-
-    pub(crate) fn none() -> Self {
-        PublishedMoves {
-            replicated: Vec::new(),
-            logged: Vec::new(),
-        }
-    }
 }
 
 /// Returns the moves of `gtid_slave_pos` by groups that are published together, in order.

@@ -150,7 +150,7 @@ fn trap(config: Config, letters: &'static str) {
 
 #[test]
 fn the_trap_of_early_lock_release_with_two_transactions() {
-    for leader_mode in [LeaderMode::Thread, LeaderMode::Handoff] {
+    for leader_mode in [LeaderMode::Thread, LeaderMode::Inline] {
         trap(
             Config {
                 leader_mode,

@@ -89,12 +89,7 @@ fn a_full_disk_refuses_settings_and_nothing_else() {
 
 #[test]
 fn a_failed_sync_is_fatal_and_never_acknowledged() {
-    for leader_mode in [
-        LeaderMode::Inline,
-        LeaderMode::Thread,
-        LeaderMode::Adaptive,
-        LeaderMode::Handoff,
-    ] {
+    for leader_mode in [LeaderMode::Inline, LeaderMode::Thread, LeaderMode::Adaptive] {
         let disk = SimulatedDisk::new();
         let server = open(
             &disk,

@@ -155,7 +155,7 @@ fn a_backup_at_any_step_is_complete_or_a_prefix() {
     for (letters, leader_mode) in [
         ("ab", LeaderMode::Thread),
         ("abc", LeaderMode::Thread),
-        ("abc", LeaderMode::Handoff),
+        ("abc", LeaderMode::Inline),
     ] {
         let config = Config {
             leader_mode,

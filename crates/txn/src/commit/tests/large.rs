@@ -84,7 +84,7 @@ fn written_rows_make_a_transaction_large_like_events_do() {
 #[test]
 fn a_large_transaction_becomes_a_file_of_the_log() {
     for sync_binlog in [SyncBinlog::EveryGroup, SyncBinlog::Background] {
-        for leader_mode in [LeaderMode::Inline, LeaderMode::Thread, LeaderMode::Handoff] {
+        for leader_mode in [LeaderMode::Inline, LeaderMode::Thread] {
             let server = TestServer::with_config(Config {
                 leader_mode,
                 sync_binlog,
