@@ -423,7 +423,8 @@ mod tests {
         ChecksumAlgorithm, EventFlags, EventStamp, GtidEvent, GtidFlags, QueryEvent, RawEvent, XidEvent,
         encode_event,
     };
-    use paceline_binlog::log::{LogConfig, OpenRequest, SimulatedDisk, SyncMode};
+    use paceline_binlog::log::{LogConfig, OpenRequest, SyncMode};
+    use paceline_simulated_disk::SimulatedDisk;
     use paceline_types::{LogPosition, ServerId};
     use std::time::Instant;
 

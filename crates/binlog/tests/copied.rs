@@ -3,8 +3,9 @@
 
 mod support;
 
-use paceline_binlog::log::{CopiedFile, FileEnd, SimulatedDisk};
+use paceline_binlog::log::{CopiedFile, FileEnd};
 use paceline_binlog::{LOCAL_DOMAIN, Log};
+use paceline_simulated_disk::SimulatedDisk;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use support::*;

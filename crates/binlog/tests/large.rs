@@ -4,10 +4,11 @@
 mod support;
 
 use paceline_binlog::event::Event;
-use paceline_binlog::log::SimulatedDisk;
+use paceline_binlog::group::{EventGroupBuffer, GroupOptions, StatementOptions};
 use paceline_binlog::replica_state::{RecordScope, ReplicaRecord, SourcePosition};
 use paceline_binlog::{Disk, Error, Log, RealDisk, Result};
-use paceline_types::{Gtid, LogPosition};
+use paceline_simulated_disk::SimulatedDisk;
+use paceline_types::{Gtid, LogPosition, ServerId};
 use std::path::Path;
 use std::sync::Arc;
 use support::*;
@@ -211,6 +212,38 @@ fn nothing_committed_is_lost_when_the_power_fails_at_any_step() {
         }
     }
     assert!(cut_short > 100, "{cut_short}");
+}
+
+/// The failed sync also lost what an earlier statement had written, and the next sync would not report that.
+#[test]
+fn after_a_failed_sync_nothing_can_be_written() {
+    let insert = |buffer: &mut EventGroupBuffer, rows: u32| {
+        buffer.begin_statement(&StatementOptions::default());
+        for row in 0..rows {
+            let [a, b, c, d] = row.to_le_bytes();
+            buffer.write_row(&table(), &[0xFE, a, b, c, d]);
+        }
+        buffer.end_statement();
+    };
+    for is_rolled_back in [true, false] {
+        let disk = SimulatedDisk::new();
+        let (log, _) = open_on(Arc::new(disk.clone()), config(Path::new("/log"))).unwrap();
+        let mut buffer = EventGroupBuffer::new(GroupOptions::new(ServerId(1)));
+        insert(&mut buffer, 200);
+        buffer.spill_to(log.begin_large_group().unwrap()).unwrap();
+        let mark = buffer.mark();
+        // More than the file takes without a sync.
+        insert(&mut buffer, 2_000_000);
+        disk.fail_sync(1);
+        assert!(buffer.spill().is_err());
+        if is_rolled_back {
+            buffer.roll_back_to(mark);
+            insert(&mut buffer, 200);
+        }
+        assert!(buffer.spill().is_err());
+        assert!(buffer.seal().is_err());
+        assert!(buffer.seal().is_err());
+    }
 }
 
 #[test]

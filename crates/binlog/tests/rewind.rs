@@ -3,8 +3,9 @@
 
 mod support;
 
-use paceline_binlog::log::{ClosedLog, Disk, LogConfig, OpenRequest, SimulatedDisk};
+use paceline_binlog::log::{ClosedLog, Disk, LogConfig, OpenRequest};
 use paceline_binlog::{BinlogState, Error, GtidMove, LOCAL_DOMAIN, ReplicaRecord, Result};
+use paceline_simulated_disk::SimulatedDisk;
 use paceline_types::{Gtid, LogPosition};
 use std::path::Path;
 use std::sync::Arc;

@@ -9,7 +9,7 @@ use crate::event::{
     IgnorableEvent, encode_event, end_position,
 };
 use crate::replica_state::{GtidMove, ReplicaRecord};
-use crate::spill_file::{SpillFile, SpilledBytes};
+use paceline_spill_file::{SpillFile, SpilledBytes};
 use paceline_types::{Gtid, LogPosition, ServerId};
 use std::io::IoSlice;
 use std::ops::Range;

@@ -264,29 +264,6 @@ impl Drop for LargeGroup {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::log::{LogConfig, OpenRequest, SimulatedDisk};
-    use paceline_types::ServerId;
-
-    /// The failed sync also lost what an earlier statement had written, and the next sync would not report that.
-    #[test]
-    fn after_a_failed_sync_nothing_can_be_written() {
-        for is_rolled_back in [true, false] {
-            let disk = SimulatedDisk::new();
-            let config = LogConfig::new("/log", "bin", ServerId(1));
-            let (log, _) = Log::open(Arc::new(disk.clone()), config, OpenRequest::new(1)).unwrap();
-            let mut group = log.begin_large_group().unwrap();
-            group.append(&[1; 1000]).unwrap();
-            disk.fail_sync(1);
-            assert!(group.append(&vec![2; SYNC_STEP as usize]).is_err());
-            assert_eq!(group.length(), 1000);
-            if is_rolled_back {
-                group.truncate(1000);
-            }
-            assert!(group.append(&[3; 1000]).is_err());
-            assert!(group.seal().is_err());
-            assert!(group.seal().is_err());
-        }
-    }
 
     #[test]
     fn names_of_large_files_are_recognized() {

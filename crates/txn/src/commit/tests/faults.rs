@@ -2,7 +2,7 @@
 
 use crate::testing::TestServer;
 use crate::{Config, Error, IsolationLevel, LeaderMode, RollbackScope, SyncBinlog};
-use paceline_binlog::log::SimulatedDisk;
+use paceline_simulated_disk::SimulatedDisk;
 use std::sync::Arc;
 
 fn open(disk: &SimulatedDisk, config: Config) -> TestServer {

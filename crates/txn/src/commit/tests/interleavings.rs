@@ -9,7 +9,7 @@ use crate::testing::{TEST_INDEX, TestOptions, TestServer, TestTable};
 use crate::{
     Config, GtidChoice, IsolationLevel, LeaderMode, LockRelease, TransactionManager, TransactionOptions,
 };
-use paceline_binlog::log::SimulatedDisk;
+use paceline_simulated_disk::SimulatedDisk;
 use paceline_storage::{Direction, StorageSnapshot, VERSION_LENGTH};
 use paceline_types::{DomainId, Gtid, SequenceNumber, ServerId};
 use parking_lot::Mutex;

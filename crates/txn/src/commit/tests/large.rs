@@ -4,7 +4,7 @@ use crate::commit::ticket::block_on;
 use crate::sync_point::CommitStep;
 use crate::testing::{TestOptions, TestServer};
 use crate::{Config, Error, IsolationLevel, LeaderMode, SyncBinlog, Transaction};
-use paceline_binlog::log::SimulatedDisk;
+use paceline_simulated_disk::SimulatedDisk;
 use parking_lot::Mutex;
 use std::collections::BTreeMap;
 use std::sync::Arc;

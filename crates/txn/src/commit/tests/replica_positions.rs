@@ -3,8 +3,8 @@
 use crate::sync_point::CommitStep;
 use crate::testing::{TestOptions, TestServer};
 use crate::{GtidChoice, Interrupt, Numbers, SourceMark, TransactionOptions, WaitEnd};
-use paceline_binlog::log::SimulatedDisk;
 use paceline_binlog::{GtidMove, ReplicaRecord, ReplicaState, SourcePosition};
+use paceline_simulated_disk::SimulatedDisk;
 use paceline_types::Gtid;
 use parking_lot::Mutex;
 use std::sync::Arc;

@@ -3,6 +3,10 @@
 //!
 //! The file has no name and disappears with the process. A write error is returned by the write. A read error (a disk
 //! that fails below the page cache) ends the process with SIGBUS, as it would for swapped memory.
+//!
+//! It is a crate of its own because the log's reader and the write sets of `storage` both use it and know nothing of
+//! each other, and because it has the only `unsafe` block that is not about RocksDB.
+#![deny(unsafe_code)]
 
 use memmap2::{Mmap, MmapOptions};
 use std::fs::{self, File, OpenOptions};
@@ -53,7 +57,7 @@ impl SpillFile {
     /// Those of creating the file; an error if the file system cannot map files (FUSE may not).
     ///
     /// ```
-    /// # use paceline_binlog::SpillFile;
+    /// # use paceline_spill_file::SpillFile;
     /// let mut file = SpillFile::create_in(&std::env::temp_dir())?;
     /// file.append(b"abc")?;
     /// file.append(b"def")?;

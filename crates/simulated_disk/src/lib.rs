@@ -5,8 +5,13 @@
 //! which the disk may be found afterwards: of everything that was not synced, each sector of 512 bytes and each
 //! change of a name is present or not, independently. A failed fsync drops what it should have written, and the page
 //! cache continues to show it, as on Linux.
+//!
+//! It is a crate of its own, and only a dev-dependency of others: so no server contains it, and no feature of
+//! `binlog` changes what a server is built from. `binlog` uses it in its integration tests. Its unit tests cannot,
+//! as they are another build of the crate, with other types.
+#![forbid(unsafe_code)]
 
-use super::disk::{Disk, DiskFile};
+use paceline_binlog::log::{Disk, DiskFile};
 use parking_lot::Mutex;
 use std::collections::BTreeMap;
 use std::fmt;
