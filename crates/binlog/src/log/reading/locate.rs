@@ -8,14 +8,14 @@
 //! of a domain is D-S-N, everything up to exactly that transaction; if that transaction is not in the log, everything
 //! with a number up to N.
 
-use super::files::FileEntry;
-use super::gtid_index::{GtidIndex, GtidIndexBuilder};
-use super::handle::{Inner, Log};
-use super::head::FileHead;
-use super::tail::read_tail;
 use crate::error::{Error, Result};
 use crate::event::{EventType, GtidEvent, MAGIC};
 use crate::gtid::{BinlogState, GtidPosition, LOCAL_DOMAIN};
+use crate::log::files::entry::FileEntry;
+use crate::log::files::gtid_index::{GtidIndex, GtidIndexBuilder};
+use crate::log::files::head::FileHead;
+use crate::log::handle::{Inner, Log};
+use crate::log::opening::tail::read_tail;
 use paceline_types::{Gtid, LogPosition};
 use std::sync::Arc;
 

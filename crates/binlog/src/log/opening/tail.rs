@@ -1,23 +1,23 @@
-//! Reading a file to its end, and deciding what a bad place in it means. The rules are in the module's head.
+//! Reading a file to its end, and deciding what a bad place in it means. [`crate::log`] has the rules.
 
-use super::config::SyncMode;
-use super::disk::DiskFile;
-use super::grouping::{EventRole, Grouping};
-use super::gtid_index::GtidIndexBuilder;
-use super::head::{FileHead, Origin, read_format};
-use super::stream::{EventStream, Found};
 use crate::error::{Error, Result};
 use crate::event::{
     BinlogCheckpointEvent, CommitId, EventFlags, EventType, FormatDescription, GtidEvent, IgnorableEvent,
     MAGIC, RawEvent,
 };
+use crate::log::config::SyncMode;
+use crate::log::disk::DiskFile;
+use crate::log::files::gtid_index::GtidIndexBuilder;
+use crate::log::files::head::{FileHead, Origin, read_format};
+use crate::log::reading::grouping::{EventRole, Grouping};
+use crate::log::reading::stream::{EventStream, Found};
 use crate::replica_state::{GtidMove, RecordScope, ReplicaRecord, ReplicaState};
 use paceline_types::LogPosition;
 use std::sync::Arc;
 
 /// How a file ends.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Ending {
+pub(in crate::log) enum Ending {
     /// With a Stop event.
     Stop,
     /// With a Rotate event.
@@ -37,7 +37,7 @@ enum ReadEnd {
 
 /// Result of reading a file to its end.
 #[derive(Debug)]
-pub(super) struct Tail {
+pub(in crate::log) struct Tail {
     /// End of the last whole event group, or of the last event outside of a group.
     pub end: u64,
     /// GTID index and GTID state up to `end`.
@@ -70,7 +70,7 @@ impl Tail {
 ///
 /// # Errors
 /// [`Error::Gap`] if a bad place had been durable.
-pub(super) fn read_tail(file: &Arc<dyn DiskFile>, name: &str, head: &FileHead) -> Result<Tail> {
+pub(in crate::log) fn read_tail(file: &Arc<dyn DiskFile>, name: &str, head: &FileHead) -> Result<Tail> {
     let length = file.length().map_err(|source| Error::Io {
         operation: "examine",
         path: name.into(),

@@ -1,18 +1,18 @@
 //! Log files outside of an open log: copied from a server, and not (yet) part of a log of their own.
 //!
-//! A restore searches them for its point in time, cuts them there, and leaves the rest to [`super::Log::open`].
-//! [`super::ClosedLog`] reads its files through them.
+//! A restore searches them for its point in time, cuts them there, and leaves the rest to [`crate::log::Log::open`].
+//! [`crate::log::ClosedLog`] reads its files through them.
 
-use super::active::finish_file;
-use super::disk::{Disk, DiskFile, RealDisk};
-use super::foreign::check_follows;
-use super::grouping::{EventRole, Grouping};
-use super::head::{FileHead, read_format};
-use super::stream::EventStream;
-use super::tail::{Ending, read_tail};
 use crate::error::{Error, Result};
 use crate::event::{GtidEvent, MAGIC};
 use crate::gtid::BinlogState;
+use crate::log::appending::active_file::finish_file;
+use crate::log::disk::{Disk, DiskFile, RealDisk};
+use crate::log::files::head::{FileHead, read_format};
+use crate::log::offline::read_only_log::check_follows;
+use crate::log::opening::tail::{Ending, read_tail};
+use crate::log::reading::grouping::{EventRole, Grouping};
+use crate::log::reading::stream::EventStream;
 use paceline_types::{Gtid, LogPosition};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -15,10 +15,10 @@
 //! last one of each domain and server, in the order of writing. The state in the file's Gtid_list, updated with the
 //! GTIDs of all entries up to some entry, is the state at that entry's offset.
 
-use super::disk::{Disk, DiskFile, read_fully};
 use crate::checksum::crc32;
 use crate::codec::{Cursor, PutExt};
 use crate::gtid::BinlogState;
+use crate::log::disk::{Disk, DiskFile, read_fully};
 use paceline_types::{DomainId, Gtid, SequenceNumber, ServerId};
 use std::fs;
 use std::io::{self, ErrorKind, IoSlice};
@@ -129,7 +129,7 @@ impl GtidIndex {
     }
 
     /// Writes the index beside its log file. It need not be durable: a torn index is rebuilt.
-    pub(super) fn save(
+    pub(in crate::log) fn save(
         &self,
         disk: &dyn Disk,
         path: &Path,
@@ -145,7 +145,7 @@ impl GtidIndex {
     }
 
     /// Reads the index of a log file of this ordinal and length. Returns `None` if there is none that can be trusted.
-    pub(super) fn load(disk: &dyn Disk, path: &Path, ordinal: u32, file_length: u64) -> Option<Self> {
+    pub(in crate::log) fn load(disk: &dyn Disk, path: &Path, ordinal: u32, file_length: u64) -> Option<Self> {
         let file = disk.open(path).ok()?;
         let length = usize::try_from(file.length().ok()?).ok()?;
         if !may_be_index(length as u64, file_length) {
@@ -164,7 +164,7 @@ fn may_be_index(length: u64, log_length: u64) -> bool {
 
 /// Builds the index of a file while the file is written, or read from its start.
 #[derive(Clone, Debug)]
-pub(super) struct GtidIndexBuilder {
+pub(in crate::log) struct GtidIndexBuilder {
     index: GtidIndex,
     /// GTID state after everything recorded so far.
     state: BinlogState,

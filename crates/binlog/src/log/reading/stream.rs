@@ -1,11 +1,11 @@
 //! Reading the events of one file in order, and distinguishing its end from damage.
 
-use super::disk::{DiskFile, read_fully};
 use crate::error::{Error, Result};
 use crate::event::{
     CHECKSUM_LENGTH, ChecksumAlgorithm, EventHeader, HEADER_LENGTH, MAGIC, RawEvent, checksum_is_right,
     end_position,
 };
+use crate::log::disk::{DiskFile, read_fully};
 use std::io;
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ const CHUNK_LENGTH: usize = 256 * 1024;
 
 /// Stream of the events of one file. It never reads past its limit.
 #[derive(Debug)]
-pub(super) struct EventStream {
+pub(in crate::log) struct EventStream {
     file: Arc<dyn DiskFile>,
     /// The file's name, for errors.
     name: String,
@@ -30,7 +30,7 @@ pub(super) struct EventStream {
 
 /// Result of [`EventStream::advance`].
 #[derive(Debug)]
-pub(super) enum Found {
+pub(in crate::log) enum Found {
     /// A valid event of `length` bytes at `start`; the stream's position is now after it.
     Event { start: u64, length: usize },
     /// The limit was reached.

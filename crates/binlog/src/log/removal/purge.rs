@@ -1,8 +1,8 @@
 //! Removing files from the beginning of the log.
 
-use super::files::{LogFile, PurgeBlock, PurgeOutcome, PurgeTarget};
-use super::handle::{Inner, Log};
 use crate::error::{Error, Result};
+use crate::log::files::entry::{LogFile, PurgeBlock, PurgeOutcome, PurgeTarget};
+use crate::log::handle::{Inner, Log};
 use std::io::ErrorKind;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;

@@ -3,15 +3,15 @@
 //! It is replaced as a whole: the new index is written beside it, synced, and renamed over it; then the directory is
 //! synced. So after a crash it is either the old or the new one.
 
-use super::disk::{Disk, read_fully};
 use crate::error::{Error, Result};
+use crate::log::disk::{Disk, read_fully};
 use std::io::{ErrorKind, IoSlice};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// The index file. It is replaced in two steps, so that a full disk is found in the first one.
 #[derive(Debug)]
-pub(super) struct IndexFile {
+pub(in crate::log) struct IndexFile {
     disk: Arc<dyn Disk>,
     directory: PathBuf,
     path: PathBuf,

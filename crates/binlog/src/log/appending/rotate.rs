@@ -1,15 +1,13 @@
-//! Continuing in a new file, and closing the log. The order of steps is in the module's head.
+//! Continuing in a new file, and closing the log. [`crate::log`] has the order of steps.
 
-use super::active::{ActiveFile, is_no_space};
-use super::create::{NewFile, ordinal_after};
-use super::files::{FileEntry, file_name, number_after};
-use super::handle::{Inner, Life, Log, Writer};
-use super::head::Occasion;
 use crate::error::{Error, Result};
 use crate::event::{EventFlags, MAGIC, RotateEvent, StopEvent, encode_event};
+use crate::log::appending::active_file::ActiveFile;
+use crate::log::appending::create::{NewFile, ordinal_after};
+use crate::log::files::entry::{FileEntry, file_name, number_after};
+use crate::log::files::head::Occasion;
+use crate::log::handle::{Inner, Life, Log, Writer};
 use paceline_types::{DomainId, LogPosition};
-use std::io;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::SystemTime;
@@ -118,42 +116,10 @@ impl Log {
 }
 
 impl Inner {
-    pub fn path(&self, name: &str) -> PathBuf {
-        self.directory.join(name)
-    }
-
-    /// Returns the path of a file's GTID index.
-    pub fn index_path(&self, name: &str) -> PathBuf {
-        self.directory.join(format!("{name}.idx"))
-    }
-
     /// Returns the name of the first file that recovery needs.
     pub fn checkpoint_name(&self, writer: &Writer) -> String {
         self.file_by_ordinal(self.checkpoint.load(Ordering::Acquire) as u32)
             .map_or_else(|| writer.active.name.clone(), |file| file.name.clone())
-    }
-
-    pub fn names(&self) -> Vec<String> {
-        self.files.read().iter().map(|file| file.name.clone()).collect()
-    }
-
-    pub fn io_error(&self, operation: &'static str, name: &str, source: io::Error) -> Error {
-        if is_no_space(&source) {
-            return Error::NoSpace {
-                wanted: self.prepare_step,
-            };
-        }
-        Error::Io {
-            operation,
-            path: self.path(name),
-            source,
-        }
-    }
-
-    pub fn remove_quietly(&self, name: &str) {
-        if let Err(error) = self.disk.remove(&self.path(name)) {
-            tracing::warn!("cannot remove binary log file '{name}' that is not needed: {error}");
-        }
     }
 
     /// Makes a new file, which the index names, the active one. The old file's length is final.

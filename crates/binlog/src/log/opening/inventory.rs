@@ -1,18 +1,18 @@
 //! Finding out what exists before anything is changed: the files, compared with the index, and the content of the
 //! last one.
 
-use super::active::is_no_space;
-use super::config::{LogConfig, OpenRequest};
-use super::disk::{Disk, DiskFile, read_fully};
-use super::files::{FileEntry, file_name, file_number};
-use super::head::FileHead;
-use super::index_file::IndexFile;
-use super::large_group::is_large_name;
-use super::recovery::Shutdown;
-use super::reset::reset_name;
-use super::tail::{Ending, Tail, read_tail};
 use crate::error::{Error, Result};
 use crate::event::MAGIC;
+use crate::log::appending::active_file::is_no_space;
+use crate::log::appending::large_group::is_large_name;
+use crate::log::config::{LogConfig, OpenRequest};
+use crate::log::disk::{Disk, DiskFile, read_fully};
+use crate::log::files::entry::{FileEntry, file_name, file_number};
+use crate::log::files::head::FileHead;
+use crate::log::files::index_file::IndexFile;
+use crate::log::opening::recovery::Shutdown;
+use crate::log::opening::tail::{Ending, Tail, read_tail};
+use crate::log::removal::reset::reset_name;
 use paceline_types::LogPosition;
 use std::collections::HashSet;
 use std::io::ErrorKind;
@@ -22,7 +22,7 @@ use std::time::SystemTime;
 
 /// State of the log's directory.
 #[derive(Debug)]
-pub(super) struct Survey {
+pub(in crate::log) struct Survey {
     pub disk: Arc<dyn Disk>,
     pub directory: PathBuf,
     pub base_name: String,
@@ -47,7 +47,7 @@ enum Followed {
 
 /// Contents of the log's files.
 #[derive(Debug, Default)]
-pub(super) struct Found {
+pub(in crate::log) struct Found {
     pub files: Vec<FileEntry>,
     /// Files before the last that were not finished, with their ends.
     pub unfinished: Vec<(String, Tail)>,
@@ -56,7 +56,7 @@ pub(super) struct Found {
 
 /// The last file in the index.
 #[derive(Debug)]
-pub(super) struct LastFile {
+pub(in crate::log) struct LastFile {
     pub name: String,
     pub file: Arc<dyn DiskFile>,
     pub tail: Tail,

@@ -1,14 +1,14 @@
 //! Creating files of the log, ahead of need or when a new one is due.
 
-use super::active::{ActiveFile, TAIL_ROOM, is_no_space};
-use super::config::SyncMode;
-use super::disk::{BLOCK_LENGTH, Disk};
-use super::files::{FileEntry, file_name, number_after};
-use super::gtid_index::GtidIndexBuilder;
-use super::handle::{Inner, SpareFile};
-use super::head::{NewHead, Occasion, Origin};
 use crate::error::{Error, Result};
 use crate::gtid::BinlogState;
+use crate::log::appending::active_file::{ActiveFile, TAIL_ROOM, is_no_space};
+use crate::log::config::SyncMode;
+use crate::log::disk::{BLOCK_LENGTH, Disk};
+use crate::log::files::entry::{FileEntry, file_name, number_after};
+use crate::log::files::gtid_index::GtidIndexBuilder;
+use crate::log::files::head::{NewHead, Occasion, Origin};
+use crate::log::handle::{Inner, SpareFile};
 use crate::replica_state::ReplicaState;
 use paceline_types::{LogPosition, ServerId};
 use std::io::{self, ErrorKind, IoSlice};
@@ -18,7 +18,7 @@ use std::time::SystemTime;
 
 /// Parameters of a new file.
 #[derive(Debug)]
-pub(super) struct NewFile<'a> {
+pub(in crate::log) struct NewFile<'a> {
     /// The file's name. For a reset this is a temporary name.
     pub name: String,
     pub number: u32,
@@ -97,7 +97,7 @@ impl Inner {
 
 /// Returns how many bytes of space a new file gets at first. This is not much, because beginning a file holds up
 /// commits. The rest is prepared in the background.
-pub(super) fn first_room(file_size_max: u64, prepare_step: u64) -> u64 {
+pub(in crate::log) fn first_room(file_size_max: u64, prepare_step: u64) -> u64 {
     let room = file_size_max
         .saturating_add(16 * BLOCK_LENGTH)
         .min(prepare_step)
@@ -110,7 +110,7 @@ const FIRST_ROOM_MAX: u64 = 1 << 20;
 
 /// Creates the files of a log.
 #[derive(Debug)]
-pub(super) struct FileCreator<'a> {
+pub(in crate::log) struct FileCreator<'a> {
     pub disk: &'a dyn Disk,
     pub directory: &'a Path,
     pub server_id: ServerId,
@@ -211,7 +211,7 @@ impl FileCreator<'_> {
 
 /// Returns the next file's ordinal. No file gets the highest ordinal: versions with it are not positions in the log but
 /// marks on the rows of large transactions.
-pub(super) fn ordinal_after(ordinal: u32) -> Result<u32> {
+pub(in crate::log) fn ordinal_after(ordinal: u32) -> Result<u32> {
     if ordinal >= LogPosition::ORDINAL_MAX - 1 {
         Err(Error::NumbersExhausted)
     } else {

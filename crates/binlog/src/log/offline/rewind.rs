@@ -11,20 +11,20 @@
 //! ```
 //! *Steps*, each durable before the next: this file, which is the decision → index that ends with the last file →
 //! last file cut, its in-use flag cleared → later files removed. Until the decision is written nothing has changed.
-//! From then on, [`super::Log::open`] completes the decision before it does anything else, and removes it after it
+//! From then on, [`crate::log::Log::open`] completes the decision before it does anything else, and removes it after it
 //! has begun a new file. That file gets a number and an ordinal above all that were in use, so no name and no
 //! position is used twice. It contains no connections to primaries: those defined before the cut may have been
 //! removed after it.
 
-use super::active::finish_file;
-use super::config::{LogConfig, OpenRequest};
-use super::copied::{CopiedFile, GroupPlace};
-use super::disk::{Disk, read_fully};
-use super::files::{FileEntry, file_number};
-use super::index_file::IndexFile;
-use super::survey::Survey;
 use crate::error::{Error, Result};
 use crate::gtid::{BinlogState, LOCAL_DOMAIN};
+use crate::log::appending::active_file::finish_file;
+use crate::log::config::{LogConfig, OpenRequest};
+use crate::log::disk::{Disk, read_fully};
+use crate::log::files::entry::{FileEntry, file_number};
+use crate::log::files::index_file::IndexFile;
+use crate::log::offline::detached_file::{CopiedFile, GroupPlace};
+use crate::log::opening::inventory::Survey;
 use paceline_types::LogPosition;
 use std::io::{ErrorKind, IoSlice};
 use std::path::{Path, PathBuf};
@@ -57,11 +57,11 @@ pub struct Lacking {
 }
 
 impl ClosedLog {
-    /// Reads the log in a directory and decides, as [`super::Log::open`] does, whether it can be trusted. Changes
+    /// Reads the log in a directory and decides, as [`crate::log::Log::open`] does, whether it can be trusted. Changes
     /// nothing, except that it completes a rewind that was decided before.
     ///
     /// # Errors
-    /// As for [`super::Log::open`]; [`Error::MissingFile`] if there is no log; [`Error::DamagedIndex`] in the middle
+    /// As for [`crate::log::Log::open`]; [`Error::MissingFile`] if there is no log; [`Error::DamagedIndex`] in the middle
     /// of a `RESET MASTER`, which opening the log completes.
     pub fn open(disk: Arc<dyn Disk>, config: &LogConfig, request: &OpenRequest) -> Result<Self> {
         let decisions = Decisions::of(&disk, config);
@@ -172,7 +172,7 @@ impl ClosedLog {
 
 /// Highest number and ordinal in use when a log was cut back. New files get higher ones.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(super) struct Used {
+pub(in crate::log) struct Used {
     pub number: u32,
     pub ordinal: u32,
 }
@@ -207,7 +207,7 @@ impl Decision {
 
 /// The file with the decision, and its execution.
 #[derive(Debug)]
-pub(super) struct Decisions {
+pub(in crate::log) struct Decisions {
     disk: Arc<dyn Disk>,
     directory: PathBuf,
     base_name: String,

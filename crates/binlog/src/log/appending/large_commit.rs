@@ -1,17 +1,17 @@
-//! The commit of a large transaction: its file becomes the log's next file. The order of steps is in the module's head.
+//! The commit of a large transaction: its file becomes the log's next file. [`crate::log`] has the order of steps.
 
-use super::active::ActiveFile;
-use super::create::ordinal_after;
-use super::files::{FileEntry, file_name, number_after};
-use super::gtid_index::GtidIndexBuilder;
-use super::handle::{Log, Writer};
-use super::head::{NewHead, Occasion, Origin};
-use super::index_file::IndexFile;
-use super::large_group::LargeGroup;
 use crate::error::{Error, Result};
 use crate::event::{EventFlags, Follows, IgnorableEvent, MAGIC, RotateEvent, encode_event};
 use crate::group::{CommitGroup, EventGroupBuffer, GroupSize, PlacedGroup};
 use crate::gtid::BinlogState;
+use crate::log::appending::active_file::ActiveFile;
+use crate::log::appending::create::ordinal_after;
+use crate::log::appending::large_group::LargeGroup;
+use crate::log::files::entry::{FileEntry, file_name, number_after};
+use crate::log::files::gtid_index::GtidIndexBuilder;
+use crate::log::files::head::{NewHead, Occasion, Origin};
+use crate::log::files::index_file::IndexFile;
+use crate::log::handle::{Log, Writer};
 use crate::replica_state::{ReplicaRecord, ReplicaState};
 use paceline_types::{Gtid, LogPosition};
 use parking_lot::MutexGuard;
@@ -223,7 +223,7 @@ impl LargePlace<'_> {
     }
 
     /// Gives the file its name in the log, replacing a prepared file of zeros of that name.
-    fn rename(&self, large: &mut LargeGroup) -> Result<Arc<dyn super::disk::DiskFile>> {
+    fn rename(&self, large: &mut LargeGroup) -> Result<Arc<dyn crate::log::disk::DiskFile>> {
         let inner = &self.log.inner;
         // Held so that no thread prepares a file of that name in the meantime, which would later be removed as a
         // spare file.

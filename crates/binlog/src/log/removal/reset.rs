@@ -1,14 +1,14 @@
-//! `RESET MASTER`: starting the log over. The order of steps is in the module's head.
+//! `RESET MASTER`: starting the log over. [`crate::log`] has the order of steps.
 
-use super::active::ActiveFile;
-use super::create::{NewFile, ordinal_after};
-use super::files::{FIRST_NUMBER_MAX, FileEntry, file_name};
-use super::gtid_index::GtidIndexBuilder;
-use super::handle::{Inner, Log};
-use super::head::Occasion;
-use super::index_file::IndexFile;
 use crate::error::{Error, Result};
 use crate::gtid::BinlogState;
+use crate::log::appending::active_file::ActiveFile;
+use crate::log::appending::create::{NewFile, ordinal_after};
+use crate::log::files::entry::{FIRST_NUMBER_MAX, FileEntry, file_name};
+use crate::log::files::gtid_index::GtidIndexBuilder;
+use crate::log::files::head::Occasion;
+use crate::log::files::index_file::IndexFile;
+use crate::log::handle::{Inner, Log};
 use paceline_types::LogPosition;
 use std::io::ErrorKind;
 use std::sync::Arc;
@@ -124,6 +124,6 @@ impl Inner {
 }
 
 /// Returns the name of the new file during a reset.
-pub(super) fn reset_name(base_name: &str) -> String {
+pub(in crate::log) fn reset_name(base_name: &str) -> String {
     format!("{base_name}.reset")
 }

@@ -1,14 +1,14 @@
 //! Reading the log: events or event groups in order, across files, up to a limit.
 
-use super::disk::{DiskFile, read_fully};
-use super::files::FileEntry;
-use super::grouping::{EventRole, Grouping};
-use super::handle::{Inner, Log};
-use super::head::{Origin, read_format};
-use super::stream::EventStream;
 use crate::error::{Error, Result};
 use crate::event::{Event, FormatDescription, HEADER_LENGTH, IgnorableEvent, MAGIC, RawEvent};
 use crate::group::{EventGroup, LARGE_GROUP_BYTES};
+use crate::log::disk::{DiskFile, read_fully};
+use crate::log::files::entry::FileEntry;
+use crate::log::files::head::{Origin, read_format};
+use crate::log::handle::{Inner, Log};
+use crate::log::reading::grouping::{EventRole, Grouping};
+use crate::log::reading::stream::EventStream;
 use paceline_types::LogPosition;
 use std::path::Path;
 use std::sync::Arc;

@@ -1,19 +1,19 @@
-//! Opening the log: completing a decided rewind ([`super::rewind`]), surveying the directory ([`super::survey`]),
-//! repairing what a crash has left ([`super::mend`]), and beginning a new file.
+//! Opening the log: completing a decided rewind ([`crate::log::offline::rewind`]), surveying the directory ([`crate::log::opening::inventory`]),
+//! repairing what a crash has left ([`crate::log::opening::crash_repair`]), and beginning a new file.
 
-use super::config::{LogConfig, OpenRequest};
-use super::create::{FileCreator, NewFile, first_room, ordinal_after};
-use super::disk::Disk;
-use super::files::{FileEntry, file_name, number_after};
-use super::handle::{Inner, Life, Log, Writer};
-use super::head::Occasion;
-use super::index_file::IndexFile;
-use super::mend::Mended;
-use super::recovery::{Recovery, Shutdown};
-use super::rewind::{Decisions, Used};
-use super::survey::Survey;
 use crate::error::Result;
 use crate::event::MAGIC;
+use crate::log::appending::create::{FileCreator, NewFile, first_room, ordinal_after};
+use crate::log::config::{LogConfig, OpenRequest};
+use crate::log::disk::Disk;
+use crate::log::files::entry::{FileEntry, file_name, number_after};
+use crate::log::files::head::Occasion;
+use crate::log::files::index_file::IndexFile;
+use crate::log::handle::{Inner, Life, Log, Writer};
+use crate::log::offline::rewind::{Decisions, Used};
+use crate::log::opening::crash_repair::Mended;
+use crate::log::opening::inventory::Survey;
+use crate::log::opening::recovery::{Recovery, Shutdown};
 use paceline_types::LogPosition;
 use parking_lot::{Mutex, RwLock};
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -1,9 +1,9 @@
 //! The log's files: their names, and what the log knows of each without reading it.
 
-use super::head::{FileHead, Origin};
 use crate::error::{Error, Result};
 use crate::event::Follows;
 use crate::gtid::BinlogState;
+use crate::log::files::head::{FileHead, Origin};
 use std::time::SystemTime;
 
 /// One file of the log.
@@ -48,7 +48,7 @@ pub struct PurgeBlock {
 
 /// Entry for one file of the log.
 #[derive(Clone, Debug)]
-pub(super) struct FileEntry {
+pub(in crate::log) struct FileEntry {
     pub name: String,
     pub number: u32,
     pub ordinal: u32,
@@ -89,20 +89,20 @@ impl FileEntry {
 }
 
 /// The highest number in a file name, as in MariaDB.
-pub(super) const NUMBER_MAX: u32 = 0x7FFF_FFFF;
+pub(in crate::log) const NUMBER_MAX: u32 = 0x7FFF_FFFF;
 
 /// The highest number that a log can start from (`RESET MASTER TO`), as in MySQL. It leaves enough numbers for 147
 /// million rotations. The highest number in a file name would leave none, not even for the file that the next start
 /// begins.
-pub(super) const FIRST_NUMBER_MAX: u32 = 2_000_000_000;
+pub(in crate::log) const FIRST_NUMBER_MAX: u32 = 2_000_000_000;
 
 /// Returns the name of the file with this number: at least six digits.
-pub(super) fn file_name(base_name: &str, number: u32) -> String {
+pub(in crate::log) fn file_name(base_name: &str, number: u32) -> String {
     format!("{base_name}.{number:06}")
 }
 
 /// Returns the number in a file's name, or `None` if the name does not belong to this log.
-pub(super) fn file_number(base_name: &str, name: &str) -> Option<u32> {
+pub(in crate::log) fn file_number(base_name: &str, name: &str) -> Option<u32> {
     let digits = name.strip_prefix(base_name)?.strip_prefix('.')?;
     let number = digits
         .parse()
@@ -112,7 +112,7 @@ pub(super) fn file_number(base_name: &str, name: &str) -> Option<u32> {
 }
 
 /// Returns the number of the file after the one with this number.
-pub(super) fn number_after(number: u32) -> Result<u32> {
+pub(in crate::log) fn number_after(number: u32) -> Result<u32> {
     if number >= NUMBER_MAX {
         Err(Error::NumbersExhausted)
     } else {

@@ -1,21 +1,21 @@
 //! Repairing what a crash has left, after it is certain that the log can be trusted.
 
-use super::active::finish_file;
-use super::disk::read_fully;
-use super::files::{FileEntry, file_number};
-use super::recovery::{Cut, Shutdown};
-use super::reset::reset_name;
-use super::survey::{Found, LastFile, Survey};
-use super::tail::Ending;
 use crate::error::Result;
 use crate::gtid::BinlogState;
+use crate::log::appending::active_file::finish_file;
+use crate::log::disk::read_fully;
+use crate::log::files::entry::{FileEntry, file_number};
+use crate::log::opening::inventory::{Found, LastFile, Survey};
+use crate::log::opening::recovery::{Cut, Shutdown};
+use crate::log::opening::tail::Ending;
+use crate::log::removal::reset::reset_name;
 use crate::replica_state::ReplicaState;
 use paceline_types::LogPosition;
 use std::io::{ErrorKind, IoSlice};
 
 /// The repaired log, ready for a new file.
 #[derive(Debug)]
-pub(super) struct Mended {
+pub(in crate::log) struct Mended {
     pub survey: Survey,
     pub files: Vec<FileEntry>,
     pub state: BinlogState,

@@ -14,12 +14,12 @@
 //! The reserved space is the length of the head when the file is begun, plus [`HEAD_GROWTH`], because GTIDs of new
 //! domains and servers may be added while the transaction runs.
 
-use super::active::{TAIL_ROOM, is_no_space};
-use super::disk::{BLOCK_LENGTH, Disk, DiskFile, zeros};
-use super::files::file_number;
-use super::handle::Log;
-use super::head::{NewHead, Occasion};
 use crate::error::{Error, Result};
+use crate::log::appending::active_file::{TAIL_ROOM, is_no_space};
+use crate::log::disk::{BLOCK_LENGTH, Disk, DiskFile, zeros};
+use crate::log::files::entry::file_number;
+use crate::log::files::head::{NewHead, Occasion};
+use crate::log::handle::Log;
 use std::io::{self, IoSlice};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -81,7 +81,7 @@ impl Log {
             now: 0,
             occasion: Occasion::Rotation,
             ordinal: 0,
-            sync_mode: super::config::SyncMode::EachGroup,
+            sync_mode: crate::log::config::SyncMode::EachGroup,
             state: &self.state(),
             replica: &self.replica_state(),
             checkpoint: &self.inner.names().last().cloned().unwrap_or_default(),
@@ -111,7 +111,7 @@ impl Log {
 }
 
 /// Returns whether a file of this name belongs to a large transaction that was never committed. Opening removes it.
-pub(super) fn is_large_name(base_name: &str, name: &str) -> bool {
+pub(in crate::log) fn is_large_name(base_name: &str, name: &str) -> bool {
     let number = name
         .strip_prefix(base_name)
         .and_then(|rest| rest.strip_prefix(INFIX));
@@ -184,7 +184,7 @@ impl LargeGroup {
     }
 
     /// Returns the length of the reserved space before the events, in bytes.
-    pub(super) fn room(&self) -> u64 {
+    pub(in crate::log) fn room(&self) -> u64 {
         self.room
     }
 
@@ -192,7 +192,7 @@ impl LargeGroup {
     ///
     /// # Panics
     /// If the group is not sealed: a transaction that is not durable must not get a position in the log.
-    pub(super) fn prepared_end(&self) -> u64 {
+    pub(in crate::log) fn prepared_end(&self) -> u64 {
         match self.stage {
             Stage::Sealed { prepared_end } => prepared_end,
             Stage::Growing | Stage::Failed | Stage::Adopted => {
@@ -202,7 +202,7 @@ impl LargeGroup {
     }
 
     /// Writes the reserved space, durably.
-    pub(super) fn write_head(&self, head: &[u8]) -> Result<()> {
+    pub(in crate::log) fn write_head(&self, head: &[u8]) -> Result<()> {
         assert_eq!(head.len() as u64, self.room, "the head fills the room");
         self.file
             .write_at(&[IoSlice::new(head)], 0)
@@ -212,7 +212,7 @@ impl LargeGroup {
 
     /// Gives the file a name in the log. The directory is not synced yet. From then on, dropping does not remove the
     /// file.
-    pub(super) fn rename(&mut self, path: &std::path::Path) -> Result<Arc<dyn DiskFile>> {
+    pub(in crate::log) fn rename(&mut self, path: &std::path::Path) -> Result<Arc<dyn DiskFile>> {
         self.disk
             .rename(&self.path, path)
             .map_err(|source| self.io_error("rename", source))?;

@@ -6,22 +6,22 @@
 //! Files of MariaDB and of Paceline differ only in the ignorable events. The head is synced before the index names the
 //! file, so a file in the index with an incomplete head is damaged, not torn.
 
-use super::config::SyncMode;
-use super::disk::DiskFile;
-use super::stream::EventStream;
 use crate::error::Result;
 use crate::event::{
     BinlogCheckpointEvent, ChecksumAlgorithm, Event, EventFlags, EventStamp, Follows, FormatDescription,
     GtidListEvent, IgnorableEvent, MAGIC, encode_event,
 };
 use crate::gtid::BinlogState;
+use crate::log::config::SyncMode;
+use crate::log::disk::DiskFile;
+use crate::log::reading::stream::EventStream;
 use crate::replica_state::{ReplicaRecord, ReplicaState};
 use paceline_types::ServerId;
 use std::sync::Arc;
 
 /// Why a file was begun.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Occasion {
+pub(in crate::log) enum Occasion {
     /// The server started; the file's Format_description contains the time.
     ServerStart,
     /// The log continued from the file before.
@@ -42,7 +42,7 @@ impl Occasion {
 
 /// Contents of a new file's head.
 #[derive(Debug)]
-pub(super) struct NewHead<'a> {
+pub(in crate::log) struct NewHead<'a> {
     pub server_id: ServerId,
     pub server_version: &'a str,
     pub now: u32,
@@ -106,7 +106,7 @@ impl NewHead<'_> {
 
 /// Which server has written a file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Origin {
+pub(in crate::log) enum Origin {
     /// A Paceline: the file's head contains its ordinal.
     Ours,
     /// Any server: the file is assigned this ordinal.
@@ -115,7 +115,7 @@ pub(super) enum Origin {
 
 /// The decoded head of a file.
 #[derive(Clone, Debug)]
-pub(super) struct FileHead {
+pub(in crate::log) struct FileHead {
     pub origin: Origin,
     /// Whether the in-use flag is set: the file was not closed.
     pub in_use: bool,
@@ -214,7 +214,7 @@ const NO_GTID_LIST: &str =
     "its head has no GTID list: only logs of MariaDB from 10.0 on, and of Paceline, have one";
 
 /// Reads the Format_description at the stream's position. Returns it and whether the file is in use.
-pub(super) fn read_format(stream: &mut EventStream) -> Result<(FormatDescription, bool)> {
+pub(in crate::log) fn read_format(stream: &mut EventStream) -> Result<(FormatDescription, bool)> {
     let start = stream.position();
     let Some((_, event)) = stream.next()? else {
         return Err(stream.damaged(start, "it has no Format_description"));

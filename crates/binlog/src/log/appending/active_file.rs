@@ -7,10 +7,10 @@
 //! With blocks that are already on the disk, an fdatasync takes 95 µs; one that must also record the file's growth
 //! takes 150 µs. In addition, a full disk is found during preparation, before a transaction has its position.
 
-use super::disk::{BLOCK_LENGTH, DiskFile, zeros};
-use super::gtid_index::GtidIndexBuilder;
 use crate::error::{Error, Result};
 use crate::event::{EventFlags, FLAGS_OFFSET, MAGIC};
+use crate::log::disk::{BLOCK_LENGTH, DiskFile, zeros};
+use crate::log::files::gtid_index::GtidIndexBuilder;
 use parking_lot::Mutex;
 use std::io::{self, ErrorKind, IoSlice};
 use std::path::PathBuf;
@@ -18,11 +18,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Space reserved after the last event group, so that the file can always be ended with a Rotate or Stop event.
-pub(super) const TAIL_ROOM: u64 = BLOCK_LENGTH;
+pub(in crate::log) const TAIL_ROOM: u64 = BLOCK_LENGTH;
 
 /// The file that is being written.
 #[derive(Debug)]
-pub(super) struct ActiveFile {
+pub(in crate::log) struct ActiveFile {
     pub name: String,
     pub number: u32,
     pub ordinal: u32,
@@ -157,7 +157,7 @@ impl ActiveFile {
 
 /// Cuts a file after its last event and clears its in-use flag, which no checksum covers. The flag is cleared only when
 /// the cut is durable: a file that is not in use ends where its events end.
-pub(super) fn finish_file(file: &dyn DiskFile, end: u64) -> io::Result<()> {
+pub(in crate::log) fn finish_file(file: &dyn DiskFile, end: u64) -> io::Result<()> {
     file.set_length(end)?;
     file.sync()?;
     let flags = EventFlags::NONE.0.to_le_bytes();
@@ -166,6 +166,6 @@ pub(super) fn finish_file(file: &dyn DiskFile, end: u64) -> io::Result<()> {
 }
 
 /// Returns whether an operation failed because the disk or the user's quota is full.
-pub(super) fn is_no_space(error: &io::Error) -> bool {
+pub(in crate::log) fn is_no_space(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded)
 }

@@ -9,18 +9,18 @@
 //! each file must continue where the one before it ends. If something is damaged or missing, the error names it and
 //! nothing is served.
 
-use super::SyncMode;
-use super::active::ActiveFile;
-use super::directory::log_file_names;
-use super::disk::Disk;
-use super::files::{FileEntry, file_name};
-use super::handle::{Inner, Life, Log, Writer};
-use super::head::{FileHead, Origin};
-use super::index_file::IndexFile;
-use super::recovery::Cut;
-use super::tail::read_tail;
 use crate::error::{Error, Result};
 use crate::gtid::BinlogState;
+use crate::log::SyncMode;
+use crate::log::appending::active_file::ActiveFile;
+use crate::log::disk::Disk;
+use crate::log::files::entry::{FileEntry, file_name};
+use crate::log::files::head::{FileHead, Origin};
+use crate::log::files::index_file::IndexFile;
+use crate::log::handle::{Inner, Life, Log, Writer};
+use crate::log::offline::directory::log_file_names;
+use crate::log::opening::recovery::Cut;
+use crate::log::opening::tail::read_tail;
 use crate::replica_state::ReplicaState;
 use paceline_types::{Gtid, LogPosition, ServerId};
 use parking_lot::{Mutex, RwLock};
@@ -109,7 +109,12 @@ impl Log {
 }
 
 /// Checks that a file continues where the file before it ends. Domains may have been deleted in between.
-pub(super) fn check_follows(name: &str, state: &BinlogState, before: &str, end: &BinlogState) -> Result<()> {
+pub(in crate::log) fn check_follows(
+    name: &str,
+    state: &BinlogState,
+    before: &str,
+    end: &BinlogState,
+) -> Result<()> {
     let is_kept = |gtid: Gtid| state.last_of(gtid.domain_id, gtid.server_id) == Some(gtid);
     let follows = state
         .iter()
