@@ -36,8 +36,8 @@ pub mod replica_state;
 
 pub use error::{Error, Result};
 pub use group::{CommitGroup, EventGroup, EventGroupBuffer, LoggedTable};
-pub use gtid::{BinlogState, GtidPosition, LOCAL_DOMAIN};
+pub use gtid::{GtidPosition, GtidState, LOCAL_DOMAIN};
 pub use log::{Disk, Log, LogConfig, LogReader, RealDisk, Recovery};
 pub use replica_state::{
-    ExecutedMove, GtidMove, History, RecordScope, ReplicaRecord, ReplicaState, SourcePosition,
+    ExecutedSetChange, LogOrigin, PositionChange, RecordScope, ReplicaRecord, ReplicaState, SourcePosition,
 };

@@ -48,7 +48,7 @@ fn a_large_transaction_becomes_the_next_file() {
     };
     let record = ReplicaRecord::of_source(RecordScope::WithNextGroup, "east".into(), Some(source.clone()));
     let mut buffer = large_transaction(&log, 2000).unwrap();
-    let place = log.place_large(&buffer, Some(record), NOW).unwrap();
+    let place = log.reserve_large_commit(&buffer, Some(record), NOW).unwrap();
     let placed = place.commit(&mut buffer, gtid(0, 1, 2)).unwrap();
     assert_eq!(placed.start.ordinal(), before.ordinal() + 1);
     assert_eq!(log.written(), placed.end);
@@ -82,7 +82,7 @@ fn an_uncommitted_large_transaction_leaves_no_file() {
     commit(&log, &[(gtid(0, 1, 1), 3)]).unwrap();
     let buffer = large_transaction(&log, 1000).unwrap();
     // A place that is released.
-    drop(log.place_large(&buffer, None, NOW).unwrap());
+    drop(log.reserve_large_commit(&buffer, None, NOW).unwrap());
     let left = |wanted: usize| {
         let names = RealDisk.list(directory.path()).unwrap();
         let found = names.iter().filter(|name| name.contains(".large.")).count();
@@ -259,7 +259,7 @@ fn a_full_disk_loses_nothing() {
                 assert!(is_no_space(&error), "{error}");
                 full = true;
             }
-            Ok(buffer) => match log.place_large(&buffer, None, NOW) {
+            Ok(buffer) => match log.reserve_large_commit(&buffer, None, NOW) {
                 Err(error) => {
                     assert!(is_no_space(&error), "{error}");
                     full = true;

@@ -53,13 +53,13 @@ struct Content {
     /// Content on the disk.
     durable: Vec<u8>,
     /// Changes that are in the cache and not yet on the disk.
-    pending: Vec<Pending>,
+    pending: Vec<UnsyncedOperation>,
     /// Time of the last change, counted in operations.
     modified: u64,
 }
 
 #[derive(Clone)]
-enum Pending {
+enum UnsyncedOperation {
     Write { offset: u64, bytes: Vec<u8> },
     Length(u64),
 }
@@ -115,11 +115,11 @@ impl SimulatedDisk {
             let kept_percent = [0, 50, 90, 100][random.below(4) as usize];
             for pending in &content.pending {
                 match pending {
-                    Pending::Length(length) if random.below(100) < kept_percent => {
+                    UnsyncedOperation::Length(length) if random.below(100) < kept_percent => {
                         durable.resize(*length as usize, 0);
                     }
-                    Pending::Length(_) => {}
-                    Pending::Write { offset, bytes } => {
+                    UnsyncedOperation::Length(_) => {}
+                    UnsyncedOperation::Write { offset, bytes } => {
                         let mut at = 0;
                         while at < bytes.len() {
                             let start = *offset as usize + at;
@@ -392,7 +392,7 @@ impl DiskFile for SimulatedFile {
         let bytes: Vec<u8> = pieces.iter().flat_map(|piece| piece.iter().copied()).collect();
         self.change(offset + bytes.len() as u64, |content| {
             write_into(&mut content.cached, offset, &bytes);
-            content.pending.push(Pending::Write { offset, bytes });
+            content.pending.push(UnsyncedOperation::Write { offset, bytes });
         })
     }
 
@@ -400,7 +400,7 @@ impl DiskFile for SimulatedFile {
         let zeros = vec![0; length as usize];
         self.change(offset + length, |content| {
             write_into(&mut content.cached, offset, &zeros);
-            content.pending.push(Pending::Write {
+            content.pending.push(UnsyncedOperation::Write {
                 offset,
                 bytes: zeros.clone(),
             });
@@ -425,8 +425,10 @@ impl DiskFile for SimulatedFile {
             }
             for pending in pending {
                 match pending {
-                    Pending::Write { offset, bytes } => write_into(&mut content.durable, offset, &bytes),
-                    Pending::Length(length) => content.durable.resize(length as usize, 0),
+                    UnsyncedOperation::Write { offset, bytes } => {
+                        write_into(&mut content.durable, offset, &bytes)
+                    }
+                    UnsyncedOperation::Length(length) => content.durable.resize(length as usize, 0),
                 }
             }
         }
@@ -436,7 +438,7 @@ impl DiskFile for SimulatedFile {
     fn set_length(&self, length: u64) -> io::Result<()> {
         self.change(length, |content| {
             content.cached.resize(length as usize, 0);
-            content.pending.push(Pending::Length(length));
+            content.pending.push(UnsyncedOperation::Length(length));
         })
     }
 

@@ -1,8 +1,8 @@
 //! The log as a whole: its shared state, and queries about it.
 
 use crate::error::{Error, Result};
-use crate::event::Follows;
-use crate::gtid::BinlogState;
+use crate::event::Predecessor;
+use crate::gtid::GtidState;
 use crate::log::appending::active_file::{ActiveFile, is_no_space};
 use crate::log::config::SyncMode;
 use crate::log::disk::Disk;
@@ -75,7 +75,7 @@ pub(super) struct Inner {
     /// Number for the next large transaction's file while it is not part of the log.
     pub next_large: AtomicU64,
     /// A file of zeros for the next rotation.
-    pub spare: Mutex<Option<SpareFile>>,
+    pub prepared_file: Mutex<Option<PreparedFile>>,
     /// Positions in the form of [`LogPosition::as_u64`].
     pub written: AtomicU64,
     pub durable: AtomicU64,
@@ -97,22 +97,22 @@ pub(super) struct Writer {
     /// Encoded record that precedes the next write.
     pub prefix: Vec<u8>,
     /// Durable position in the last such record.
-    pub told_durable: LogPosition,
+    pub recorded_durable: LogPosition,
     /// Timestamp for records that have no time of their own.
     pub timestamp: u32,
-    pub life: Life,
+    pub life: LogLifecycle,
 }
 
 /// Whether the log takes writes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Life {
+pub(super) enum LogLifecycle {
     Open,
     Closed,
 }
 
 /// A file that was prepared for a later rotation: zeros up to `prepared_end`, in no index.
 #[derive(Debug)]
-pub(super) struct SpareFile {
+pub(super) struct PreparedFile {
     pub number: u32,
     pub file: Arc<dyn crate::log::disk::DiskFile>,
     pub prepared_end: u64,
@@ -182,32 +182,32 @@ impl Log {
     }
 
     /// Returns the GTID state before the oldest file that still exists.
-    pub fn oldest_state(&self) -> BinlogState {
+    pub fn oldest_state(&self) -> GtidState {
         let files = self.inner.files.read();
         files.first().map(|file| file.state.clone()).unwrap_or_default()
     }
 
     /// Returns the GTID state of all closed files and everything before them. Unlike that of [`Self::state`], it is
     /// durable.
-    pub fn closed_state(&self) -> BinlogState {
+    pub fn closed_state(&self) -> GtidState {
         let files = self.inner.files.read();
         files.last().map(|file| file.state.clone()).unwrap_or_default()
     }
 
     /// Returns what preceded the oldest file when it was begun.
-    pub fn follows(&self) -> Follows {
+    pub fn follows(&self) -> Predecessor {
         let files = self.inner.files.read();
-        files.first().map_or(Follows::Log, |file| file.follows)
+        files.first().map_or(Predecessor::Log, |file| file.follows)
     }
 
     /// Returns the GTID state of everything that is written (`gtid_binlog_state`).
-    pub fn state(&self) -> BinlogState {
+    pub fn state(&self) -> GtidState {
         let active = Arc::clone(&self.inner.active.read());
         let index = active.index.lock();
         index.state().clone()
     }
 
-    /// Returns whether a transaction is written, or a later one of its server and domain ([`BinlogState::contains`]).
+    /// Returns whether a transaction is written, or a later one of its server and domain ([`GtidState::contains`]).
     pub fn has(&self, gtid: Gtid) -> bool {
         let active = Arc::clone(&self.inner.active.read());
         let index = active.index.lock();
@@ -258,8 +258,8 @@ impl Inner {
     pub fn check_usable(&self, writer: &Writer) -> Result<()> {
         self.check_poison()?;
         match writer.life {
-            Life::Open => Ok(()),
-            Life::Closed => Err(Error::Closed),
+            LogLifecycle::Open => Ok(()),
+            LogLifecycle::Closed => Err(Error::Closed),
         }
     }
 

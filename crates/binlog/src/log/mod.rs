@@ -71,7 +71,7 @@
 //! # Concurrency
 //!
 //! [`Log`] is a handle that can be cloned. Only one leader at a time may write. `sync`, readers, purging, preparation
-//! and all queries may run concurrently with it. Locks are taken in this order: writer, index, spare file, files,
+//! and all queries may run concurrently with it. Locks are taken in this order: writer, index, prepared file, files,
 //! active file.
 
 mod appending;
@@ -84,18 +84,18 @@ mod opening;
 mod reading;
 mod removal;
 
-pub use appending::large_commit::LargePlace;
+pub use appending::large_commit::LargeCommitSlot;
 pub use appending::large_group::LargeGroup;
 pub use config::{LogConfig, OpenRequest, SyncMode};
 pub use disk::{BLOCK_LENGTH, Disk, DiskFile, RealDisk};
 pub use files::entry::{LogFile, PurgeBlock, PurgeOutcome, PurgeTarget};
 pub use files::gtid_index::GtidIndex;
 pub use handle::{Log, Preparation};
-pub use offline::detached_file::{CopiedFile, FileEnd, GroupPlace, GroupPlaces};
+pub use offline::detached_file::{DetachedFile, FileEnd, GroupLocation, GroupLocations};
 pub use offline::directory::log_file_names;
-pub use offline::read_only_log::ForeignLog;
-pub use offline::rewind::{ClosedLog, Lacking};
-pub use opening::recovery::{Cut, Recovery, Shutdown};
+pub use offline::read_only_log::ReadOnlyLog;
+pub use offline::rewind::{ClosedLog, MissingTransactions};
+pub use opening::recovery::{CutTail, Recovery, Shutdown};
 pub use reading::grouping::{EventRole, Grouping};
-pub use reading::locate::StartPlace;
+pub use reading::locate::ServeStart;
 pub use reading::reader::{LogReader, LoggedEvent};

@@ -18,7 +18,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Space reserved after the last event group, so that the file can always be ended with a Rotate or Stop event.
-pub(in crate::log) const TAIL_ROOM: u64 = BLOCK_LENGTH;
+pub(in crate::log) const TAIL_RESERVE: u64 = BLOCK_LENGTH;
 
 /// The file that is being written.
 #[derive(Debug)]
@@ -31,13 +31,13 @@ pub(in crate::log) struct ActiveFile {
     /// End of the synced zeros.
     prepared_end: AtomicU64,
     /// Held while the file is extended or closed.
-    extending: Mutex<Extending>,
+    extending: Mutex<ExtensionState>,
     /// GTID index of everything written so far.
     pub index: Mutex<GtidIndexBuilder>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Extending {
+enum ExtensionState {
     Allowed,
     Closed,
 }
@@ -59,7 +59,7 @@ impl ActiveFile {
             file,
             path,
             prepared_end: AtomicU64::new(prepared_end),
-            extending: Mutex::new(Extending::Allowed),
+            extending: Mutex::new(ExtensionState::Allowed),
             index: Mutex::new(index),
         }
     }
@@ -79,7 +79,7 @@ impl ActiveFile {
         }
         let extending = self.extending.lock();
         let from = self.prepared_end();
-        if needed_end <= from || *extending == Extending::Closed {
+        if needed_end <= from || *extending == ExtensionState::Closed {
             return Ok(false);
         }
         let needed_end = needed_end.next_multiple_of(BLOCK_LENGTH);
@@ -142,7 +142,7 @@ impl ActiveFile {
     /// Cuts the file after its last event and clears its in-use flag. Durable when it returns.
     pub fn finish(&self, end: u64) -> Result<()> {
         let mut extending = self.extending.lock();
-        *extending = Extending::Closed;
+        *extending = ExtensionState::Closed;
         finish_file(&*self.file, end).map_err(|source| self.io_error("close", source))
     }
 

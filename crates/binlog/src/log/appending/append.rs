@@ -5,7 +5,7 @@ use crate::event::{
     BinlogCheckpointEvent, EventBody, EventFlags, EventStamp, HEADER_LENGTH, IgnorableEvent, encode_event,
 };
 use crate::group::CommitGroup;
-use crate::log::appending::active_file::TAIL_ROOM;
+use crate::log::appending::active_file::TAIL_RESERVE;
 use crate::log::config::SyncMode;
 use crate::log::handle::{Inner, Log, Preparation, Writer};
 use crate::replica_state::ReplicaRecord;
@@ -26,12 +26,12 @@ impl Log {
         writer.prefix.clear();
         if writer.sync_mode == SyncMode::Deferred {
             let durable = self.durable();
-            if durable > writer.told_durable {
+            if durable > writer.recorded_durable {
                 self.inner.make_durable_record(&mut writer, durable);
             }
         }
         let start = writer.end + writer.prefix.len() as u64;
-        self.inner.make_room(&writer, start + length)?;
+        self.inner.ensure_space(&writer, start + length)?;
         Ok(LogPosition::new(writer.active.ordinal, start))
     }
 
@@ -81,7 +81,7 @@ impl Log {
                 .for_each(|record| replica.apply(record));
         }
         if !prefix.is_empty() {
-            writer.told_durable = self.durable();
+            writer.recorded_durable = self.durable();
         }
         writer.prefix = prefix;
         writer.end = end;
@@ -118,7 +118,12 @@ impl Log {
         let inner = &self.inner;
         let end = self.written().offset();
         let size_max = inner.file_size_max.load(Ordering::Relaxed);
-        if end >= size_max - size_max / 4 && inner.spare.try_lock().is_some_and(|spare| spare.is_none()) {
+        if end >= size_max - size_max / 4
+            && inner
+                .prepared_file
+                .try_lock()
+                .is_some_and(|prepared_file| prepared_file.is_none())
+        {
             return true;
         }
         let active = inner.active.read();
@@ -140,7 +145,7 @@ impl Log {
         }
         let size_max = inner.file_size_max.load(Ordering::Relaxed);
         if end.offset() >= size_max - size_max / 4 {
-            done |= inner.prepare_spare(active.number)?;
+            done |= inner.prepare_next_file(active.number)?;
         }
         Ok(if done {
             Preparation::Done
@@ -169,7 +174,7 @@ impl Log {
         self.inner
             .write_record(&mut writer, timestamp, EventFlags::IGNORABLE, &record)?;
         writer.sync_mode = mode;
-        writer.told_durable = self.durable();
+        writer.recorded_durable = self.durable();
         Ok(())
     }
 
@@ -230,8 +235,8 @@ impl Log {
 
 impl Inner {
     /// Ensures that there is space for a write that ends at `end`, and for the file's last event after it.
-    fn make_room(&self, writer: &Writer, end: u64) -> Result<()> {
-        let needed = end + TAIL_ROOM;
+    fn ensure_space(&self, writer: &Writer, end: u64) -> Result<()> {
+        let needed = end + TAIL_RESERVE;
         if needed > writer.active.prepared_end() {
             writer.active.prepare(needed, needed + self.prepare_step)?;
         }
@@ -242,7 +247,7 @@ impl Inner {
     /// than the file may grow.
     fn low_water(&self, end: u64) -> u64 {
         let size_max = self.file_size_max.load(Ordering::Relaxed);
-        (end + self.prepare_step / 2).min(size_max.max(end) + TAIL_ROOM)
+        (end + self.prepare_step / 2).min(size_max.max(end) + TAIL_RESERVE)
     }
 
     /// Prepares the record of the durable position that will precede the next write.
@@ -273,7 +278,7 @@ impl Inner {
     ) -> Result<()> {
         let mut event = Vec::with_capacity(HEADER_LENGTH + 64);
         encode_event(&mut event, &self.stamp(timestamp, flags), writer.end, body);
-        self.make_room(writer, writer.end + event.len() as u64)?;
+        self.ensure_space(writer, writer.end + event.len() as u64)?;
         self.write_reserved_record(writer, timestamp, &event)
     }
 

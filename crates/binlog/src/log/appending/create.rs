@@ -1,14 +1,14 @@
 //! Creating files of the log, ahead of need or when a new one is due.
 
 use crate::error::{Error, Result};
-use crate::gtid::BinlogState;
-use crate::log::appending::active_file::{ActiveFile, TAIL_ROOM, is_no_space};
+use crate::gtid::GtidState;
+use crate::log::appending::active_file::{ActiveFile, TAIL_RESERVE, is_no_space};
 use crate::log::config::SyncMode;
 use crate::log::disk::{BLOCK_LENGTH, Disk};
 use crate::log::files::entry::{FileEntry, file_name, number_after};
 use crate::log::files::gtid_index::GtidIndexBuilder;
-use crate::log::files::head::{NewHead, Occasion, Origin};
-use crate::log::handle::{Inner, SpareFile};
+use crate::log::files::head::{FileReason, NewHead, Origin};
+use crate::log::handle::{Inner, PreparedFile};
 use crate::replica_state::ReplicaState;
 use paceline_types::{LogPosition, ServerId};
 use std::io::{self, ErrorKind, IoSlice};
@@ -23,9 +23,9 @@ pub(in crate::log) struct NewFile<'a> {
     pub name: String,
     pub number: u32,
     pub ordinal: u32,
-    pub occasion: Occasion,
+    pub occasion: FileReason,
     pub sync_mode: SyncMode,
-    pub state: &'a BinlogState,
+    pub state: &'a GtidState,
     pub replica: &'a ReplicaState,
     /// The first file that recovery needs.
     pub checkpoint: &'a str,
@@ -33,18 +33,21 @@ pub(in crate::log) struct NewFile<'a> {
 }
 
 impl Inner {
-    /// Creates the spare file for the next rotation, unless it exists. Returns whether it did so.
-    pub fn prepare_spare(&self, active_number: u32) -> Result<bool> {
-        let mut spare = self.spare.lock();
+    /// Creates the prepared file for the next rotation, unless it exists. Returns whether it did so.
+    pub fn prepare_next_file(&self, active_number: u32) -> Result<bool> {
+        let mut prepared_file = self.prepared_file.lock();
         let Ok(number) = number_after(active_number) else {
             return Ok(false);
         };
-        // A thread that begins a file holds the lock on the spare file as well. If a file was begun in the meantime,
+        // A thread that begins a file holds the lock on the prepared file as well. If a file was begun in the meantime,
         // a file of this name may already be in use for something else.
         if self.active.read().number != active_number {
             return Ok(false);
         }
-        if spare.as_ref().is_some_and(|spare| spare.number >= number) {
+        if prepared_file
+            .as_ref()
+            .is_some_and(|prepared_file| prepared_file.number >= number)
+        {
             return Ok(false);
         }
         let name = file_name(&self.base_name, number);
@@ -59,7 +62,7 @@ impl Inner {
             self.remove_quietly(&name);
             return Err(self.io_error("extend", &name, source));
         }
-        *spare = Some(SpareFile {
+        *prepared_file = Some(PreparedFile {
             number,
             file,
             prepared_end,
@@ -67,23 +70,24 @@ impl Inner {
         Ok(true)
     }
 
-    /// Removes the spare file.
-    pub fn drop_spare(&self, held: &mut Option<SpareFile>) {
-        if let Some(spare) = held.take() {
-            self.remove_quietly(&file_name(&self.base_name, spare.number));
+    /// Removes the prepared file.
+    pub fn discard_prepared(&self, held: &mut Option<PreparedFile>) {
+        if let Some(prepared_file) = held.take() {
+            self.remove_quietly(&file_name(&self.base_name, prepared_file.number));
         }
     }
 
-    /// Creates a file with its head, or turns the spare file into one. It is in no index yet. Returns where the head
-    /// ends. The caller holds the lock on the spare file until the file has been created, so that no other thread
+    /// Creates a file with its head, or turns the prepared file into one. It is in no index yet. Returns where the head
+    /// ends. The caller holds the lock on the prepared file until the file has been created, so that no other thread
     /// prepares a file of the same name in the meantime.
     pub fn create_file(
         &self,
         new: &NewFile<'_>,
-        held: &mut Option<SpareFile>,
+        held: &mut Option<PreparedFile>,
     ) -> Result<(FileEntry, ActiveFile, u64)> {
-        let spare = held.take_if(|spare| file_name(&self.base_name, spare.number) == new.name);
-        self.drop_spare(held);
+        let prepared_file =
+            held.take_if(|prepared_file| file_name(&self.base_name, prepared_file.number) == new.name);
+        self.discard_prepared(held);
         let creator = FileCreator {
             disk: &*self.disk,
             directory: &self.directory,
@@ -91,7 +95,7 @@ impl Inner {
             server_version: &self.server_version,
             first_room: first_room(self.file_size_max.load(Ordering::Relaxed), self.prepare_step),
         };
-        creator.create(new, spare)
+        creator.create(new, prepared_file)
     }
 }
 
@@ -119,12 +123,12 @@ pub(in crate::log) struct FileCreator<'a> {
 }
 
 impl FileCreator<'_> {
-    /// Creates a file with its head and prepared space, or turns a spare file into one; the file and its name are
+    /// Creates a file with its head and prepared space, or turns a prepared file into one; the file and its name are
     /// durable. It is in no index yet. Removes the file again if this fails. Returns where the head ends.
     pub fn create(
         &self,
         new: &NewFile<'_>,
-        spare: Option<SpareFile>,
+        prepared_file: Option<PreparedFile>,
     ) -> Result<(FileEntry, ActiveFile, u64)> {
         let head = NewHead {
             server_id: self.server_id,
@@ -139,13 +143,13 @@ impl FileCreator<'_> {
         }
         .encode();
         let path = self.directory.join(&new.name);
-        let created = match spare {
-            Some(spare) => Ok((spare.file, spare.prepared_end)),
+        let created = match prepared_file {
+            Some(prepared_file) => Ok((prepared_file.file, prepared_file.prepared_end)),
             None => self.disk.create(&path).map(|file| (file, 0)),
         };
         let (file, mut prepared_end) = created.map_err(|source| self.io_error("create", &path, source))?;
         let filled = (|| {
-            let needed = (head.len() as u64 + TAIL_ROOM).next_multiple_of(BLOCK_LENGTH);
+            let needed = (head.len() as u64 + TAIL_RESERVE).next_multiple_of(BLOCK_LENGTH);
             if prepared_end < needed {
                 let wanted = self.first_room.max(needed);
                 let extended = file

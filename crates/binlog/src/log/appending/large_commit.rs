@@ -1,15 +1,15 @@
 //! The commit of a large transaction: its file becomes the log's next file. [`crate::log`] has the order of steps.
 
 use crate::error::{Error, Result};
-use crate::event::{EventFlags, Follows, IgnorableEvent, MAGIC, RotateEvent, encode_event};
-use crate::group::{CommitGroup, EventGroupBuffer, GroupSize, PlacedGroup};
-use crate::gtid::BinlogState;
+use crate::event::{EventFlags, IgnorableEvent, MAGIC, Predecessor, RotateEvent, encode_event};
+use crate::group::{CommitGroup, EventGroupBuffer, GroupPosition, GroupSize};
+use crate::gtid::GtidState;
 use crate::log::appending::active_file::ActiveFile;
 use crate::log::appending::create::ordinal_after;
 use crate::log::appending::large_group::LargeGroup;
 use crate::log::files::entry::{FileEntry, file_name, number_after};
 use crate::log::files::gtid_index::GtidIndexBuilder;
-use crate::log::files::head::{NewHead, Occasion, Origin};
+use crate::log::files::head::{FileReason, NewHead, Origin};
 use crate::log::files::index_file::IndexFile;
 use crate::log::handle::{Log, Writer};
 use crate::replica_state::{ReplicaRecord, ReplicaState};
@@ -24,7 +24,7 @@ const DURABLE_RECORD_LENGTH_MAX: u64 = 64;
 /// A reserved place in the log for a large transaction: only a failing disk can still prevent the commit. Dropping it
 /// releases the place.
 #[must_use = "a place is taken by committing"]
-pub struct LargePlace<'a> {
+pub struct LargeCommitSlot<'a> {
     log: &'a Log,
     writer: MutexGuard<'a, Writer>,
     index: MutexGuard<'a, IndexFile>,
@@ -32,7 +32,7 @@ pub struct LargePlace<'a> {
     number: u32,
     ordinal: u32,
     checkpoint: String,
-    state: BinlogState,
+    state: GtidState,
     replica: ReplicaState,
     source: Option<ReplicaRecord>,
     now: u32,
@@ -49,12 +49,12 @@ impl Log {
     ///
     /// # Panics
     /// If the buffer is not sealed.
-    pub fn place_large(
+    pub fn reserve_large_commit(
         &self,
         events: &EventGroupBuffer,
         source: Option<ReplicaRecord>,
         now: u32,
-    ) -> Result<LargePlace<'_>> {
+    ) -> Result<LargeCommitSlot<'_>> {
         let inner = &self.inner;
         let writer = inner.writer.lock();
         inner.check_usable(&writer)?;
@@ -66,7 +66,7 @@ impl Log {
         let ordinal = ordinal_after(writer.active.ordinal)?;
         let name = file_name(&inner.base_name, number);
         let index = inner.index.lock();
-        let place = LargePlace {
+        let place = LargeCommitSlot {
             log: self,
             checkpoint: inner.checkpoint_name(&writer),
             writer,
@@ -94,13 +94,13 @@ impl Log {
     }
 }
 
-impl LargePlace<'_> {
+impl LargeCommitSlot<'_> {
     fn head(&self) -> Vec<u8> {
         NewHead {
             server_id: self.log.inner.server_id,
             server_version: &self.log.inner.server_version,
             now: self.now,
-            occasion: Occasion::Rotation,
+            occasion: FileReason::Rotation,
             ordinal: self.ordinal,
             sync_mode: self.writer.sync_mode,
             state: &self.state,
@@ -135,7 +135,7 @@ impl LargePlace<'_> {
     ///
     /// # Errors
     /// Every error is fatal: the log takes no more writes.
-    pub fn commit(mut self, events: &mut EventGroupBuffer, gtid: Gtid) -> Result<PlacedGroup> {
+    pub fn commit(mut self, events: &mut EventGroupBuffer, gtid: Gtid) -> Result<GroupPosition> {
         let inner = &self.log.inner;
         let mut large = events
             .take_large_group()
@@ -194,7 +194,7 @@ impl LargePlace<'_> {
             modified: SystemTime::now(),
             state: std::mem::take(&mut self.state),
             head_length,
-            follows: Follows::Log,
+            follows: Predecessor::Log,
         };
         let active = ActiveFile::new(
             self.name.clone(),
@@ -214,9 +214,9 @@ impl LargePlace<'_> {
                 .iter()
                 .for_each(|record| replica.apply(record));
         }
-        inner.go_on_in(&mut self.writer, entry, active, end, old_end);
+        inner.switch_to(&mut self.writer, entry, active, end, old_end);
         inner.finish(&old, old_end)?;
-        Ok(PlacedGroup {
+        Ok(GroupPosition {
             start: LogPosition::new(self.ordinal, gtid_at),
             end: placed_end,
         })
@@ -226,10 +226,13 @@ impl LargePlace<'_> {
     fn rename(&self, large: &mut LargeGroup) -> Result<Arc<dyn crate::log::disk::DiskFile>> {
         let inner = &self.log.inner;
         // Held so that no thread prepares a file of that name in the meantime, which would later be removed as a
-        // spare file.
-        let mut spare = inner.spare.lock();
-        if spare.as_ref().is_some_and(|spare| spare.number == self.number) {
-            *spare = None;
+        // prepared file.
+        let mut prepared_file = inner.prepared_file.lock();
+        if prepared_file
+            .as_ref()
+            .is_some_and(|prepared_file| prepared_file.number == self.number)
+        {
+            *prepared_file = None;
         }
         let file = large.rename(&inner.path(&self.name))?;
         inner
@@ -240,7 +243,7 @@ impl LargePlace<'_> {
     }
 }
 
-impl Drop for LargePlace<'_> {
+impl Drop for LargeCommitSlot<'_> {
     fn drop(&mut self) {
         // After a commit there is nothing to discard.
         if let Err(error) = self.index.discard() {

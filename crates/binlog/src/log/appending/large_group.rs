@@ -15,10 +15,10 @@
 //! domains and servers may be added while the transaction runs.
 
 use crate::error::{Error, Result};
-use crate::log::appending::active_file::{TAIL_ROOM, is_no_space};
+use crate::log::appending::active_file::{TAIL_RESERVE, is_no_space};
 use crate::log::disk::{BLOCK_LENGTH, Disk, DiskFile, zeros};
 use crate::log::files::entry::file_number;
-use crate::log::files::head::{NewHead, Occasion};
+use crate::log::files::head::{FileReason, NewHead};
 use crate::log::handle::Log;
 use std::io::{self, IoSlice};
 use std::path::PathBuf;
@@ -33,7 +33,7 @@ const HEAD_GROWTH: u64 = 64 << 10;
 const SYNC_STEP: u64 = 8 << 20;
 
 /// Zeros after the transaction, for the next groups, in bytes.
-const ROOM_BEHIND: u64 = 1 << 20;
+const TRAILING_SPACE: u64 = 1 << 20;
 
 /// Part of the file's name between the log's base name and the number.
 const INFIX: &str = ".large.";
@@ -79,7 +79,7 @@ impl Log {
             server_id: inner.server_id,
             server_version: &inner.server_version,
             now: 0,
-            occasion: Occasion::Rotation,
+            occasion: FileReason::Rotation,
             ordinal: 0,
             sync_mode: crate::log::config::SyncMode::EachGroup,
             state: &self.state(),
@@ -172,13 +172,13 @@ impl LargeGroup {
             self.file.set_length(end)?;
             self.file
                 .write_at(&[IoSlice::new(zeros((block_end - end) as usize))], end)?;
-            self.file.extend_with_zeros(block_end, ROOM_BEHIND)?;
+            self.file.extend_with_zeros(block_end, TRAILING_SPACE)?;
             self.file.sync()
         })();
         filled.map_err(|source| self.fail("seal", source))?;
-        const { assert!(ROOM_BEHIND >= TAIL_ROOM) };
+        const { assert!(TRAILING_SPACE >= TAIL_RESERVE) };
         self.stage = Stage::Sealed {
-            prepared_end: block_end + ROOM_BEHIND,
+            prepared_end: block_end + TRAILING_SPACE,
         };
         Ok(())
     }

@@ -5,8 +5,8 @@ use crate::event::{EventFlags, MAGIC, RotateEvent, StopEvent, encode_event};
 use crate::log::appending::active_file::ActiveFile;
 use crate::log::appending::create::{NewFile, ordinal_after};
 use crate::log::files::entry::{FileEntry, file_name, number_after};
-use crate::log::files::head::Occasion;
-use crate::log::handle::{Inner, Life, Log, Writer};
+use crate::log::files::head::FileReason;
+use crate::log::handle::{Inner, Log, LogLifecycle, Writer};
 use paceline_types::{DomainId, LogPosition};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -19,7 +19,7 @@ impl Log {
     /// # Errors
     /// [`Error::NoSpace`], [`Error::NumbersExhausted`]: the log continues in the old file, as before. Others are fatal.
     pub fn rotate(&self, now: u32) -> Result<LogPosition> {
-        self.rotate_without(&[], now)
+        self.rotate_deleting_domains(&[], now)
     }
 
     /// Rotates as [`Self::rotate`] does, and removes `domains` from the GTID state of the new file and so of the log.
@@ -27,7 +27,7 @@ impl Log {
     /// # Errors
     /// [`Error::DomainInUse`]: an existing file may contain a transaction of one of the domains. Those of
     /// [`Self::rotate`].
-    pub fn rotate_without(&self, domains: &[DomainId], now: u32) -> Result<LogPosition> {
+    pub fn rotate_deleting_domains(&self, domains: &[DomainId], now: u32) -> Result<LogPosition> {
         let inner = &self.inner;
         let mut writer = inner.writer.lock();
         inner.check_usable(&writer)?;
@@ -55,14 +55,14 @@ impl Log {
             name: file_name(&inner.base_name, number),
             number,
             ordinal,
-            occasion: Occasion::Rotation,
+            occasion: FileReason::Rotation,
             sync_mode: writer.sync_mode,
             state: &state,
             replica: &replica,
             checkpoint: &checkpoint,
             now,
         };
-        let (entry, new, end) = inner.create_file(&new, &mut inner.spare.lock())?;
+        let (entry, new, end) = inner.create_file(&new, &mut inner.prepared_file.lock())?;
 
         let index = inner.index.lock();
         let names = inner.names();
@@ -86,7 +86,7 @@ impl Log {
         index.replace().map_err(|error| inner.fatal(error))?;
 
         let old_end = writer.end;
-        inner.go_on_in(&mut writer, entry, new, end, old_end);
+        inner.switch_to(&mut writer, entry, new, end, old_end);
         drop(index);
         inner.finish(&old, old_end)?;
         Ok(self.written())
@@ -109,8 +109,8 @@ impl Log {
             &StopEvent,
         );
         inner.write_reserved_record(&mut writer, now, &event)?;
-        writer.life = Life::Closed;
-        inner.drop_spare(&mut inner.spare.lock());
+        writer.life = LogLifecycle::Closed;
+        inner.discard_prepared(&mut inner.prepared_file.lock());
         inner.finish(&writer.active, writer.end)
     }
 }
@@ -123,7 +123,7 @@ impl Inner {
     }
 
     /// Makes a new file, which the index names, the active one. The old file's length is final.
-    pub fn go_on_in(&self, writer: &mut Writer, entry: FileEntry, new: ActiveFile, end: u64, old_end: u64) {
+    pub fn switch_to(&self, writer: &mut Writer, entry: FileEntry, new: ActiveFile, end: u64, old_end: u64) {
         let position = LogPosition::new(entry.ordinal, end);
         let new = Arc::new(new);
         {
@@ -146,7 +146,7 @@ impl Inner {
         writer.active = new;
         writer.end = end;
         writer.prefix.clear();
-        writer.told_durable = position;
+        writer.recorded_durable = position;
     }
 
     /// Closes a file that is no longer written, and writes its GTID index beside it.

@@ -1,8 +1,8 @@
 //! The log's files: their names, and what the log knows of each without reading it.
 
 use crate::error::{Error, Result};
-use crate::event::Follows;
-use crate::gtid::BinlogState;
+use crate::event::Predecessor;
+use crate::gtid::GtidState;
 use crate::log::files::head::{FileHead, Origin};
 use std::time::SystemTime;
 
@@ -56,10 +56,10 @@ pub(in crate::log) struct FileEntry {
     pub length: u64,
     pub modified: SystemTime,
     /// The GTID state of all files before it.
-    pub state: BinlogState,
+    pub state: GtidState,
     /// Offset of the first event after the Gtid_list.
     pub head_length: u64,
-    pub follows: Follows,
+    pub follows: Predecessor,
     pub origin: Origin,
 }
 

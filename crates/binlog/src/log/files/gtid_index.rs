@@ -17,7 +17,7 @@
 
 use crate::checksum::crc32;
 use crate::codec::{Cursor, PutExt};
-use crate::gtid::BinlogState;
+use crate::gtid::GtidState;
 use crate::log::disk::{Disk, DiskFile, read_fully};
 use paceline_types::{DomainId, Gtid, SequenceNumber, ServerId};
 use std::fs;
@@ -167,7 +167,7 @@ fn may_be_index(length: u64, log_length: u64) -> bool {
 pub(in crate::log) struct GtidIndexBuilder {
     index: GtidIndex,
     /// GTID state after everything recorded so far.
-    state: BinlogState,
+    state: GtidState,
     /// GTIDs recorded since the last entry.
     pending: Vec<Gtid>,
     /// Offset of the last entry.
@@ -178,7 +178,7 @@ pub(in crate::log) struct GtidIndexBuilder {
 
 impl GtidIndexBuilder {
     /// Creates a builder for a file with this GTID state in its head.
-    pub fn new(state: BinlogState, head_length: u64) -> Self {
+    pub fn new(state: GtidState, head_length: u64) -> Self {
         let index = GtidIndex {
             head_length,
             ..GtidIndex::default()
@@ -219,7 +219,7 @@ impl GtidIndexBuilder {
     }
 
     /// Returns the GTID state after everything recorded so far.
-    pub fn state(&self) -> &BinlogState {
+    pub fn state(&self) -> &GtidState {
         &self.state
     }
 
@@ -234,7 +234,7 @@ impl GtidIndexBuilder {
     }
 
     /// Returns the index so far and the GTID state.
-    pub fn into_parts(self) -> (GtidIndex, BinlogState) {
+    pub fn into_parts(self) -> (GtidIndex, GtidState) {
         (self.index, self.state)
     }
 }

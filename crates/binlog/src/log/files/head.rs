@@ -8,10 +8,10 @@
 
 use crate::error::Result;
 use crate::event::{
-    BinlogCheckpointEvent, ChecksumAlgorithm, Event, EventFlags, EventStamp, Follows, FormatDescription,
-    GtidListEvent, IgnorableEvent, MAGIC, encode_event,
+    BinlogCheckpointEvent, ChecksumAlgorithm, Event, EventFlags, EventStamp, FormatDescription,
+    GtidListEvent, IgnorableEvent, MAGIC, Predecessor, encode_event,
 };
-use crate::gtid::BinlogState;
+use crate::gtid::GtidState;
 use crate::log::config::SyncMode;
 use crate::log::disk::DiskFile;
 use crate::log::reading::stream::EventStream;
@@ -21,7 +21,7 @@ use std::sync::Arc;
 
 /// Why a file was begun.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(in crate::log) enum Occasion {
+pub(in crate::log) enum FileReason {
     /// The server started; the file's Format_description contains the time.
     ServerStart,
     /// The log continued from the file before.
@@ -30,12 +30,12 @@ pub(in crate::log) enum Occasion {
     Reset,
 }
 
-impl Occasion {
+impl FileReason {
     /// Returns what precedes the file.
-    pub fn follows(self) -> Follows {
+    pub fn follows(self) -> Predecessor {
         match self {
-            Occasion::ServerStart | Occasion::Rotation => Follows::Log,
-            Occasion::Reset => Follows::Tables,
+            FileReason::ServerStart | FileReason::Rotation => Predecessor::Log,
+            FileReason::Reset => Predecessor::Tables,
         }
     }
 }
@@ -46,10 +46,10 @@ pub(in crate::log) struct NewHead<'a> {
     pub server_id: ServerId,
     pub server_version: &'a str,
     pub now: u32,
-    pub occasion: Occasion,
+    pub occasion: FileReason,
     pub ordinal: u32,
     pub sync_mode: SyncMode,
-    pub state: &'a BinlogState,
+    pub state: &'a GtidState,
     pub replica: &'a ReplicaState,
     pub checkpoint: &'a str,
 }
@@ -64,8 +64,8 @@ impl NewHead<'_> {
             flags: EventFlags::NONE,
         };
         let created = match self.occasion {
-            Occasion::ServerStart => self.now,
-            Occasion::Rotation | Occasion::Reset => 0,
+            FileReason::ServerStart => self.now,
+            FileReason::Rotation | FileReason::Reset => 0,
         };
         let format = FormatDescription::new(self.server_version, created);
         let in_use = EventStamp {
@@ -123,9 +123,9 @@ pub(in crate::log) struct FileHead {
     /// Sync mode at the start of the file.
     pub sync_mode: SyncMode,
     /// Predecessor of the file.
-    pub follows: Follows,
+    pub follows: Predecessor,
     /// GTID state of all files before this one.
-    pub state: BinlogState,
+    pub state: GtidState,
     /// State of the replica after all files before this one.
     pub replica: ReplicaState,
     /// Offset of the end of the head's Gtid_list, in bytes.
@@ -156,7 +156,7 @@ impl FileHead {
         let (format, in_use) = read_format(&mut stream)?;
         let mut identity = match origin {
             Origin::Ours => None,
-            Origin::Foreign { ordinal } => Some((ordinal, SyncMode::Deferred, Follows::Log)),
+            Origin::Foreign { ordinal } => Some((ordinal, SyncMode::Deferred, Predecessor::Log)),
         };
         if origin != Origin::Ours && format.checksum == ChecksumAlgorithm::None {
             return Err(stream.damaged(

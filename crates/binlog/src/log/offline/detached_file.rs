@@ -5,12 +5,12 @@
 
 use crate::error::{Error, Result};
 use crate::event::{GtidEvent, MAGIC};
-use crate::gtid::BinlogState;
+use crate::gtid::GtidState;
 use crate::log::appending::active_file::finish_file;
 use crate::log::disk::{Disk, DiskFile, RealDisk};
 use crate::log::files::head::{FileHead, read_format};
 use crate::log::offline::read_only_log::check_follows;
-use crate::log::opening::tail::{Ending, read_tail};
+use crate::log::opening::tail::{TailState, read_tail};
 use crate::log::reading::grouping::{EventRole, Grouping};
 use crate::log::reading::stream::EventStream;
 use paceline_types::{Gtid, LogPosition};
@@ -19,7 +19,7 @@ use std::sync::Arc;
 
 /// Position of an event group in the log, and the time when it was written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct GroupPlace {
+pub struct GroupLocation {
     /// GTID of the group.
     pub gtid: Gtid,
     /// Time of its Gtid event, in seconds since 1970.
@@ -38,20 +38,20 @@ pub struct FileEnd {
     /// End of its last whole event group.
     pub position: LogPosition,
     /// The GTID state at that position.
-    pub state: BinlogState,
-    ending: Ending,
+    pub state: GtidState,
+    ending: TailState,
 }
 
 impl FileEnd {
     /// Returns whether the file ends with an event that says that the log continues in another file.
     pub fn is_rotated(&self) -> bool {
-        self.ending == Ending::Rotate
+        self.ending == TailState::Rotate
     }
 }
 
 /// A log file outside of an open log.
 #[derive(Debug)]
-pub struct CopiedFile {
+pub struct DetachedFile {
     path: PathBuf,
     name: String,
     file: Arc<dyn DiskFile>,
@@ -60,14 +60,14 @@ pub struct CopiedFile {
 
 /// Iterator over the event groups of a file, in order. It checks every event.
 #[derive(Debug)]
-pub struct GroupPlaces {
+pub struct GroupLocations {
     stream: EventStream,
     ordinal: u32,
     grouping: Grouping,
     open: Option<(Gtid, u32, u64)>,
 }
 
-impl CopiedFile {
+impl DetachedFile {
     /// Opens a file that Paceline has written, for reading and writing.
     ///
     /// # Errors
@@ -91,7 +91,7 @@ impl CopiedFile {
             .map(|name| name.to_string_lossy().into_owned())
             .unwrap_or_default();
         let head = FileHead::read(&file, &name)?;
-        Ok(CopiedFile {
+        Ok(DetachedFile {
             path: path.to_owned(),
             name,
             file,
@@ -115,7 +115,7 @@ impl CopiedFile {
     }
 
     /// Returns the GTID state of all files before this one.
-    pub fn state_before(&self) -> &BinlogState {
+    pub fn state_before(&self) -> &GtidState {
         &self.head.state
     }
 
@@ -196,11 +196,11 @@ impl CopiedFile {
     ///
     /// # Errors
     /// [`Error::Io`], [`Error::Damaged`].
-    pub fn groups(&self, end: u64) -> Result<GroupPlaces> {
+    pub fn groups(&self, end: u64) -> Result<GroupLocations> {
         let file = Arc::clone(&self.file);
         let mut stream = EventStream::new(file, self.name.clone(), MAGIC.len() as u64, end);
         read_format(&mut stream)?;
-        Ok(GroupPlaces {
+        Ok(GroupLocations {
             stream,
             ordinal: self.head.ordinal,
             grouping: Grouping::Outside,
@@ -223,12 +223,12 @@ impl CopiedFile {
     }
 }
 
-impl GroupPlaces {
+impl GroupLocations {
     /// Returns the next group, or `None` at the end.
     ///
     /// # Errors
     /// [`Error::Damaged`] where an event is invalid, or a group has no end.
-    pub fn next_group(&mut self) -> Result<Option<GroupPlace>> {
+    pub fn next_group(&mut self) -> Result<Option<GroupLocation>> {
         loop {
             let Some((start, event)) = self.stream.next()? else {
                 let end = self.stream.position();
@@ -252,7 +252,7 @@ impl GroupPlaces {
                 Ok(EventRole::Control | EventRole::Inside) => {}
                 Ok(EventRole::Ends) => {
                     if let Some((gtid, timestamp, start)) = self.open.take() {
-                        return Ok(Some(GroupPlace {
+                        return Ok(Some(GroupLocation {
                             gtid,
                             timestamp,
                             start: LogPosition::new(self.ordinal, start),

@@ -10,16 +10,16 @@
 //! nothing is served.
 
 use crate::error::{Error, Result};
-use crate::gtid::BinlogState;
+use crate::gtid::GtidState;
 use crate::log::SyncMode;
 use crate::log::appending::active_file::ActiveFile;
 use crate::log::disk::Disk;
 use crate::log::files::entry::{FileEntry, file_name};
 use crate::log::files::head::{FileHead, Origin};
 use crate::log::files::index_file::IndexFile;
-use crate::log::handle::{Inner, Life, Log, Writer};
+use crate::log::handle::{Inner, Log, LogLifecycle, Writer};
 use crate::log::offline::directory::log_file_names;
-use crate::log::opening::recovery::Cut;
+use crate::log::opening::recovery::CutTail;
 use crate::log::opening::tail::read_tail;
 use crate::replica_state::ReplicaState;
 use paceline_types::{Gtid, LogPosition, ServerId};
@@ -31,9 +31,9 @@ use std::time::SystemTime;
 
 /// Result of opening a foreign log.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct ForeignLog {
+pub struct ReadOnlyLog {
     /// The torn ends of files.
-    pub cuts: Vec<Cut>,
+    pub cuts: Vec<CutTail>,
     /// Number of bytes read.
     pub bytes: u64,
 }
@@ -45,7 +45,11 @@ impl Log {
     /// # Errors
     /// [`Error::MissingFile`] if there is no file of that base name; [`Error::Damaged`], [`Error::Gap`] for files
     /// that are damaged, are not logs with GTIDs and checksums, or do not follow each other; [`Error::Encrypted`].
-    pub fn open_foreign(disk: Arc<dyn Disk>, directory: &Path, base_name: &str) -> Result<(Log, ForeignLog)> {
+    pub fn open_read_only(
+        disk: Arc<dyn Disk>,
+        directory: &Path,
+        base_name: &str,
+    ) -> Result<(Log, ReadOnlyLog)> {
         let io_error = |operation: &'static str, path: &Path| {
             let path = path.to_owned();
             move |source| Error::Io {
@@ -54,12 +58,12 @@ impl Log {
                 source,
             }
         };
-        let mut report = ForeignLog {
+        let mut report = ReadOnlyLog {
             cuts: Vec::new(),
             bytes: 0,
         };
         let mut files = Vec::new();
-        let mut before: Option<(String, BinlogState)> = None;
+        let mut before: Option<(String, GtidState)> = None;
         let mut last = None;
         let names = log_file_names(&disk, directory, base_name)?;
         for (at, (number, name)) in names.into_iter().enumerate() {
@@ -73,7 +77,7 @@ impl Log {
             let tail = read_tail(&file, &name, &head)?;
             report.bytes += tail.end;
             if tail.garbage > 0 {
-                report.cuts.push(Cut {
+                report.cuts.push(CutTail {
                     file: name.clone(),
                     offset: tail.end,
                     length: tail.garbage,
@@ -111,9 +115,9 @@ impl Log {
 /// Checks that a file continues where the file before it ends. Domains may have been deleted in between.
 pub(in crate::log) fn check_follows(
     name: &str,
-    state: &BinlogState,
+    state: &GtidState,
     before: &str,
-    end: &BinlogState,
+    end: &GtidState,
 ) -> Result<()> {
     let is_kept = |gtid: Gtid| state.last_of(gtid.domain_id, gtid.server_id) == Some(gtid);
     let follows = state
@@ -164,11 +168,11 @@ fn read_only(
             end,
             sync_mode: SyncMode::Deferred,
             prefix: Vec::new(),
-            told_durable: position,
+            recorded_durable: position,
             timestamp: 0,
-            life: Life::Closed,
+            life: LogLifecycle::Closed,
         }),
-        spare: Mutex::new(None),
+        prepared_file: Mutex::new(None),
         written: AtomicU64::new(position.as_u64()),
         durable: AtomicU64::new(position.as_u64()),
         // Nothing is ever purged.

@@ -17,14 +17,14 @@
 //! removed after it.
 
 use crate::error::{Error, Result};
-use crate::gtid::{BinlogState, LOCAL_DOMAIN};
+use crate::gtid::{GtidState, LOCAL_DOMAIN};
 use crate::log::appending::active_file::finish_file;
 use crate::log::config::{LogConfig, OpenRequest};
 use crate::log::disk::{Disk, read_fully};
 use crate::log::files::entry::{FileEntry, file_number};
 use crate::log::files::index_file::IndexFile;
-use crate::log::offline::detached_file::{CopiedFile, GroupPlace};
-use crate::log::opening::inventory::Survey;
+use crate::log::offline::detached_file::{DetachedFile, GroupLocation};
+use crate::log::opening::inventory::Inventory;
 use paceline_types::LogPosition;
 use std::io::{ErrorKind, IoSlice};
 use std::path::{Path, PathBuf};
@@ -36,22 +36,22 @@ const DECISION_LENGTH_MAX: usize = 1024;
 /// A log that no server has open; the caller ensures this.
 #[derive(Debug)]
 pub struct ClosedLog {
-    decisions: Decisions,
+    decisions: RewindFile,
     engine_position: LogPosition,
     /// The files, oldest first, each with the offset of its end.
-    files: Vec<(CopiedFile, u64)>,
+    files: Vec<(DetachedFile, u64)>,
 }
 
 /// Transactions of a log that another server lacks.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Lacking {
+pub struct MissingTransactions {
     /// The missing transactions, in order.
-    pub groups: Vec<GroupPlace>,
+    pub groups: Vec<GroupLocation>,
     /// Unreplicated transactions ([`LOCAL_DOMAIN`]) after the first missing one, in order: a cut there cuts them off
     /// as well.
-    pub local: Vec<GroupPlace>,
+    pub local: Vec<GroupLocation>,
     /// GTID state before the first missing transaction.
-    pub before: BinlogState,
+    pub before: GtidState,
     /// Whether files that were purged may have contained further missing transactions.
     pub more_were_purged: bool,
 }
@@ -64,20 +64,20 @@ impl ClosedLog {
     /// As for [`crate::log::Log::open`]; [`Error::MissingFile`] if there is no log; [`Error::DamagedIndex`] in the middle
     /// of a `RESET MASTER`, which opening the log completes.
     pub fn open(disk: Arc<dyn Disk>, config: &LogConfig, request: &OpenRequest) -> Result<Self> {
-        let decisions = Decisions::of(&disk, config);
+        let decisions = RewindFile::of(&disk, config);
         decisions.complete()?;
-        let survey = Survey::take(Arc::clone(&disk), config)?;
-        if survey.reset.is_some() {
-            return Err(survey
+        let inventory = Inventory::take(Arc::clone(&disk), config)?;
+        if inventory.reset.is_some() {
+            return Err(inventory
                 .index
                 .damaged("RESET MASTER has not ended: start the server once, which completes it"));
         }
-        let found = survey.read(request)?;
+        let found = inventory.read(request)?;
         if found.files.is_empty() {
             return Err(Error::MissingFile(format!("{}.index", config.base_name)));
         }
         let open = |entry: &FileEntry| {
-            let file = CopiedFile::open_on(&*disk, &config.directory.join(&entry.name))?;
+            let file = DetachedFile::open_on(&*disk, &config.directory.join(&entry.name))?;
             Ok((file, entry.length))
         };
         Ok(ClosedLog {
@@ -92,10 +92,10 @@ impl ClosedLog {
     ///
     /// # Errors
     /// [`Error::Damaged`], [`Error::Io`].
-    pub fn lacking(&self, has: &BinlogState) -> Result<Lacking> {
+    pub fn missing_from(&self, has: &GtidState) -> Result<MissingTransactions> {
         let mut newest_first = Vec::new();
         let mut local = Vec::new();
-        let mut before = BinlogState::new();
+        let mut before = GtidState::new();
         let mut more_were_purged = true;
         for (file, end) in self.files.iter().rev() {
             let mut state = file.state_before().clone();
@@ -118,10 +118,10 @@ impl ClosedLog {
                 break;
             }
         }
-        let groups: Vec<GroupPlace> = newest_first.into_iter().rev().flatten().collect();
+        let groups: Vec<GroupLocation> = newest_first.into_iter().rev().flatten().collect();
         local.retain(|place| groups.first().is_some_and(|first| place.start > first.start));
         local.sort_by_key(|place| place.start);
-        Ok(Lacking {
+        Ok(MissingTransactions {
             groups,
             local,
             before,
@@ -129,14 +129,14 @@ impl ClosedLog {
         })
     }
 
-    fn file_at(&self, position: LogPosition) -> Result<&CopiedFile> {
+    fn file_at(&self, position: LogPosition) -> Result<&DetachedFile> {
         let mut files = self.files.iter().map(|(file, _)| file);
         let file = files.find(|file| file.ordinal() == position.ordinal());
         file.ok_or(Error::UnknownPosition(position))
     }
 
     /// Returns the files that a rewind to the start of `place` cuts or removes, oldest first. The first one is cut.
-    pub fn files_from(&self, place: &GroupPlace) -> impl Iterator<Item = &CopiedFile> {
+    pub fn files_from(&self, place: &GroupLocation) -> impl Iterator<Item = &DetachedFile> {
         let ordinal = place.start.ordinal();
         let files = self.files.iter().map(|(file, _)| file);
         files.filter(move |file| file.ordinal() >= ordinal)
@@ -147,7 +147,7 @@ impl ClosedLog {
     /// # Errors
     /// [`Error::EndLost`] if the tables hold the transaction: nothing has changed. [`Error::UnknownPosition`];
     /// [`Error::NoSpace`], [`Error::Io`]: if the decision was written, the next opening completes it.
-    pub fn rewind(self, to: &GroupPlace) -> Result<()> {
+    pub fn rewind(self, to: &GroupLocation) -> Result<()> {
         let file = self.file_at(to.start)?;
         if self.engine_position > to.start {
             return Err(Error::EndLost {
@@ -157,10 +157,10 @@ impl ClosedLog {
             });
         }
         let last = self.files.last().map(|(last, _)| last).unwrap_or(file);
-        let decision = Decision {
+        let decision = RewindRecord {
             last: file.name().to_owned(),
             end: to.start.offset(),
-            used: Used {
+            used: HighestUsed {
                 number: self.decisions.number(last.name()).unwrap_or(0),
                 ordinal: last.ordinal(),
             },
@@ -172,31 +172,31 @@ impl ClosedLog {
 
 /// Highest number and ordinal in use when a log was cut back. New files get higher ones.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(in crate::log) struct Used {
+pub(in crate::log) struct HighestUsed {
     pub number: u32,
     pub ordinal: u32,
 }
 
 /// The decision to cut a log back to a position.
 #[derive(Clone, PartialEq, Eq, Debug)]
-struct Decision {
+struct RewindRecord {
     last: String,
     end: u64,
-    used: Used,
+    used: HighestUsed,
 }
 
-impl Decision {
+impl RewindRecord {
     fn encode(&self) -> String {
-        let Used { number, ordinal } = self.used;
+        let HighestUsed { number, ordinal } = self.used;
         format!("./{} {} {number} {ordinal}\n", self.last, self.end)
     }
 
     fn decode(text: &str) -> Option<Self> {
         let mut words = text.strip_prefix("./")?.strip_suffix('\n')?.split(' ');
-        let decision = Decision {
+        let decision = RewindRecord {
             last: words.next()?.to_owned(),
             end: words.next()?.parse().ok()?,
-            used: Used {
+            used: HighestUsed {
                 number: words.next()?.parse().ok()?,
                 ordinal: words.next()?.parse().ok()?,
             },
@@ -207,15 +207,15 @@ impl Decision {
 
 /// The file with the decision, and its execution.
 #[derive(Debug)]
-pub(in crate::log) struct Decisions {
+pub(in crate::log) struct RewindFile {
     disk: Arc<dyn Disk>,
     directory: PathBuf,
     base_name: String,
 }
 
-impl Decisions {
+impl RewindFile {
     pub fn of(disk: &Arc<dyn Disk>, config: &LogConfig) -> Self {
-        Decisions {
+        RewindFile {
             disk: Arc::clone(disk),
             directory: config.directory.clone(),
             base_name: config.base_name.clone(),
@@ -238,7 +238,7 @@ impl Decisions {
         self.path("rewind_next")
     }
 
-    fn write(&self, decision: &Decision) -> Result<()> {
+    fn write(&self, decision: &RewindRecord) -> Result<()> {
         let path = self.next_decision_path();
         self.remove(&path)?;
         let file = self.disk.create(&path).map_err(io_error("create", &path))?;
@@ -251,7 +251,7 @@ impl Decisions {
             .map_err(io_error("rename", &path))
     }
 
-    fn read(&self) -> Result<Option<Decision>> {
+    fn read(&self) -> Result<Option<RewindRecord>> {
         let path = self.decision_path();
         let file = match self.disk.open(&path) {
             Ok(file) => file,
@@ -262,7 +262,7 @@ impl Decisions {
         let length = read_fully(&*file, &mut content, 0).map_err(io_error("read", &path))?;
         let decision = std::str::from_utf8(&content[..length])
             .ok()
-            .and_then(Decision::decode)
+            .and_then(RewindRecord::decode)
             .filter(|decision| self.number(&decision.last).is_some());
         decision.map(Some).ok_or_else(|| Error::DamagedIndex {
             file: path.display().to_string(),
@@ -271,7 +271,7 @@ impl Decisions {
     }
 
     /// Completes a decided rewind and returns what was in use before. May be repeated until [`Self::forget`] is called.
-    pub fn complete(&self) -> Result<Option<Used>> {
+    pub fn complete(&self) -> Result<Option<HighestUsed>> {
         self.remove(&self.next_decision_path())?;
         let Some(decision) = self.read()? else {
             return Ok(None);
@@ -290,7 +290,7 @@ impl Decisions {
         Ok(Some(decision.used))
     }
 
-    fn cut(&self, decision: &Decision) -> Result<()> {
+    fn cut(&self, decision: &RewindRecord) -> Result<()> {
         let path = self.directory.join(&decision.last);
         let file = self.disk.open(&path).map_err(io_error("open", &path))?;
         finish_file(&*file, decision.end).map_err(io_error("cut", &path))?;
@@ -345,24 +345,24 @@ mod tests {
 
     #[test]
     fn a_decision_survives_encoding_and_damaged_ones_are_refused() {
-        let decision = Decision {
+        let decision = RewindRecord {
             last: "bin.000007".into(),
             end: 48_211,
-            used: Used {
+            used: HighestUsed {
                 number: 9,
                 ordinal: 12,
             },
         };
         let text = decision.encode();
         assert_eq!(text, "./bin.000007 48211 9 12\n");
-        assert_eq!(Decision::decode(&text), Some(decision));
+        assert_eq!(RewindRecord::decode(&text), Some(decision));
         for wrong in [
             "",
             "./bin.000007 48211 9 12",
             "./bin.000007 48211 9\n",
             "./bin.000007 4x 9 12\n",
         ] {
-            assert_eq!(Decision::decode(wrong), None, "{wrong}");
+            assert_eq!(RewindRecord::decode(wrong), None, "{wrong}");
         }
     }
 }

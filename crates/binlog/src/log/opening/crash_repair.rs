@@ -1,13 +1,13 @@
 //! Repairing what a crash has left, after it is certain that the log can be trusted.
 
 use crate::error::Result;
-use crate::gtid::BinlogState;
+use crate::gtid::GtidState;
 use crate::log::appending::active_file::finish_file;
 use crate::log::disk::read_fully;
 use crate::log::files::entry::{FileEntry, file_number};
-use crate::log::opening::inventory::{Found, LastFile, Survey};
-use crate::log::opening::recovery::{Cut, Shutdown};
-use crate::log::opening::tail::Ending;
+use crate::log::opening::inventory::{Inventory, LastFile, SurveyedFiles};
+use crate::log::opening::recovery::{CutTail, Shutdown};
+use crate::log::opening::tail::TailState;
 use crate::log::removal::reset::reset_name;
 use crate::replica_state::ReplicaState;
 use paceline_types::LogPosition;
@@ -15,20 +15,20 @@ use std::io::{ErrorKind, IoSlice};
 
 /// The repaired log, ready for a new file.
 #[derive(Debug)]
-pub(in crate::log) struct Mended {
-    pub survey: Survey,
+pub(in crate::log) struct RepairedLog {
+    pub inventory: Inventory,
     pub files: Vec<FileEntry>,
-    pub state: BinlogState,
+    pub state: GtidState,
     pub replica: ReplicaState,
     pub end: LogPosition,
     pub checkpoint: Option<String>,
-    pub cut: Option<Cut>,
+    pub cut: Option<CutTail>,
     pub timestamp: u32,
 }
 
-impl Survey {
+impl Inventory {
     /// Brings the directory into the state that the index describes, with every file closed.
-    pub fn mend(self, found: Found) -> Result<Mended> {
+    pub fn repair(self, found: SurveyedFiles) -> Result<RepairedLog> {
         self.index.discard()?;
         for name in &self.strays {
             tracing::info!("removing '{name}', which a crash has left behind");
@@ -43,42 +43,42 @@ impl Survey {
             let file = self.open_file(name)?;
             finish_file(&*file, tail.end).map_err(|source| self.io_error("close", name, source))?;
         }
-        let mut mended = Mended {
+        let mut repaired = RepairedLog {
             files: found.files,
-            state: BinlogState::new(),
+            state: GtidState::new(),
             replica: ReplicaState::default(),
             end: LogPosition::ZERO,
             checkpoint: None,
             cut: None,
             timestamp: 0,
-            survey: self,
+            inventory: self,
         };
         if let Some(last) = found.last {
-            mended.survey.shutdown = match last.tail.ending {
-                Ending::Stop => Shutdown::Clean,
-                Ending::Rotate | Ending::None => Shutdown::Crash,
+            repaired.inventory.shutdown = match last.tail.ending {
+                TailState::Stop => Shutdown::Clean,
+                TailState::Rotate | TailState::None => Shutdown::Crash,
             };
-            mended.cut = mended.survey.mend_last(&last)?;
-            if let Some(entry) = mended.files.last() {
-                mended.end = LogPosition::new(entry.ordinal, last.tail.end);
+            repaired.cut = repaired.inventory.repair_last(&last)?;
+            if let Some(entry) = repaired.files.last() {
+                repaired.end = LogPosition::new(entry.ordinal, last.tail.end);
             }
-            mended.checkpoint = last.tail.checkpoint;
-            mended.timestamp = last.tail.timestamp;
-            mended.replica = last.tail.replica;
-            mended.state = last.tail.builder.into_parts().1;
+            repaired.checkpoint = last.tail.checkpoint;
+            repaired.timestamp = last.tail.timestamp;
+            repaired.replica = last.tail.replica;
+            repaired.state = last.tail.builder.into_parts().1;
         }
-        if let Some(final_name) = mended.survey.reset.take() {
-            mended.survey.complete_reset(&final_name)?;
-            if let Some(entry) = mended.files.last_mut() {
-                entry.number = file_number(&mended.survey.base_name, &final_name).unwrap_or(1);
+        if let Some(final_name) = repaired.inventory.reset.take() {
+            repaired.inventory.complete_reset(&final_name)?;
+            if let Some(entry) = repaired.files.last_mut() {
+                entry.number = file_number(&repaired.inventory.base_name, &final_name).unwrap_or(1);
                 entry.name = final_name;
             }
         }
-        Ok(mended)
+        Ok(repaired)
     }
 
     /// Rewrites the part of the last file that may not be durable, syncs it, cuts off the rest and closes the file.
-    fn mend_last(&self, last: &LastFile) -> Result<Option<Cut>> {
+    fn repair_last(&self, last: &LastFile) -> Result<Option<CutTail>> {
         let LastFile {
             name,
             file,
@@ -89,7 +89,7 @@ impl Survey {
         if !in_use && *length == tail.end {
             return Ok(None);
         }
-        let cut = (tail.garbage > 0).then(|| Cut {
+        let cut = (tail.garbage > 0).then(|| CutTail {
             file: name.clone(),
             offset: tail.end,
             length: tail.garbage,

@@ -11,7 +11,7 @@ use crate::log::files::entry::{FileEntry, file_name, file_number};
 use crate::log::files::head::FileHead;
 use crate::log::files::index_file::IndexFile;
 use crate::log::opening::recovery::Shutdown;
-use crate::log::opening::tail::{Ending, Tail, read_tail};
+use crate::log::opening::tail::{Tail, TailState, read_tail};
 use crate::log::removal::reset::reset_name;
 use paceline_types::LogPosition;
 use std::collections::HashSet;
@@ -22,7 +22,7 @@ use std::time::SystemTime;
 
 /// State of the log's directory.
 #[derive(Debug)]
-pub(in crate::log) struct Survey {
+pub(in crate::log) struct Inventory {
     pub disk: Arc<dyn Disk>,
     pub directory: PathBuf,
     pub base_name: String,
@@ -38,7 +38,7 @@ pub(in crate::log) struct Survey {
 
 /// Predecessor of a file that is not in the index.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Followed {
+enum PrecedingFile {
     /// The last file of the index, which was not closed.
     FileInUse,
     /// No file, or one that was closed.
@@ -47,7 +47,7 @@ enum Followed {
 
 /// Contents of the log's files.
 #[derive(Debug, Default)]
-pub(in crate::log) struct Found {
+pub(in crate::log) struct SurveyedFiles {
     pub files: Vec<FileEntry>,
     /// Files before the last that were not finished, with their ends.
     pub unfinished: Vec<(String, Tail)>,
@@ -64,7 +64,7 @@ pub(in crate::log) struct LastFile {
     pub in_use: bool,
 }
 
-impl Survey {
+impl Inventory {
     /// Reads the index and looks for files that should not exist.
     pub fn take(disk: Arc<dyn Disk>, config: &LogConfig) -> Result<Self> {
         let index = IndexFile::new(Arc::clone(&disk), &config.directory, &config.base_name);
@@ -77,7 +77,7 @@ impl Survey {
         let number = |name: &str| file_number(&config.base_name, name);
         let mut present: Vec<u32> = names.iter().filter_map(|name| number(name)).collect();
         present.sort_unstable();
-        let mut survey = Self {
+        let mut inventory = Self {
             disk,
             directory: config.directory.clone(),
             base_name: config.base_name.clone(),
@@ -87,20 +87,20 @@ impl Survey {
             reset: None,
             shutdown: Shutdown::Crash,
         };
-        survey.take_logs(&names, &present)?;
+        inventory.take_logs(&names, &present)?;
         let left = names
             .iter()
             .filter(|name| is_large_name(&config.base_name, name))
             .cloned();
-        survey.strays.extend(left);
+        inventory.strays.extend(left);
         // GTID indexes whose log files no longer exist.
         let left = names.iter().filter(|name| {
             let of = name.strip_suffix(".idx").filter(|of| number(of).is_some());
-            of.is_some_and(|of| !survey.listed.iter().any(|listed| listed == of))
+            of.is_some_and(|of| !inventory.listed.iter().any(|listed| listed == of))
         });
         let left: Vec<String> = left.cloned().collect();
-        survey.strays.extend(left);
-        Ok(survey)
+        inventory.strays.extend(left);
+        Ok(inventory)
     }
 
     /// Compares the index with the files in the directory.
@@ -111,7 +111,7 @@ impl Survey {
         let Some(listed) = self.index.read()? else {
             // A crash in the middle of the first opening leaves a file without transactions.
             for number in present {
-                self.add_stray(file_name(&base_name, *number), Followed::Nothing)?;
+                self.add_stray(file_name(&base_name, *number), PrecedingFile::Nothing)?;
             }
             self.shutdown = Shutdown::New;
             return Ok(());
@@ -145,8 +145,8 @@ impl Survey {
                 self.strays.push(name);
             } else {
                 let followed = match number.checked_sub(1) == Some(last) && self.is_in_use(&listed)? {
-                    true => Followed::FileInUse,
-                    false => Followed::Nothing,
+                    true => PrecedingFile::FileInUse,
+                    false => PrecedingFile::Nothing,
                 };
                 self.add_stray(name, followed)?;
             }
@@ -170,7 +170,7 @@ impl Survey {
     ///
     /// # Errors
     /// [`Error::DamagedIndex`] if the file contains transactions that must not be lost.
-    fn add_stray(&mut self, name: String, followed: Followed) -> Result<()> {
+    fn add_stray(&mut self, name: String, followed: PrecedingFile) -> Result<()> {
         let file = self.open_file(&name)?;
         let mut magic = [0; MAGIC.len()];
         let read =
@@ -178,7 +178,8 @@ impl Survey {
         let empty = read < magic.len() || magic != MAGIC || {
             match FileHead::read(&file, &name).and_then(|head| read_tail(&file, &name, &head)) {
                 Ok(tail) => {
-                    tail.builder.is_empty() || (followed == Followed::FileInUse && tail.is_one_large_group())
+                    tail.builder.is_empty()
+                        || (followed == PrecedingFile::FileInUse && tail.is_one_large_group())
                 }
                 // Its head is incomplete: a rotation that was interrupted early.
                 Err(Error::Damaged { .. }) => true,
@@ -225,8 +226,8 @@ impl Survey {
 
     /// Reads the heads of all files and the last file to its end, and decides whether the log can be trusted. Changes
     /// nothing.
-    pub fn read(&self, request: &OpenRequest) -> Result<Found> {
-        let mut found = Found::default();
+    pub fn read(&self, request: &OpenRequest) -> Result<SurveyedFiles> {
+        let mut found = SurveyedFiles::default();
         let mut ordinal = 0;
         for (at, name) in self.listed.iter().enumerate() {
             let file = self.open_file(name)?;
@@ -257,7 +258,7 @@ impl Survey {
                         length,
                         in_use,
                     });
-                } else if tail.ending == Ending::Rotate {
+                } else if tail.ending == TailState::Rotate {
                     length = tail.end;
                     found.unfinished.push((name.clone(), tail));
                 } else {

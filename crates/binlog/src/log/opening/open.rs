@@ -7,12 +7,12 @@ use crate::log::appending::create::{FileCreator, NewFile, first_room, ordinal_af
 use crate::log::config::{LogConfig, OpenRequest};
 use crate::log::disk::Disk;
 use crate::log::files::entry::{FileEntry, file_name, number_after};
-use crate::log::files::head::Occasion;
+use crate::log::files::head::FileReason;
 use crate::log::files::index_file::IndexFile;
-use crate::log::handle::{Inner, Life, Log, Writer};
-use crate::log::offline::rewind::{Decisions, Used};
-use crate::log::opening::crash_repair::Mended;
-use crate::log::opening::inventory::Survey;
+use crate::log::handle::{Inner, Log, LogLifecycle, Writer};
+use crate::log::offline::rewind::{HighestUsed, RewindFile};
+use crate::log::opening::crash_repair::RepairedLog;
+use crate::log::opening::inventory::Inventory;
 use crate::log::opening::recovery::{Recovery, Shutdown};
 use paceline_types::LogPosition;
 use parking_lot::{Mutex, RwLock};
@@ -28,17 +28,17 @@ impl Log {
     /// [`crate::Error::DamagedIndex`], [`crate::Error::Damaged`]: the log cannot be trusted, and nothing was changed.
     /// [`crate::Error::NoSpace`]: there is no space for the new file.
     pub fn open(disk: Arc<dyn Disk>, config: LogConfig, request: OpenRequest) -> Result<(Log, Recovery)> {
-        let decisions = Decisions::of(&disk, &config);
+        let decisions = RewindFile::of(&disk, &config);
         let rewound = decisions.complete()?;
-        let survey = Survey::take(disk, &config)?;
-        let found = survey.read(&request)?;
-        let mut mended = survey.mend(found)?;
+        let inventory = Inventory::take(disk, &config)?;
+        let found = inventory.read(&request)?;
+        let mut repaired = inventory.repair(found)?;
         if rewound.is_some() {
             // The part that was cut off may have changed the connections, so those from before the cut must not be
             // resumed.
-            mended.replica.forget_connections();
+            repaired.replica.forget_connections();
         }
-        let opened = mended.begin(config, request, rewound.unwrap_or_default())?;
+        let opened = repaired.begin(config, request, rewound.unwrap_or_default())?;
         if rewound.is_some() {
             decisions.forget()?;
         }
@@ -46,11 +46,11 @@ impl Log {
     }
 }
 
-impl Mended {
+impl RepairedLog {
     /// Begins a new file, above the numbers and ordinals in `used`.
-    fn begin(self, config: LogConfig, request: OpenRequest, used: Used) -> Result<(Log, Recovery)> {
-        let Mended {
-            survey,
+    fn begin(self, config: LogConfig, request: OpenRequest, used: HighestUsed) -> Result<(Log, Recovery)> {
+        let RepairedLog {
+            inventory,
             files,
             state,
             replica,
@@ -73,15 +73,15 @@ impl Mended {
             .or_else(|| files.first().map(|file| file.name.clone()))
             .unwrap_or_else(|| name.clone());
         let inner = Setup {
-            disk: survey.disk,
-            index: survey.index,
+            disk: inventory.disk,
+            index: inventory.index,
             config: &config,
         };
         let new = NewFile {
             name,
             number,
             ordinal,
-            occasion: Occasion::ServerStart,
+            occasion: FileReason::ServerStart,
             sync_mode: config.sync_mode,
             state: &state,
             replica: &replica,
@@ -101,13 +101,13 @@ impl Mended {
             .checkpoint
             .store(u64::from(checkpoint.ordinal()), Ordering::Release);
         inner.writer.lock().timestamp = timestamp.max(request.now);
-        let end = if survey.shutdown == Shutdown::New {
+        let end = if inventory.shutdown == Shutdown::New {
             start
         } else {
             end
         };
         let recovery = Recovery {
-            shutdown: survey.shutdown,
+            shutdown: inventory.shutdown,
             state,
             replica,
             start,
@@ -169,12 +169,12 @@ impl Setup<'_> {
                 end,
                 sync_mode: config.sync_mode,
                 prefix: Vec::new(),
-                told_durable: position,
+                recorded_durable: position,
                 timestamp: new.now,
-                life: Life::Open,
+                life: LogLifecycle::Open,
             }),
             next_large: AtomicU64::new(1),
-            spare: Mutex::new(None),
+            prepared_file: Mutex::new(None),
             written: AtomicU64::new(position.as_u64()),
             durable: AtomicU64::new(position.as_u64()),
             checkpoint: AtomicU64::new(u64::from(new.ordinal)),

@@ -1,6 +1,6 @@
 //! Result of opening a log.
 
-use crate::gtid::BinlogState;
+use crate::gtid::GtidState;
 use crate::replica_state::ReplicaState;
 use paceline_types::LogPosition;
 use std::fmt;
@@ -18,7 +18,7 @@ pub enum Shutdown {
 
 /// A torn write that opening has cut off.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Cut {
+pub struct CutTail {
     /// The file's name.
     pub file: String,
     /// Offset of the cut, in bytes.
@@ -27,7 +27,7 @@ pub struct Cut {
     pub length: u64,
 }
 
-impl fmt::Display for Cut {
+impl fmt::Display for CutTail {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
@@ -43,7 +43,7 @@ pub struct Recovery {
     /// How the previous server ended.
     pub shutdown: Shutdown,
     /// The GTID state of everything in the log.
-    pub state: BinlogState,
+    pub state: GtidState,
     /// How far the server had replicated its primaries.
     pub replica: ReplicaState,
     /// Start of the log: nothing before it can be replayed.
@@ -53,5 +53,5 @@ pub struct Recovery {
     /// Start of the file that the last Binlog_checkpoint names.
     pub checkpoint: LogPosition,
     /// The torn write that was cut off, if there was one.
-    pub cut: Option<Cut>,
+    pub cut: Option<CutTail>,
 }

@@ -10,14 +10,14 @@ use crate::log::disk::DiskFile;
 use crate::log::files::gtid_index::GtidIndexBuilder;
 use crate::log::files::head::{FileHead, Origin, read_format};
 use crate::log::reading::grouping::{EventRole, Grouping};
-use crate::log::reading::stream::{EventStream, Found};
-use crate::replica_state::{GtidMove, RecordScope, ReplicaRecord, ReplicaState};
+use crate::log::reading::stream::{EventStream, ScanStep};
+use crate::replica_state::{PositionChange, RecordScope, ReplicaRecord, ReplicaState};
 use paceline_types::LogPosition;
 use std::sync::Arc;
 
 /// How a file ends.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(in crate::log) enum Ending {
+pub(in crate::log) enum TailState {
     /// With a Stop event.
     Stop,
     /// With a Rotate event.
@@ -46,7 +46,7 @@ pub(in crate::log) struct Tail {
     pub replica: ReplicaState,
     /// Name of the file in the last Binlog_checkpoint.
     pub checkpoint: Option<String>,
-    pub ending: Ending,
+    pub ending: TailState,
     /// Offset up to which everything was durable, as later events prove.
     pub durable: u64,
     /// Number of bytes from `end` to the last byte that is not zero.
@@ -90,7 +90,7 @@ pub(in crate::log) fn read_tail(file: &Arc<dyn DiskFile>, name: &str, head: &Fil
             builder: GtidIndexBuilder::new(head.state.clone(), head.length),
             replica: head.replica.clone(),
             checkpoint: None,
-            ending: Ending::None,
+            ending: TailState::None,
             durable: head.length,
             garbage: 0,
             timestamp: 0,
@@ -102,7 +102,7 @@ pub(in crate::log) fn read_tail(file: &Arc<dyn DiskFile>, name: &str, head: &Fil
     };
     let (bad, problem, read_end) = loop {
         match stream.advance()? {
-            Found::Event { start, length } => {
+            ScanStep::Event { start, length } => {
                 let event = stream.event(start, length)?;
                 scan.take(start, &event).map_err(|error| Error::Damaged {
                     file: name.to_owned(),
@@ -110,11 +110,11 @@ pub(in crate::log) fn read_tail(file: &Arc<dyn DiskFile>, name: &str, head: &Fil
                     problem: error.to_string(),
                 })?;
             }
-            Found::Limit => break (stream.position(), "it ends", ReadEnd::EndOfFile),
-            Found::Bad(problem) => break (stream.position(), problem, ReadEnd::BadEvent),
+            ScanStep::Limit => break (stream.position(), "it ends", ReadEnd::EndOfFile),
+            ScanStep::Bad(problem) => break (stream.position(), problem, ReadEnd::BadEvent),
         }
     };
-    if scan.tail.ending != Ending::None {
+    if scan.tail.ending != TailState::None {
         // The event that ends a file was synced, and nothing is written after it.
         if let Some(nonzero) = stream.first_nonzero(bad)? {
             return Err(stream.damaged(nonzero, "there is something behind the event that ends the file"));
@@ -146,7 +146,7 @@ pub(in crate::log) fn read_tail(file: &Arc<dyn DiskFile>, name: &str, head: &Fil
 fn refuse_gap(stream: &mut EventStream, scan: &Scan, bad: u64) -> Result<()> {
     let mut from = bad + 1;
     while let Some(found_at) = stream.first_event_from(from)? {
-        let Found::Event { start, length } = stream.advance()? else {
+        let ScanStep::Event { start, length } = stream.advance()? else {
             break;
         };
         let event = stream.event(start, length)?;
@@ -182,7 +182,7 @@ struct Scan {
 impl Scan {
     /// Takes the next valid event.
     fn take(&mut self, start: u64, event: &RawEvent<'_>) -> Result<()> {
-        if self.tail.ending != Ending::None {
+        if self.tail.ending != TailState::None {
             return Err(Error::Malformed {
                 event: event.event_type().name(),
                 problem: "it stands behind the file's end",
@@ -196,7 +196,7 @@ impl Scan {
                 self.open_gtid = Some(gtid.gtid);
                 if event.header().flags.contains(EventFlags::REPLICATED) {
                     self.open_moves
-                        .push(ReplicaRecord::of_gtids(GtidMove::To(vec![gtid.gtid])));
+                        .push(ReplicaRecord::of_gtids(PositionChange::To(vec![gtid.gtid])));
                 }
                 if self.mode == SyncMode::EachGroup {
                     self.tail.durable = self.tail.durable.max(self.write_start(gtid.commit_id, start));
@@ -225,8 +225,8 @@ impl Scan {
 
     fn take_control(&mut self, start: u64, event: &RawEvent<'_>) -> Result<()> {
         match event.event_type() {
-            EventType::STOP => self.tail.ending = Ending::Stop,
-            EventType::ROTATE => self.tail.ending = Ending::Rotate,
+            EventType::STOP => self.tail.ending = TailState::Stop,
+            EventType::ROTATE => self.tail.ending = TailState::Rotate,
             EventType::BINLOG_CHECKPOINT => {
                 let checkpoint = BinlogCheckpointEvent::decode(event.body())?;
                 self.tail.checkpoint = Some(String::from_utf8_lossy(checkpoint.file_name).into_owned());

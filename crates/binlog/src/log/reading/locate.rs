@@ -10,7 +10,7 @@
 
 use crate::error::{Error, Result};
 use crate::event::{EventType, GtidEvent, MAGIC};
-use crate::gtid::{BinlogState, GtidPosition, LOCAL_DOMAIN};
+use crate::gtid::{GtidPosition, GtidState, LOCAL_DOMAIN};
 use crate::log::files::entry::FileEntry;
 use crate::log::files::gtid_index::{GtidIndex, GtidIndexBuilder};
 use crate::log::files::head::FileHead;
@@ -35,7 +35,7 @@ impl Log {
             .find(|file| is_covered_by(&file.state, position))
             .ok_or(Error::Purged)?;
         let mut state = file.state.clone();
-        let missing = |state: &BinlogState, gtid: Gtid| !includes(state, position, gtid);
+        let missing = |state: &GtidState, gtid: Gtid| !includes(state, position, gtid);
         let stretch = inner.find_stretch(file, &mut state, |state, gtids| {
             // Updated GTID by GTID: whether one is missing may depend on the one just before.
             let mut state = state.clone();
@@ -62,7 +62,7 @@ impl Log {
     ///
     /// # Errors
     /// [`Error::Purged`] if a transaction that it must be sent is older than the first file.
-    pub fn locate_start(&self, position: &GtidPosition) -> Result<StartPlace> {
+    pub fn locate_start(&self, position: &GtidPosition) -> Result<ServeStart> {
         let inner = &self.inner;
         let files: Vec<Arc<FileEntry>> = inner.files.read().clone();
         let file = files
@@ -88,7 +88,7 @@ impl Log {
             state.update(gtid);
             Walk::Continue
         })?;
-        Ok(StartPlace {
+        Ok(ServeStart {
             file: LogPosition::new(file.ordinal, MAGIC.len() as u64),
             file_state: file.state.clone(),
             from: LogPosition::new(file.ordinal, found.unwrap_or(end)),
@@ -104,7 +104,7 @@ impl Log {
     pub fn find(&self, gtid: Gtid) -> Result<Option<LogPosition>> {
         let inner = &self.inner;
         let files: Vec<Arc<FileEntry>> = inner.files.read().clone();
-        let reached = |state: &BinlogState| {
+        let reached = |state: &GtidState| {
             state
                 .last_of(gtid.domain_id, gtid.server_id)
                 .is_some_and(|last| last.sequence >= gtid.sequence)
@@ -134,11 +134,11 @@ impl Log {
     }
 
     /// Returns the GTID state just before a position, which must be where an event starts or ends
-    /// (`BINLOG_GTID_POS()` is its [`BinlogState::position`]).
+    /// (`BINLOG_GTID_POS()` is its [`GtidState::position`]).
     ///
     /// # Errors
     /// [`Error::UnknownPosition`] for a position that is not in the log.
-    pub fn state_at(&self, position: LogPosition) -> Result<BinlogState> {
+    pub fn state_at(&self, position: LogPosition) -> Result<GtidState> {
         let inner = &self.inner;
         let written = self.written();
         let file = inner
@@ -176,20 +176,20 @@ impl Log {
 
 /// Where a replica is served from.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct StartPlace {
+pub struct ServeStart {
     /// Beginning of the file where MariaDB would begin to read.
     pub file: LogPosition,
     /// The GTID state there.
-    pub file_state: BinlogState,
+    pub file_state: GtidState,
     /// Start of the first transaction that is sent, in that file; or the file's end.
     pub from: LogPosition,
     /// The GTID state there.
-    pub state: BinlogState,
+    pub state: GtidState,
 }
 
 /// Returns whether a replica at `position` is sent a transaction when `state` is everything before it. It is sent what
 /// follows the transaction that the position names; that one has passed when its server has reached its number.
-fn is_sent(state: &BinlogState, position: &GtidPosition, gtid: Gtid) -> bool {
+fn is_sent(state: &GtidState, position: &GtidPosition, gtid: Gtid) -> bool {
     if gtid.domain_id == LOCAL_DOMAIN {
         return false;
     }
@@ -204,7 +204,7 @@ fn is_sent(state: &BinlogState, position: &GtidPosition, gtid: Gtid) -> bool {
 
 /// Returns whether a replica at `position` can be served from a file with this state at its head: the transactions that
 /// the position names are not in earlier files, or are the last of their domain there.
-fn starts_in(state: &BinlogState, position: &GtidPosition) -> bool {
+fn starts_in(state: &GtidState, position: &GtidPosition) -> bool {
     state.iter().all(|gtid| match position.get(gtid.domain_id) {
         None => false,
         Some(last) if last.server_id == gtid.server_id && last.sequence <= gtid.sequence => {
@@ -215,7 +215,7 @@ fn starts_in(state: &BinlogState, position: &GtidPosition) -> bool {
 }
 
 /// Returns whether a position includes a transaction when `state` is everything before it.
-fn includes(state: &BinlogState, position: &GtidPosition, gtid: Gtid) -> bool {
+fn includes(state: &GtidState, position: &GtidPosition, gtid: Gtid) -> bool {
     if gtid.domain_id == LOCAL_DOMAIN {
         return true;
     }
@@ -228,7 +228,7 @@ fn includes(state: &BinlogState, position: &GtidPosition, gtid: Gtid) -> bool {
 }
 
 /// Returns whether a position includes everything in a state.
-fn is_covered_by(state: &BinlogState, position: &GtidPosition) -> bool {
+fn is_covered_by(state: &GtidState, position: &GtidPosition) -> bool {
     state.iter().all(|gtid| match position.get(gtid.domain_id) {
         None => false,
         Some(last) if state.last(gtid.domain_id) == Some(last) => true,
@@ -256,8 +256,8 @@ impl Inner {
     fn find_stretch(
         &self,
         file: &FileEntry,
-        state: &mut BinlogState,
-        mut holds: impl FnMut(&BinlogState, &[Gtid]) -> bool,
+        state: &mut GtidState,
+        mut holds: impl FnMut(&GtidState, &[Gtid]) -> bool,
     ) -> Result<Stretch> {
         let mut from = file.head_length;
         self.with_index(file, |index| {

@@ -30,7 +30,7 @@ pub(in crate::log) struct EventStream {
 
 /// Result of [`EventStream::advance`].
 #[derive(Debug)]
-pub(in crate::log) enum Found {
+pub(in crate::log) enum ScanStep {
     /// A valid event of `length` bytes at `start`; the stream's position is now after it.
     Event { start: u64, length: usize },
     /// The limit was reached.
@@ -93,44 +93,44 @@ impl EventStream {
     }
 
     /// Examines the next event and advances past it if it is valid.
-    pub fn advance(&mut self) -> Result<Found> {
+    pub fn advance(&mut self) -> Result<ScanStep> {
         let start = self.position;
         if start >= self.limit {
-            return Ok(Found::Limit);
+            return Ok(ScanStep::Limit);
         }
         if self.limit - start < (HEADER_LENGTH + CHECKSUM_LENGTH) as u64 {
-            return Ok(Found::Bad("it is cut off"));
+            return Ok(ScanStep::Bad("it is cut off"));
         }
         let Some(head) = self.bytes(start, HEADER_LENGTH)? else {
-            return Ok(Found::Bad("it is cut off"));
+            return Ok(ScanStep::Bad("it is cut off"));
         };
         let Some(header) = EventHeader::decode(head) else {
-            return Ok(Found::Bad("it is cut off"));
+            return Ok(ScanStep::Bad("it is cut off"));
         };
         if let Some(problem) = implausible(&header, start) {
-            return Ok(Found::Bad(problem));
+            return Ok(ScanStep::Bad(problem));
         }
         if u64::from(header.length) > self.limit - start {
-            return Ok(Found::Bad("it is cut off"));
+            return Ok(ScanStep::Bad("it is cut off"));
         }
         let length = header.length as usize;
         let checksum = self.checksum;
         let Some(event) = self.bytes(start, length)? else {
-            return Ok(Found::Bad("it is cut off"));
+            return Ok(ScanStep::Bad("it is cut off"));
         };
         if checksum == ChecksumAlgorithm::Crc32 && !checksum_is_right(event) {
-            return Ok(Found::Bad("its checksum is wrong"));
+            return Ok(ScanStep::Bad("its checksum is wrong"));
         }
         self.position = start + length as u64;
-        Ok(Found::Event { start, length })
+        Ok(ScanStep::Event { start, length })
     }
 
     /// Returns the next event, or `None` at the limit. An invalid event is an error.
     pub fn next(&mut self) -> Result<Option<(u64, RawEvent<'_>)>> {
         match self.advance()? {
-            Found::Event { start, length } => Ok(Some((start, self.event(start, length)?))),
-            Found::Limit => Ok(None),
-            Found::Bad(problem) => Err(self.damaged(self.position, problem)),
+            ScanStep::Event { start, length } => Ok(Some((start, self.event(start, length)?))),
+            ScanStep::Limit => Ok(None),
+            ScanStep::Bad(problem) => Err(self.damaged(self.position, problem)),
         }
     }
 
@@ -203,7 +203,7 @@ impl EventStream {
             let last = (nonzero + CHUNK_LENGTH as u64).min(self.limit);
             for place in first..last {
                 self.position = place;
-                if let Found::Event { .. } = self.advance()? {
+                if let ScanStep::Event { .. } = self.advance()? {
                     self.position = place;
                     return Ok(Some(place));
                 }

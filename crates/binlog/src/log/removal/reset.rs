@@ -1,12 +1,12 @@
 //! `RESET MASTER`: starting the log over. [`crate::log`] has the order of steps.
 
 use crate::error::{Error, Result};
-use crate::gtid::BinlogState;
+use crate::gtid::GtidState;
 use crate::log::appending::active_file::ActiveFile;
 use crate::log::appending::create::{NewFile, ordinal_after};
 use crate::log::files::entry::{FIRST_NUMBER_MAX, FileEntry, file_name};
 use crate::log::files::gtid_index::GtidIndexBuilder;
-use crate::log::files::head::Occasion;
+use crate::log::files::head::FileReason;
 use crate::log::files::index_file::IndexFile;
 use crate::log::handle::{Inner, Log};
 use paceline_types::LogPosition;
@@ -24,14 +24,14 @@ impl Log {
     /// [`Error::NoSpace`], [`Error::NumberTooHigh`], [`Error::NumbersExhausted`]: nothing has changed. Others are
     /// fatal.
     pub fn reset(&self, number: Option<u32>, now: u32) -> Result<LogPosition> {
-        self.reset_to(number, &BinlogState::new(), now)
+        self.reset_to(number, &GtidState::new(), now)
     }
 
     /// Resets the log as [`Self::reset`] does, but with the GTID state of another log that this one continues.
     ///
     /// # Errors
     /// Those of [`Self::reset`].
-    pub fn reset_to(&self, number: Option<u32>, state: &BinlogState, now: u32) -> Result<LogPosition> {
+    pub fn reset_to(&self, number: Option<u32>, state: &GtidState, now: u32) -> Result<LogPosition> {
         let inner = &self.inner;
         let mut writer = inner.writer.lock();
         inner.check_usable(&writer)?;
@@ -48,22 +48,22 @@ impl Log {
         let final_name = file_name(&inner.base_name, number);
         let index = inner.index.lock();
         // Held to the end: after a crash, opening takes the only numbered file for the new one, so there must be no
-        // spare file, and a file prepared for the old log could get the new file's name.
-        let mut spare = inner.spare.lock();
-        inner.drop_spare(&mut spare);
+        // prepared file, and a file prepared for the old log could get the new file's name.
+        let mut prepared_file = inner.prepared_file.lock();
+        inner.discard_prepared(&mut prepared_file);
         let replica = self.replica_state();
         let new = NewFile {
             name: reset_name(&inner.base_name),
             number,
             ordinal,
-            occasion: Occasion::Reset,
+            occasion: FileReason::Reset,
             sync_mode: writer.sync_mode,
             state,
             replica: &replica,
             checkpoint: &final_name,
             now,
         };
-        let (entry, new, end) = inner.create_file(&new, &mut spare)?;
+        let (entry, new, end) = inner.create_file(&new, &mut prepared_file)?;
         let old_names = inner.names();
         if let Err(error) = index.prepare([entry.name.as_str()]) {
             inner.remove_quietly(&entry.name);
@@ -91,7 +91,7 @@ impl Log {
         );
         inner.files.write().clear();
         inner.checkpoint.store(u64::from(ordinal), Ordering::Release);
-        inner.go_on_in(&mut writer, entry, new, end, 0);
+        inner.switch_to(&mut writer, entry, new, end, 0);
         // The old file is gone; a thread that is still preparing space in it must stop.
         let _ = old.finish(0);
         Ok(self.written())
