@@ -22,7 +22,7 @@ CLIENT = "client"
 # Options that change how the server works but never what a client sees.
 OPTIONS = [
     ["--max_binlog_size=65536"], ["--sync_binlog=0"], ["--paceline_memtable_size=1048576"], ["--paceline_commit_leader=inline"],
-    ["--paceline_commit_leader=thread"], ["--paceline_commit_leader=handoff"], ["--paceline_early_lock_release=OFF"],
+    ["--paceline_commit_leader=thread"], ["--paceline_early_lock_release=OFF"],
     ["--paceline_checkpoint_log_bytes=1048576"], ["--slave_parallel_threads=4"],
 ]
 

@@ -199,7 +199,7 @@ fn open(directory: &Path) -> (TransactionManager, RecoveryReport) {
 fn recover_in(
     directory: &Path,
     tables_in: &str,
-) -> (Log, Arc<Storage>, paceline_binlog::BinlogState, RecoveryReport) {
+) -> (Log, Arc<Storage>, paceline_binlog::GtidState, RecoveryReport) {
     let mut config = StorageConfig::new(directory.join(tables_in));
     config.rocksdb.memtable_bytes = 1 << 20;
     let storage = Arc::new(Storage::open(&config).unwrap());

@@ -8,7 +8,7 @@ use std::time::Duration;
 use paceline_apply::{CatalogDefinitions, RecoveryReport, empty_memory_tables, recover};
 use paceline_binlog::event::{EventFlags, QueryEvent, StatusVar};
 use paceline_binlog::log::{OpenRequest, RealDisk};
-use paceline_binlog::{BinlogState, Log, LogConfig};
+use paceline_binlog::{GtidState, Log, LogConfig};
 use paceline_catalog::ddl::{ReplayHost, replay_ddl};
 use paceline_catalog::{Catalog, CatalogChange, CatalogHandle};
 use paceline_expression::session::SessionContext;
@@ -41,7 +41,7 @@ const GTID: GtidChoice = GtidChoice::Next {
 
 struct Recovered {
     log: Log,
-    state: BinlogState,
+    state: GtidState,
     storage: Arc<Storage>,
     catalog: Arc<CatalogHandle>,
     report: RecoveryReport,

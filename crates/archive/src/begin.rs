@@ -7,7 +7,7 @@
 //! Later a primary may log into a domain that the archive has never seen. If that domain began before the primary's
 //! oldest file, the archive refuses to follow: it could not tell its replicas what they miss.
 
-use paceline_binlog::{BinlogState, GtidPosition};
+use paceline_binlog::{GtidPosition, GtidState};
 use parking_lot::Mutex;
 use std::collections::HashSet;
 use tokio::sync::watch;
@@ -22,7 +22,7 @@ pub struct Beginning {
 
 #[derive(Debug)]
 struct Told {
-    state: BinlogState,
+    state: GtidState,
     followers: HashSet<String>,
     needed: usize,
 }
@@ -31,7 +31,7 @@ struct Told {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Next {
     /// All followers have reported: the log must begin after this state.
-    BeginWith(BinlogState),
+    BeginWith(GtidState),
     /// Other followers have not reported yet.
     Wait,
 }
@@ -42,7 +42,7 @@ impl Beginning {
         Beginning {
             has_begun: watch::Sender::new(!is_new),
             told: Mutex::new(Told {
-                state: BinlogState::new(),
+                state: GtidState::new(),
                 followers: HashSet::new(),
                 needed: followers,
             }),

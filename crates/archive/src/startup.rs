@@ -134,7 +134,7 @@ async fn serve(options: &ArchiveOptions) -> Result<()> {
             )
         }
         Role::Serve { directory, log_bin } => {
-            let opened = open_foreign(options, directory, log_bin.as_deref())?;
+            let opened = open_read_only(options, directory, log_bin.as_deref())?;
             (Archive::new(options, opened, &[], stop.clone()), None)
         }
     };
@@ -238,7 +238,7 @@ async fn open(
 }
 
 /// Opens the files that another server has left.
-fn open_foreign(options: &ArchiveOptions, directory: &Path, log_bin: Option<&str>) -> Result<Opened> {
+fn open_read_only(options: &ArchiveOptions, directory: &Path, log_bin: Option<&str>) -> Result<Opened> {
     let datadir = directory.canonicalize().map_err(Error::system(format!(
         "find the directory {}",
         directory.display()
@@ -248,7 +248,7 @@ fn open_foreign(options: &ArchiveOptions, directory: &Path, log_bin: Option<&str
         None => LogNames::in_directory(&datadir)?.base_name,
     };
     let began = Instant::now();
-    let (log, found) = Log::open_foreign(Arc::new(ReadOnlyDisk::default()), &datadir, &log_bin)?;
+    let (log, found) = Log::open_read_only(Arc::new(ReadOnlyDisk::default()), &datadir, &log_bin)?;
     for cut in &found.cuts {
         tracing::warn!(
             "'{}' was torn: it is served up to its last whole transaction, which ends at {}; {} bytes behind that are left out",

@@ -12,7 +12,7 @@ use crate::clock::unix_seconds;
 use crate::closed_files::ClosedFiles;
 use crate::error::{Error, Result};
 use paceline_binlog::group::{CommitGroup, GroupSize};
-use paceline_binlog::{BinlogState, EventGroup, Log};
+use paceline_binlog::{EventGroup, GtidState, Log};
 use paceline_txn::Sendable;
 use paceline_types::Gtid;
 use std::collections::HashSet;
@@ -49,7 +49,7 @@ pub struct Room(#[allow(dead_code)] OwnedSemaphorePermit);
 enum Work {
     Group(Incoming),
     /// Lets the log begin after this state.
-    Begin(BinlogState, oneshot::Sender<()>),
+    Begin(GtidState, oneshot::Sender<()>),
     /// Continues the log in a new file.
     Rotate(oneshot::Sender<std::result::Result<(), RotateError>>),
 }
@@ -191,7 +191,7 @@ impl Writer {
     ///
     /// # Errors
     /// [`Closed`] if the writer has ended.
-    pub async fn begin(&self, state: BinlogState) -> std::result::Result<(), Closed> {
+    pub async fn begin(&self, state: GtidState) -> std::result::Result<(), Closed> {
         let (done, ended) = oneshot::channel();
         self.queue.send(Work::Begin(state, done)).map_err(|_| Closed)?;
         ended.await.map_err(|_| Closed)
@@ -227,7 +227,7 @@ impl Drop for RingsAtPanic {
 struct Worker {
     log: Log,
     /// State after the written groups and the batch that is being built.
-    state: BinlogState,
+    state: GtidState,
     sendable: Arc<Sendable>,
     received: mpsc::UnboundedReceiver<Work>,
     counters: Arc<Counters>,
@@ -286,7 +286,7 @@ impl Worker {
         Ok(())
     }
 
-    fn begin(&mut self, state: BinlogState) -> Result<()> {
+    fn begin(&mut self, state: GtidState) -> Result<()> {
         if self.state.is_empty() {
             self.log.reset_to(None, &state, unix_seconds())?;
             self.sendable.advance(self.log.durable());
@@ -423,7 +423,8 @@ mod tests {
         ChecksumAlgorithm, EventFlags, EventStamp, GtidEvent, GtidFlags, QueryEvent, RawEvent, XidEvent,
         encode_event,
     };
-    use paceline_binlog::log::{LogConfig, OpenRequest, SimulatedDisk, SyncMode};
+    use paceline_binlog::log::{LogConfig, OpenRequest, SyncMode};
+    use paceline_simulated_disk::SimulatedDisk;
     use paceline_types::{LogPosition, ServerId};
     use std::time::Instant;
 

@@ -21,10 +21,8 @@
 //! - [`mysql`]: the events and GTIDs that only MySQL writes.
 //! - [`log`]: the files: append, sync, rotation, purging, recovery of the tail, reading, finding a GTID.
 //!
-//! [`SpillFile`] holds data that is too large for memory.
-//!
 //! This crate knows nothing of transactions, engines or sockets.
-#![deny(unsafe_code)]
+#![forbid(unsafe_code)]
 
 pub mod checksum;
 mod codec;
@@ -35,13 +33,11 @@ pub mod gtid;
 pub mod log;
 pub mod mysql;
 pub mod replica_state;
-mod spill_file;
 
 pub use error::{Error, Result};
 pub use group::{CommitGroup, EventGroup, EventGroupBuffer, LoggedTable};
-pub use gtid::{BinlogState, GtidPosition, LOCAL_DOMAIN};
+pub use gtid::{GtidPosition, GtidState, LOCAL_DOMAIN};
 pub use log::{Disk, Log, LogConfig, LogReader, RealDisk, Recovery};
 pub use replica_state::{
-    ExecutedMove, GtidMove, History, RecordScope, ReplicaRecord, ReplicaState, SourcePosition,
+    ExecutedSetChange, LogOrigin, PositionChange, RecordScope, ReplicaRecord, ReplicaState, SourcePosition,
 };
-pub use spill_file::{SpillFile, SpilledBytes};

@@ -44,18 +44,18 @@ pub struct ReplicaState {
     /// What `CHANGE MASTER` has set for each connection, opaque to this crate.
     pub definitions: BTreeMap<Arc<str>, Arc<[u8]>>,
     /// Which server's history the log contains.
-    pub history: History,
+    pub log_origin: LogOrigin,
 }
 
 /// Which server's history a log contains.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum History {
+pub enum LogOrigin {
     /// This server's own: it may add transactions by itself.
     #[default]
-    Own,
+    Local,
     /// Another server's: this log is a restored copy of it. Transactions that this server adds by itself must not
     /// prevent it from following that server. Defining a connection to a primary ends this state.
-    Copied,
+    Restored,
 }
 
 impl ReplicaState {
@@ -82,15 +82,15 @@ impl ReplicaState {
         }
         for (connection, executed) in &record.executed {
             match executed {
-                ExecutedMove::Add(gtids) => self
+                ExecutedSetChange::Add(gtids) => self
                     .executed
                     .entry(connection.clone())
                     .or_default()
                     .add_all(gtids),
-                ExecutedMove::Forget => {
+                ExecutedSetChange::Forget => {
                     self.executed.remove(connection);
                 }
-                ExecutedMove::Replace(gtids) => {
+                ExecutedSetChange::Replace(gtids) => {
                     self.executed.insert(connection.clone(), gtids.clone());
                 }
             }
@@ -98,14 +98,14 @@ impl ReplicaState {
         for (connection, definition) in &record.definitions {
             match definition {
                 Some(definition) => {
-                    self.history = History::Own;
+                    self.log_origin = LogOrigin::Local;
                     self.definitions.insert(connection.clone(), definition.clone())
                 }
                 None => self.definitions.remove(connection),
             };
         }
-        if record.history == History::Copied {
-            self.history = History::Copied;
+        if record.log_origin == LogOrigin::Restored {
+            self.log_origin = LogOrigin::Restored;
         }
     }
 
@@ -113,7 +113,7 @@ impl ReplicaState {
     pub fn to_record(&self) -> ReplicaRecord {
         ReplicaRecord {
             scope: RecordScope::Alone,
-            gtids: GtidMove::Replace(self.position.clone()),
+            gtids: PositionChange::Replace(self.position.clone()),
             sources: self
                 .sources
                 .iter()
@@ -122,19 +122,19 @@ impl ReplicaState {
             executed: self
                 .executed
                 .iter()
-                .map(|(connection, gtids)| (connection.clone(), ExecutedMove::Replace(gtids.clone())))
+                .map(|(connection, gtids)| (connection.clone(), ExecutedSetChange::Replace(gtids.clone())))
                 .collect(),
             definitions: self
                 .definitions
                 .iter()
                 .map(|(connection, definition)| (connection.clone(), Some(definition.clone())))
                 .collect(),
-            history: self.history,
+            log_origin: self.log_origin,
         }
     }
 }
 
-/// Number of the record's part for [`History::Copied`].
+/// Number of the record's part for [`LogOrigin::Restored`].
 const HISTORY_COPIED: u8 = 1;
 /// Number of the record's part with changes of sets of MySQL's GTIDs.
 const EXECUTED: u8 = 2;
@@ -153,7 +153,7 @@ pub type Change<T> = (Arc<str>, Option<T>);
 
 /// Change of `gtid_slave_pos` by a record.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum GtidMove {
+pub enum PositionChange {
     /// Leaves it unchanged.
     None,
     /// Sets these GTIDs, each in its domain.
@@ -162,22 +162,22 @@ pub enum GtidMove {
     Replace(GtidPosition),
 }
 
-impl GtidMove {
+impl PositionChange {
     /// Applies the move to a position.
     pub fn apply(&self, position: &mut GtidPosition) {
         match self {
-            GtidMove::None => {}
-            GtidMove::To(gtids) => gtids.iter().for_each(|gtid| {
+            PositionChange::None => {}
+            PositionChange::To(gtids) => gtids.iter().for_each(|gtid| {
                 position.set(*gtid);
             }),
-            GtidMove::Replace(all) => position.clone_from(all),
+            PositionChange::Replace(all) => position.clone_from(all),
         }
     }
 }
 
 /// Change of the set of MySQL's GTIDs that a connection has replicated.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum ExecutedMove {
+pub enum ExecutedSetChange {
     /// Adds these GTIDs to the set.
     Add(MySqlGtidSet),
     /// Replaces the set.
@@ -186,20 +186,20 @@ pub enum ExecutedMove {
     Forget,
 }
 
-impl ExecutedMove {
+impl ExecutedSetChange {
     /// Returns the one change that has the effect of this change followed by `next`.
     #[must_use]
-    pub fn then(self, next: ExecutedMove) -> ExecutedMove {
+    pub fn then(self, next: ExecutedSetChange) -> ExecutedSetChange {
         match (self, next) {
-            (_, next @ (ExecutedMove::Replace(_) | ExecutedMove::Forget)) => next,
-            (ExecutedMove::Forget, ExecutedMove::Add(_)) => ExecutedMove::Forget,
-            (ExecutedMove::Add(mut gtids), ExecutedMove::Add(more)) => {
+            (_, next @ (ExecutedSetChange::Replace(_) | ExecutedSetChange::Forget)) => next,
+            (ExecutedSetChange::Forget, ExecutedSetChange::Add(_)) => ExecutedSetChange::Forget,
+            (ExecutedSetChange::Add(mut gtids), ExecutedSetChange::Add(more)) => {
                 gtids.add_all(&more);
-                ExecutedMove::Add(gtids)
+                ExecutedSetChange::Add(gtids)
             }
-            (ExecutedMove::Replace(mut gtids), ExecutedMove::Add(more)) => {
+            (ExecutedSetChange::Replace(mut gtids), ExecutedSetChange::Add(more)) => {
                 gtids.add_all(&more);
-                ExecutedMove::Replace(gtids)
+                ExecutedSetChange::Replace(gtids)
             }
         }
     }
@@ -220,27 +220,27 @@ pub struct ReplicaRecord {
     /// When the record takes effect.
     pub scope: RecordScope,
     /// Change of `gtid_slave_pos`.
-    pub gtids: GtidMove,
+    pub gtids: PositionChange,
     /// Connections and their positions; `None` removes a position.
     pub sources: Vec<Change<SourcePosition>>,
     /// Connections and the changes of their sets of MySQL's GTIDs.
-    pub executed: Vec<(Arc<str>, ExecutedMove)>,
+    pub executed: Vec<(Arc<str>, ExecutedSetChange)>,
     /// Connections and what `CHANGE MASTER` has set for them; `None` removes a connection.
     pub definitions: Vec<Change<Arc<[u8]>>>,
-    /// [`History::Copied`] if the history is a copied one from here on; [`History::Own`] changes nothing.
-    pub history: History,
+    /// [`LogOrigin::Restored`] if the history is a copied one from here on; [`LogOrigin::Local`] changes nothing.
+    pub log_origin: LogOrigin,
 }
 
 impl ReplicaRecord {
     /// Creates a record that changes `gtid_slave_pos` only.
-    pub fn of_gtids(gtids: GtidMove) -> Self {
+    pub fn of_gtids(gtids: PositionChange) -> Self {
         Self {
             scope: RecordScope::Alone,
             gtids,
             sources: Vec::new(),
             executed: Vec::new(),
             definitions: Vec::new(),
-            history: History::Own,
+            log_origin: LogOrigin::Local,
         }
     }
 
@@ -248,20 +248,20 @@ impl ReplicaRecord {
     pub fn of_source(scope: RecordScope, connection: Arc<str>, source: Option<SourcePosition>) -> Self {
         Self {
             scope,
-            gtids: GtidMove::None,
+            gtids: PositionChange::None,
             sources: vec![(connection, source)],
             executed: Vec::new(),
             definitions: Vec::new(),
-            history: History::Own,
+            log_origin: LogOrigin::Local,
         }
     }
 
     /// Returns an upper bound of the length of [`Self::encode`]'s result, in bytes.
     pub fn length_max(&self) -> u64 {
         let gtids = match &self.gtids {
-            GtidMove::None => 0,
-            GtidMove::To(gtids) => gtids.len(),
-            GtidMove::Replace(position) => position.len(),
+            PositionChange::None => 0,
+            PositionChange::To(gtids) => gtids.len(),
+            PositionChange::Replace(position) => position.len(),
         };
         let sources: usize = self
             .sources
@@ -281,8 +281,8 @@ impl ReplicaRecord {
             .map(|(connection, executed)| {
                 6 + connection.len()
                     + match executed {
-                        ExecutedMove::Add(gtids) | ExecutedMove::Replace(gtids) => gtids.length(),
-                        ExecutedMove::Forget => 0,
+                        ExecutedSetChange::Add(gtids) | ExecutedSetChange::Replace(gtids) => gtids.length(),
+                        ExecutedSetChange::Forget => 0,
                     }
             })
             .sum();
@@ -297,9 +297,9 @@ impl ReplicaRecord {
             RecordScope::WithNextGroup => 1,
         });
         match &self.gtids {
-            GtidMove::None => put_gtids(&mut out, 0, [].into_iter()),
-            GtidMove::To(gtids) => put_gtids(&mut out, 1, gtids.iter().copied()),
-            GtidMove::Replace(position) => put_gtids(&mut out, 2, position.iter()),
+            PositionChange::None => put_gtids(&mut out, 0, [].into_iter()),
+            PositionChange::To(gtids) => put_gtids(&mut out, 1, gtids.iter().copied()),
+            PositionChange::Replace(position) => put_gtids(&mut out, 2, position.iter()),
         }
         out.put_u16(self.sources.len().min(usize::from(u16::MAX)) as u16);
         for (connection, source) in self.sources.iter().take(usize::from(u16::MAX)) {
@@ -315,7 +315,7 @@ impl ReplicaRecord {
             out.put_u32(u32::try_from(definition.len()).expect("a connection's definition is short"));
             out.extend_from_slice(definition);
         }
-        if self.history == History::Copied {
+        if self.log_origin == LogOrigin::Restored {
             out.put_u8(HISTORY_COPIED);
         }
         if !self.executed.is_empty() {
@@ -324,9 +324,9 @@ impl ReplicaRecord {
             for (connection, executed) in self.executed.iter().take(usize::from(u16::MAX)) {
                 out.put_short_bytes(connection.as_bytes());
                 let (kind, gtids) = match executed {
-                    ExecutedMove::Add(gtids) => (0, gtids.encode()),
-                    ExecutedMove::Replace(gtids) => (1, gtids.encode()),
-                    ExecutedMove::Forget => (2, Vec::new()),
+                    ExecutedSetChange::Add(gtids) => (0, gtids.encode()),
+                    ExecutedSetChange::Replace(gtids) => (1, gtids.encode()),
+                    ExecutedSetChange::Forget => (2, Vec::new()),
                 };
                 out.put_u8(kind);
                 out.put_u32(u32::try_from(gtids.len()).expect("a set of GTIDs is short"));
@@ -355,9 +355,9 @@ impl ReplicaRecord {
             })
             .collect::<Result<_>>()?;
         let gtids = match kind {
-            0 => GtidMove::None,
-            1 => GtidMove::To(gtids),
-            2 => GtidMove::Replace(gtids.into_iter().collect()),
+            0 => PositionChange::None,
+            1 => PositionChange::To(gtids),
+            2 => PositionChange::Replace(gtids.into_iter().collect()),
             _ => return Err(cursor.malformed("its move is not known")),
         };
         let sources = (0..cursor.u16()?)
@@ -379,10 +379,10 @@ impl ReplicaRecord {
                 Ok((connection, (length > 0).then(|| definition.into())))
             })
             .collect::<Result<_>>()?;
-        let (mut history, mut executed) = (History::Own, Vec::new());
+        let (mut log_origin, mut executed) = (LogOrigin::Local, Vec::new());
         while !cursor.is_empty() {
             match cursor.u8()? {
-                HISTORY_COPIED => history = History::Copied,
+                HISTORY_COPIED => log_origin = LogOrigin::Restored,
                 EXECUTED => executed = read_executed(&mut cursor)?,
                 _ => return Err(cursor.malformed("it has a part that is not known")),
             }
@@ -393,12 +393,12 @@ impl ReplicaRecord {
             sources,
             executed,
             definitions,
-            history,
+            log_origin,
         })
     }
 }
 
-fn read_executed(cursor: &mut Cursor<'_>) -> Result<Vec<(Arc<str>, ExecutedMove)>> {
+fn read_executed(cursor: &mut Cursor<'_>) -> Result<Vec<(Arc<str>, ExecutedSetChange)>> {
     (0..cursor.u16()?)
         .map(|_| {
             let connection = text(cursor)?;
@@ -406,9 +406,9 @@ fn read_executed(cursor: &mut Cursor<'_>) -> Result<Vec<(Arc<str>, ExecutedMove)
             let length = cursor.u32()? as usize;
             let gtids = cursor.bytes(length)?;
             let executed = match kind {
-                0 => ExecutedMove::Add(MySqlGtidSet::decode(gtids)?),
-                1 => ExecutedMove::Replace(MySqlGtidSet::decode(gtids)?),
-                2 => ExecutedMove::Forget,
+                0 => ExecutedSetChange::Add(MySqlGtidSet::decode(gtids)?),
+                1 => ExecutedSetChange::Replace(MySqlGtidSet::decode(gtids)?),
+                2 => ExecutedSetChange::Forget,
                 _ => return Err(cursor.malformed("its change of a set is not known")),
             };
             Ok((connection, executed))
@@ -446,7 +446,7 @@ mod tests {
 
     #[test]
     fn two_moves_combine_into_one() {
-        use ExecutedMove::{Add, Replace};
+        use ExecutedSetChange::{Add, Replace};
         assert_eq!(Add(executed("1")).then(Add(executed("2"))), Add(executed("1-2")));
         assert_eq!(
             Replace(executed("1")).then(Add(executed("2"))),
@@ -465,11 +465,11 @@ mod tests {
             offset: 4711,
         };
         let records = [
-            ReplicaRecord::of_gtids(GtidMove::To(vec![
+            ReplicaRecord::of_gtids(PositionChange::To(vec![
                 "0-1-5".parse().unwrap(),
                 "7-2-9".parse().unwrap(),
             ])),
-            ReplicaRecord::of_gtids(GtidMove::Replace("1-2-3".parse().unwrap())),
+            ReplicaRecord::of_gtids(PositionChange::Replace("1-2-3".parse().unwrap())),
             ReplicaRecord::of_source(RecordScope::WithNextGroup, "east".into(), Some(source.clone())),
             ReplicaRecord::of_source(RecordScope::Alone, "".into(), None),
             ReplicaRecord {
@@ -477,21 +477,21 @@ mod tests {
                     ("east".into(), Some(b"{}".as_slice().into())),
                     ("west".into(), None),
                 ],
-                ..ReplicaRecord::of_gtids(GtidMove::None)
+                ..ReplicaRecord::of_gtids(PositionChange::None)
             },
             ReplicaRecord {
                 executed: vec![
-                    ("east".into(), ExecutedMove::Replace(executed("1-3"))),
-                    ("west".into(), ExecutedMove::Add(executed("7"))),
+                    ("east".into(), ExecutedSetChange::Replace(executed("1-3"))),
+                    ("west".into(), ExecutedSetChange::Add(executed("7"))),
                 ],
-                ..ReplicaRecord::of_gtids(GtidMove::None)
+                ..ReplicaRecord::of_gtids(PositionChange::None)
             },
             ReplicaRecord {
                 executed: vec![
-                    ("east".into(), ExecutedMove::Add(executed("4-5"))),
-                    ("west".into(), ExecutedMove::Forget),
+                    ("east".into(), ExecutedSetChange::Add(executed("4-5"))),
+                    ("west".into(), ExecutedSetChange::Forget),
                 ],
-                ..ReplicaRecord::of_gtids(GtidMove::None)
+                ..ReplicaRecord::of_gtids(PositionChange::None)
             },
         ];
         let mut state = ReplicaState::default();
@@ -525,20 +525,20 @@ mod tests {
     #[test]
     fn a_copied_history_lasts_until_a_primary_is_defined() {
         let copied = ReplicaRecord {
-            history: History::Copied,
-            ..ReplicaRecord::of_gtids(GtidMove::Replace("0-1-5".parse().unwrap()))
+            log_origin: LogOrigin::Restored,
+            ..ReplicaRecord::of_gtids(PositionChange::Replace("0-1-5".parse().unwrap()))
         };
         assert_eq!(ReplicaRecord::decode(&copied.encode()).unwrap(), copied);
         let mut state = ReplicaState::default();
         state.apply(&copied);
-        state.apply(&ReplicaRecord::of_gtids(GtidMove::None));
+        state.apply(&ReplicaRecord::of_gtids(PositionChange::None));
         let mut next_file = ReplicaState::default();
         next_file.apply(&state.to_record());
-        assert_eq!(next_file.history, History::Copied);
+        assert_eq!(next_file.log_origin, LogOrigin::Restored);
         next_file.apply(&ReplicaRecord {
             definitions: vec![("".into(), Some(b"{}".as_slice().into()))],
-            ..ReplicaRecord::of_gtids(GtidMove::None)
+            ..ReplicaRecord::of_gtids(PositionChange::None)
         });
-        assert_eq!(next_file.history, History::Own);
+        assert_eq!(next_file.log_origin, LogOrigin::Local);
     }
 }

@@ -3,8 +3,9 @@
 
 mod support;
 
-use paceline_binlog::log::{CopiedFile, FileEnd, SimulatedDisk};
+use paceline_binlog::log::{DetachedFile, FileEnd};
 use paceline_binlog::{LOCAL_DOMAIN, Log};
+use paceline_simulated_disk::SimulatedDisk;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use support::*;
@@ -19,8 +20,8 @@ fn open(disk: &SimulatedDisk) -> Log {
         .0
 }
 
-fn file(disk: &SimulatedDisk, number: u32) -> CopiedFile {
-    CopiedFile::open_on(disk, &path(number)).unwrap()
+fn file(disk: &SimulatedDisk, number: u32) -> DetachedFile {
+    DetachedFile::open_on(disk, &path(number)).unwrap()
 }
 
 fn end(disk: &SimulatedDisk, number: u32) -> FileEnd {

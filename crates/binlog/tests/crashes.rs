@@ -4,8 +4,9 @@
 
 mod support;
 
-use paceline_binlog::log::{LogConfig, PurgeTarget, SimulatedDisk, SyncMode};
+use paceline_binlog::log::{LogConfig, PurgeTarget, SyncMode};
 use paceline_binlog::{Log, Recovery, Result};
+use paceline_simulated_disk::SimulatedDisk;
 use paceline_types::{Gtid, LogPosition};
 use std::collections::BTreeSet;
 use std::path::Path;

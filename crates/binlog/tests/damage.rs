@@ -4,8 +4,9 @@
 
 mod support;
 
-use paceline_binlog::log::{LogConfig, OpenRequest, SimulatedDisk, SyncMode};
+use paceline_binlog::log::{LogConfig, OpenRequest, SyncMode};
 use paceline_binlog::{Error, Log, Recovery, Result};
+use paceline_simulated_disk::SimulatedDisk;
 use paceline_types::{Gtid, LogPosition};
 use proptest::prelude::*;
 use std::path::Path;

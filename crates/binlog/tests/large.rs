@@ -4,10 +4,11 @@
 mod support;
 
 use paceline_binlog::event::Event;
-use paceline_binlog::log::SimulatedDisk;
+use paceline_binlog::group::{EventGroupBuffer, GroupOptions, StatementOptions};
 use paceline_binlog::replica_state::{RecordScope, ReplicaRecord, SourcePosition};
 use paceline_binlog::{Disk, Error, Log, RealDisk, Result};
-use paceline_types::{Gtid, LogPosition};
+use paceline_simulated_disk::SimulatedDisk;
+use paceline_types::{Gtid, LogPosition, ServerId};
 use std::path::Path;
 use std::sync::Arc;
 use support::*;
@@ -47,7 +48,7 @@ fn a_large_transaction_becomes_the_next_file() {
     };
     let record = ReplicaRecord::of_source(RecordScope::WithNextGroup, "east".into(), Some(source.clone()));
     let mut buffer = large_transaction(&log, 2000).unwrap();
-    let place = log.place_large(&buffer, Some(record), NOW).unwrap();
+    let place = log.reserve_large_commit(&buffer, Some(record), NOW).unwrap();
     let placed = place.commit(&mut buffer, gtid(0, 1, 2)).unwrap();
     assert_eq!(placed.start.ordinal(), before.ordinal() + 1);
     assert_eq!(log.written(), placed.end);
@@ -81,7 +82,7 @@ fn an_uncommitted_large_transaction_leaves_no_file() {
     commit(&log, &[(gtid(0, 1, 1), 3)]).unwrap();
     let buffer = large_transaction(&log, 1000).unwrap();
     // A place that is released.
-    drop(log.place_large(&buffer, None, NOW).unwrap());
+    drop(log.reserve_large_commit(&buffer, None, NOW).unwrap());
     let left = |wanted: usize| {
         let names = RealDisk.list(directory.path()).unwrap();
         let found = names.iter().filter(|name| name.contains(".large.")).count();
@@ -213,6 +214,38 @@ fn nothing_committed_is_lost_when_the_power_fails_at_any_step() {
     assert!(cut_short > 100, "{cut_short}");
 }
 
+/// The failed sync also lost what an earlier statement had written, and the next sync would not report that.
+#[test]
+fn after_a_failed_sync_nothing_can_be_written() {
+    let insert = |buffer: &mut EventGroupBuffer, rows: u32| {
+        buffer.begin_statement(&StatementOptions::default());
+        for row in 0..rows {
+            let [a, b, c, d] = row.to_le_bytes();
+            buffer.write_row(&table(), &[0xFE, a, b, c, d]);
+        }
+        buffer.end_statement();
+    };
+    for is_rolled_back in [true, false] {
+        let disk = SimulatedDisk::new();
+        let (log, _) = open_on(Arc::new(disk.clone()), config(Path::new("/log"))).unwrap();
+        let mut buffer = EventGroupBuffer::new(GroupOptions::new(ServerId(1)));
+        insert(&mut buffer, 200);
+        buffer.spill_to(log.begin_large_group().unwrap()).unwrap();
+        let mark = buffer.mark();
+        // More than the file takes without a sync.
+        insert(&mut buffer, 2_000_000);
+        disk.fail_sync(1);
+        assert!(buffer.spill().is_err());
+        if is_rolled_back {
+            buffer.roll_back_to(mark);
+            insert(&mut buffer, 200);
+        }
+        assert!(buffer.spill().is_err());
+        assert!(buffer.seal().is_err());
+        assert!(buffer.seal().is_err());
+    }
+}
+
 #[test]
 fn a_full_disk_loses_nothing() {
     let disk = SimulatedDisk::new();
@@ -226,7 +259,7 @@ fn a_full_disk_loses_nothing() {
                 assert!(is_no_space(&error), "{error}");
                 full = true;
             }
-            Ok(buffer) => match log.place_large(&buffer, None, NOW) {
+            Ok(buffer) => match log.reserve_large_commit(&buffer, None, NOW) {
                 Err(error) => {
                     assert!(is_no_space(&error), "{error}");
                     full = true;

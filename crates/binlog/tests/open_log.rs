@@ -8,8 +8,9 @@ mod support;
 use paceline_binlog::event::{
     EventFlags, EventHeader, EventStamp, HEADER_LENGTH, IgnorableEvent, MAGIC, encode_event, set_end_position,
 };
-use paceline_binlog::log::{LogFile, PurgeTarget, SimulatedDisk, SyncMode};
+use paceline_binlog::log::{LogFile, PurgeTarget, SyncMode};
 use paceline_binlog::{GtidPosition, LogConfig};
+use paceline_simulated_disk::SimulatedDisk;
 use paceline_types::{LogPosition, ServerId};
 use proptest::prelude::*;
 use std::path::Path;

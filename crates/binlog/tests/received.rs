@@ -6,8 +6,9 @@ use paceline_binlog::event::{
     CommitId, EventFlags, EventStamp, EventType, GtidEvent, GtidFlags, RawEvent, XidEvent, encode_event,
 };
 use paceline_binlog::group::{CommitGroup, GroupSize};
-use paceline_binlog::log::{LogConfig, OpenRequest, SimulatedDisk, SyncMode};
+use paceline_binlog::log::{LogConfig, OpenRequest, SyncMode};
 use paceline_binlog::{EventGroup, Log, RealDisk};
+use paceline_simulated_disk::SimulatedDisk;
 use paceline_types::{Gtid, LogPosition, ServerId};
 use std::sync::Arc;
 

@@ -3,8 +3,9 @@
 
 mod support;
 
-use paceline_binlog::log::{Disk, Preparation, SimulatedDisk};
+use paceline_binlog::log::{Disk, Preparation};
 use paceline_binlog::{Error, Log, Result};
+use paceline_simulated_disk::SimulatedDisk;
 use parking_lot::Mutex;
 use std::path::Path;
 use std::sync::{Arc, mpsc};

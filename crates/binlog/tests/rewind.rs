@@ -3,8 +3,9 @@
 
 mod support;
 
-use paceline_binlog::log::{ClosedLog, Disk, LogConfig, OpenRequest, SimulatedDisk};
-use paceline_binlog::{BinlogState, Error, GtidMove, LOCAL_DOMAIN, ReplicaRecord, Result};
+use paceline_binlog::log::{ClosedLog, Disk, LogConfig, OpenRequest};
+use paceline_binlog::{Error, GtidState, LOCAL_DOMAIN, PositionChange, ReplicaRecord, Result};
+use paceline_simulated_disk::SimulatedDisk;
 use paceline_types::{Gtid, LogPosition};
 use std::path::Path;
 use std::sync::Arc;
@@ -50,7 +51,7 @@ fn killed_server() -> (SimulatedDisk, Vec<Gtid>) {
 }
 
 /// Returns the GTID state of a server that has exactly these transactions.
-fn state_of(first: &[Gtid]) -> BinlogState {
+fn state_of(first: &[Gtid]) -> GtidState {
     first.iter().copied().collect()
 }
 
@@ -61,11 +62,11 @@ fn missing_transactions_are_found_and_cut_off_at_any_place() {
         let disk = disk.clone().after_process_death();
         let before = open(&disk.after_process_death()).unwrap();
         let log = closed(&disk, LogPosition::ZERO).unwrap();
-        let lacking = log.lacking(&state_of(&all[..has])).unwrap();
-        let found: Vec<Gtid> = lacking.groups.iter().map(|place| place.gtid).collect();
-        assert_eq!((found.as_slice(), lacking.more_were_purged), (&all[has..], false));
-        let first = lacking.groups[0];
-        assert_eq!(lacking.before, state_of(&all[..has]));
+        let missing = log.missing_from(&state_of(&all[..has])).unwrap();
+        let found: Vec<Gtid> = missing.groups.iter().map(|place| place.gtid).collect();
+        assert_eq!((found.as_slice(), missing.more_were_purged), (&all[has..], false));
+        let first = missing.groups[0];
+        assert_eq!(missing.before, state_of(&all[..has]));
         let begun = [1, 4, 6].iter().filter(|from| **from <= has).count();
         assert_eq!(log.files_from(&first).count(), 4 - begun);
         log.rewind(&first).unwrap();
@@ -105,8 +106,8 @@ fn unreplicated_transactions_after_the_cut_are_listed() {
     drop(log);
     let log = closed(&disk.after_process_death(), LogPosition::ZERO).unwrap();
     let local_behind = |first: &[Gtid]| -> Vec<Gtid> {
-        let lacking = log.lacking(&state_of(first)).unwrap();
-        lacking.local.iter().map(|place| place.gtid).collect()
+        let missing = log.missing_from(&state_of(first)).unwrap();
+        missing.local.iter().map(|place| place.gtid).collect()
     };
     assert_eq!(local_behind(&[]), [local(1), local(2), local(3)]);
     assert_eq!(local_behind(&all[..1]), [local(2), local(3)]);
@@ -120,7 +121,7 @@ fn connections_to_primaries_are_forgotten() {
     let log = open(&disk).unwrap();
     let follows = |definition: Option<Arc<[u8]>>| ReplicaRecord {
         definitions: vec![("".into(), definition)],
-        ..ReplicaRecord::of_gtids(GtidMove::To(vec![gtid(3, 9, 5)]))
+        ..ReplicaRecord::of_gtids(PositionChange::To(vec![gtid(3, 9, 5)]))
     };
     log.write_replica_record(&follows(Some(b"{}".as_slice().into())), NOW)
         .unwrap();
@@ -131,8 +132,8 @@ fn connections_to_primaries_are_forgotten() {
     drop(log);
     let disk = disk.after_process_death();
     let log = closed(&disk, LogPosition::ZERO).unwrap();
-    let lacking = log.lacking(&BinlogState::new()).unwrap();
-    log.rewind(&lacking.groups[0]).unwrap();
+    let missing = log.missing_from(&GtidState::new()).unwrap();
+    log.rewind(&missing.groups[0]).unwrap();
     for _ in 0..2 {
         let (log, recovery) = open_on(Arc::new(disk.clone()), config()).unwrap();
         assert!(recovery.replica.definitions.is_empty());
@@ -145,7 +146,7 @@ fn connections_to_primaries_are_forgotten() {
 fn a_server_that_has_everything_lacks_nothing() {
     let (disk, all) = killed_server();
     let log = closed(&disk, LogPosition::ZERO).unwrap();
-    assert_eq!(log.lacking(&state_of(&all)).unwrap().groups, []);
+    assert_eq!(log.missing_from(&state_of(&all)).unwrap().groups, []);
     // A server with another history lacks everything, including what was purged.
     drop(log);
     let log = open(&disk).unwrap();
@@ -155,9 +156,9 @@ fn a_server_that_has_everything_lacks_nothing() {
         .unwrap();
     drop(log);
     let log = closed(&disk, LogPosition::ZERO).unwrap();
-    let lacking = log.lacking(&BinlogState::new()).unwrap();
-    assert_eq!((lacking.groups.len(), lacking.more_were_purged), (7, true));
-    assert!(!log.lacking(&state_of(&all[..1])).unwrap().more_were_purged);
+    let missing = log.missing_from(&GtidState::new()).unwrap();
+    assert_eq!((missing.groups.len(), missing.more_were_purged), (7, true));
+    assert!(!log.missing_from(&state_of(&all[..1])).unwrap().more_were_purged);
 }
 
 #[test]
@@ -165,8 +166,8 @@ fn transactions_that_the_tables_hold_are_not_cut_off() {
     let (disk, all) = killed_server();
     let place = |has: usize, engine| {
         let log = closed(&disk, engine).unwrap();
-        let lacking = log.lacking(&state_of(&all[..has])).unwrap();
-        (log, lacking.groups[0])
+        let missing = log.missing_from(&state_of(&all[..has])).unwrap();
+        (log, missing.groups[0])
     };
     let (_, fifth) = place(4, LogPosition::ZERO);
     let names = || {
@@ -193,8 +194,8 @@ fn a_power_failure_leaves_a_rewind_undone_or_complete() {
     let (killed_server, all) = killed_server();
     let rewind = |disk: &SimulatedDisk| -> Result<()> {
         let log = closed(disk, LogPosition::ZERO)?;
-        let lacking = log.lacking(&state_of(&all[..2]))?;
-        match lacking.groups.first() {
+        let missing = log.missing_from(&state_of(&all[..2]))?;
+        match missing.groups.first() {
             Some(first) => log.rewind(first)?,
             None => drop(log),
         }

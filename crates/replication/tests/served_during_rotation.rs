@@ -3,10 +3,11 @@
 
 use paceline_binlog::event::{ChecksumAlgorithm, EventType};
 use paceline_binlog::group::{CommitGroup, EventGroupBuffer, GroupOptions, GroupSize};
-use paceline_binlog::log::{Log, LogConfig, OpenRequest, SimulatedDisk};
+use paceline_binlog::log::{Log, LogConfig, OpenRequest};
 use paceline_replication::primary::request::{Acknowledges, Annotations, AtEnd, Capability, GtidStart};
 use paceline_replication::primary::request::{DumpRequest, MarkedForSkip, ReaderKind, StartAt};
 use paceline_replication::primary::{Ended, Host, Link, Primary, ServedLog};
+use paceline_simulated_disk::SimulatedDisk;
 use paceline_txn::{Interrupt, InterruptReason, LeaseRegistry, Sendable};
 use paceline_types::{DomainId, Gtid, SequenceNumber, ServerId};
 use paceline_wire::socket::Socket;

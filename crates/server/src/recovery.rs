@@ -4,7 +4,7 @@ use crate::accounts::statements::{MissingAccounts, StatementContext, apply};
 use crate::accounts::{Accounts, InitialAccounts};
 use crate::session::account::changes;
 use paceline_apply::CatalogDefinitions;
-use paceline_binlog::event::Follows;
+use paceline_binlog::event::Predecessor;
 use paceline_binlog::log::Log;
 use paceline_catalog::ddl::ReplayHost;
 use paceline_catalog::{Catalog, CatalogChange, CatalogHandle};
@@ -46,7 +46,7 @@ fn follow_reset(storage: &Storage, log: &Log, start: LogPosition) -> Result<(), 
     let state = log
         .state_at(start)
         .map_err(|error| format!("the binary log cannot be read: {error}"))?;
-    if log.follows() != Follows::Tables && !state.is_empty() {
+    if log.follows() != Predecessor::Tables && !state.is_empty() {
         return Err(format!(
             "the tables are at {position}, but the binary log begins at {start}: files that recovery needs are gone"
         ));
@@ -117,7 +117,7 @@ impl ReplayHost for ServerHost<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use paceline_binlog::BinlogState;
+    use paceline_binlog::GtidState;
     use paceline_binlog::log::{LogConfig, OpenRequest, RealDisk};
     use paceline_storage::StorageConfig;
     use paceline_types::ServerId;
@@ -135,7 +135,7 @@ mod tests {
     }
 
     /// Returns the position of the new log after a crash: the log has begun, and the tables have not followed.
-    fn killed_after_reset(directory: &Path, state: &BinlogState) -> LogPosition {
+    fn killed_after_reset(directory: &Path, state: &GtidState) -> LogPosition {
         let (storage, log, start) = open(directory);
         recover(&storage, &log, start, &InitialAccounts::WithoutPassword).unwrap();
         storage.apply(&[], log.written()).unwrap();
@@ -147,7 +147,7 @@ mod tests {
     fn a_crash_between_the_new_log_and_the_tables() {
         for state in ["", "0-1-7,3-2-9"] {
             let directory = tempfile::tempdir().unwrap();
-            let state: BinlogState = state.parse().unwrap();
+            let state: GtidState = state.parse().unwrap();
             let begun = killed_after_reset(directory.path(), &state);
             let (storage, log, start) = open(directory.path());
             assert!(storage.position() < start && start <= begun);
@@ -160,7 +160,7 @@ mod tests {
     #[test]
     fn missing_log_files_are_detected() {
         let directory = tempfile::tempdir().unwrap();
-        let state: BinlogState = "0-1-7".parse().unwrap();
+        let state: GtidState = "0-1-7".parse().unwrap();
         killed_after_reset(directory.path(), &state);
         let (storage, log, start) = open(directory.path());
         recover(&storage, &log, start, &InitialAccounts::WithoutPassword).unwrap();

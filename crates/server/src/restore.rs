@@ -12,7 +12,9 @@
 use crate::accounts::InitialAccounts;
 use crate::startup::version;
 use paceline_binlog::log::{Log, LogConfig, OpenRequest, RealDisk};
-use paceline_binlog::{ExecutedMove, GtidMove, GtidPosition, History, RecordScope, ReplicaRecord};
+use paceline_binlog::{
+    ExecutedSetChange, GtidPosition, LogOrigin, PositionChange, RecordScope, ReplicaRecord,
+};
 use paceline_replication::replica::definition::Definition;
 use paceline_replication::replica::password::PasswordKey;
 use paceline_storage::{Storage, StorageConfig};
@@ -110,15 +112,15 @@ pub fn recover_copy(copied: &Copied, tell: &mut (dyn FnMut(LogPosition) + Send))
     }
     let record = ReplicaRecord {
         scope: RecordScope::Alone,
-        gtids: GtidMove::Replace(position.clone()),
+        gtids: PositionChange::Replace(position.clone()),
         sources: replica.sources.keys().map(|name| (name.clone(), None)).collect(),
         executed: (replica.executed.keys())
-            .map(|name| (name.clone(), ExecutedMove::Forget))
+            .map(|name| (name.clone(), ExecutedSetChange::Forget))
             .collect(),
         definitions,
-        history: match copied.follows {
-            Follows::Nobody => History::Copied,
-            Follows::Primary(_) => History::Own,
+        log_origin: match copied.follows {
+            Follows::Nobody => LogOrigin::Restored,
+            Follows::Primary(_) => LogOrigin::Local,
         },
     };
     transactions

@@ -30,7 +30,7 @@ use crate::replication::ServerEnvironment;
 use crate::server::Server;
 use crate::session::init_file::run_init_file;
 use crate::variables::{Globals, Kind, Setting, Variable, transaction_config};
-use paceline_binlog::History;
+use paceline_binlog::LogOrigin;
 use paceline_binlog::log::{Log, LogConfig, OpenRequest, RealDisk, SyncMode};
 use paceline_catalog::CatalogHandle;
 use paceline_replication::primary::{SemiSync, SemiSyncAcknowledger};
@@ -193,7 +193,7 @@ async fn serve(options: StartOptions, directory: &DataDirectory) -> Result<(), S
     let transactions = &server.transactions;
     let logged = transactions.gtid_state().position();
     let is_untouched_copy = || {
-        transactions.log().replica_state().history == History::Copied
+        transactions.log().replica_state().log_origin == LogOrigin::Restored
             && transactions.replicated_position().covers(&logged)
     };
     let is_followers = !server.replicas().all().is_empty() || logged.is_empty() || is_untouched_copy();

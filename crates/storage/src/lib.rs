@@ -14,8 +14,7 @@
 //!
 //! An engine has no log and undoes nothing. It is given only what the binary log holds permanently, in log
 //! order. After a crash it holds a *prefix* of that, whose end it knows ([`Storage::durable_position`]); the
-//! rest is replayed. This crate does not know SQL, and of the log it uses only the spill file of large
-//! transactions, not its format.
+//! rest is replayed. This crate knows neither SQL nor the log's format.
 #![deny(unsafe_code)]
 
 mod bulk;

@@ -21,7 +21,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use paceline_binlog::SpillFile;
+use paceline_spill_file::SpillFile;
 use paceline_types::LogPosition;
 use parking_lot::Mutex;
 

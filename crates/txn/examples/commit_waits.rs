@@ -258,12 +258,6 @@ fn main() {
             SyncBinlog::EveryGroup,
         ),
         (
-            "handoff",
-            LeaderMode::Handoff,
-            LockRelease::Early,
-            SyncBinlog::EveryGroup,
-        ),
-        (
             "late",
             LeaderMode::Adaptive,
             LockRelease::AfterPublish,

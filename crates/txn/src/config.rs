@@ -13,9 +13,6 @@ pub enum LeaderMode {
     /// In place while one session commits alone, by the thread as soon as several do.
     #[default]
     Adaptive,
-    /// Each member of a group does its own part of the serial work and hands over to the next: the naive way,
-    /// kept only to show its cost.
-    Handoff,
 }
 
 /// Publisher of a group while more wait to be written.

@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 use crate::log_lease::LogLease;
 use crate::manager::{Core, TransactionManager, unix_seconds};
 use paceline_binlog::log::{LogFile, PurgeOutcome, PurgeTarget};
-use paceline_binlog::{BinlogState, GtidMove};
+use paceline_binlog::{GtidState, PositionChange};
 use paceline_types::{DomainId, Gtid, LogPosition};
 use std::sync::atomic::Ordering;
 use std::time::SystemTime;
@@ -45,7 +45,7 @@ impl Core {
         }
         let written = self.log.written();
         if self.log.durable() >= written {
-            self.reach_in_stage(written, GtidMove::None);
+            self.reach_in_stage(written, PositionChange::None);
         } else {
             self.reach_unsynced_in_stage(written);
         }
@@ -92,7 +92,7 @@ pub struct DomainDeletion {
 }
 
 /// Returns a message if the state lacks a GTID that precedes the oldest file.
-fn doubt(before: Gtid, state: &BinlogState) -> Option<String> {
+fn doubt(before: Gtid, state: &GtidState) -> Option<String> {
     let Gtid {
         domain_id,
         server_id,
@@ -186,7 +186,7 @@ impl TransactionManager {
         let core = self.core();
         let position = {
             let mut stage = core.log_stage.lock();
-            core.reset_in_stage(&mut stage, number, &BinlogState::new())?
+            core.reset_in_stage(&mut stage, number, &GtidState::new())?
         };
         core.publish_up_to(position);
         Ok(position)
@@ -198,7 +198,7 @@ impl TransactionManager {
     ///
     /// # Errors
     /// As [`TransactionManager::reset`].
-    pub fn begin_with_state(&self, state: &BinlogState) -> Result<Option<LogPosition>> {
+    pub fn begin_with_state(&self, state: &GtidState) -> Result<Option<LogPosition>> {
         let core = self.core();
         let position = {
             let mut stage = core.log_stage.lock();
@@ -239,7 +239,7 @@ impl TransactionManager {
 
     /// Returns the GTID state of everything placed in the log (`gtid_binlog_state`; its position is
     /// `gtid_binlog_pos`).
-    pub fn gtid_state(&self) -> BinlogState {
+    pub fn gtid_state(&self) -> GtidState {
         self.core().log.state()
     }
 
@@ -253,7 +253,7 @@ impl TransactionManager {
     ///
     /// # Errors
     /// [`Error::Log`] if the position has been purged.
-    pub fn gtid_state_at(&self, position: LogPosition) -> Result<BinlogState> {
+    pub fn gtid_state_at(&self, position: LogPosition) -> Result<GtidState> {
         Ok(self.core().log.state_at(position)?)
     }
 }
@@ -264,7 +264,7 @@ impl Core {
         &self,
         stage: &mut LogStage,
         number: Option<u32>,
-        state: &BinlogState,
+        state: &GtidState,
     ) -> Result<LogPosition> {
         if let Some(error) = self.poisoned() {
             return Err(error);
@@ -304,9 +304,9 @@ impl Core {
         );
         let position = self.log.reset_to(number, state, unix_seconds())?;
         let state = self.log.state();
-        self.logged.advance(&[GtidMove::Replace(state.position())]);
+        self.logged.advance(&[PositionChange::Replace(state.position())]);
         stage.reset(state);
-        self.reach_in_stage(position, GtidMove::None);
+        self.reach_in_stage(position, PositionChange::None);
         Ok(position)
     }
 }

@@ -21,7 +21,7 @@ use crate::sync_point::SyncPoints;
 use crate::transaction::{Settled, Transaction, TransactionOptions};
 use arc_swap::ArcSwap;
 use paceline_binlog::log::SyncMode;
-use paceline_binlog::{BinlogState, Log};
+use paceline_binlog::{GtidState, Log};
 use paceline_storage::{LogBarrier, Storage, StorageSnapshot};
 use paceline_types::{LogPosition, Version};
 use parking_lot::{Mutex, RwLock};
@@ -47,7 +47,7 @@ pub struct ManagerParts {
     /// The log, recovered and opened.
     pub log: Log,
     /// GTID state that recovery found.
-    pub state: BinlogState,
+    pub state: GtidState,
     /// The engines, replayed up to the end of the log.
     pub storage: Arc<Storage>,
     /// The settings.
@@ -60,7 +60,7 @@ pub struct ManagerParts {
 
 impl ManagerParts {
     /// Returns parts without semi-sync and with the default settings. A failed log aborts the process.
-    pub fn new(log: Log, state: BinlogState, storage: Arc<Storage>) -> Self {
+    pub fn new(log: Log, state: GtidState, storage: Arc<Storage>) -> Self {
         ManagerParts {
             log,
             state,

@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::interrupt::{Interrupt, Waited};
 use crate::manager::{Core, TransactionManager, unix_seconds};
 use paceline_binlog::mysql::MySqlGtidSet;
-use paceline_binlog::{GtidMove, GtidPosition, ReplicaRecord, SourcePosition};
+use paceline_binlog::{GtidPosition, PositionChange, ReplicaRecord, SourcePosition};
 use paceline_types::{Gtid, LogPosition, ServerId};
 use parking_lot::Mutex;
 use std::future::Future;
@@ -57,7 +57,7 @@ impl PublishedPosition {
     }
 
     /// Applies the moves and wakes the waiters whose position is reached.
-    pub(crate) fn advance(&self, moves: &[GtidMove]) {
+    pub(crate) fn advance(&self, moves: &[PositionChange]) {
         if moves.is_empty() {
             return;
         }
@@ -141,9 +141,9 @@ impl Future for Replicated {
 /// Moves of GTID positions by groups that are published together.
 pub(crate) struct PublishedMoves {
     /// Moves of `gtid_slave_pos`, in order.
-    pub(crate) replicated: Vec<GtidMove>,
+    pub(crate) replicated: Vec<PositionChange>,
     /// Moves of the last GTID of each domain.
-    pub(crate) logged: Vec<GtidMove>,
+    pub(crate) logged: Vec<PositionChange>,
 }
 
 impl PublishedMoves {
@@ -159,33 +159,26 @@ impl PublishedMoves {
             replicated: replica_moves(groups),
             logged: match logged.is_empty() {
                 true => Vec::new(),
-                false => vec![GtidMove::To(logged)],
+                false => vec![PositionChange::To(logged)],
             },
-        }
-    }
-
-    pub(crate) fn none() -> Self {
-        PublishedMoves {
-            replicated: Vec::new(),
-            logged: Vec::new(),
         }
     }
 }
 
 /// Returns the moves of `gtid_slave_pos` by groups that are published together, in order.
-fn replica_moves(groups: &[WrittenGroup]) -> Vec<GtidMove> {
-    let mut moves: Vec<GtidMove> = Vec::new();
+fn replica_moves(groups: &[WrittenGroup]) -> Vec<PositionChange> {
+    let mut moves: Vec<PositionChange> = Vec::new();
     for group in groups {
         for transaction in &group.transactions {
             let Some(gtid) = transaction.committed.gtid.filter(|_| transaction.is_replicated) else {
                 continue;
             };
             match moves.last_mut() {
-                Some(GtidMove::To(gtids)) => note(gtids, gtid),
-                _ => moves.push(GtidMove::To(vec![gtid])),
+                Some(PositionChange::To(gtids)) => note(gtids, gtid),
+                _ => moves.push(PositionChange::To(vec![gtid])),
             }
         }
-        if group.moves != GtidMove::None {
+        if group.moves != PositionChange::None {
             moves.push(group.moves.clone());
         }
     }
@@ -212,9 +205,9 @@ impl Core {
             Err(error) => return Err(self.fatal(&format!("cannot write the binary log: {error}"))),
         }
         match &record.gtids {
-            GtidMove::None => {}
-            GtidMove::To(gtids) => gtids.iter().for_each(|gtid| stage.number_after(*gtid)),
-            GtidMove::Replace(position) => position.iter().for_each(|gtid| stage.number_after(gtid)),
+            PositionChange::None => {}
+            PositionChange::To(gtids) => gtids.iter().for_each(|gtid| stage.number_after(*gtid)),
+            PositionChange::Replace(position) => position.iter().for_each(|gtid| stage.number_after(gtid)),
         }
         let position = self.log.written();
         self.reach_in_stage(position, record.gtids.clone());

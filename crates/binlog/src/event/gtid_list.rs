@@ -10,7 +10,7 @@ use super::EventType;
 use super::body::EventBody;
 use crate::codec::{Cursor, PutExt};
 use crate::error::Result;
-use crate::gtid::BinlogState;
+use crate::gtid::GtidState;
 use paceline_types::{DomainId, Gtid, SequenceNumber, ServerId};
 
 const COUNT_BITS: u32 = 28;
@@ -26,7 +26,7 @@ pub struct GtidListEvent {
 
 impl GtidListEvent {
     /// Returns the list for the head of a file that follows everything in `state`.
-    pub fn of_state(state: &BinlogState) -> Self {
+    pub fn of_state(state: &GtidState) -> Self {
         Self {
             gtids: state.iter().collect(),
             flags: 0,
@@ -34,7 +34,7 @@ impl GtidListEvent {
     }
 
     /// Returns the GTID state that the list describes.
-    pub fn state(&self) -> BinlogState {
+    pub fn state(&self) -> GtidState {
         self.gtids.iter().copied().collect()
     }
 

@@ -25,7 +25,7 @@ const FOLLOWS_TABLES: u8 = 1;
 
 /// Predecessor of a file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Follows {
+pub enum Predecessor {
     /// The file before it in the log, if there is one.
     Log,
     /// No file (`RESET MASTER`): the tables durably held everything in the log before.
@@ -42,7 +42,7 @@ pub enum IgnorableEvent<'a> {
         /// Sync mode from the start of the file on.
         sync_mode: SyncMode,
         /// Predecessor of the file.
-        follows: Follows,
+        follows: Predecessor,
     },
     /// A change of the sync mode, or a statement of what is durable. Everything before `durable` was durable when
     /// this was written, or, in the head of a large transaction's file, before the log contained that file.
@@ -83,8 +83,8 @@ impl<'a> IgnorableEvent<'a> {
                     ordinal,
                     sync_mode: decode_mode(&mut cursor)?,
                     follows: match cursor.rest() {
-                        [] => Follows::Log,
-                        [FOLLOWS_TABLES, ..] => Follows::Tables,
+                        [] => Predecessor::Log,
+                        [FOLLOWS_TABLES, ..] => Predecessor::Tables,
                         _ => return Err(cursor.malformed("what it follows is not known")),
                     },
                 })
@@ -138,7 +138,7 @@ impl EventBody for IgnorableEvent<'_> {
                 out.put_u8(KIND_FILE_HEAD);
                 out.put_u32(*ordinal);
                 encode_mode(out, *sync_mode);
-                if *follows == Follows::Tables {
+                if *follows == Predecessor::Tables {
                     out.put_u8(FOLLOWS_TABLES);
                 }
             }

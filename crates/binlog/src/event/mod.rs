@@ -50,7 +50,7 @@ pub use gtid_list::GtidListEvent;
 pub use header::{
     CHECKSUM_LENGTH, END_POSITION_OFFSET, EventFlags, EventHeader, FLAGS_OFFSET, HEADER_LENGTH, MAGIC,
 };
-pub use ignorable::{Follows, IgnorableEvent};
+pub use ignorable::{IgnorableEvent, Predecessor};
 pub use incident::IncidentEvent;
 pub use load_data::{BlockKind, DeleteFileEvent, ExecuteLoadQueryEvent, FileBlockEvent, LoadDuplicates};
 pub use query::{QueryCompression, QueryEvent};

@@ -125,7 +125,7 @@ pub struct BufferMark {
 
 /// Part of a large transaction's events that is in a file of its own.
 #[derive(Debug)]
-struct Spilled {
+struct SpilledEvents {
     group: LargeGroup,
     /// Number of events in the file.
     events: usize,
@@ -173,7 +173,7 @@ pub struct EventGroupBuffer {
     mapped: Vec<TableId>,
     /// Whether the statement has rows events after its table maps.
     has_rows: bool,
-    spilled: Option<Box<Spilled>>,
+    spilled: Option<Box<SpilledEvents>>,
 }
 
 impl EventGroupBuffer {
@@ -280,7 +280,7 @@ impl EventGroupBuffer {
     }
 
     /// Returns whether the transaction has a file of its own. It is then committed by
-    /// [`Log::place_large`](crate::Log::place_large).
+    /// [`Log::reserve_large_commit`](crate::Log::reserve_large_commit).
     pub fn is_large(&self) -> bool {
         self.spilled.is_some()
     }
@@ -295,7 +295,7 @@ impl EventGroupBuffer {
     /// If it has a file already.
     pub fn spill_to(&mut self, group: LargeGroup) -> Result<()> {
         assert!(!self.is_large(), "a transaction's events are in one file");
-        self.spilled = Some(Box::new(Spilled { group, events: 0 }));
+        self.spilled = Some(Box::new(SpilledEvents { group, events: 0 }));
         self.spill()
     }
 

@@ -8,8 +8,8 @@ use crate::event::{
     CHECKSUM_LENGTH, CommitId, END_POSITION_OFFSET, EventFlags, EventStamp, GtidEvent, GtidFlags,
     IgnorableEvent, encode_event, end_position,
 };
-use crate::replica_state::{GtidMove, ReplicaRecord};
-use crate::spill_file::{SpillFile, SpilledBytes};
+use crate::replica_state::{PositionChange, ReplicaRecord};
+use paceline_spill_file::{SpillFile, SpilledBytes};
 use paceline_types::{Gtid, LogPosition, ServerId};
 use std::io::IoSlice;
 use std::ops::Range;
@@ -33,7 +33,7 @@ pub enum GroupSize {
 
 /// Position of a transaction in the log.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct PlacedGroup {
+pub struct GroupPosition {
     /// Start of its Gtid event.
     pub start: LogPosition,
     /// End of its last event, which is the transaction's version.
@@ -92,7 +92,7 @@ impl CommitGroup {
         timestamp: u32,
         server_id: ServerId,
         record: ReplicaRecord,
-    ) -> PlacedGroup {
+    ) -> GroupPosition {
         let bytes = record.encode();
         let placed = self.add_record(timestamp, server_id, &IgnorableEvent::Replica(&bytes));
         self.moves.push(record);
@@ -105,7 +105,7 @@ impl CommitGroup {
         timestamp: u32,
         server_id: ServerId,
         record: &IgnorableEvent<'_>,
-    ) -> PlacedGroup {
+    ) -> GroupPosition {
         let start = self.end();
         let from = self.copied.len();
         let stamp = EventStamp {
@@ -116,7 +116,7 @@ impl CommitGroup {
         encode_event(&mut self.copied, &stamp, start.offset(), record);
         self.push_copied(from..self.copied.len());
         self.length += (self.copied.len() - from) as u64;
-        PlacedGroup {
+        GroupPosition {
             start,
             end: self.end(),
         }
@@ -124,7 +124,7 @@ impl CommitGroup {
 
     /// Appends one transaction under this GTID. Patches the events that the session has encoded. A long buffer is
     /// moved out of `buffer`, a short one is copied.
-    pub fn add(&mut self, buffer: &mut EventGroupBuffer, gtid: Gtid) -> PlacedGroup {
+    pub fn add(&mut self, buffer: &mut EventGroupBuffer, gtid: Gtid) -> GroupPosition {
         let start = self.end();
         if self.length > 0 {
             // A transaction that is not the first of its write must state where the write begins.
@@ -171,7 +171,7 @@ impl CommitGroup {
         let end = LogPosition::new(start.ordinal(), base + length as u64);
         self.length = end.offset() - self.start.offset();
         self.placed.push((gtid, start.offset()));
-        PlacedGroup { start, end }
+        GroupPosition { start, end }
     }
 
     /// Appends an event group that another server has logged, byte for byte: only the end position in each header,
@@ -180,7 +180,7 @@ impl CommitGroup {
     ///
     /// # Errors
     /// A group in a file is changed there, which can fail. The group must not be written then.
-    pub fn add_received(&mut self, group: EventGroup) -> Result<PlacedGroup> {
+    pub fn add_received(&mut self, group: EventGroup) -> Result<GroupPosition> {
         let start = self.end();
         let gtid = group.gtid();
         if let Some(first) = group.events().next()
@@ -211,7 +211,7 @@ impl CommitGroup {
         let end = start.advanced_by(length as u64);
         self.length = end.offset() - self.start.offset();
         self.placed.push((gtid, start.offset()));
-        Ok(PlacedGroup { start, end })
+        Ok(GroupPosition { start, end })
     }
 
     /// Empties the group and frees the memory of long event groups.
@@ -222,13 +222,15 @@ impl CommitGroup {
     fn note_replicated(&mut self, gtid: Gtid) {
         match self.moves.last_mut() {
             Some(ReplicaRecord {
-                gtids: GtidMove::To(gtids),
+                gtids: PositionChange::To(gtids),
                 ..
             }) => match gtids.iter_mut().find(|known| known.domain_id == gtid.domain_id) {
                 Some(known) => *known = gtid,
                 None => gtids.push(gtid),
             },
-            _ => self.moves.push(ReplicaRecord::of_gtids(GtidMove::To(vec![gtid]))),
+            _ => self
+                .moves
+                .push(ReplicaRecord::of_gtids(PositionChange::To(vec![gtid]))),
         }
     }
 

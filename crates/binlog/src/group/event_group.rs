@@ -3,7 +3,7 @@
 
 use crate::error::{Error, Result};
 use crate::event::{Event, EventHeader, EventType, FormatDescription, GtidEvent, HEADER_LENGTH, RawEvent};
-use crate::spill_file::SpillFile;
+use paceline_spill_file::SpillFile;
 use paceline_types::{Gtid, LogPosition};
 use std::path::Path;
 use std::sync::Arc;

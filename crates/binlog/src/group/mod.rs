@@ -16,5 +16,5 @@ mod commit_group;
 mod event_group;
 
 pub use buffer::{BufferMark, EventGroupBuffer, GroupOptions, LoggedTable, StatementOptions};
-pub use commit_group::{CommitGroup, GroupSize, PlacedGroup};
+pub use commit_group::{CommitGroup, GroupPosition, GroupSize};
 pub use event_group::{EventGroup, LARGE_GROUP_BYTES};

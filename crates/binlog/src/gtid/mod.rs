@@ -4,14 +4,14 @@
 //!
 //! - A **position** ([`GtidPosition`]) has one GTID per *domain*, the last one of that domain: `gtid_slave_pos`,
 //!   `gtid_binlog_pos`, the position that a replica requests.
-//! - A **state** ([`BinlogState`]) has one GTID per *domain and server*, and knows which server wrote last in each
+//! - A **state** ([`GtidState`]) has one GTID per *domain and server*, and knows which server wrote last in each
 //!   domain: `gtid_binlog_state`, and the Gtid_list event in the head of every file.
 
 mod position;
 mod state;
 
 pub use position::GtidPosition;
-pub use state::{BinlogState, StateDelta};
+pub use state::{GtidState, StateDelta};
 
 use paceline_types::DomainId;
 

@@ -10,7 +10,7 @@ use std::str::FromStr;
 
 /// The last GTID of each domain and server.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct BinlogState {
+pub struct GtidState {
     domains: BTreeMap<DomainId, Domain>,
 }
 
@@ -23,10 +23,10 @@ struct Domain {
     servers: Vec<(ServerId, SequenceNumber)>,
 }
 
-/// Changes that a sequence of transactions made to a state: the GTIDs for [`BinlogState::update`], in order.
+/// Changes that a sequence of transactions made to a state: the GTIDs for [`GtidState::update`], in order.
 pub type StateDelta = Vec<Gtid>;
 
-impl BinlogState {
+impl GtidState {
     /// Returns the state of an empty log.
     pub fn new() -> Self {
         Self::default()
@@ -140,7 +140,7 @@ impl BinlogState {
     }
 }
 
-impl FromIterator<Gtid> for BinlogState {
+impl FromIterator<Gtid> for GtidState {
     fn from_iter<I: IntoIterator<Item = Gtid>>(gtids: I) -> Self {
         let mut state = Self::new();
         for gtid in gtids {
@@ -150,13 +150,13 @@ impl FromIterator<Gtid> for BinlogState {
     }
 }
 
-impl fmt::Display for BinlogState {
+impl fmt::Display for GtidState {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write_list(f, self.iter())
     }
 }
 
-impl FromStr for BinlogState {
+impl FromStr for GtidState {
     type Err = Error;
 
     /// Parses the text form of `gtid_binlog_state`. If a domain and server occur twice, the last GTID counts, as in
@@ -179,7 +179,7 @@ mod tests {
 
     #[test]
     fn the_last_writer_of_a_domain_is_listed_last() {
-        let mut state = BinlogState::new();
+        let mut state = GtidState::new();
         for text in ["0-1-1", "0-2-2", "1-1-1", "0-1-3"] {
             state.update(gtid(text));
         }
@@ -187,7 +187,7 @@ mod tests {
         assert_eq!(state.position().to_string(), "0-1-3,1-1-1");
         assert_eq!(state.last(DomainId(0)), Some(gtid("0-1-3")));
         assert_eq!(state.last_of(DomainId(0), ServerId(2)), Some(gtid("0-2-2")));
-        assert_eq!(state.to_string().parse::<BinlogState>().unwrap(), state);
+        assert_eq!(state.to_string().parse::<GtidState>().unwrap(), state);
         let contained = ["0-1-3", "0-1-1", "0-2-2", "1-1-1", "4294967295-7-9"];
         assert!(contained.iter().all(|text| state.contains(gtid(text))));
         let lacking = ["0-1-4", "0-2-3", "0-3-1", "2-1-1"];
@@ -198,7 +198,7 @@ mod tests {
 
     #[test]
     fn the_next_number_is_above_all_own_and_received() {
-        let mut state = BinlogState::new();
+        let mut state = GtidState::new();
         assert_eq!(state.next_sequence(DomainId(0)), Some(SequenceNumber(1)));
         state.update(gtid("0-1-10"));
         state.update(gtid("0-2-50"));
@@ -212,16 +212,16 @@ mod tests {
 
     #[test]
     fn local_transactions_are_not_in_the_state() {
-        let mut state = BinlogState::new();
+        let mut state = GtidState::new();
         state.update(Gtid::new(LOCAL_DOMAIN, ServerId(1), SequenceNumber(1)));
         assert!(state.is_empty());
     }
 
     #[test]
     fn invalid_states_have_mariadbs_errors() {
-        assert_eq!("0-1-1,0-1".parse::<BinlogState>().unwrap_err().code(), 1941);
+        assert_eq!("0-1-1,0-1".parse::<GtidState>().unwrap_err().code(), 1941);
         assert_eq!(
-            "0-1-1,0-2-2,0-1-3".parse::<BinlogState>().unwrap().to_string(),
+            "0-1-1,0-2-2,0-1-3".parse::<GtidState>().unwrap().to_string(),
             "0-2-2,0-1-3"
         );
     }

@@ -1,21 +1,17 @@
-//! The log as a whole: appending, syncing, and queries about its state.
+//! The log as a whole: its shared state, and queries about it.
 
-use super::active::{ActiveFile, TAIL_ROOM};
-use super::config::SyncMode;
-use super::disk::Disk;
-use super::files::{FileEntry, LogFile};
-use super::index_file::IndexFile;
 use crate::error::{Error, Result};
-use crate::event::{
-    BinlogCheckpointEvent, EventBody, EventFlags, EventStamp, Follows, HEADER_LENGTH, IgnorableEvent,
-    encode_event,
-};
-use crate::group::CommitGroup;
-use crate::gtid::BinlogState;
-use crate::replica_state::{ReplicaRecord, ReplicaState};
+use crate::event::Predecessor;
+use crate::gtid::GtidState;
+use crate::log::appending::active_file::{ActiveFile, is_no_space};
+use crate::log::config::SyncMode;
+use crate::log::disk::Disk;
+use crate::log::files::entry::{FileEntry, LogFile};
+use crate::log::files::index_file::IndexFile;
+use crate::replica_state::ReplicaState;
 use paceline_types::{Gtid, LogPosition, ServerId};
 use parking_lot::{Mutex, RwLock};
-use std::io::IoSlice;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -79,7 +75,7 @@ pub(super) struct Inner {
     /// Number for the next large transaction's file while it is not part of the log.
     pub next_large: AtomicU64,
     /// A file of zeros for the next rotation.
-    pub spare: Mutex<Option<SpareFile>>,
+    pub prepared_file: Mutex<Option<PreparedFile>>,
     /// Positions in the form of [`LogPosition::as_u64`].
     pub written: AtomicU64,
     pub durable: AtomicU64,
@@ -101,121 +97,28 @@ pub(super) struct Writer {
     /// Encoded record that precedes the next write.
     pub prefix: Vec<u8>,
     /// Durable position in the last such record.
-    pub told_durable: LogPosition,
+    pub recorded_durable: LogPosition,
     /// Timestamp for records that have no time of their own.
     pub timestamp: u32,
-    pub life: Life,
+    pub life: LogLifecycle,
 }
 
 /// Whether the log takes writes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Life {
+pub(super) enum LogLifecycle {
     Open,
     Closed,
 }
 
 /// A file that was prepared for a later rotation: zeros up to `prepared_end`, in no index.
 #[derive(Debug)]
-pub(super) struct SpareFile {
+pub(super) struct PreparedFile {
     pub number: u32,
-    pub file: Arc<dyn super::disk::DiskFile>,
+    pub file: Arc<dyn crate::log::disk::DiskFile>,
     pub prepared_end: u64,
 }
 
 impl Log {
-    /// Returns the position where the next group, of at most `length` bytes, will start, for [`CommitGroup::begin`].
-    /// Prepares space if there is not enough; calling [`Self::prepare_ahead`] early enough avoids this.
-    ///
-    /// # Errors
-    /// [`Error::NoSpace`]: the disk is full. Nothing has changed, and later calls may succeed.
-    pub fn reserve(&self, length: u64) -> Result<LogPosition> {
-        let mut writer = self.inner.writer.lock();
-        self.inner.check_usable(&writer)?;
-        writer.prefix.clear();
-        if writer.sync_mode == SyncMode::Deferred {
-            let durable = self.durable();
-            if durable > writer.told_durable {
-                self.inner.make_durable_record(&mut writer, durable);
-            }
-        }
-        let start = writer.end + writer.prefix.len() as u64;
-        self.inner.make_room(&writer, start + length)?;
-        Ok(LogPosition::new(writer.active.ordinal, start))
-    }
-
-    /// Writes a group with one write, at the position that the last [`Self::reserve`] returned. Returns where it ends.
-    ///
-    /// # Errors
-    /// Every error is fatal: the log takes no more writes.
-    ///
-    /// # Panics
-    /// If the group does not begin at the reserved position, or if the previous write is not durable although each
-    /// write must be synced. Both are defects of the caller that must not reach the log.
-    pub fn append(&self, group: &CommitGroup) -> Result<LogPosition> {
-        let mut writer = self.inner.writer.lock();
-        self.inner.check_usable(&writer)?;
-        let active = Arc::clone(&writer.active);
-        let start = LogPosition::new(active.ordinal, writer.end + writer.prefix.len() as u64);
-        assert_eq!(
-            group.start(),
-            start,
-            "a group is written where the log does not end"
-        );
-        assert!(
-            writer.sync_mode == SyncMode::Deferred || self.durable() == self.written(),
-            "a group is written before the one before it is durable"
-        );
-        let prefix = std::mem::take(&mut writer.prefix);
-        let mut pieces = Vec::with_capacity(4);
-        if !prefix.is_empty() {
-            pieces.push(IoSlice::new(&prefix));
-        }
-        pieces.extend(group.slices());
-        let end = active
-            .write(&mut pieces, writer.end)
-            .map_err(|error| self.inner.fatal(error))?;
-        assert_eq!(end, group.end().offset());
-        {
-            let mut index = active.index.lock();
-            for (gtid, start) in group.transactions() {
-                index.record(gtid, start);
-            }
-        }
-        if !group.replica_moves().is_empty() {
-            let mut replica = self.inner.replica.lock();
-            group
-                .replica_moves()
-                .iter()
-                .for_each(|record| replica.apply(record));
-        }
-        if !prefix.is_empty() {
-            writer.told_durable = self.durable();
-        }
-        writer.prefix = prefix;
-        writer.end = end;
-        self.inner.written.store(group.end().as_u64(), Ordering::Release);
-        Ok(group.end())
-    }
-
-    /// Makes durable what was written before the call. Returns up to where the log is durable now. Readers and, in
-    /// [`SyncMode::Deferred`], appends continue concurrently.
-    ///
-    /// # Errors
-    /// Every error is fatal: the log takes no more writes, and what was not durable will never be acknowledged.
-    pub fn sync(&self) -> Result<LogPosition> {
-        let inner = &self.inner;
-        inner.check_poison()?;
-        // The order matters: what was written before the active file is looked up is in that file, or in an earlier
-        // file, which was made durable before the log continued in the next one.
-        let written = self.written();
-        if self.durable() < written {
-            let active = Arc::clone(&inner.active.read());
-            active.sync().map_err(|error| inner.fatal(error))?;
-            inner.durable.fetch_max(written.as_u64(), Ordering::AcqRel);
-        }
-        Ok(self.durable())
-    }
-
     /// Returns the directory of the log's files.
     pub fn directory(&self) -> &Path {
         &self.inner.directory
@@ -229,125 +132,6 @@ impl Log {
     /// Returns the position up to which the log is durable.
     pub fn durable(&self) -> LogPosition {
         LogPosition::from_u64(self.inner.durable.load(Ordering::Acquire))
-    }
-
-    /// Returns whether the active file has reached `max_binlog_size`. Called after every append.
-    pub fn rotation_due(&self) -> bool {
-        self.written().offset() >= self.inner.file_size_max.load(Ordering::Relaxed)
-    }
-
-    /// Returns whether [`Self::prepare_ahead`] should be called soon. Called after every append.
-    pub fn wants_preparation(&self) -> bool {
-        let inner = &self.inner;
-        let end = self.written().offset();
-        let size_max = inner.file_size_max.load(Ordering::Relaxed);
-        if end >= size_max - size_max / 4 && inner.spare.try_lock().is_some_and(|spare| spare.is_none()) {
-            return true;
-        }
-        let active = inner.active.read();
-        active.prepared_end() < inner.low_water(end)
-    }
-
-    /// Prepares space ahead of need. This may take long; it is meant for a background thread.
-    ///
-    /// # Errors
-    /// [`Error::NoSpace`], which does no harm yet: [`Self::reserve`] returns it when it does.
-    pub fn prepare_ahead(&self) -> Result<Preparation> {
-        let inner = &self.inner;
-        inner.check_poison()?;
-        let active = Arc::clone(&inner.active.read());
-        let end = self.written();
-        let mut done = false;
-        if end.ordinal() == active.ordinal {
-            done |= active.prepare(inner.low_water(end.offset()), end.offset() + inner.prepare_step)?;
-        }
-        let size_max = inner.file_size_max.load(Ordering::Relaxed);
-        if end.offset() >= size_max - size_max / 4 {
-            done |= inner.prepare_spare(active.number)?;
-        }
-        Ok(if done {
-            Preparation::Done
-        } else {
-            Preparation::NotNeeded
-        })
-    }
-
-    /// Changes how the log is synced from here on (`SET GLOBAL sync_binlog`). Everything written before is then
-    /// durable.
-    ///
-    /// # Errors
-    /// As for [`Self::reserve`], [`Self::append`] and [`Self::sync`].
-    pub fn set_sync_mode(&self, mode: SyncMode) -> Result<()> {
-        let mut writer = self.inner.writer.lock();
-        self.inner.check_usable(&writer)?;
-        if writer.sync_mode == mode {
-            return Ok(());
-        }
-        self.sync()?;
-        let record = IgnorableEvent::Durable {
-            durable: self.durable(),
-            sync_mode: mode,
-        };
-        let timestamp = writer.timestamp;
-        self.inner
-            .write_record(&mut writer, timestamp, EventFlags::IGNORABLE, &record)?;
-        writer.sync_mode = mode;
-        writer.told_durable = self.durable();
-        Ok(())
-    }
-
-    /// Sets the size after which a file is followed by a new one, in bytes (`SET GLOBAL max_binlog_size`).
-    pub fn set_file_size_max(&self, bytes: u64) {
-        self.inner.file_size_max.store(bytes, Ordering::Relaxed);
-    }
-
-    /// Writes a Binlog_checkpoint event: recovery needs no file before the one that contains `needed`. Everything
-    /// written before is then durable. Does nothing if that file is not newer than the current checkpoint. `now` is
-    /// in seconds since 1970.
-    ///
-    /// # Errors
-    /// [`Error::UnknownPosition`] if the file does not exist; otherwise as for [`Self::reserve`], [`Self::append`] and
-    /// [`Self::sync`].
-    pub fn write_checkpoint(&self, needed: LogPosition, now: u32) -> Result<()> {
-        let mut writer = self.inner.writer.lock();
-        self.inner.check_usable(&writer)?;
-        // The checkpoint can be newer if the log was reset since the engines were flushed.
-        if u64::from(needed.ordinal()) <= self.inner.checkpoint.load(Ordering::Acquire) {
-            return Ok(());
-        }
-        let name = self
-            .inner
-            .file_by_ordinal(needed.ordinal())
-            .ok_or(Error::UnknownPosition(needed))?
-            .name
-            .clone();
-        self.sync()?;
-        let event = BinlogCheckpointEvent {
-            file_name: name.as_bytes(),
-        };
-        self.inner
-            .write_record(&mut writer, now, EventFlags::NONE, &event)?;
-        self.inner
-            .checkpoint
-            .store(u64::from(needed.ordinal()), Ordering::Release);
-        Ok(())
-    }
-
-    /// Writes a change of the replica's state that is not made by a transaction. The record and everything written
-    /// before are then durable. `now` is in seconds since 1970.
-    ///
-    /// # Errors
-    /// As for [`Self::reserve`], [`Self::append`] and [`Self::sync`].
-    pub fn write_replica_record(&self, record: &ReplicaRecord, now: u32) -> Result<()> {
-        let mut writer = self.inner.writer.lock();
-        self.inner.check_usable(&writer)?;
-        self.sync()?;
-        let bytes = record.encode();
-        let event = IgnorableEvent::Replica(&bytes);
-        self.inner
-            .write_record(&mut writer, now, EventFlags::IGNORABLE, &event)?;
-        self.inner.replica.lock().apply(record);
-        Ok(())
     }
 
     /// Returns the state of the replica according to everything that is written.
@@ -398,32 +182,32 @@ impl Log {
     }
 
     /// Returns the GTID state before the oldest file that still exists.
-    pub fn oldest_state(&self) -> BinlogState {
+    pub fn oldest_state(&self) -> GtidState {
         let files = self.inner.files.read();
         files.first().map(|file| file.state.clone()).unwrap_or_default()
     }
 
     /// Returns the GTID state of all closed files and everything before them. Unlike that of [`Self::state`], it is
     /// durable.
-    pub fn closed_state(&self) -> BinlogState {
+    pub fn closed_state(&self) -> GtidState {
         let files = self.inner.files.read();
         files.last().map(|file| file.state.clone()).unwrap_or_default()
     }
 
     /// Returns what preceded the oldest file when it was begun.
-    pub fn follows(&self) -> Follows {
+    pub fn follows(&self) -> Predecessor {
         let files = self.inner.files.read();
-        files.first().map_or(Follows::Log, |file| file.follows)
+        files.first().map_or(Predecessor::Log, |file| file.follows)
     }
 
     /// Returns the GTID state of everything that is written (`gtid_binlog_state`).
-    pub fn state(&self) -> BinlogState {
+    pub fn state(&self) -> GtidState {
         let active = Arc::clone(&self.inner.active.read());
         let index = active.index.lock();
         index.state().clone()
     }
 
-    /// Returns whether a transaction is written, or a later one of its server and domain ([`BinlogState::contains`]).
+    /// Returns whether a transaction is written, or a later one of its server and domain ([`GtidState::contains`]).
     pub fn has(&self, gtid: Gtid) -> bool {
         let active = Arc::clone(&self.inner.active.read());
         let index = active.index.lock();
@@ -432,6 +216,38 @@ impl Log {
 }
 
 impl Inner {
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.directory.join(name)
+    }
+
+    /// Returns the path of a file's GTID index.
+    pub fn index_path(&self, name: &str) -> PathBuf {
+        self.directory.join(format!("{name}.idx"))
+    }
+
+    pub fn names(&self) -> Vec<String> {
+        self.files.read().iter().map(|file| file.name.clone()).collect()
+    }
+
+    pub fn io_error(&self, operation: &'static str, name: &str, source: io::Error) -> Error {
+        if is_no_space(&source) {
+            return Error::NoSpace {
+                wanted: self.prepare_step,
+            };
+        }
+        Error::Io {
+            operation,
+            path: self.path(name),
+            source,
+        }
+    }
+
+    pub fn remove_quietly(&self, name: &str) {
+        if let Err(error) = self.disk.remove(&self.path(name)) {
+            tracing::warn!("cannot remove binary log file '{name}' that is not needed: {error}");
+        }
+    }
+
     pub fn check_poison(&self) -> Result<()> {
         match self.poison.get() {
             Some(reason) => Err(Error::Poisoned(reason.clone())),
@@ -442,8 +258,8 @@ impl Inner {
     pub fn check_usable(&self, writer: &Writer) -> Result<()> {
         self.check_poison()?;
         match writer.life {
-            Life::Open => Ok(()),
-            Life::Closed => Err(Error::Closed),
+            LogLifecycle::Open => Ok(()),
+            LogLifecycle::Closed => Err(Error::Closed),
         }
     }
 
@@ -453,70 +269,6 @@ impl Inner {
         // The first reason is kept.
         let _ = self.poison.set(error.to_string());
         error
-    }
-
-    /// Ensures that there is space for a write that ends at `end`, and for the file's last event after it.
-    fn make_room(&self, writer: &Writer, end: u64) -> Result<()> {
-        let needed = end + TAIL_ROOM;
-        if needed > writer.active.prepared_end() {
-            writer.active.prepare(needed, needed + self.prepare_step)?;
-        }
-        Ok(())
-    }
-
-    /// Returns up to where space should be prepared when the log ends at `end`: half a step ahead, but not further
-    /// than the file may grow.
-    fn low_water(&self, end: u64) -> u64 {
-        let size_max = self.file_size_max.load(Ordering::Relaxed);
-        (end + self.prepare_step / 2).min(size_max.max(end) + TAIL_ROOM)
-    }
-
-    /// Prepares the record of the durable position that will precede the next write.
-    fn make_durable_record(&self, writer: &mut Writer, durable: LogPosition) {
-        let stamp = self.stamp(writer.timestamp, EventFlags::IGNORABLE);
-        let record = IgnorableEvent::Durable {
-            durable,
-            sync_mode: SyncMode::Deferred,
-        };
-        encode_event(&mut writer.prefix, &stamp, writer.end, &record);
-    }
-
-    pub fn stamp(&self, timestamp: u32, flags: EventFlags) -> EventStamp {
-        EventStamp {
-            timestamp,
-            server_id: self.server_id,
-            flags,
-        }
-    }
-
-    /// Writes an event that belongs to the log itself, as a write of its own, and makes it durable.
-    pub fn write_record(
-        &self,
-        writer: &mut Writer,
-        timestamp: u32,
-        flags: EventFlags,
-        body: &dyn EventBody,
-    ) -> Result<()> {
-        let mut event = Vec::with_capacity(HEADER_LENGTH + 64);
-        encode_event(&mut event, &self.stamp(timestamp, flags), writer.end, body);
-        self.make_room(writer, writer.end + event.len() as u64)?;
-        self.write_reserved_record(writer, timestamp, &event)
-    }
-
-    /// Writes an event for which there is already space, as the last one of a file, and makes it durable.
-    pub fn write_reserved_record(&self, writer: &mut Writer, timestamp: u32, event: &[u8]) -> Result<()> {
-        let active = Arc::clone(&writer.active);
-        let end = active
-            .write(&mut vec![IoSlice::new(event)], writer.end)
-            .map_err(|error| self.fatal(error))?;
-        writer.end = end;
-        writer.timestamp = timestamp;
-        self.written
-            .store(LogPosition::new(active.ordinal, end).as_u64(), Ordering::Release);
-        active.sync().map_err(|error| self.fatal(error))?;
-        self.durable
-            .fetch_max(LogPosition::new(active.ordinal, end).as_u64(), Ordering::AcqRel);
-        Ok(())
     }
 
     pub fn file_by_ordinal(&self, ordinal: u32) -> Option<Arc<FileEntry>> {

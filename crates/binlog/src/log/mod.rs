@@ -7,6 +7,16 @@
 //!  bin.000009         prepared: zeros only, in no index yet
 //! ```
 //!
+//! # Where
+//!
+//! - `handle.rs`: [`Log`] and its shared state. `config.rs`: settings. `disk.rs`: the file operations as traits.
+//! - `files/`: what a file of the log looks like, and the lists of files.
+//! - `opening/`: what [`Log::open`] finds, decides and repairs.
+//! - `appending/`: commit groups, rotation, transactions with a file of their own.
+//! - `reading/`: readers, and where a GTID is.
+//! - `removal/`: purging, `RESET MASTER`.
+//! - `offline/`: logs and log files that no server has open.
+//!
 //! # What the log says about durability
 //!
 //! A commit group is one write and (with `sync_binlog=1`) one sync before the next write. So at most one write is
@@ -61,51 +71,31 @@
 //! # Concurrency
 //!
 //! [`Log`] is a handle that can be cloned. Only one leader at a time may write. `sync`, readers, purging, preparation
-//! and all queries may run concurrently with it. Locks are taken in this order: writer, index, spare file, files,
+//! and all queries may run concurrently with it. Locks are taken in this order: writer, index, prepared file, files,
 //! active file.
 
-mod active;
+mod appending;
 mod config;
-mod copied;
-mod create;
-mod directory;
 mod disk;
 mod files;
-mod foreign;
-mod grouping;
-mod gtid_index;
 mod handle;
-mod head;
-mod index_file;
-mod large_group;
-mod locate;
-mod mend;
-mod open;
-mod place_large;
-mod purge;
-mod reader;
-mod recovery;
-mod reset;
-mod rewind;
-mod rotate;
-mod simulated_disk;
-mod stream;
-mod survey;
-mod tail;
+mod offline;
+mod opening;
+mod reading;
+mod removal;
 
+pub use appending::large_commit::LargeCommitSlot;
+pub use appending::large_group::LargeGroup;
 pub use config::{LogConfig, OpenRequest, SyncMode};
-pub use copied::{CopiedFile, FileEnd, GroupPlace, GroupPlaces};
-pub use directory::log_file_names;
 pub use disk::{BLOCK_LENGTH, Disk, DiskFile, RealDisk};
-pub use files::{LogFile, PurgeBlock, PurgeOutcome, PurgeTarget};
-pub use foreign::ForeignLog;
-pub use grouping::{EventRole, Grouping};
-pub use gtid_index::GtidIndex;
+pub use files::entry::{LogFile, PurgeBlock, PurgeOutcome, PurgeTarget};
+pub use files::gtid_index::GtidIndex;
 pub use handle::{Log, Preparation};
-pub use large_group::LargeGroup;
-pub use locate::StartPlace;
-pub use place_large::LargePlace;
-pub use reader::{LogReader, LoggedEvent};
-pub use recovery::{Cut, Recovery, Shutdown};
-pub use rewind::{ClosedLog, Lacking};
-pub use simulated_disk::SimulatedDisk;
+pub use offline::detached_file::{DetachedFile, FileEnd, GroupLocation, GroupLocations};
+pub use offline::directory::log_file_names;
+pub use offline::read_only_log::ReadOnlyLog;
+pub use offline::rewind::{ClosedLog, MissingTransactions};
+pub use opening::recovery::{CutTail, Recovery, Shutdown};
+pub use reading::grouping::{EventRole, Grouping};
+pub use reading::locate::ServeStart;
+pub use reading::reader::{LogReader, LoggedEvent};

@@ -180,6 +180,8 @@ pub fn large_transaction(log: &Log, rows: u32) -> Result<EventGroupBuffer> {
 /// Commits a large transaction.
 pub fn commit_large(log: &Log, id: Gtid, rows: u32) -> Result<(LogPosition, LogPosition)> {
     let mut buffer = large_transaction(log, rows)?;
-    let placed = log.place_large(&buffer, None, NOW)?.commit(&mut buffer, id)?;
+    let placed = log
+        .reserve_large_commit(&buffer, None, NOW)?
+        .commit(&mut buffer, id)?;
     Ok((placed.start, placed.end))
 }

@@ -1,6 +1,7 @@
 //! A disk that reports its operations to a test.
 
-use paceline_binlog::log::{Disk, DiskFile, SimulatedDisk};
+use paceline_binlog::log::{Disk, DiskFile};
+use paceline_simulated_disk::SimulatedDisk;
 use parking_lot::Mutex;
 use std::fmt;
 use std::io::{self, IoSlice};

@@ -9,7 +9,7 @@ use super::column::MappedTable;
 use super::error::{Error, Result};
 use super::rows_text::count_rows;
 use super::source::{Checksums, EventFile, EventSource, LoggedEvent, Places};
-use paceline_binlog::BinlogState;
+use paceline_binlog::GtidState;
 use paceline_binlog::event::{BlockKind, Event, EventFlags, EventType, GtidFlags, GtidListEvent, TableId};
 use paceline_types::Gtid;
 use std::collections::{HashMap, HashSet};
@@ -65,7 +65,7 @@ struct OpenGroup {
 #[derive(Debug, Default)]
 struct Verifier {
     counts: Counts,
-    state: BinlogState,
+    state: GtidState,
     /// True if a file has been read, so that the next one must continue from the state.
     follows: bool,
     /// Name of the next file according to the last one.

@@ -5,7 +5,7 @@ use super::error::{Error, Result, is_error};
 use super::schema::{Choice, SYSTEM, Schema};
 use super::snapshot::Snapshot;
 use crate::connection::{Address, Connection, ServerError, master_tls, quoted};
-use paceline_binlog::BinlogState;
+use paceline_binlog::GtidState;
 use paceline_replication::replica::definition::{Definition, UseGtid};
 use paceline_server::options::StartOptions;
 use paceline_server::variables::Variable;
@@ -260,7 +260,7 @@ impl Primary {
         for _ in 0..SCHEMA_CHANGES_MAX {
             let state = session.row("SELECT @@GLOBAL.gtid_binlog_state").await?.remove(0);
             let position = state
-                .parse::<BinlogState>()
+                .parse::<GtidState>()
                 .map_err(|error| session.problem(error.to_string()))?
                 .position()
                 .to_string();

@@ -4,7 +4,7 @@
 //! number has everything that a server with a lower number has. Two servers with the same number from different writers
 //! contradict each other.
 
-use paceline_binlog::{BinlogState, GtidPosition};
+use paceline_binlog::{GtidPosition, GtidState};
 use paceline_types::DomainId;
 use std::collections::HashSet;
 
@@ -63,7 +63,7 @@ pub fn not_given<'h>(has: &GtidPosition, others: &'h [Holding]) -> Option<(&'h H
 
 /// Returns the GTIDs of `position` that a server must still replicate, given the state of its log. A server never
 /// replicates its own transactions, and comparing their numbers is not enough: it must have exactly these transactions.
-pub fn not_logged(logged: &BinlogState, position: &GtidPosition) -> GtidPosition {
+pub fn not_logged(logged: &GtidState, position: &GtidPosition) -> GtidPosition {
     position.iter().filter(|gtid| !logged.contains(*gtid)).collect()
 }
 
@@ -131,7 +131,7 @@ mod tests {
 
     #[test]
     fn transactions_in_the_servers_own_log_are_not_waited_for() {
-        let logged: BinlogState = "0-2-4,0-1-10,5-2-7".parse().unwrap();
+        let logged: GtidState = "0-2-4,0-1-10,5-2-7".parse().unwrap();
         let yet = |position: &str| not_logged(&logged, &position.parse().unwrap()).to_string();
         assert_eq!(yet("0-1-10"), "");
         assert_eq!(yet("0-2-11,5-2-7"), "0-2-11");

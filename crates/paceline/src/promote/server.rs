@@ -3,7 +3,7 @@
 use super::plan::{Holding, not_logged};
 use super::{Error, Result};
 use crate::connection::{Address, Connection, ServerError, master_tls, quoted};
-use paceline_binlog::{BinlogState, GtidPosition};
+use paceline_binlog::{GtidPosition, GtidState};
 use paceline_replication::replica::definition::TlsSettings;
 use paceline_types::{DomainId, ServerId};
 use paceline_wire::TcpAddress;
@@ -255,7 +255,7 @@ impl Server {
     /// Waits until the server has everything up to `position`, written by itself or replicated.
     pub async fn wait_for(&mut self, position: &GtidPosition, patience: Duration) -> Result<()> {
         let state = self.value("@@GLOBAL.gtid_binlog_state").await?;
-        let state = state.parse::<BinlogState>();
+        let state = state.parse::<GtidState>();
         let state = state.map_err(|error| self.problem(format!("@@GLOBAL.gtid_binlog_state: {error}")))?;
         let yet = not_logged(&state, position);
         match yet.is_empty() {

@@ -6,7 +6,7 @@
 
 use super::point::{Point, Search, Target};
 use crate::backup::error::{Error, Result};
-use paceline_binlog::log::{CopiedFile, FileEnd};
+use paceline_binlog::log::{DetachedFile, FileEnd};
 use paceline_types::LogPosition;
 use std::collections::BTreeSet;
 use std::fs::{self, File};
@@ -21,7 +21,7 @@ const CHUNK_BYTES: usize = 1 << 20;
 pub struct LogFiles {
     directory: PathBuf,
     log_bin: String,
-    files: Vec<CopiedFile>,
+    files: Vec<DetachedFile>,
     /// End of the last file.
     end: LogPosition,
 }
@@ -67,9 +67,9 @@ impl LogFiles {
     /// # Errors
     /// Fails if a file is damaged, or if the files do not follow each other.
     pub fn open(directory: &Path, log_bin: &str, end: LogPosition) -> Result<Self> {
-        let files: Vec<CopiedFile> = list(directory, log_bin)?
+        let files: Vec<DetachedFile> = list(directory, log_bin)?
             .iter()
-            .map(|path| Ok(CopiedFile::open(path)?))
+            .map(|path| Ok(DetachedFile::open(path)?))
             .collect::<Result<_>>()?;
         let ordered = files.windows(2).all(|two| two[0].ordinal() < two[1].ordinal());
         if !ordered || files.last().is_none_or(|last| last.ordinal() != end.ordinal()) {
@@ -137,7 +137,7 @@ impl LogFiles {
             File::open(path)
                 .and_then(|mut from| std::io::copy(&mut from, &mut File::create(&target)?))
                 .map_err(Error::file(path))?;
-            let file = match CopiedFile::open(&target) {
+            let file = match DetachedFile::open(&target) {
                 Err(paceline_binlog::Error::Damaged { .. })
                     if at + 1 == following.len() && was_only_prepared(path, is_listed, &before)? =>
                 {
@@ -163,7 +163,7 @@ impl LogFiles {
     /// Reopens the last file after it has grown, finds the end of its last complete group, and cuts what a crash has
     /// left after it.
     fn reopen_last(&mut self, path: &Path) -> Result<FileEnd> {
-        let file = CopiedFile::open(path)?;
+        let file = DetachedFile::open(path)?;
         let end = file.end()?;
         self.end = end.position;
         file.cut(self.end.offset())?;

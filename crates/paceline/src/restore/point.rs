@@ -13,8 +13,8 @@
 use crate::backup::error::{Error, Result};
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
-use paceline_binlog::log::GroupPlace;
-use paceline_binlog::{BinlogState, GtidPosition};
+use paceline_binlog::log::GroupLocation;
+use paceline_binlog::{GtidPosition, GtidState};
 use paceline_types::{Gtid, LogPosition};
 
 /// The requested point in time.
@@ -78,7 +78,7 @@ pub struct Point {
     /// Position at which the log is cut.
     pub cut: LogPosition,
     /// GTID state at this position.
-    pub state: BinlogState,
+    pub state: GtidState,
     /// Time of the last transaction before it; `None` if the log contains none.
     pub last_timestamp: Option<u32>,
 }
@@ -90,12 +90,12 @@ pub struct Search {
     /// Log position of the tables: the earliest possible point.
     tables: LogPosition,
     /// State after all groups passed.
-    state: BinlogState,
+    state: GtidState,
     last_timestamp: Option<u32>,
     /// Creation time of the first file, in seconds since 1970. Everything before the file is at most as late.
     begun: u32,
     /// State of the tables and a time at which it was current, once all groups in the tables have been passed.
-    earliest: Option<(BinlogState, u32)>,
+    earliest: Option<(GtidState, u32)>,
     /// GTIDs of a requested list that have not been passed yet.
     missing: Vec<Gtid>,
     found: Option<Point>,
@@ -104,7 +104,7 @@ pub struct Search {
 impl Search {
     /// Starts before the first file. `before` is the state there, `begun` the file's creation time in seconds since
     /// 1970.
-    pub fn new(target: Target, tables: LogPosition, before: BinlogState, begun: u32) -> Self {
+    pub fn new(target: Target, tables: LogPosition, before: GtidState, begun: u32) -> Self {
         let missing = match &target {
             Target::Until(list) => list.iter().collect(),
             _ => Vec::new(),
@@ -130,7 +130,7 @@ impl Search {
     ///
     /// # Errors
     /// [`Error::Target`] if the requested state never existed.
-    pub fn pass(&mut self, group: &GroupPlace) -> Result<()> {
+    pub fn pass(&mut self, group: &GroupLocation) -> Result<()> {
         if self.is_over() {
             return Ok(());
         }
@@ -282,7 +282,7 @@ mod tests {
     use super::*;
 
     /// Groups of 100 bytes each, from offset 1,000. The tables contain those up to 1,200: 0-1-1 and 1-4-1.
-    fn groups() -> Vec<GroupPlace> {
+    fn groups() -> Vec<GroupLocation> {
         let gtids = [
             ("0-1-1", 10),
             ("1-4-1", 20),
@@ -291,7 +291,7 @@ mod tests {
             ("0-1-3", 40),
             ("0-2-5", 50),
         ];
-        let place = |(number, (gtid, timestamp)): (usize, &(&str, u32))| GroupPlace {
+        let place = |(number, (gtid, timestamp)): (usize, &(&str, u32))| GroupLocation {
             gtid: gtid.parse().unwrap(),
             timestamp: *timestamp,
             start: LogPosition::new(7, 1000 + number as u64 * 100),
@@ -301,7 +301,7 @@ mod tests {
     }
 
     fn search(target: Target) -> Result<Point> {
-        let mut before = BinlogState::new();
+        let mut before = GtidState::new();
         before.update("3-1-9".parse().unwrap());
         let mut search = Search::new(target, LogPosition::new(7, 1200), before, 5);
         for group in groups() {
@@ -367,7 +367,7 @@ mod tests {
             let mut search = Search::new(
                 Target::Time(seconds),
                 LogPosition::new(7, 1000),
-                BinlogState::new(),
+                GtidState::new(),
                 5,
             );
             for group in groups() {

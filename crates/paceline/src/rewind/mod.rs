@@ -21,8 +21,8 @@ mod saved_tail;
 use crate::connection::{Address, Connection, Patience, ServerError, account};
 use crate::restore::time_text;
 use crate::tls::TlsOptions;
-use paceline_binlog::BinlogState;
-use paceline_binlog::log::{ClosedLog, GroupPlace, Lacking, LogConfig, OpenRequest, RealDisk};
+use paceline_binlog::GtidState;
+use paceline_binlog::log::{ClosedLog, GroupLocation, LogConfig, MissingTransactions, OpenRequest, RealDisk};
 use paceline_server::data_directory::DataDirectory;
 use paceline_server::incomplete_directory::refuse_incomplete_directory;
 use paceline_storage::{Storage, StorageConfig};
@@ -149,24 +149,24 @@ fn rewind(options: &Options) -> Result<String> {
     let has = ask(options)?;
     let tables = tables_position(directory)?;
     let log = open_log(options, tables)?;
-    let lacking = log.lacking(&has)?;
+    let missing = log.missing_from(&has)?;
     let successor = &options.successor;
-    let Some(first) = lacking.groups.first().copied() else {
-        return match lacking.more_were_purged {
+    let Some(first) = missing.groups.first().copied() else {
+        return match missing.more_were_purged {
             true => Err(purged(options)),
             false => Ok(format!(
                 "{successor} has everything that is in this log: nothing is cut off\n"
             )),
         };
     };
-    let state = &lacking.before;
+    let state = &missing.before;
     if !state.iter().any(|gtid| has.contains(gtid)) {
         return Err(Error::AnotherHistory {
             successor: successor.clone(),
             has: has.to_string(),
         });
     }
-    if lacking.more_were_purged {
+    if missing.more_were_purged {
         return Err(purged(options));
     }
     if tables > first.start {
@@ -178,7 +178,7 @@ fn rewind(options: &Options) -> Result<String> {
         });
     }
     let names = Names::of(&log, &first);
-    let mut report = names.list(successor, &lacking);
+    let mut report = names.list(successor, &missing);
     if options.dry_run {
         report += "nothing was changed (--dry-run)\n";
         return Ok(report);
@@ -196,7 +196,7 @@ fn purged(options: &Options) -> Error {
 }
 
 /// Returns the successor's `gtid_binlog_state`.
-fn ask(options: &Options) -> Result<BinlogState> {
+fn ask(options: &Options) -> Result<GtidState> {
     const STATE: &str = "SELECT @@GLOBAL.gtid_binlog_state";
     let patience = options.patience.limit();
     let account = account(&options.user, &options.password, &options.tls, patience);
@@ -208,7 +208,7 @@ fn ask(options: &Options) -> Result<BinlogState> {
         let mut connection = Connection::open(&address, &account).await?;
         let row = connection.row(STATE).await?;
         let text = row.first().map(String::as_str).unwrap_or_default();
-        let state = text.parse::<BinlogState>();
+        let state = text.parse::<GtidState>();
         Ok(state.map_err(|error| connection.problem(format!("{STATE}: {error}")))?)
     })
 }
@@ -235,7 +235,7 @@ fn open_log(options: &Options, engine_position: LogPosition) -> Result<ClosedLog
 struct Names(Vec<(u32, String)>);
 
 impl Names {
-    fn of(log: &ClosedLog, first: &GroupPlace) -> Self {
+    fn of(log: &ClosedLog, first: &GroupLocation) -> Self {
         let files = log.files_from(first);
         Names(
             files
@@ -245,19 +245,19 @@ impl Names {
     }
 
     /// Returns a text that lists the missing transactions, the first ones individually.
-    fn list(&self, successor: &str, lacking: &Lacking) -> String {
-        let count = lacking.groups.len();
+    fn list(&self, successor: &str, missing: &MissingTransactions) -> String {
+        let count = missing.groups.len();
         let noun = if count == 1 { "transaction" } else { "transactions" };
         let mut text = format!("{successor} lacks {count} {noun} of this log:\n");
-        self.append(&lacking.groups, &mut text);
-        if !lacking.local.is_empty() {
+        self.append(&missing.groups, &mut text);
+        if !missing.local.is_empty() {
             text += "what was not replicated (sql_log_bin=0) is cut off as well, and does not come back:\n";
-            self.append(&lacking.local, &mut text);
+            self.append(&missing.local, &mut text);
         }
         text
     }
 
-    fn append(&self, places: &[GroupPlace], text: &mut String) {
+    fn append(&self, places: &[GroupLocation], text: &mut String) {
         let count = places.len();
         for place in places.iter().take(NAMED_MAX) {
             let named = self
@@ -280,7 +280,7 @@ impl Names {
 }
 
 /// Returns a text about the result and the next steps.
-fn afterwards(state: &BinlogState, kept: &Kept, offset: u64) -> String {
+fn afterwards(state: &GtidState, kept: &Kept, offset: u64) -> String {
     let files: Vec<String> = kept.files.iter().map(|file| file.display().to_string()).collect();
     let position = match state.is_empty() {
         true => "the beginning".to_owned(),

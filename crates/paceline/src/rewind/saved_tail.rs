@@ -1,7 +1,7 @@
 //! Keeps the removed part of the log as whole files, so that its transactions can still be found.
 
 use super::{Error, Result};
-use paceline_binlog::log::{ClosedLog, GroupPlace};
+use paceline_binlog::log::{ClosedLog, GroupLocation};
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -18,7 +18,7 @@ pub struct Kept {
 ///
 /// # Errors
 /// [`Error::Keep`].
-pub fn keep(log: &ClosedLog, first: &GroupPlace, datadir: &Path) -> Result<Kept> {
+pub fn keep(log: &ClosedLog, first: &GroupLocation, datadir: &Path) -> Result<Kept> {
     let begun = jiff::Timestamp::now().strftime("%Y%m%dT%H%M%SZ");
     let directory = datadir.join(format!("rewound-{begun}"));
     let sources: Vec<&Path> = log.files_from(first).map(|file| file.path()).collect();

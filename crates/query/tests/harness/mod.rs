@@ -7,13 +7,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use paceline_binlog::event::{EventFlags, QueryEvent};
-use paceline_binlog::log::{OpenRequest, SimulatedDisk};
+use paceline_binlog::log::OpenRequest;
 use paceline_binlog::{Disk, Log, LogConfig};
 use paceline_catalog::ddl::{DdlInput, PreparedDdl, prepare_ddl};
 use paceline_catalog::{Catalog, CatalogHandle, TableEngine};
 use paceline_expression::session::{Account, KeepDiagnostics, Services, SessionContext, SqlMode};
 use paceline_query::execute::{AffectedRows, ExecutionContext, Outcome, RowSink, execute};
 use paceline_query::plan::{Plan, PlanContext, ResultColumn, Statistics, plan_statement};
+use paceline_simulated_disk::SimulatedDisk;
 use paceline_storage::{Storage, StorageConfig};
 use paceline_syntax::{
     DdlStatement, ParseOptions, SetItem, SetValue, Statement, TransactionStatement, parse_first,

@@ -19,7 +19,7 @@ use super::request::{
 };
 use paceline_binlog::event::{EventFlags, EventType, GtidEvent, GtidFlags, GtidListEvent, RawEvent};
 use paceline_binlog::log::{EventRole, Grouping};
-use paceline_binlog::{BinlogState, GtidPosition, LOCAL_DOMAIN};
+use paceline_binlog::{GtidPosition, GtidState, LOCAL_DOMAIN};
 use paceline_types::{DomainId, Gtid};
 use std::collections::BTreeMap;
 
@@ -92,7 +92,7 @@ pub(super) struct GroupFilter {
     entries: BTreeMap<DomainId, StartEntry>,
     until: UntilProgress,
     /// GTID state at the stream's position, maintained while the replica may need it.
-    state: BinlogState,
+    state: GtidState,
     grouping: Grouping,
     /// The current group is skipped.
     leaves_out: bool,
@@ -118,7 +118,7 @@ impl GroupFilter {
             uses_gtids,
             entries,
             until,
-            state: BinlogState::new(),
+            state: GtidState::new(),
             grouping: Grouping::Outside,
             leaves_out: false,
             tells_state: false,
@@ -126,7 +126,7 @@ impl GroupFilter {
     }
 
     /// Sets the GTID state at the start of the stream.
-    pub fn set_state(&mut self, state: BinlogState) {
+    pub fn set_state(&mut self, state: GtidState) {
         self.state = state;
     }
 
@@ -159,7 +159,7 @@ impl GroupFilter {
     pub fn take(
         &mut self,
         event: &RawEvent<'_>,
-        log_state: impl Fn() -> BinlogState,
+        log_state: impl Fn() -> GtidState,
     ) -> Result<(Verdict, Then), Refusal> {
         if self.kind == ReaderKind::Tool {
             return Ok((self.verdict(event), Then::GoOn));
@@ -199,7 +199,7 @@ impl GroupFilter {
     fn begin_group(
         &mut self,
         event: &RawEvent<'_>,
-        log_state: impl Fn() -> BinlogState,
+        log_state: impl Fn() -> GtidState,
     ) -> Result<(), Refusal> {
         let corrupt = |_| Refusal::Other("Failed to read Gtid_log_event: corrupt binlog".to_owned());
         let gtid = GtidEvent::decode(event.body(), event.header().server_id)
@@ -218,7 +218,7 @@ impl GroupFilter {
         Ok(())
     }
 
-    fn hold_against_start(&mut self, gtid: Gtid, log_state: impl Fn() -> BinlogState) -> Result<(), Refusal> {
+    fn hold_against_start(&mut self, gtid: Gtid, log_state: impl Fn() -> GtidState) -> Result<(), Refusal> {
         let Some(entry) = self.entries.get_mut(&gtid.domain_id) else {
             return Ok(());
         };

@@ -4,7 +4,7 @@
 //! file was open at the time, the text ends with positions in it. A replica shows both in `Last_IO_Errno` and
 //! `Last_IO_Error`.
 
-use paceline_binlog::BinlogState;
+use paceline_binlog::GtidState;
 use paceline_types::Gtid;
 use paceline_types::error_code::{
     ER_MASTER_FATAL_ERROR_READING_BINLOG, ER_SLAVE_SAME_ID, ER_UNKNOWN_ERROR, ErrorCode,
@@ -71,7 +71,7 @@ impl fmt::Display for Places {
 
 impl Refusal {
     /// Returns the reason why a position is not in the log.
-    pub(super) fn not_in_log(state: &BinlogState, gtid: Gtid) -> Refusal {
+    pub(super) fn not_in_log(state: &GtidState, gtid: Gtid) -> Refusal {
         match state.last(gtid.domain_id) {
             Some(last) if last.sequence >= gtid.sequence => Refusal::Diverged(gtid),
             _ => Refusal::NotInLog(gtid),

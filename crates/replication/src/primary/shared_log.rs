@@ -246,7 +246,8 @@ impl SharedLog {
 mod tests {
     use super::*;
     use paceline_binlog::group::{CommitGroup, EventGroupBuffer, GroupOptions, GroupSize};
-    use paceline_binlog::log::{LogConfig, OpenRequest, SimulatedDisk};
+    use paceline_binlog::log::{LogConfig, OpenRequest};
+    use paceline_simulated_disk::SimulatedDisk;
     use paceline_types::{DomainId, Gtid, SequenceNumber, ServerId};
 
     fn log() -> Log {

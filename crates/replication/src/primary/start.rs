@@ -10,7 +10,7 @@ use super::filter::{GroupFilter, StartEntry, StartKind, UntilProgress};
 use super::refusal::Refusal;
 use super::request::{AheadOfLog, DumpRequest, GtidStart, StartAt};
 use paceline_binlog::log::Log;
-use paceline_binlog::{BinlogState, GtidPosition};
+use paceline_binlog::{GtidPosition, GtidState};
 use paceline_types::{DomainId, Gtid, LogPosition, ServerId};
 use std::collections::BTreeMap;
 
@@ -28,7 +28,7 @@ pub(super) struct Start {
     /// Whether the GTID list of the file is sent.
     pub head: HeadList,
     /// GTID state at `from`, if the replica needs it: in the middle of a file.
-    pub state: Option<BinlogState>,
+    pub state: Option<GtidState>,
     /// Filter of the stream.
     pub filter: GroupFilter,
 }
@@ -150,7 +150,7 @@ fn by_gtid(around: &Surroundings<'_>, request: &DumpRequest, start: &GtidStart) 
 }
 
 /// Returns whether the log has reached a GTID, or a higher number of the same server.
-fn is_reached(state: &BinlogState, gtid: Gtid) -> bool {
+fn is_reached(state: &GtidState, gtid: Gtid) -> bool {
     state
         .last_of(gtid.domain_id, gtid.server_id)
         .is_some_and(|last| last.sequence >= gtid.sequence)
@@ -159,7 +159,7 @@ fn is_reached(state: &BinlogState, gtid: Gtid) -> bool {
 /// Checks a replica's position against the log. Removes domains from `until` whose end is before their start.
 fn check_position(
     around: &Surroundings<'_>,
-    state: &BinlogState,
+    state: &GtidState,
     start: &GtidStart,
     until: &mut Option<GtidPosition>,
 ) -> Result<BTreeMap<DomainId, StartEntry>, Refusal> {

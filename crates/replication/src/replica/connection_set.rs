@@ -12,7 +12,9 @@ use super::password::KEY_FILE;
 use super::received::SourcePosition;
 use super::until::Until;
 use paceline_binlog::mysql::MySqlGtidSet;
-use paceline_binlog::{BinlogState, ExecutedMove, GtidMove, GtidPosition, RecordScope, ReplicaRecord};
+use paceline_binlog::{
+    ExecutedSetChange, GtidPosition, GtidState, PositionChange, RecordScope, ReplicaRecord,
+};
 use paceline_types::ServerId;
 use paceline_types::error_code::*;
 use parking_lot::RwLock;
@@ -92,7 +94,7 @@ impl ConnectionSet {
                 .last()
                 .map(|file| file.name.clone())
                 .unwrap_or_default();
-            let mut record = ReplicaRecord::of_gtids(GtidMove::None);
+            let mut record = ReplicaRecord::of_gtids(PositionChange::None);
             let sealed = self.sealed(definition).and_then(|definition| {
                 record.definitions.push((name.clone(), Some(definition.into())));
                 self.write(&record)
@@ -203,7 +205,7 @@ impl ConnectionSet {
             .as_ref()
             .map_or_else(|| Arc::from(name), |connection| connection.name().clone());
         let sealed = tokio::task::block_in_place(|| self.sealed(&definition))?;
-        let mut record = ReplicaRecord::of_gtids(GtidMove::None);
+        let mut record = ReplicaRecord::of_gtids(PositionChange::None);
         record.definitions.push((key.clone(), Some(sealed.into())));
         match place {
             NewPlace::Keep => {}
@@ -211,11 +213,13 @@ impl ConnectionSet {
             NewPlace::At(position) => {
                 record.sources.push((key.clone(), Some(position)));
                 // The set before this position is unknown.
-                record.executed.push((key.clone(), ExecutedMove::Forget));
+                record.executed.push((key.clone(), ExecutedSetChange::Forget));
             }
             NewPlace::AfterGtids(gtids) => {
                 record.sources.push((key.clone(), None));
-                record.executed.push((key.clone(), ExecutedMove::Replace(gtids)));
+                record
+                    .executed
+                    .push((key.clone(), ExecutedSetChange::Replace(gtids)));
             }
         }
         self.log(&record)?;
@@ -301,7 +305,7 @@ impl ConnectionSet {
                 record.definitions.push((connection.name().clone(), None));
                 record
                     .executed
-                    .push((connection.name().clone(), ExecutedMove::Forget));
+                    .push((connection.name().clone(), ExecutedSetChange::Forget));
             }
             Forget::Place if before != UseGtid::SlavePos => {
                 let sealed = tokio::task::block_in_place(|| self.sealed(&definition))?;
@@ -332,7 +336,9 @@ impl ConnectionSet {
         }
         let server_id = self.environment.options("").server_id;
         let warnings = conflicts(position, &self.environment.transactions().gtid_state(), server_id);
-        self.log(&ReplicaRecord::of_gtids(GtidMove::Replace(position.clone())))?;
+        self.log(&ReplicaRecord::of_gtids(PositionChange::Replace(
+            position.clone(),
+        )))?;
         Ok(warnings)
     }
 
@@ -380,7 +386,7 @@ pub fn must_stop(name: &str) -> ReplicaError {
 
 /// Returns MariaDB's warnings for a position that is before this server's log: domains whose last transaction this
 /// server wrote itself.
-fn conflicts(position: &GtidPosition, logged: &BinlogState, server_id: ServerId) -> Vec<PositionWarning> {
+fn conflicts(position: &GtidPosition, logged: &GtidState, server_id: ServerId) -> Vec<PositionWarning> {
     let mut warnings = Vec::new();
     for own in logged
         .position()
@@ -479,7 +485,7 @@ mod tests {
     fn a_password_in_clear_is_sealed_at_the_start() {
         let directory = tempfile::tempdir().unwrap();
         let known = environment(directory.path());
-        let mut record = ReplicaRecord::of_gtids(GtidMove::None);
+        let mut record = ReplicaRecord::of_gtids(PositionChange::None);
         let earlier = br#"{"host":"primary","password":"geheim"}"#;
         record
             .definitions
@@ -564,7 +570,7 @@ mod tests {
 
     #[test]
     fn a_position_before_the_own_log_causes_a_warning() {
-        let logged: BinlogState = "0-100-1,3-100-7,4-1-9".parse().unwrap();
+        let logged: GtidState = "0-100-1,3-100-7,4-1-9".parse().unwrap();
         let warnings = |text: &str| -> Vec<(u16, String)> {
             conflicts(&text.parse().unwrap(), &logged, ServerId(100))
                 .into_iter()

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 pub use paceline_binlog::SourcePosition;
 use paceline_binlog::event::FormatDescription;
-use paceline_binlog::{EventGroup, ExecutedMove};
+use paceline_binlog::{EventGroup, ExecutedSetChange};
 use paceline_txn::Numbers;
 use paceline_types::Gtid;
 
@@ -20,7 +20,7 @@ pub struct ReceivedGroup {
     /// Arrival of the last event.
     pub received_at: Instant,
     /// Change of the connection's set of MySQL GTIDs.
-    pub executed: Option<ExecutedMove>,
+    pub executed: Option<ExecutedSetChange>,
     /// Source of the sequence number.
     pub numbers: Numbers,
 }
@@ -37,7 +37,7 @@ pub enum Received {
         /// End in the primary's log.
         source_end: SourcePosition,
         /// The same as for an applied transaction.
-        executed: Option<ExecutedMove>,
+        executed: Option<ExecutedSetChange>,
         /// The same as for an applied transaction. A local number does not show that a transaction is present.
         numbers: Numbers,
     },

@@ -10,7 +10,7 @@ use crate::variables::{
     Access, Effect, Fit, Kind, Scope, Setting, Variable, apply_to_session, is_transaction_config, overflowed,
     session_memory_max,
 };
-use paceline_binlog::{BinlogState, GtidPosition};
+use paceline_binlog::{GtidPosition, GtidState};
 use paceline_expression::session::{Privilege, SessionContext, VariableScope};
 use paceline_replication::replica::connection_set::must_stop;
 use paceline_replication::replica::definition::UseGtid;
@@ -39,7 +39,7 @@ enum What {
     /// Sets `gtid_slave_pos`.
     SlavePosition(GtidPosition),
     /// Sets `gtid_binlog_state`.
-    BinlogState(BinlogState),
+    GtidState(GtidState),
     /// Sets the session's `wait_for_gtid`, with its text.
     Await(GtidPosition, Setting),
 }
@@ -143,7 +143,7 @@ impl SessionServices {
             }
             Variable::SqlIfExists if setting.as_bool() => return Err(Error::unsupported("sql_if_exists=ON")),
             Variable::GtidSlavePos => What::SlavePosition(setting.as_str().parse().map_err(of_gtid_list)?),
-            Variable::GtidBinlogState => What::BinlogState(setting.as_str().parse().map_err(of_gtid_list)?),
+            Variable::GtidBinlogState => What::GtidState(setting.as_str().parse().map_err(of_gtid_list)?),
             Variable::WaitForGtid => {
                 let position = setting.as_str().parse();
                 let position = position.map_err(|_| Error::new(ER_INCORRECT_GTID_STATE, &[]))?;
@@ -199,7 +199,7 @@ impl SessionServices {
                 }
                 Ok(())
             }
-            What::BinlogState(state) => self.begin_log_with(&state),
+            What::GtidState(state) => self.begin_log_with(&state),
             What::Await(wanted, setting) => {
                 self.values.lock().set(variable, setting);
                 self.awaited.set((!wanted.is_empty()).then_some(wanted));
@@ -216,7 +216,7 @@ impl SessionServices {
         }
     }
 
-    fn begin_log_with(&self, state: &BinlogState) -> Result<()> {
+    fn begin_log_with(&self, state: &GtidState) -> Result<()> {
         let transactions = &self.server.transactions;
         let begun = tokio::task::block_in_place(|| transactions.begin_with_state(state));
         if begun.map_err(|error| of_transaction(&error))?.is_none() {

@@ -10,7 +10,7 @@ use crate::registry::SessionShared;
 use crate::replica_filters::filter_kind;
 use crate::server::Server;
 use crate::variables::{Scope, SessionValues, Setting, Variable};
-use paceline_binlog::{BinlogState, GtidPosition};
+use paceline_binlog::{GtidPosition, GtidState};
 use paceline_catalog::TableDefinition;
 use paceline_expression::session::{
     PlaceWait, PlaceWaited, Privilege, PrivilegeTarget, Privileges, ServerFunctions, SessionContext,
@@ -362,7 +362,7 @@ impl ServerFunctions for SessionServices {
             .log()
             .position_of(file, offset)
             .and_then(|position| transactions.log().state_at(position));
-        Ok(state.ok().map(|state: BinlogState| state.position().to_string()))
+        Ok(state.ok().map(|state: GtidState| state.position().to_string()))
     }
 
     fn master_gtid_wait(

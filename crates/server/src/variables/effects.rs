@@ -199,7 +199,6 @@ pub fn transaction_config(globals: &Globals, config: Config) -> Config {
         leader_mode: match globals.number(PacelineCommitLeader) {
             0 => LeaderMode::Inline,
             1 => LeaderMode::Thread,
-            3 => LeaderMode::Handoff,
             _ => LeaderMode::Adaptive,
         },
         lock_release: match globals.is_on(PacelineEarlyLockRelease) {

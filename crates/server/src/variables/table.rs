@@ -440,7 +440,7 @@ mod list {
         OptimizerUseConditionSelectivity "optimizer_use_condition_selectivity" Both Dynamic Unsigned { min: 1, max: 5, block: 1 } => Some("4"), Tuning;
         PacelineBlockCacheSize "paceline_block_cache_size" Global Fixed Unsigned { min: 1048576, max: u64::MAX, block: 1048576 } => Some("1073741824");
         PacelineCheckpointLogBytes "paceline_checkpoint_log_bytes" Global Dynamic Unsigned { min: 1048576, max: u64::MAX, block: 1048576 } => Some("67108864");
-        PacelineCommitLeader "paceline_commit_leader" Global Dynamic Enum(&["inline", "thread", "adaptive", "handoff"]) => Some("adaptive");
+        PacelineCommitLeader "paceline_commit_leader" Global Dynamic Enum(&["inline", "thread", "adaptive"]) => Some("adaptive");
         PacelineEarlyLockRelease "paceline_early_lock_release" Global Dynamic Boolean => Some("ON");
         PacelineIdlePollUsec "paceline_idle_poll_usec" Global Dynamic Unsigned { min: 0, max: 1000, block: 1 } => Some("50");
         PacelineLoadGenerated "paceline_load_generated" SessionOnly Dynamic Boolean => Some("OFF");

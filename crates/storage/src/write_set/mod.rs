@@ -41,7 +41,7 @@ use slot::{IN_FILE, KeySlot, Slot, ValueSlot};
 use spilled::SpilledValues;
 pub use spilled::{SharedValue, ValueVersion};
 
-use paceline_binlog::SpillFile;
+use paceline_spill_file::SpillFile;
 
 use crate::error::Result;
 use crate::key::{EngineKind, IndexId, KeyHead, KeyRange, RowId, VERSION_LENGTH, VersionMark};

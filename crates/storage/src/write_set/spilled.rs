@@ -1,6 +1,6 @@
 //! Values of a large write set, in a file.
 
-use paceline_binlog::{SpillFile, SpilledBytes};
+use paceline_spill_file::{SpillFile, SpilledBytes};
 use paceline_types::Version;
 
 use crate::error::{Error, Result};

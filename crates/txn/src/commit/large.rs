@@ -24,7 +24,7 @@ use crate::manager::{Core, unix_seconds};
 use crate::sync_point::CommitStep;
 use crate::transaction::Replication;
 use paceline_binlog::event::EventFlags;
-use paceline_binlog::{EventGroupBuffer, GtidMove};
+use paceline_binlog::{EventGroupBuffer, PositionChange};
 use paceline_storage::{MarkedWriteSet, RowFiles, VersionMark, WriteSet};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -87,9 +87,9 @@ impl Core {
             return request.fail(Error::Aborted);
         }
         let start = self.positions.written();
-        let place = self
-            .log
-            .place_large(&request.events, source_record(&request.gtid), unix_seconds());
+        let place =
+            self.log
+                .reserve_large_commit(&request.events, source_record(&request.gtid), unix_seconds());
         let place = match place {
             Ok(place) => place,
             Err(
@@ -172,7 +172,7 @@ impl Core {
         self.publisher.push(WrittenGroup {
             transactions: vec![transaction],
             end: version,
-            moves: GtidMove::None,
+            moves: PositionChange::None,
             durable_at: Instant::now(),
         });
         self.rotate_if_due(&mut stage);

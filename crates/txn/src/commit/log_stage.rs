@@ -14,7 +14,7 @@ use crate::transaction::{GtidChoice, Numbers, Replication};
 use paceline_binlog::event::EventFlags;
 use paceline_binlog::group::GroupSize;
 use paceline_binlog::{
-    BinlogState, CommitGroup, GtidMove, GtidPosition, LOCAL_DOMAIN, RecordScope, ReplicaRecord,
+    CommitGroup, GtidPosition, GtidState, LOCAL_DOMAIN, PositionChange, RecordScope, ReplicaRecord,
 };
 use paceline_types::{DomainId, Gtid, LogPosition, SequenceNumber};
 use std::collections::BTreeMap;
@@ -24,7 +24,7 @@ use std::time::Instant;
 /// State that only the leader may touch.
 pub(crate) struct LogStage {
     /// GTIDs of everything that is placed.
-    state: BinlogState,
+    state: GtidState,
     /// Sequence numbers that `gtid_slave_pos` was set to in each domain. Transactions written here get higher
     /// ones, though the log has no transaction with that number.
     floors: BTreeMap<DomainId, SequenceNumber>,
@@ -37,7 +37,7 @@ pub(crate) struct LogStage {
 
 impl LogStage {
     /// Creates the stage for a log with that state, on a server with that `gtid_slave_pos`.
-    pub(crate) fn new(state: BinlogState, replicated: &GtidPosition) -> Self {
+    pub(crate) fn new(state: GtidState, replicated: &GtidPosition) -> Self {
         let mut stage = LogStage {
             state,
             floors: BTreeMap::new(),
@@ -49,7 +49,7 @@ impl LogStage {
     }
 
     /// Replaces all GTIDs by those of `state` (RESET MASTER).
-    pub(crate) fn reset(&mut self, state: BinlogState) {
+    pub(crate) fn reset(&mut self, state: GtidState) {
         self.state = state;
         self.floors.clear();
     }
@@ -132,7 +132,7 @@ pub(crate) struct WrittenGroup {
     /// End of the group. A rotation after it is a group without transactions.
     pub(crate) end: LogPosition,
     /// Moves in `gtid_slave_pos` beyond those of its transactions.
-    pub(crate) moves: GtidMove,
+    pub(crate) moves: PositionChange,
     pub(crate) durable_at: Instant,
 }
 
@@ -217,7 +217,7 @@ impl Core {
         self.publisher.push(WrittenGroup {
             transactions,
             end: written,
-            moves: GtidMove::None,
+            moves: PositionChange::None,
             durable_at: Instant::now(),
         });
         self.rotate_if_due(&mut stage);
@@ -397,12 +397,12 @@ impl Core {
         stage: &mut LogStage,
         domains: &[DomainId],
     ) -> Result<LogPosition> {
-        match self.log.rotate_without(domains, unix_seconds()) {
+        match self.log.rotate_deleting_domains(domains, unix_seconds()) {
             Ok(position) => {
                 for domain_id in domains {
                     stage.state.remove_domain(*domain_id);
                 }
-                self.reach_in_stage(position, GtidMove::None);
+                self.reach_in_stage(position, PositionChange::None);
                 self.background.wake_for_expiry();
                 Ok(position)
             }
@@ -424,14 +424,14 @@ impl Core {
         self.publisher.push(WrittenGroup {
             transactions: Vec::new(),
             end: position,
-            moves: GtidMove::None,
+            moves: PositionChange::None,
             durable_at: Instant::now(),
         });
         self.background.wake_if_idle();
     }
 
     /// Records that the log has grown, durably, by something other than a transaction.
-    pub(crate) fn reach_in_stage(&self, position: LogPosition, moves: GtidMove) {
+    pub(crate) fn reach_in_stage(&self, position: LogPosition, moves: PositionChange) {
         self.positions.advance_written(position);
         self.positions.advance_durable(position);
         self.acknowledge_durable(MadeDurable {

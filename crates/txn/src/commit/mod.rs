@@ -38,7 +38,7 @@ use paceline_storage::{BuildId, CompleteWriteSet, FrozenWriteSet, RowFiles};
 use paceline_types::{Gtid, Version};
 use std::sync::Arc;
 use std::time::Instant;
-use ticket::{Ticket, Work};
+use ticket::Ticket;
 
 /// GTID and version of a placed transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -125,10 +125,10 @@ impl Reply {
         }
     }
 
-    /// Asks the session to do its part. Returns false if there is none, and the caller must do it.
-    pub(crate) fn your_turn(&self, work: Work) -> bool {
+    /// Asks the session to lead the next group. Returns false if there is no session: the caller must lead.
+    pub(crate) fn offer_leadership(&self) -> bool {
         match self {
-            Reply::Session(ticket) => ticket.your_turn(work),
+            Reply::Session(ticket) => ticket.offer_leadership(),
             Reply::Batch(_) => false,
         }
     }

@@ -6,9 +6,7 @@
 //! the others' groups along.
 
 use super::log_stage::WrittenGroup;
-use super::ticket::Work;
 use super::{Committed, PlacedTransaction};
-use crate::config::LeaderMode;
 use crate::manager::Core;
 use crate::replica::PublishedMoves;
 use crate::sync_point::CommitStep;
@@ -28,10 +26,6 @@ struct State {
     groups: VecDeque<WrittenGroup>,
     /// A thread is publishing.
     busy: bool,
-    /// Hand-off mode: the rest of the group whose members publish themselves.
-    in_turn: VecDeque<(PlacedTransaction, LogPosition)>,
-    /// Moves of that group in `gtid_slave_pos`, made when all its members are published.
-    moves_of_turns: Option<PublishedMoves>,
 }
 
 /// Groups that wait to be published, and waiters for a publication.
@@ -106,9 +100,6 @@ impl Core {
             }
             state.busy = true;
             drop(state);
-            if self.config().leader_mode == LeaderMode::Handoff {
-                return self.start_turns(groups);
-            }
             self.publish_batch(groups);
             state = self.publisher.state.lock();
             state.busy = false;
@@ -248,69 +239,6 @@ impl Core {
             }
         }
         self.storage.apply(&sets, end).map_err(failed)
-    }
-
-    /// Hand-off mode: lets every transaction of these groups be published by its own session, one after the
-    /// other.
-    fn start_turns(&self, groups: Vec<WrittenGroup>) {
-        let moves = PublishedMoves::of(&groups);
-        let mut in_turn = VecDeque::new();
-        let mut end = LogPosition::ZERO;
-        for group in groups {
-            end = group.end;
-            in_turn.extend(group.transactions.into_iter().map(|transaction| {
-                let version = transaction.committed.version;
-                (transaction, version)
-            }));
-        }
-        if in_turn.is_empty() {
-            self.make_visible(Vec::new(), end, &PublishedMoves::none());
-        } else if let Some((_, last)) = in_turn.back_mut() {
-            *last = end;
-        }
-        {
-            let mut state = self.publisher.state.lock();
-            state.in_turn = in_turn;
-            state.moves_of_turns = Some(moves);
-        }
-        self.next_turn();
-    }
-
-    /// Asks the next session of the group to publish itself, or ends the group.
-    fn next_turn(&self) {
-        loop {
-            let mut state = self.publisher.state.lock();
-            match state.in_turn.front() {
-                None => {
-                    if let Some(moves) = state.moves_of_turns.take() {
-                        self.advance_gtids(&moves);
-                    }
-                    state.busy = false;
-                    drop(state);
-                    return self.publish();
-                }
-                Some((transaction, _)) => {
-                    let reply = transaction.reply.clone();
-                    drop(state);
-                    if reply.your_turn(Work::Publish) {
-                        return;
-                    }
-                    self.publish_front();
-                }
-            }
-        }
-    }
-
-    fn publish_front(&self) {
-        let front = self.publisher.state.lock().in_turn.pop_front();
-        let (transaction, end) = front.expect("whose turn it is stands in front");
-        self.make_visible(vec![transaction], end, &PublishedMoves::none());
-    }
-
-    /// Publishes the calling session's own transaction, in hand-off mode.
-    pub(crate) fn take_turn(&self) {
-        self.publish_front();
-        self.next_turn();
     }
 
     /// Waits until `position` is published, blocking the thread.

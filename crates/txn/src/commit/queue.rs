@@ -5,7 +5,6 @@
 //! note has the measurements.
 
 use super::CommitRequest;
-use super::ticket::Work;
 use crate::config::{Config, LeaderMode, PublishBy};
 use crate::manager::Core;
 use crate::sync_point::CommitStep;
@@ -84,7 +83,7 @@ impl Core {
             && self.queue.last_group_size.load(Ordering::Relaxed) <= 1;
         let leads_in_place = match config.leader_mode {
             LeaderMode::Thread => false,
-            LeaderMode::Inline | LeaderMode::Handoff => true,
+            LeaderMode::Inline => true,
             LeaderMode::Adaptive => is_alone && config.binlog_commit_wait_count == 0,
         };
         {
@@ -240,7 +239,7 @@ impl Core {
                 }
                 reply
             };
-            if next.your_turn(Work::Lead) {
+            if next.offer_leadership() {
                 return;
             }
             // That session is gone; its transaction is committed nevertheless.

@@ -4,27 +4,18 @@ use parking_lot::Mutex;
 use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
 
-/// Part of the serial work that a waiting session is asked to do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Work {
-    /// Lead the next group.
-    Lead,
-    /// Publish its own transaction (hand-off mode).
-    Publish,
-}
-
 /// Notification to a waiting session.
 #[derive(Debug)]
-pub(crate) enum Told<T> {
-    /// The session is asked to do some work.
-    YourTurn(Work),
+pub(crate) enum Notification<T> {
+    /// The session is asked to lead the next group.
+    LeadershipOffered,
     /// The commit has ended.
-    Done(T),
+    Completed(T),
 }
 
 enum State<T> {
     Waiting(Option<Waker>),
-    Turn(Work),
+    LeadershipOffered,
     Done(T),
     Taken,
     /// The session is gone.
@@ -56,41 +47,39 @@ impl<T> Ticket<T> {
                     waker.wake();
                 }
             }
-            State::Turn(_) => panic!("whose turn it is has not been told yet"),
+            State::LeadershipOffered => panic!("a session that was asked to lead has not led"),
             State::Done(_) | State::Taken => panic!("a commit has one result"),
         }
     }
 
-    /// Asks the session to do its part. Returns false if it is gone, and the caller must do it.
-    pub(crate) fn your_turn(&self, work: Work) -> bool {
+    /// Asks the session to lead the next group. Returns false if it is gone: the caller must lead.
+    pub(crate) fn offer_leadership(&self) -> bool {
         let mut state = self.state.lock();
         match &mut *state {
             State::Abandoned => false,
             State::Waiting(waker) => {
                 let waker = waker.take();
-                *state = State::Turn(work);
+                *state = State::LeadershipOffered;
                 drop(state);
                 if let Some(waker) = waker {
                     waker.wake();
                 }
                 true
             }
-            State::Turn(_) | State::Done(_) | State::Taken => {
-                panic!("a turn comes before the end, one at a time")
+            State::LeadershipOffered | State::Done(_) | State::Taken => {
+                panic!("leadership is offered before the end, once at a time")
             }
         }
     }
 
-    /// Marks the session as gone. Returns the work that it was asked for and has not done.
-    pub(crate) fn abandon(&self) -> Option<Work> {
-        match std::mem::replace(&mut *self.state.lock(), State::Abandoned) {
-            State::Turn(work) => Some(work),
-            _ => None,
-        }
+    /// Marks the session as gone. Returns whether it was asked to lead and has not.
+    pub(crate) fn abandon(&self) -> bool {
+        let state = std::mem::replace(&mut *self.state.lock(), State::Abandoned);
+        matches!(state, State::LeadershipOffered)
     }
 
     /// Checks for a notification; registers the task if there is none.
-    pub(crate) fn poll(&self, context: &mut Context<'_>) -> Poll<Told<T>> {
+    pub(crate) fn poll(&self, context: &mut Context<'_>) -> Poll<Notification<T>> {
         let mut state = self.state.lock();
         match &mut *state {
             State::Waiting(waker) => {
@@ -100,13 +89,12 @@ impl<T> Ticket<T> {
                 }
                 Poll::Pending
             }
-            State::Turn(work) => {
-                let work = *work;
+            State::LeadershipOffered => {
                 *state = State::Waiting(None);
-                Poll::Ready(Told::YourTurn(work))
+                Poll::Ready(Notification::LeadershipOffered)
             }
             State::Done(_) => match std::mem::replace(&mut *state, State::Taken) {
-                State::Done(result) => Poll::Ready(Told::Done(result)),
+                State::Done(result) => Poll::Ready(Notification::Completed(result)),
                 _ => unreachable!("it was just seen"),
             },
             State::Taken | State::Abandoned => panic!("a commit was polled after its end"),
@@ -140,22 +128,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_ticket_delivers_a_turn_and_then_the_result() {
+    fn a_ticket_delivers_an_offer_and_then_the_result() {
         let ticket = Ticket::new();
         let waiting = ticket.clone();
         let thread = std::thread::spawn(move || {
-            let mut turns = 0;
+            let mut offers = 0;
             let result = block_on(std::future::poll_fn(|context| {
                 loop {
                     match std::task::ready!(waiting.poll(context)) {
-                        Told::YourTurn(_) => turns += 1,
-                        Told::Done(result) => return Poll::Ready(result),
+                        Notification::LeadershipOffered => offers += 1,
+                        Notification::Completed(result) => return Poll::Ready(result),
                     }
                 }
             }));
-            (turns, result)
+            (offers, result)
         });
-        assert!(ticket.your_turn(Work::Lead));
+        assert!(ticket.offer_leadership());
         std::thread::sleep(std::time::Duration::from_millis(30));
         ticket.done(7);
         assert_eq!(thread.join().unwrap(), (1, 7));

@@ -3,7 +3,7 @@
 use super::Transaction;
 use super::temporary::TemporaryChanges;
 use crate::commit::batch::Batch;
-use crate::commit::ticket::{Ticket, Told, Work};
+use crate::commit::ticket::{Notification, Ticket};
 use crate::commit::{CommitRequest, Committed, Escort, Kept, OnPublish, Outcome, Reply, Rows};
 use crate::error::{Error, Result};
 use crate::lock::{MetadataGuard, MetadataMode, MetadataObject};
@@ -228,11 +228,8 @@ impl CommitFuture {
     }
 }
 
-fn do_work(core: &Arc<Core>, work: Work) {
-    match work {
-        Work::Lead => crate::lock::owner::blocking(|| core.take_leadership()),
-        Work::Publish => core.take_turn(),
-    }
+fn lead(core: &Arc<Core>) {
+    crate::lock::owner::blocking(|| core.take_leadership());
 }
 
 impl Future for CommitFuture {
@@ -243,8 +240,8 @@ impl Future for CommitFuture {
         let result = match &mut this.wait {
             Wait::Ticket(ticket) => loop {
                 match ready!(ticket.poll(context)) {
-                    Told::YourTurn(work) => do_work(&this.core, work),
-                    Told::Done(outcome) => break outcome.result,
+                    Notification::LeadershipOffered => lead(&this.core),
+                    Notification::Completed(outcome) => break outcome.result,
                 }
             },
             Wait::Published(version) => {
@@ -268,9 +265,9 @@ impl Future for CommitFuture {
 impl Drop for CommitFuture {
     fn drop(&mut self) {
         if let Wait::Ticket(ticket) = std::mem::replace(&mut self.wait, Wait::Over)
-            && let Some(work) = ticket.abandon()
+            && ticket.abandon()
         {
-            do_work(&self.core, work);
+            lead(&self.core);
         }
     }
 }

@@ -34,7 +34,7 @@ use crate::manager::Core;
 use crate::session::Session;
 use paceline_binlog::event::{EventFlags, GtidFlags, QueryEvent};
 use paceline_binlog::group::StatementOptions;
-use paceline_binlog::{ExecutedMove, SourcePosition};
+use paceline_binlog::{ExecutedSetChange, SourcePosition};
 use paceline_storage::{Mark, StorageSnapshot, WriteSet};
 use paceline_types::{DomainId, Gtid, LogPosition, SequenceNumber, ServerId, Version};
 use std::sync::Arc;
@@ -117,7 +117,7 @@ pub struct SourceMark {
     /// File and offset.
     pub position: SourcePosition,
     /// Change of the connection's set of MySQL GTIDs.
-    pub executed: Option<ExecutedMove>,
+    pub executed: Option<ExecutedSetChange>,
     /// Source of the transaction's sequence number.
     pub numbers: Numbers,
 }

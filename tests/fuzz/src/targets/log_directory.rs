@@ -3,8 +3,9 @@
 
 use super::Target;
 use paceline_binlog::event::{EventHeader, HEADER_LENGTH, set_end_position};
-use paceline_binlog::log::{LogConfig, LogFile, OpenRequest, PurgeTarget, SimulatedDisk};
+use paceline_binlog::log::{LogConfig, LogFile, OpenRequest, PurgeTarget};
 use paceline_binlog::{GtidPosition, Log};
+use paceline_simulated_disk::SimulatedDisk;
 use paceline_types::{LogPosition, ServerId};
 use std::path::Path;
 use std::sync::Arc;

@@ -17,7 +17,7 @@ use paceline_apply::replicated::{
     Failure, GroupKind, MappedTables, ReplicatedRows, RowApplier, RowMapping, group_kind,
 };
 use paceline_binlog::event::{AlterPhase, CommitId, Event, EventType};
-use paceline_binlog::{GtidMove, GtidPosition, ReplicaRecord};
+use paceline_binlog::{GtidPosition, PositionChange, ReplicaRecord};
 use paceline_txn::Numbers;
 use paceline_types::Gtid;
 use paceline_types::error_code::{ER_GTID_STRICT_OUT_OF_ORDER, ER_SLAVE_INCIDENT};
@@ -272,7 +272,7 @@ impl Lane {
             position.set(passed.pass.gtid);
         }
         let parts = &self.shared.parts;
-        let mut record = ReplicaRecord::of_gtids(GtidMove::To(position.iter().collect()));
+        let mut record = ReplicaRecord::of_gtids(PositionChange::To(position.iter().collect()));
         if parts.options.position == KeptPosition::FileAndGtid && !last.is_overtaken {
             record
                 .sources

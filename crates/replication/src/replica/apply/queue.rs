@@ -2,7 +2,7 @@
 
 use super::progress::PushNumber;
 use crate::replica::received::{ReceivedGroup, SourcePosition};
-use paceline_binlog::ExecutedMove;
+use paceline_binlog::ExecutedSetChange;
 use paceline_txn::Numbers;
 use paceline_types::Gtid;
 use parking_lot::{Condvar, Mutex};
@@ -22,7 +22,7 @@ pub(super) struct Pass {
     /// Its end in the primary's log.
     pub(super) end: SourcePosition,
     /// Change of the connection's set of MySQL GTIDs.
-    pub(super) executed: Option<ExecutedMove>,
+    pub(super) executed: Option<ExecutedSetChange>,
     /// Source of the GTID's number.
     pub(super) numbers: Numbers,
 }

@@ -38,7 +38,7 @@ use super::status::ReceiverState;
 use super::until::Until;
 use choice::is_at_or_behind;
 use paceline_binlog::mysql::MySqlGtidSet;
-use paceline_binlog::{ExecutedMove, GtidMove, GtidPosition, ReplicaRecord};
+use paceline_binlog::{ExecutedSetChange, GtidPosition, PositionChange, ReplicaRecord};
 use paceline_types::error_code::ER_SLAVE_FATAL_ERROR;
 use paceline_types::{Gtid, SequenceNumber};
 use std::sync::Arc;
@@ -84,7 +84,7 @@ struct Progress {
     /// For a MySQL primary: the set of GTIDs, if the set before is known.
     executed: Option<MySqlGtidSet>,
     /// Additions to this set, logged with the next transaction.
-    executed_since: Option<ExecutedMove>,
+    executed_since: Option<ExecutedSetChange>,
 }
 
 /// Receiver of a connection; see the module comment.
@@ -344,10 +344,10 @@ impl Receiver {
             ));
         }
         let none = MySqlGtidSet::new();
-        let mut record = ReplicaRecord::of_gtids(GtidMove::None);
+        let mut record = ReplicaRecord::of_gtids(PositionChange::None);
         record
             .executed
-            .push((shared.name.clone(), ExecutedMove::Replace(none.clone())));
+            .push((shared.name.clone(), ExecutedSetChange::Replace(none.clone())));
         log_move(shared, &record)?;
         Ok(none)
     }
@@ -363,7 +363,7 @@ impl Receiver {
         if news.is_empty() {
             return Ok(());
         }
-        let record = ReplicaRecord::of_gtids(GtidMove::To(news));
+        let record = ReplicaRecord::of_gtids(PositionChange::To(news));
         log_move(&self.shared, &record)
     }
 }

@@ -12,7 +12,7 @@ use crate::replica::source::{SentEvent, Source, StartAt};
 use crate::replica::until::Until;
 use paceline_binlog::group::LARGE_GROUP_BYTES;
 use paceline_binlog::mysql::{MySqlGtid, MySqlGtidSet};
-use paceline_binlog::{ExecutedMove, LOCAL_DOMAIN};
+use paceline_binlog::{ExecutedSetChange, LOCAL_DOMAIN};
 use paceline_txn::Numbers;
 use paceline_types::Gtid;
 use paceline_types::error_code::{ER_SLAVE_CORRUPT_EVENT, ER_SLAVE_FATAL_ERROR};
@@ -328,7 +328,7 @@ impl<'a> Stream<'a> {
         executed.add(gtid);
         let mut added = MySqlGtidSet::new();
         added.add(gtid);
-        let added = ExecutedMove::Add(added);
+        let added = ExecutedSetChange::Add(added);
         self.progress.executed_since = Some(match self.progress.executed_since.take() {
             Some(before) => before.then(added),
             None => added,

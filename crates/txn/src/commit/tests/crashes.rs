@@ -9,7 +9,7 @@ use crate::commit::ticket::block_on;
 use crate::sync_point::CommitStep;
 use crate::testing::{TestOptions, TestServer};
 use crate::{Config, Error, IsolationLevel, LeaderMode, LockRelease, SyncBinlog};
-use paceline_binlog::log::SimulatedDisk;
+use paceline_simulated_disk::SimulatedDisk;
 use parking_lot::Mutex;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -150,7 +150,7 @@ fn trap(config: Config, letters: &'static str) {
 
 #[test]
 fn the_trap_of_early_lock_release_with_two_transactions() {
-    for leader_mode in [LeaderMode::Thread, LeaderMode::Handoff] {
+    for leader_mode in [LeaderMode::Thread, LeaderMode::Inline] {
         trap(
             Config {
                 leader_mode,

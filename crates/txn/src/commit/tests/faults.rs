@@ -2,7 +2,7 @@
 
 use crate::testing::TestServer;
 use crate::{Config, Error, IsolationLevel, LeaderMode, RollbackScope, SyncBinlog};
-use paceline_binlog::log::SimulatedDisk;
+use paceline_simulated_disk::SimulatedDisk;
 use std::sync::Arc;
 
 fn open(disk: &SimulatedDisk, config: Config) -> TestServer {
@@ -89,12 +89,7 @@ fn a_full_disk_refuses_settings_and_nothing_else() {
 
 #[test]
 fn a_failed_sync_is_fatal_and_never_acknowledged() {
-    for leader_mode in [
-        LeaderMode::Inline,
-        LeaderMode::Thread,
-        LeaderMode::Adaptive,
-        LeaderMode::Handoff,
-    ] {
+    for leader_mode in [LeaderMode::Inline, LeaderMode::Thread, LeaderMode::Adaptive] {
         let disk = SimulatedDisk::new();
         let server = open(
             &disk,

@@ -2,7 +2,7 @@
 
 use crate::testing::TestServer;
 use crate::{Config, Error, GtidChoice, GtidStrictMode, Replication, TransactionOptions};
-use paceline_binlog::log::SimulatedDisk;
+use paceline_simulated_disk::SimulatedDisk;
 use paceline_types::{DomainId, Gtid, SequenceNumber, ServerId};
 use std::sync::Arc;
 

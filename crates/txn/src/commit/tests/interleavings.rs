@@ -9,7 +9,7 @@ use crate::testing::{TEST_INDEX, TestOptions, TestServer, TestTable};
 use crate::{
     Config, GtidChoice, IsolationLevel, LeaderMode, LockRelease, TransactionManager, TransactionOptions,
 };
-use paceline_binlog::log::SimulatedDisk;
+use paceline_simulated_disk::SimulatedDisk;
 use paceline_storage::{Direction, StorageSnapshot, VERSION_LENGTH};
 use paceline_types::{DomainId, Gtid, SequenceNumber, ServerId};
 use parking_lot::Mutex;
@@ -155,7 +155,7 @@ fn a_backup_at_any_step_is_complete_or_a_prefix() {
     for (letters, leader_mode) in [
         ("ab", LeaderMode::Thread),
         ("abc", LeaderMode::Thread),
-        ("abc", LeaderMode::Handoff),
+        ("abc", LeaderMode::Inline),
     ] {
         let config = Config {
             leader_mode,

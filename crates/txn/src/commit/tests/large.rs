@@ -4,7 +4,7 @@ use crate::commit::ticket::block_on;
 use crate::sync_point::CommitStep;
 use crate::testing::{TestOptions, TestServer};
 use crate::{Config, Error, IsolationLevel, LeaderMode, SyncBinlog, Transaction};
-use paceline_binlog::log::SimulatedDisk;
+use paceline_simulated_disk::SimulatedDisk;
 use parking_lot::Mutex;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -84,7 +84,7 @@ fn written_rows_make_a_transaction_large_like_events_do() {
 #[test]
 fn a_large_transaction_becomes_a_file_of_the_log() {
     for sync_binlog in [SyncBinlog::EveryGroup, SyncBinlog::Background] {
-        for leader_mode in [LeaderMode::Inline, LeaderMode::Thread, LeaderMode::Handoff] {
+        for leader_mode in [LeaderMode::Inline, LeaderMode::Thread] {
             let server = TestServer::with_config(Config {
                 leader_mode,
                 sync_binlog,

@@ -2,7 +2,8 @@
 
 use crate::testing::TestServer;
 use crate::{Config, Error, IsolationLevel};
-use paceline_binlog::log::{Disk, PurgeTarget, SimulatedDisk};
+use paceline_binlog::log::{Disk, PurgeTarget};
+use paceline_simulated_disk::SimulatedDisk;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

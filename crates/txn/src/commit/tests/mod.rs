@@ -21,7 +21,6 @@ fn all_modes() -> Vec<Config> {
         (LeaderMode::Thread, PublishBy::Publisher),
         (LeaderMode::Adaptive, PublishBy::LogThread),
         (LeaderMode::Adaptive, PublishBy::Publisher),
-        (LeaderMode::Handoff, PublishBy::LogThread),
     ] {
         for lock_release in [LockRelease::Early, LockRelease::AfterPublish] {
             modes.push(Config {

@@ -10,7 +10,7 @@ use crate::{
     TransactionOptions,
 };
 use paceline_binlog::event::{EventFlags, QueryEvent};
-use paceline_binlog::log::SimulatedDisk;
+use paceline_simulated_disk::SimulatedDisk;
 use paceline_storage::WriteSet;
 use paceline_types::{DomainId, LogPosition, SequenceNumber, ServerId, Version};
 use parking_lot::{Condvar, Mutex};

@@ -3,8 +3,8 @@
 use crate::sync_point::CommitStep;
 use crate::testing::{TestOptions, TestServer};
 use crate::{GtidChoice, Interrupt, Numbers, SourceMark, TransactionOptions, WaitEnd};
-use paceline_binlog::log::SimulatedDisk;
-use paceline_binlog::{GtidMove, ReplicaRecord, ReplicaState, SourcePosition};
+use paceline_binlog::{PositionChange, ReplicaRecord, ReplicaState, SourcePosition};
+use paceline_simulated_disk::SimulatedDisk;
 use paceline_types::Gtid;
 use parking_lot::Mutex;
 use std::sync::Arc;
@@ -71,7 +71,7 @@ fn a_position_moves_with_transactions_and_records_and_survives_a_crash() {
     assert_eq!(state(&open(&crashed)), ("0-2-5,7-3-9".to_owned(), Some(700)));
 
     // A filtered transaction; then another file begins, whose head holds the whole position.
-    let passed = GtidMove::To(vec!["7-3-12".parse().unwrap()]);
+    let passed = PositionChange::To(vec!["7-3-12".parse().unwrap()]);
     server
         .manager
         .move_replica_position(&ReplicaRecord::of_gtids(passed))
@@ -86,7 +86,7 @@ fn a_position_moves_with_transactions_and_records_and_survives_a_crash() {
     // SET GLOBAL gtid_slave_pos, a definition, RESET MASTER.
     let record = ReplicaRecord {
         definitions: vec![("east".into(), Some(b"{}".as_slice().into()))],
-        ..ReplicaRecord::of_gtids(GtidMove::Replace("1-1-1".parse().unwrap()))
+        ..ReplicaRecord::of_gtids(PositionChange::Replace("1-1-1".parse().unwrap()))
     };
     server.manager.move_replica_position(&record).unwrap();
     server.manager.reset(None).unwrap();

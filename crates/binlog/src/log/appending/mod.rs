@@ -1,0 +1,8 @@
+//! Writing: the active file, the files that follow it, and transactions with a file of their own.
+
+pub(super) mod active_file;
+pub(super) mod append;
+pub(super) mod create;
+pub(super) mod large_commit;
+pub(super) mod large_group;
+pub(super) mod rotate;
