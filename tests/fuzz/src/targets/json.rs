@@ -1,8 +1,9 @@
-//! MySQL's binary JSON documents and changes of documents.
+//! JSON text, MySQL's binary documents, and changes of documents. What is read from text is written and read to the same again.
 
 use super::Target;
-use paceline_types::json_binary::append_json_text;
-use paceline_types::json_diff::append_changed_json;
+use paceline_json::Node;
+use paceline_json::binary::append_json_text;
+use paceline_json::diff::append_changed_json;
 
 pub(super) const TARGET: Target = Target {
     name: "json",
@@ -25,6 +26,12 @@ fn run(input: &[u8]) {
     if append_json_text(input, &mut text).is_ok() {
         assert!(std::str::from_utf8(&text).is_ok(), "JSON is UTF-8");
     }
+    if let Ok(Ok(document)) = std::str::from_utf8(input).map(Node::parse) {
+        let mut written = String::new();
+        document.write_compact(&mut written);
+        let again = Node::parse(&written).expect("what was written can be read");
+        assert!(again.equals(&document), "{written}");
+    }
     let Some((split, rest)) = input.split_first() else {
         return;
     };
@@ -40,6 +47,8 @@ fn samples() -> Vec<Vec<u8>> {
     // Replace `$.a` with the number 7.
     changed.extend_from_slice(&[0, 3, b'$', b'.', b'a', 3, 5, 7, 0]);
     vec![
+        document.to_vec(),
+        br#"[1.5e3, -0, "\u00e4\"", true, false, null, {}, []]"#.to_vec(),
         changed,
         // {"a": 1} and ["a", 1.5] as MySQL stores them.
         vec![0, 1, 0, 12, 0, 11, 0, 1, 0, 5, 1, 0, b'a'],
