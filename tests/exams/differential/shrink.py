@@ -39,7 +39,7 @@ def shrink(pair: Pair, history: list[str], tree: Node, kind: str) -> Finding:
     tries = 0
     answers = pair.answers(tree.sql())
     # A large statement has a piece of everything: only a proof says why, no pattern.
-    reason = controls.reason(tree, answers[0], kind_of)
+    reason = controls.reason(tree, *answers, kind_of)
     smaller_found = True
     while smaller_found and not reason and tries < TRIES_MAX:
         smaller_found = False
@@ -52,14 +52,14 @@ def shrink(pair: Pair, history: list[str], tree: Node, kind: str) -> Finding:
             candidate = pair.answers(other.sql())
             if kind_of(*candidate) != kind:
                 continue
-            why = reason_for(other.sql(), definitions, *candidate) or controls.reason(other, candidate[0], kind_of)
+            why = reason_for(other.sql(), *candidate) or controls.reason(other, *candidate, kind_of)
             if why:
                 explained = explained or (other, candidate, why)
                 continue
             tree, answers, smaller_found = other, candidate, True
             break
         if not smaller_found:
-            reason = reason_for(tree.sql(), definitions, *answers)
+            reason = reason_for(tree.sql(), *answers)
             if explained and not reason:
                 tree, answers, reason = explained
     statement = tree.sql()

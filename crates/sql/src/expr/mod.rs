@@ -32,7 +32,7 @@ mod window;
 pub(crate) use aggregate::CountedKeys;
 pub(crate) use aggregate::own_rule;
 pub use aggregate::{Accumulator, Aggregate, AggregateFunction, Distinctness};
-pub(crate) use bind::{arithmetic, sort_order};
+pub(crate) use bind::{CollationMix, arithmetic, sort_order};
 pub use bind::{
     bind_comparison, bind_condition, bind_expr, common_type, comparison_rule, convert_to_common_type,
     union_type,

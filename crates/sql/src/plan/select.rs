@@ -246,6 +246,11 @@ impl Block<'_, '_> {
         };
         let bound = self.bind(expr, mode)?;
         let generated = alias.is_some_and(|alias| alias.quote_style == Some(GENERATED_NAME));
+        // A column in parentheses keeps its name.
+        let (expr, alias, generated) = match in_parentheses(expr) {
+            Some(column) if generated || alias.is_none() => (column, None, false),
+            _ => (expr, alias, generated),
+        };
         let written = match expr {
             ast::Expr::Identifier(ident) => Some(ident.value.as_str()),
             ast::Expr::CompoundIdentifier(idents) => idents.last().map(|ident| ident.value.as_str()),
@@ -678,4 +683,14 @@ pub(crate) fn position(expr: &ast::Expr) -> Option<i64> {
 /// The column that a place of ORDER BY or GROUP BY names.
 pub(crate) fn column_at(place: i64) -> Option<usize> {
     place.checked_sub(1).and_then(|place| usize::try_from(place).ok())
+}
+
+/// The column that an expression of nothing but parentheses around it is.
+fn in_parentheses(expr: &ast::Expr) -> Option<&ast::Expr> {
+    let ast::Expr::Nested(inner) = expr else { return None };
+    match &**inner {
+        ast::Expr::Identifier(name) if name.quote_style.is_some() || !name.value.starts_with('@') => Some(inner),
+        ast::Expr::CompoundIdentifier(_) => Some(inner),
+        inner => in_parentheses(inner),
+    }
 }

@@ -153,11 +153,15 @@ fn datetime_to_decimal(value: DateTime) -> Decimal {
     with_fraction(value.to_number(), value.micros, value.decimals, false)
 }
 
-/// A number with a fraction in microseconds of which so many digits count.
+/// A number with a fraction in microseconds of which so many digits count; the decimal has six of them, or none where the fraction is zero.
 fn with_fraction(number: i64, micros: u32, decimals: u8, negative: bool) -> Decimal {
     let unit = crate::temporal::micros_unit(decimals);
-    let scaled = i128::from(number.unsigned_abs()) * i128::from(1_000_000 / unit) + i128::from(micros / unit);
-    Decimal::from_scaled(if negative { -scaled } else { scaled }, decimals)
+    let (unit_count, digits) = match micros / unit * unit {
+        0 => (1, 0),
+        _ => (1_000_000, 6),
+    };
+    let scaled = i128::from(number.unsigned_abs()) * unit_count + i128::from(micros / unit * unit);
+    Decimal::from_scaled(if negative { -scaled } else { scaled }, digits)
 }
 
 /// A value as a double, as arithmetic and comparison see it: temporal values as their number (20240131…). NULL is `None`.

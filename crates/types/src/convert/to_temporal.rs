@@ -30,6 +30,9 @@ fn number_and_micros(value: &Value, fractions: Fractions) -> Option<(i64, u32, L
         Value::Year(v) => return Some((i64::from(*v), 0, Lost::Nothing)),
         Value::Bit(v) => return Some((i64::try_from(v.bits).unwrap_or(i64::MAX), 0, Lost::Nothing)),
         Value::Decimal(v) => *v,
+        // MariaDB has its own way to the nanoseconds: those of 1.001 are 1.000999999.
+        Value::Double(v) if v.abs() < 1e15 => return Some(double_and_micros(*v, fractions)),
+        Value::Float(v) if v.abs() < 1e15 => return Some(double_and_micros(f64::from(*v), fractions)),
         Value::Double(_) | Value::Float(_) => number::to_decimal(value, &TimeZone::UTC)?.0,
         _ => return None,
     };
@@ -49,6 +52,22 @@ fn number_and_micros(value: &Value, fractions: Fractions) -> Option<(i64, u32, L
         micros,
         if cut == decimal { Lost::Nothing } else { Lost::Part },
     ))
+}
+
+fn double_and_micros(number: f64, fractions: Fractions) -> (i64, u32, Lost) {
+    let whole = number.abs().floor();
+    let nanos = ((number.abs() - whole) * 1e9) as u32;
+    let micros = match fractions {
+        Fractions::Cut => nanos / 1000,
+        Fractions::Rounded => (nanos + 500) / 1000,
+    };
+    // What would round to the next second stays below it.
+    let micros = micros.min(999_999);
+    let lost = match nanos % 1000 {
+        0 => Lost::Nothing,
+        _ => Lost::Part,
+    };
+    (whole.copysign(number) as i64, micros, lost)
 }
 
 /// Whether a number is read as a day, such as 20240131, and not as a datetime.
@@ -100,7 +119,8 @@ fn read_datetime(value: &Value, context: &ConvertContext<'_>, modes: DateModes) 
             };
             let read = datetime_from_number(number, micros, modes)?;
             let negative = matches!(value, Value::Decimal(v) if v.is_negative())
-                || matches!(value, Value::Double(v) if *v < 0.0);
+                || matches!(value, Value::Double(v) if *v < 0.0)
+                || matches!(value, Value::Float(v) if *v < 0.0);
             let decimals = if micros > 0 { 6 } else { 0 };
             (!negative).then_some((DateTime { decimals, ..read }, lost))
         }

@@ -91,9 +91,9 @@ pub fn weekday(date: Date) -> u32 {
     (day_number(date) + 5) % 7
 }
 
-/// 1 to 366, as DAYOFYEAR.
+/// 1 to 366, as DAYOFYEAR; 0 for a day 0 in January and for the zero date.
 pub fn day_of_year(date: Date) -> u32 {
-    day_number(date).saturating_sub(day_number(Date::new(date.year, 1, 1))) + 1
+    (day_number(date) + 1).saturating_sub(day_number(Date::new(date.year, 1, 1)))
 }
 
 /// The last day of the month, as LAST_DAY; `None` for month 0.

@@ -21,7 +21,7 @@ pub(crate) use aggregate::sort_order;
 pub(crate) use cast::{as_compared, compared_charset, in_common_charset};
 pub(crate) use operators::{
     arithmetic, compare_exactly, compare_fixed, fixed_decimals, hex_number, literal_to_number,
-    literal_to_year, read_as_number, read_leniently, reads_text, unquote_json,
+    literal_to_year, read_as_number, read_as_temporal, read_leniently, reads_text, unquote_json,
 };
 pub(crate) use rules::{
     CollationMix, common_type_in, comparison_rule_for, is_exact_quotient, repertoire_of, round_quotient,
