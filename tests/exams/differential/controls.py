@@ -31,8 +31,9 @@ INSERT_IN_PLACE = ("MariaDB's error: INSERT() of a constant changes it for the r
 AS_EXISTS = "MariaDB's error: IN and ANY of a subquery compare otherwise than `=` and `>` do; it answers as we do where EXISTS asks the same"
 TEXTS_OF_CASTS = ("MariaDB's error: a number is equal to the text of a cast, HEX or DATE_FORMAT from which it differs by half; "
                   "it answers as we do where CONCAT copies the text")
-CONSTANT_DATES = ("MariaDB's error: a constant that is no date is kept for a statement's conditions as the zero date instead of NULL; "
-                  "it answers as we do where it is no constant")
+NULL_OR_NOT = "MariaDB's error: IS NULL and COUNT find other values than the expression has by itself; it answers as we do where COALESCE stands around it"
+CONSTANT_DATES = ("MariaDB's error: a constant that is no date is kept for a statement's conditions as the zero date instead of NULL, one of bytes that are no "
+                  "text as a text of those bytes; it answers as we do where it is no constant")
 EVALUATIONS = "Number of evaluations: both servers refuse, or warn of, the same values; whether an expression is evaluated for them at all depends on the plan"
 OUT_OF_RANGE = 1690
 # Division by zero, truncated and incorrect values, texts that are none.
@@ -57,6 +58,7 @@ class Controls:
         if asked_first != statement and not kind_of(ours, self.answer(asked_first)):
             return NULL_IN
         rewritings = ((with_zero_added(tree), NUMBER_OF_GREATEST), (with_rows_written_out(tree), ROWS_WRITTEN_OUT), (with_copies_inserted(tree), INSERT_IN_PLACE), (with_texts_copied(tree), TEXTS_OF_CASTS),
+                      (with_nulls_coalesced(tree), NULL_OR_NOT),
                       (with_constants_varied(tree, table_of(statement)), CONSTANT_DATES))
         for rewritten, why in rewritings:
             form = rewritten.sql()
@@ -205,7 +207,8 @@ def table_of(statement: str) -> str | None:
 
 def with_constants_varied(tree: Node, table: str | None) -> Node:
     """The statement with casts of constants to dates and times made casts of what is no constant, of the same value."""
-    is_cast = re.fullmatch(r"cast\(\{\} as (date|datetime|datetime\(3\)|time)\)|date\(\{\}\)|time\(\{\}\)|timestamp\(\{\}\)|timediff\(\{\}, \{\}\)", tree.text)
+    is_cast = re.fullmatch(r"cast\(\{\} as (date|datetime|datetime\(3\)|time)\)|date\(\{\}\)|time\(\{\}\)|timestamp\(\{\}\)|timediff\(\{\}, \{\}\)|"
+                           r"char\(\{\}, 65\)|unhex\(\{\}\)", tree.text)
     if is_cast and table and not tree.children[0].children:
         constant = tree.children[0].text
         if "." not in constant or constant[0] in "-0123456789'":
@@ -231,4 +234,12 @@ def with_exists(tree: Node) -> Node:
     if tree.text == "({} not in (select {} from {} where {}))":
         value, chosen = children[0], children[1]
         return Node("(not exists (select 1 from {} where {} and ({} = {} or {} is null or {} is null)))", [children[2], children[3], value, chosen, value, chosen])
+    return Node(tree.text, children, tree.kind)
+
+
+def with_nulls_coalesced(tree: Node) -> Node:
+    """The statement with COALESCE around what IS NULL and COUNT look at, which is the same value."""
+    children = [with_nulls_coalesced(child) for child in tree.children]
+    if tree.text in ("({} is null)", "isnull({})", "count({})", "count(distinct {})"):
+        children = [Node("coalesce({}, null)", children)]
     return Node(tree.text, children, tree.kind)

@@ -71,7 +71,11 @@ def without_padding(value: bytes) -> bytes:
 
 
 def without_sign_of_zero(value: bytes) -> bytes:
-    return value[1:] if re.fullmatch(rb"-0(\.0*)?", value) else value
+    return value[1:] if re.fullmatch(rb"-(0|00:00:00)(\.0*)?", value) else value
+
+
+def without_zero_fraction(value: bytes) -> bytes:
+    return re.sub(rb"(?<=\d\d:\d\d:\d\d)(\.\d*?)0+$", lambda fraction: fraction[1].rstrip(b"."), value)
 
 
 def with_question_marks(value: bytes) -> bytes:
@@ -135,6 +139,8 @@ KNOWN: list[KnownDifference] = [
     KnownDifference("MariaDB's error: a BIT beside longer texts in a UNION is filled up with zero bytes", re.compile(r"union|except|intersect"),
                     equal_when(without_padding)),
     KnownDifference("MariaDB's error: a zero that a division or a remainder leaves has a sign", re.compile(r" [/%] |mod\(|-"), equal_when(without_sign_of_zero)),
+    KnownDifference("Digits that are shown: how many zeros end the fraction of a time that functions made of texts",
+                    re.compile(r"time|date|interval|greatest|least|nullif"), equal_when(without_zero_fraction)),
     KnownDifference("MariaDB's error: a constant of bytes that are no text becomes a text of those bytes (here `?`, as both have it of what is no constant)",
                     re.compile(r"char\(|unhex\("), equal_when(with_question_marks)),
     KnownDifference("MariaDB's error: a temporary table's column is too narrow for the value, which becomes the column's largest number",
