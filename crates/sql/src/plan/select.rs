@@ -687,9 +687,13 @@ pub(crate) fn column_at(place: i64) -> Option<usize> {
 
 /// The column that an expression of nothing but parentheses around it is.
 fn in_parentheses(expr: &ast::Expr) -> Option<&ast::Expr> {
-    let ast::Expr::Nested(inner) = expr else { return None };
+    let ast::Expr::Nested(inner) = expr else {
+        return None;
+    };
     match &**inner {
-        ast::Expr::Identifier(name) if name.quote_style.is_some() || !name.value.starts_with('@') => Some(inner),
+        ast::Expr::Identifier(name) if name.quote_style.is_some() || !name.value.starts_with('@') => {
+            Some(inner)
+        }
         ast::Expr::CompoundIdentifier(_) => Some(inner),
         inner => in_parentheses(inner),
     }

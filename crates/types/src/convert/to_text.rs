@@ -102,7 +102,9 @@ fn fitting_double(value: &Value, target: &DataType) -> Option<String> {
     let number = match value {
         Value::Double(number) => *number,
         // A TEXT or BLOB gets what the column shows.
-        Value::Float(number) if !matches!(target, DataType::Text { .. } | DataType::Blob { .. }) => f64::from(*number),
+        Value::Float(number) if !matches!(target, DataType::Text { .. } | DataType::Blob { .. }) => {
+            f64::from(*number)
+        }
         _ => return None,
     };
     let width = usize::try_from(target.max_characters()?).unwrap_or(usize::MAX);

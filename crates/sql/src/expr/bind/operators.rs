@@ -226,14 +226,17 @@ pub(super) fn adapt_each(by: &mut Comparison, left: &mut Expr, right: &mut Expr,
 
 /// A BIGINT column is compared with a constant date or time as with its number. Whether the literal is one, and now is that number.
 fn literal_to_bigint(column: &Expr, literal: &mut Expr) -> bool {
-    let is_bigint = matches!(&column.ty.data_type, DataType::Integer(integer) if integer.width == IntegerWidth::Big);
+    let is_bigint =
+        matches!(&column.ty.data_type, DataType::Integer(integer) if integer.width == IntegerWidth::Big);
     if !is_bigint || !is_integer_column(column) || !column.ty.is_column() {
         return false;
     }
     let number = match &literal.kind {
         ExprKind::Literal(Value::Date(date)) => i64::from(date.to_number()),
         ExprKind::Literal(Value::DateTime(datetime)) if datetime.micros == 0 => datetime.to_number(),
-        ExprKind::Literal(Value::Time(time)) if time.microsecond() == 0 && !time.is_negative() => time.to_number(),
+        ExprKind::Literal(Value::Time(time)) if time.microsecond() == 0 && !time.is_negative() => {
+            time.to_number()
+        }
         _ => return false,
     };
     *literal = Expr::literal(Value::Int(number), ExprType::bigint(20));

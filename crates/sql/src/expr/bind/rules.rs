@@ -328,8 +328,8 @@ pub fn union_type(types: &[&ExprType], connection: Collation) -> Result<ExprType
 fn union_with_bits(types: &[&ExprType]) -> Option<ExprType> {
     let known = || types.iter().filter(|ty| !ty.is_null());
     let is_bit = |ty: &&&ExprType| matches!(ty.data_type, DataType::Bit { .. });
-    let are_numbers =
-        known().all(|ty| !ty.is_parameter() && matches!(ty.class(), Class::Int | Class::Decimal | Class::Double));
+    let are_numbers = known()
+        .all(|ty| !ty.is_parameter() && matches!(ty.class(), Class::Int | Class::Decimal | Class::Double));
     if !are_numbers || !known().any(|ty| is_bit(&ty)) || known().all(|ty| is_bit(&ty)) {
         return None;
     }

@@ -153,6 +153,13 @@ pub(crate) fn to_decimal(value: &Value, context: &mut EvalContext<'_>) -> Result
     })
 }
 
+/// Warning 1916: a double past the integers.
+#[cold]
+fn warn_overflow(value: &Value, context: &mut EvalContext<'_>) -> Result<()> {
+    let message = ER_DATA_OVERFLOW.message(&[&shown(value, context), &"INT"]);
+    context.warn(ER_DATA_OVERFLOW, message)
+}
+
 /// Whether no BIGINT, signed or unsigned, is as large.
 fn is_past_integers(number: &Decimal) -> bool {
     let whole = number.round(0, Rounding::HalfUp);
@@ -182,10 +189,7 @@ pub(crate) fn to_i128(value: &Value, context: &mut EvalContext<'_>) -> Result<i1
             match (complete, value) {
                 // A FLOAT says nothing.
                 (Completeness::Whole, _) | (_, Value::Float(_)) => {}
-                (_, Value::Double(_)) => {
-                    let message = ER_DATA_OVERFLOW.message(&[&shown(value, context), &"INT"]);
-                    context.warn(ER_DATA_OVERFLOW, message)?;
-                }
+                (_, Value::Double(_)) => warn_overflow(value, context)?,
                 _ => context.warn_truncated("INTEGER", value)?,
             }
             match number {
@@ -201,10 +205,14 @@ pub(crate) fn to_i128(value: &Value, context: &mut EvalContext<'_>) -> Result<i1
 pub(crate) fn to_i64(value: &Value, context: &mut EvalContext<'_>) -> Result<i64> {
     Ok(match value {
         Value::Int(number) => *number,
-        // A decimal has no bits that could wrap.
-        Value::Decimal(_) => {
+        // These have no bits that could wrap.
+        Value::Decimal(_) | Value::Float(_) => {
             let number = to_i128(value, context)?;
             i64::try_from(number).unwrap_or(i64::MAX)
+        }
+        Value::Double(number) if *number >= i64::MAX as f64 => {
+            warn_overflow(value, context)?;
+            i64::MAX
         }
         _ => {
             let number = to_i128(value, context)?;

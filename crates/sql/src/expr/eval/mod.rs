@@ -401,10 +401,11 @@ impl Expr {
                     return Ok(None);
                 }
                 let right = operands[1].eval_in(frame, context)?;
-                if right.is_null() && *op != CompareOp::NullSafeEq {
+                if right.is_null() {
                     // As in MariaDB the left side has been converted by then, and may say something.
                     convert_for(by, &left, context)?;
-                    return Ok(None);
+                } else if left.is_null() {
+                    convert_for(by, &right, context)?;
                 }
                 compare_with(*op, by, &left, &right, context)?
             }

@@ -394,7 +394,9 @@ fn under_casts(expr: &Expr) -> &Expr {
             target: CastTarget::Date | CastTarget::DateTime { .. },
             operand,
         } => under_casts(operand),
-        ExprKind::Call(call) if matches!(call.function.name, "date" | "timestamp") && call.args.len() == 1 => {
+        ExprKind::Call(call)
+            if matches!(call.function.name, "date" | "timestamp") && call.args.len() == 1 =>
+        {
             under_casts(&call.args[0])
         }
         _ => expr,

@@ -9,9 +9,9 @@ use super::temporal::{ReadAs, shown_decimals, text_fraction, value_fraction};
 use super::{Function, MANY, pure, steady};
 use crate::error::Result;
 use crate::expr::bind::{
-    CollationMix, as_compared, common_type_in, compare_exactly, compare_fixed, compared_charset, comparison_rule_for,
-    fixed_decimals, is_exact_quotient, literal_to_number, literal_to_year, read_as_number, read_as_temporal, read_leniently,
-    reads_text, round_quotient, unquote_json,
+    CollationMix, as_compared, common_type_in, compare_exactly, compare_fixed, compared_charset,
+    comparison_rule_for, fixed_decimals, is_exact_quotient, literal_to_number, literal_to_year,
+    read_as_number, read_as_temporal, read_leniently, reads_text, round_quotient, unquote_json,
 };
 use crate::expr::context::EvalContext;
 use crate::expr::eval::convert::{self, as_computed};
@@ -217,7 +217,9 @@ fn bind_extreme(call: &mut BindCall<'_>) -> Result<ExprType> {
     }
     if classes_are_temporal {
         let session = call.session;
-        call.args.iter_mut().for_each(|arg| read_as_temporal(arg, session));
+        call.args
+            .iter_mut()
+            .for_each(|arg| read_as_temporal(arg, session));
     }
     let all = types(call, 0);
     let temporal: Vec<&ExprType> = all
@@ -247,7 +249,11 @@ fn bind_extreme(call: &mut BindCall<'_>) -> Result<ExprType> {
             _ => ty,
         }
     } else if texts > 0 && texts < all.iter().filter(|ty| !ty.is_null()).count() {
-        let decimals = call.args.iter().filter(|arg| !arg.ty.is_null()).map(shown_decimals);
+        let decimals = call
+            .args
+            .iter()
+            .filter(|arg| !arg.ty.is_null())
+            .map(shown_decimals);
         ExprType::double_with(decimals.max().unwrap_or(NOT_FIXED_DECIMALS))
     } else {
         call.common_type(0, call.name)?

@@ -278,7 +278,10 @@ fn bind_substr(call: &mut BindCall<'_>) -> Result<ExprType> {
         3 => call.constant_int(2),
         _ => None,
     };
-    call.text(count.map_or(length, |count| length.min(count.max(0) as u64)), &[0])
+    call.text(
+        count.map_or(length, |count| length.min(count.max(0) as u64)),
+        &[0],
+    )
 }
 
 fn bind_left(call: &mut BindCall<'_>) -> Result<ExprType> {

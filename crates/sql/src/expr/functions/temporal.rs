@@ -306,6 +306,9 @@ pub(super) fn shown_decimals(expr: &Expr) -> u8 {
         TypeNote::HexLiteral => return 0,
         _ => {}
     }
+    if let ExprKind::Literal(Value::Bytes(_)) = expr.kind {
+        return 0;
+    }
     match (&expr.kind, &expr.ty.data_type) {
         (_, DataType::Enum { .. } | DataType::Set { .. }) => 0,
         (ExprKind::Cast { .. }, _) => 0,
@@ -701,7 +704,9 @@ fn date_add_value(args: &Args<'_>, context: &mut EvalContext<'_>, direction: Dir
 
 fn directed(amount: Amount, direction: Direction) -> Amount {
     match amount {
-        Amount::Interval(interval) if direction == Direction::Backward => Amount::Interval(interval.negated()),
+        Amount::Interval(interval) if direction == Direction::Backward => {
+            Amount::Interval(interval.negated())
+        }
         amount => amount,
     }
 }
@@ -800,8 +805,10 @@ fn from_absolute_micros(micros: i64, decimals: u8) -> Option<DateTime> {
 /// The fraction digits that the second argument of ADDTIME brings: a text that is no constant may have six.
 fn added_fraction(call: &BindCall<'_>) -> u8 {
     match (&call.args[1].kind, call.args[1].ty.class()) {
-        (ExprKind::Call(_), Class::String) => 6,
         (ExprKind::Literal(Value::Text(text)), _) if temporal::parse_day_second(text).is_none() => 6,
+        (ExprKind::Literal(_) | ExprKind::UserVariable(_), _) => argument_fraction(call, 1, ReadAs::Time),
+        // Labels too.
+        (_, Class::String) => 6,
         _ => argument_fraction(call, 1, ReadAs::Time),
     }
 }

@@ -180,19 +180,11 @@ pub(super) fn format_datetime(datetime: DateTime, format: &str, locale: &Locale)
                     'V' => 2,
                     _ => 3,
                 };
-                push(
-                    &mut out,
-                    week_and_year(date, WeekMode::from_number(mode)).0,
-                    2,
-                );
+                push(&mut out, week_and_year(date, WeekMode::from_number(mode)).0, 2);
             }
             'X' | 'x' => {
                 let mode = if letter == 'X' { 2 } else { 3 };
-                push(
-                    &mut out,
-                    week_and_year(date, WeekMode::from_number(mode)).1,
-                    4,
-                );
+                push(&mut out, week_and_year(date, WeekMode::from_number(mode)).1, 4);
             }
             'w' => push(&mut out, (known_weekday(date)? + 1) % 7, 1),
             other => push_time(
