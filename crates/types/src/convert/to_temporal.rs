@@ -176,7 +176,8 @@ fn read_time(value: &Value, context: &ConvertContext<'_>) -> Option<(Time, Lost)
             let is_day = number > 9_999_999 && is_day_number(number);
             let read = time_from_number(number, if is_day { 0 } else { micros })?;
             let negative = matches!(value, Value::Decimal(v) if v.is_negative())
-                || matches!(value, Value::Double(v) if *v < 0.0);
+                || matches!(value, Value::Double(v) if *v < 0.0)
+                || matches!(value, Value::Float(v) if *v < 0.0);
             let micros = if negative && !read.value.is_negative() {
                 -read.value.micros()
             } else {

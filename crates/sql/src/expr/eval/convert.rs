@@ -541,6 +541,8 @@ pub(crate) fn to_union_type<'a>(
         (Value::Double(_) | Value::Float(_), Class::String) if !to.is_long_text() => {
             let number = to_double(&value, context)?;
             let room = usize::try_from(to.max_characters()).unwrap_or(usize::MAX);
+            // MariaDB counts a character more for what is no column.
+            let room = room.max(if from.is_column() { 0 } else { 23 });
             let mut text = Vec::new();
             float_text::append_double_within(number, room, &mut text);
             let text = String::from_utf8(text).unwrap_or_default();
@@ -549,7 +551,9 @@ pub(crate) fn to_union_type<'a>(
         (Value::Decimal(number), Class::String) => {
             let mut text = number.to_string();
             let room = usize::try_from(to.max_characters()).unwrap_or(usize::MAX);
-            text.truncate(room);
+            // Only of the fraction something can be missing.
+            let whole = text.find('.').unwrap_or(text.len());
+            text.truncate(room.max(whole));
             to_common_type(Cow::Owned(Value::Text(text)), to, to, context)
         }
         _ => to_common_type(value, from, to, context),

@@ -26,7 +26,7 @@ use self::readings::SharedOperand;
 use super::bind::hex_number;
 use super::context::{EvalContext, OuterRow};
 use super::expr_type::{Class, ExprType, TypeNote};
-use super::tree::{ArithmeticOp, CompareOp, Comparison, Domain, Expr, ExprKind, Truth};
+use super::tree::{ArithmeticOp, BitOp, CompareOp, Comparison, Domain, Expr, ExprKind, Truth};
 use super::{cast, errors, subquery};
 use crate::error::Result;
 use crate::session::UserVariable;
@@ -278,7 +278,10 @@ impl Expr {
                 let left = operands[0].eval_in(frame, context)?;
                 let right = operands[1].eval_in(frame, context)?;
                 let is_null = left.is_null() || right.is_null();
-                // Both are converted, which may say something.
+                if left.is_null() && *op != BitOp::Xor {
+                    return Ok(Cow::Owned(Value::Null));
+                }
+                // Else both are converted, which may say something.
                 let left = convert::to_bit_operand(&left, context)?;
                 let right = convert::to_bit_operand(&right, context)?;
                 if is_null {

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use paceline_types::error_code::ER_WRONG_VALUE_FOR_TYPE;
 use paceline_types::temporal;
 use paceline_types::{Collation, DateTime, Decimal, Time, Value};
 
@@ -355,7 +356,7 @@ fn real_datetime_of(
         }
         return Ok(None);
     }
-    if let ExprKind::Call(call) = &expr.kind
+    if let ExprKind::Call(call) = &under_casts(expr).kind
         && call.function.name == "last_day"
     {
         let datetime = real_datetime_of(&call.args[0], frame, context)?;
@@ -374,8 +375,15 @@ fn real_datetime_of(
             let is_past = !days.is_null() && convert::to_i64(&days, context)? != 0;
             return Ok(datetime.filter(|_| is_past));
         }
-        if !is_made_of_day(expr) {
-            context.warn_incorrect("datetime", &value)?;
+        match &under_casts(expr).kind {
+            ExprKind::Call(call) if call.function.name == "str_to_date" => {
+                let text = call.args[0].eval_in(frame, context)?;
+                let text = convert::text_of(&text, context).into_owned();
+                let message = ER_WRONG_VALUE_FOR_TYPE.message(&[&"datetime", &text, &"str_to_date"]);
+                context.warn(ER_WRONG_VALUE_FOR_TYPE, message)?;
+            }
+            _ if !is_made_of_day(expr) => context.warn_incorrect("datetime", &value)?,
+            _ => {}
         }
         return Ok(None);
     }

@@ -420,14 +420,10 @@ fn round(args: &Args<'_>, context: &mut EvalContext<'_>, rounding: Rounding) -> 
                 decimals => digits.min(i32::from(decimals)),
             };
             let rounded = number.round(scale, rounding);
-            // More digits than the number has are zeros. Where rows give the digits, all have as many as the type.
-            let shown = match args.call.args.get(1) {
-                Some(digits) if !digits.is_constant_during_execution() => i32::from(args.ty.decimals()),
-                _ => scale,
-            };
-            Value::Decimal(match shown {
-                shown if shown > i32::from(rounded.scale()) => rounded.round(shown, rounding),
-                _ => rounded,
+            // More digits than the number has are zeros.
+            Value::Decimal(match scale > i32::from(rounded.scale()) {
+                true => rounded.round(scale, rounding),
+                false => rounded,
             })
         }
         _ => Value::Double(round_double(

@@ -679,7 +679,8 @@ fn bind_elt(call: &mut BindCall<'_>) -> Result<ExprType> {
 }
 
 fn eval_elt(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
-    let index = some!(args.int(0, context)?);
+    // MariaDB takes 32 bits of it.
+    let index = some!(args.int(0, context)?) as u32;
     if index < 1 || index as usize >= args.len() {
         return Ok(Value::Null);
     }
@@ -697,7 +698,8 @@ fn bind_make_set(call: &mut BindCall<'_>) -> Result<ExprType> {
 
 /// ELT as a number: the number of what it chooses, not of its text.
 static ELT_NUMBER: Function = pure("elt", (2, MANY), bind_elt, |args, context| {
-    let index = some!(args.int(0, context)?);
+    // MariaDB takes 32 bits of it.
+    let index = some!(args.int(0, context)?) as u32;
     if index < 1 || index as usize >= args.len() {
         return Ok(Value::Null);
     }
