@@ -63,6 +63,8 @@ pub enum TypeNote {
     Json,
     /// The result of a comparison or of a logical operator.
     Boolean,
+    /// The text of a date or a time whose fraction has so many digits.
+    Fraction(u8),
 }
 
 /// The kind of arithmetic or comparison that a type takes part in (MariaDB's `Item_result`, temporal types apart).

@@ -37,7 +37,7 @@ mod window;
 pub use aggregate::CountedKeys;
 pub use aggregate::own_rule;
 pub use aggregate::{Accumulator, Aggregate, AggregateFunction, Distinctness};
-pub use bind::arithmetic;
+pub use bind::{CollationMix, arithmetic};
 pub use bind::{
     bind_comparison, bind_condition, bind_expr, common_type, comparison_rule, convert_to_common_type,
     union_type,

@@ -256,6 +256,10 @@ impl Planner<'_> {
             return Err(Error::new(ER_TOO_MANY_FIELDS, &[]));
         }
         for (n, column) in description.columns.iter().enumerate() {
+            // A query may call a column nothing, as it does `''`.
+            if column.name.is_empty() {
+                return Err(Error::new(ER_WRONG_COLUMN_NAME, &[&column.name]));
+            }
             if description.columns[..n]
                 .iter()
                 .any(|other| same_name(&other.name, &column.name))

@@ -52,6 +52,16 @@ pub(super) fn in_list(
             let operands: Vec<&Expr> = std::iter::once(&needle).chain(&items).collect();
             CollationMix::check_literals(&operands, collation, connection, operation)?;
             of_texts = Some(Comparison::of_texts(collation));
+        } else if needle.ty.class() == Class::String && !types.iter().any(|ty| ty.is_parameter()) {
+            // The texts among others have to go together, too.
+            let texts: Vec<&ExprType> = types
+                .iter()
+                .copied()
+                .filter(|ty| ty.class() == Class::String)
+                .collect();
+            let collation = CollationMix::for_comparison(&texts, connection, operation)?;
+            let operands: Vec<&Expr> = std::iter::once(&needle).chain(&items).collect();
+            CollationMix::check_literals(&operands, collation, connection, operation)?;
         }
     }
     let single = items.len() == 1;

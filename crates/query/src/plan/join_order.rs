@@ -481,14 +481,13 @@ fn access(table: usize, choice: &Choice) -> TableAccess {
     }
 }
 
-/// How dear a condition is to check: subqueries last.
+/// How dear a condition is to check: subqueries last. Functions keep their place: what they refuse or warn of must not depend on the others.
 fn expense(expr: &Expr) -> u8 {
     use paceline_expression::ExprKind;
     let mut expense = 0;
     expr.visit(&mut |node| {
         expense = expense.max(match &node.kind {
-            ExprKind::ScalarSubquery(_) | ExprKind::Exists { .. } | ExprKind::Quantified { .. } => 3,
-            ExprKind::Call(_) => 2,
+            ExprKind::ScalarSubquery(_) | ExprKind::Exists { .. } | ExprKind::Quantified { .. } => 2,
             ExprKind::Like { .. } => 1,
             _ => 0,
         });

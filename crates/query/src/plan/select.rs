@@ -222,6 +222,11 @@ impl Block<'_, '_> {
             ..BindMode::fields()
         };
         let bound = self.bind(expr, mode)?;
+        // A column in parentheses keeps its name.
+        let expr = match name {
+            ast::ItemName::Column => expr.without_parentheses(),
+            _ => expr,
+        };
         let written = match expr {
             ast::Expr::Column(column) => Some(column),
             _ => None,
