@@ -10,6 +10,7 @@ use crate::mysql_tables;
 use crate::registry::now_micros;
 use crate::server::{EMPTY_DATABASES, virtual_columns};
 use crate::variables::{self, Access, Kind, TABLE};
+use paceline_sql::Result;
 use paceline_sql::catalog::{
     Catalog, DatabaseDefinition, SYSTEM_DATABASE, TableDefinition, TableDescription, ViewDefinition,
 };
@@ -18,8 +19,6 @@ use paceline_sql::plan::{Plan, PlanContext, plan_statement};
 use paceline_sql::session::{
     Privilege, PrivilegeTarget, Privileges, SessionContext, SqlMode, VirtualColumn, VirtualTables, WantedRows,
 };
-use paceline_sql::{Error, Result};
-use paceline_types::error_code::ER_SPECIFIC_ACCESS_DENIED_ERROR;
 use paceline_types::temporal::TimeZone;
 use paceline_types::{Collation, Value, Version};
 use std::sync::Arc;
@@ -70,9 +69,6 @@ impl VirtualTables for SessionServices {
             services: self,
             session,
         };
-        if information_schema::needs_process(table) && !sources.may_see_all_sessions() {
-            return Err(Error::new(ER_SPECIFIC_ACCESS_DENIED_ERROR, &[&"PROCESS"]));
-        }
         Ok(information_schema::rows(table, &sources, wanted).unwrap_or_default())
     }
 }

@@ -696,6 +696,15 @@ impl<'a> Planner<'a> {
         tables.iter().any(|table| is_read(table) && is_changed(table))
     }
 
+    /// Whether a table is noted as read.
+    fn reads(&self, definition: &Arc<TableDefinition>) -> bool {
+        let is_same = |known: &TableUse| {
+            (known.definition.as_ref()).is_some_and(|known| Arc::ptr_eq(known, definition))
+        };
+        let tables = self.tables.borrow();
+        tables.iter().any(|table| is_same(table) && table.usage.select)
+    }
+
     /// Notes that the statement uses a table.
     pub fn use_table(
         &self,

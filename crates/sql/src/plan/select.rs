@@ -210,6 +210,7 @@ impl Block<'_, '_> {
 
     /// Binds items of RETURNING.
     pub fn bind_returning(&mut self, items: &[ast::SelectItem]) -> Result<Vec<Output>> {
+        self.outputs_of = "RETURNING";
         self.bind_outputs(items)
     }
 
@@ -242,6 +243,7 @@ impl Block<'_, '_> {
     fn bind_output(&mut self, expr: &ast::Expr, alias: Option<&ast::Ident>) -> Result<Output> {
         let mode = BindMode {
             windows: self.windows.named.is_some(),
+            clause_name: self.outputs_of,
             ..BindMode::fields()
         };
         let bound = self.bind(expr, mode)?;
@@ -303,7 +305,7 @@ impl Block<'_, '_> {
             table: part(2),
             column,
         };
-        let found = self.find_column(&name, "SELECT")?;
+        let found = self.find_column(&name, self.outputs_of)?;
         Ok(found.map(|found| (found.table, found.column)))
     }
 

@@ -95,9 +95,17 @@ impl Planner<'_> {
                     let common = self.plan_with(query.with.as_ref(), common)?;
                     return self.plan_body(&query.body, order_by, limit, parent, common, read);
                 }
-                Err(Error::unsupported(
-                    "ORDER BY or LIMIT around a query that has its own",
-                ))
+                // An order without a limit is no order: the one around it takes its place, or the limit around it belongs to it.
+                if query.limit_clause.is_none() {
+                    let common = self.plan_with(query.with.as_ref(), common)?;
+                    let order_by = order_by.or(query.order_by.as_ref());
+                    return self.plan_body(&query.body, order_by, limit, parent, common, read);
+                }
+                let chain = SetChain {
+                    first: body,
+                    rest: Vec::new(),
+                };
+                self.plan_set(chain, order_by, limit, parent, common, read)
             }
             ast::SetExpr::Values(values) => self.plan_values(values, order_by, limit, parent, common),
             _ => Err(Error::unsupported("this kind of query")),
@@ -237,6 +245,24 @@ impl Planner<'_> {
         let limit = Block::new(self, None).bind_limit(limit)?;
         let mut whole = first;
         keep_digits_of_text(&mut whole, &types);
+        if rest.is_empty() {
+            // A query in parentheses that has a limit of its own, arranged anew.
+            let set = SetPlan {
+                operation: SetOperation::UnionAll,
+                conversions: vec![conversions(&whole.types, &types)],
+                sides: vec![whole],
+                order,
+                limit,
+            };
+            let correlated = set.sides[0].correlated;
+            return Ok(QueryPlan {
+                id: unique_id(),
+                body: QueryBody::Set(Box::new(set)),
+                columns,
+                types,
+                correlated,
+            });
+        }
         // A long chain of UNION is no deep tree: its parts stand side by side.
         let mut last: Option<SetOperation> = None;
         for (operation, mut part) in rest {

@@ -124,7 +124,7 @@ pub struct RecursivePlan {
 pub struct SetPlan {
     /// Which.
     pub operation: SetOperation,
-    /// From left to right, at least two.
+    /// From left to right; a single one where what is arranged anew is one query with a limit of its own.
     pub sides: Vec<QueryPlan>,
     /// How each side's values become those of the common types: expressions over the side's row; `None` if they are that already.
     pub conversions: Vec<Option<Vec<Expr>>>,

@@ -243,6 +243,14 @@ pub(crate) fn truth(value: &Value, context: &mut EvalContext<'_>) -> Result<Opti
     }))
 }
 
+/// The truth of a column of text where it is compared with 0.
+pub(crate) fn truth_of_column(value: &Value, context: &mut EvalContext<'_>) -> Result<Option<bool>> {
+    if value.is_null() {
+        return Ok(None);
+    }
+    Ok(Some(!to_decimal(value, context)?.is_zero()))
+}
+
 /// As text; bytes that are no UTF-8 are replaced.
 pub(crate) fn text_of<'v>(value: &'v Value, context: &EvalContext<'_>) -> Cow<'v, str> {
     match value {
@@ -334,13 +342,35 @@ pub(crate) fn bits_as_text<'v>(value: &'v Value, context: &EvalContext<'_>) -> C
 
 /// As a day and time; `None` for NULL, and with warning 1292 for what is none.
 pub(crate) fn to_datetime(value: &Value, context: &mut EvalContext<'_>) -> Result<Option<DateTime>> {
+    // ALLOW_INVALID_DATES is for what is stored.
+    to_datetime_of(value, InvalidDates::Refused, context)
+}
+
+/// As [`to_datetime`], with the invalid dates that ALLOW_INVALID_DATES allows.
+pub(crate) fn to_stored_datetime(value: &Value, context: &mut EvalContext<'_>) -> Result<Option<DateTime>> {
+    to_datetime_of(value, InvalidDates::AsSqlMode, context)
+}
+
+/// What becomes of a day that its month has not.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum InvalidDates {
+    Refused,
+    AsSqlMode,
+}
+
+fn to_datetime_of(
+    value: &Value,
+    invalid_dates: InvalidDates,
+    context: &mut EvalContext<'_>,
+) -> Result<Option<DateTime>> {
     let value = &*bits_as_text(value, context);
     match value {
         Value::Null => return Ok(None),
         Value::DateTime(datetime) => return Ok(Some(*datetime)),
         Value::Year(year) => return Ok(Some(Date::new(*year, 0, 0).at_midnight())),
         Value::Text(text) => {
-            let modes = context.lax_convert_context().date_modes;
+            let mut modes = context.lax_convert_context().date_modes;
+            modes.allow_invalid_dates &= invalid_dates == InvalidDates::AsSqlMode;
             let Some(parsed) = temporal::parse_datetime(text, modes) else {
                 context.warn_incorrect("datetime", value)?;
                 return Ok(None);
