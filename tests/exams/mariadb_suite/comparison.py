@@ -23,14 +23,14 @@ REMARK = re.compile(r"^(Note|Warning)\t1235\tThis version of MariaDB doesn't yet
 # The same as mysqltest prints it after --vertical_results.
 VERTICAL = r"(?:Level\t(?:Note|Warning)\nCode\t(?:1235\nMessage\tThis version of MariaDB doesn't yet support '\w+=|1266\nMessage\tUsing storage engine InnoDB|1846\nMessage\t).*\n)"
 VERTICAL_REMARK = re.compile(rf"^Warnings:\n{VERTICAL}+(?!Level\t)|^{VERTICAL}", re.M)
-COUNTER = re.compile(r"^(Handler|Created_tmp|Select|Sort|Rows)_\w+\t\d+$|^Last_query_cost\t[\d.]+$")
+COUNTER = re.compile(r"^(Handler|Created_tmp|Select|Sort|Rows)_\w+\t(\d+|ok)$|^Last_query_cost\t[\d.]+$")
 PLAN_NOTE = re.compile(r"^Note\t(1003\t|1276\t|1105\tCannot use key )")
 STATISTICS = re.compile(r"^\S+\tanalyze\t(status|Warning)\tEngine-independent statistics ")
 # MyISAM's ANALYZE says so when nothing has changed since.
 ANALYZED = re.compile(r"^(\S+\tanalyze\tstatus\t)Table is already up to date$")
 # A row of SHOW INDEX: the cardinality is an estimate.
 INDEX_ROW = re.compile(r"^(\w+\t[01]\t[^\t]+\t\d+\t[^\t]+\t[AD]\t|\w+\t[01]\t[^\t]+\t\d+\t[^\t]+\tNULL\t)(\d+|NULL)(\t.*\t(BTREE|HASH)\t)")
-ENGINE = re.compile(r"\bENGINE=\w+", re.I)
+ENGINE = re.compile(r"\bENGINE=\w+|(?<=^\) )TYPE=\w+", re.I)
 ENGINE_OPTION = re.compile(r" (PAGE_CHECKSUM|TRANSACTIONAL|ROW_FORMAT|STATS_PERSISTENT|KEY_BLOCK_SIZE|CHECKSUM|DELAY_KEY_WRITE)=\w+")
 
 # What a statement begins with where mysqltest prints it, and what ends the rows of a result.

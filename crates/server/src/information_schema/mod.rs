@@ -169,6 +169,7 @@ pub trait Sources {
 pub fn needs_process(table: &str) -> bool {
     let prefix = table.get(.."INNODB_".len());
     prefix.is_some_and(|prefix| prefix.eq_ignore_ascii_case("INNODB_"))
+        && !table.eq_ignore_ascii_case("INNODB_FT_DEFAULT_STOPWORD")
 }
 
 /// The names of all tables, in upper case, by name.

@@ -239,7 +239,7 @@ impl Planner<'_> {
         let reads_changed = self.reads_changed();
         let reads_target = self.reads(&table);
         let (returning, result) = bind_returning(&mut block, &insert.returning)?;
-        if !reads_target && self.reads(&table) {
+        if !reads_target && self.reads(&table) && matches!(source, InsertRows::Values(_)) {
             return Err(Error::new(ER_UPDATE_TABLE_USED, &[&table.name(), &"INSERT"]));
         }
         // Both tell of rows that were there.

@@ -66,6 +66,8 @@ pub(crate) use dml::{
 
 pub(crate) use load::{LoadPlan, LoadTarget};
 
+use paceline_types::ErrorCode;
+
 use crate::catalog::{Catalog, NumberSeries, SYSTEM_DATABASE, TableDefinition, ViewDefinition};
 use crate::error::{Error, Result};
 use crate::expr::{Expr, ExprType};
@@ -96,6 +98,8 @@ pub struct Plan {
     pub(crate) foreign_keys: Option<Arc<ForeignKeys>>,
     values: PlannedValues,
     expected_rows: f64,
+    /// What there is to say of the statement each time that it is executed.
+    warnings: Vec<(ErrorCode, String)>,
 }
 
 /// Which values a plan was made for.
@@ -337,6 +341,11 @@ impl Plan {
         self.values
     }
 
+    /// What there is to say of the statement each time that it is executed.
+    pub(crate) fn warnings(&self) -> &[(ErrorCode, String)] {
+        &self.warnings
+    }
+
     /// About how many rows the largest of its accesses reads.
     pub fn expected_rows(&self) -> f64 {
         self.expected_rows
@@ -443,6 +452,7 @@ pub fn plan_statement(statement: &Statement, context: &PlanContext<'_>) -> Resul
         foreign_keys,
         values,
         expected_rows: planner.expected_rows.get(),
+        warnings: planner.warnings.take(),
         kind,
         columns,
         parameters: planner.parameters.get(),
@@ -470,6 +480,7 @@ pub(crate) struct Planner<'a> {
     scratch: RefCell<Option<SessionContext>>,
     /// How many rows the largest access reads, about.
     expected_rows: Cell<f64>,
+    warnings: RefCell<Vec<(ErrorCode, String)>>,
 }
 
 /// Queries may be nested this deep.
@@ -491,6 +502,7 @@ impl<'a> Planner<'a> {
             rested: Cell::new(false),
             scratch: RefCell::default(),
             expected_rows: Cell::new(0.0),
+            warnings: RefCell::default(),
         }
     }
 
@@ -498,6 +510,19 @@ impl<'a> Planner<'a> {
     pub fn known_values(&self) -> known_values::KnownValues<'_> {
         let context = &self.context;
         known_values::KnownValues::new(context.session, context.parameters, &self.scratch, &self.rested)
+    }
+
+    /// Notes what there is to say of the statement, once.
+    pub fn warn(&self, code: ErrorCode, message: String) {
+        // What there was to say of a view was said when it was made.
+        if !self.views.borrow().is_empty() {
+            return;
+        }
+        let mut warnings = self.warnings.borrow_mut();
+        // A statement that is planned twice says it once.
+        if !warnings.iter().any(|(_, known)| *known == message) {
+            warnings.push((code, message));
+        }
     }
 
     /// Notes how many rows an access reads, about.

@@ -70,7 +70,11 @@ impl QueryPlan {
 
     /// Whether SQL_CALC_FOUND_ROWS asks how many rows there would be without LIMIT.
     pub fn counts_found_rows(&self) -> bool {
-        matches!(&self.body, QueryBody::Select(select) if select.count_found_rows)
+        match &self.body {
+            QueryBody::Select(select) => select.count_found_rows,
+            QueryBody::Set(set) => set.sides.first().is_some_and(Self::counts_found_rows),
+            _ => false,
+        }
     }
 }
 

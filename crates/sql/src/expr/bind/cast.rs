@@ -67,6 +67,9 @@ pub(super) fn cast_target(
             value: ast::Value::SingleQuotedString(text),
             ..
         }) => text.clone(),
+        ast::Expr::Identifier(name) if name.quote_style.is_none() && name.value.starts_with('@') => {
+            format!("@`{}`", &name.value[1..])
+        }
         other => other.to_string(),
     };
     use ast::DataType as T;
