@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use paceline_types::convert::{self, Completeness, ConvertContext};
 use paceline_types::decimal::Rounding;
 use paceline_types::error_code::{ER_DATA_OVERFLOW, ER_TRUNCATED_WRONG_VALUE};
-use paceline_types::temporal::{self, ParsedTemporal};
+use paceline_types::temporal::{self, Fractions, ParsedTemporal};
 use paceline_types::{BitValue, Charset, DataType, Date, DateTime, Decimal, Time, TimeZone, Value, text};
 
 use crate::error::Result;
@@ -343,24 +343,24 @@ pub(crate) fn bits_as_text<'v>(value: &'v Value, context: &EvalContext<'_>) -> C
 /// As a day and time; `None` for NULL, and with warning 1292 for what is none.
 pub(crate) fn to_datetime(value: &Value, context: &mut EvalContext<'_>) -> Result<Option<DateTime>> {
     // ALLOW_INVALID_DATES is for what is stored.
-    to_datetime_of(value, InvalidDates::Refused, context)
+    to_datetime_of(value, DateUse::Instant, context)
 }
 
-/// As [`to_datetime`], with the invalid dates that ALLOW_INVALID_DATES allows.
-pub(crate) fn to_stored_datetime(value: &Value, context: &mut EvalContext<'_>) -> Result<Option<DateTime>> {
-    to_datetime_of(value, InvalidDates::AsSqlMode, context)
+/// As [`to_datetime`] for what becomes a day: with the invalid dates that ALLOW_INVALID_DATES allows, and never rounded to the next.
+pub(crate) fn to_day(value: &Value, context: &mut EvalContext<'_>) -> Result<Option<DateTime>> {
+    to_datetime_of(value, DateUse::Day, context)
 }
 
-/// What becomes of a day that its month has not.
+/// What a date is read for.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum InvalidDates {
-    Refused,
-    AsSqlMode,
+enum DateUse {
+    Instant,
+    Day,
 }
 
 fn to_datetime_of(
     value: &Value,
-    invalid_dates: InvalidDates,
+    date_use: DateUse,
     context: &mut EvalContext<'_>,
 ) -> Result<Option<DateTime>> {
     let value = &*bits_as_text(value, context);
@@ -370,7 +370,10 @@ fn to_datetime_of(
         Value::Year(year) => return Ok(Some(Date::new(*year, 0, 0).at_midnight())),
         Value::Text(text) => {
             let mut modes = context.lax_convert_context().date_modes;
-            modes.allow_invalid_dates &= invalid_dates == InvalidDates::AsSqlMode;
+            match date_use {
+                DateUse::Instant => modes.allow_invalid_dates = false,
+                DateUse::Day => modes.fractions = Fractions::Cut,
+            }
             let Some(parsed) = temporal::parse_datetime(text, modes) else {
                 context.warn_incorrect("datetime", value)?;
                 return Ok(None);
@@ -382,7 +385,11 @@ fn to_datetime_of(
         }
         _ => {}
     }
-    let datetime = convert::to_datetime(value, &context.lax_convert_context());
+    let mut conversion = context.lax_convert_context();
+    if date_use == DateUse::Day {
+        conversion.date_modes.fractions = Fractions::Cut;
+    }
+    let datetime = convert::to_datetime(value, &conversion);
     if datetime.is_none() {
         context.warn_incorrect("datetime", value)?;
     }

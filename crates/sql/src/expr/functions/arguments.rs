@@ -293,10 +293,10 @@ impl<'a> Args<'a> {
         convert::to_datetime(&value, context)
     }
 
-    /// As a day and time, with the invalid dates that ALLOW_INVALID_DATES allows.
-    pub fn stored_datetime(&self, index: usize, context: &mut EvalContext<'_>) -> Result<Option<DateTime>> {
+    /// As a day and time of which the day is wanted: see [`convert::to_day`].
+    pub fn day(&self, index: usize, context: &mut EvalContext<'_>) -> Result<Option<DateTime>> {
         let value = self.value(index, context)?;
-        convert::to_stored_datetime(&value, context)
+        convert::to_day(&value, context)
     }
 
     /// As a day and time whose month and day are not zero; `None` for one that has zeros, with a warning unless it is a date already.
