@@ -382,7 +382,9 @@ fn temporal(
         }
         return Ok(Some(parsed.value));
     }
-    let datetime = convert::to_datetime(value, &context.convert_context());
+    let mut conversion = context.convert_context();
+    conversion.date_modes = modes;
+    let datetime = convert::to_datetime(value, &conversion);
     if datetime.is_none() {
         context.warn_incorrect("datetime", value)?;
     }

@@ -122,6 +122,39 @@ impl<'t> Node<'t> {
         }
     }
 
+    /// Appends it in the form that all documents of equal contents have: keys in the order of their bytes, numbers with
+    /// one digit before the point.
+    pub fn write_normalized(&self, out: &mut String) {
+        match &self.kind {
+            Kind::Array(items) => {
+                out.push('[');
+                for (index, item) in items.iter().enumerate() {
+                    if index > 0 {
+                        out.push(',');
+                    }
+                    item.write_normalized(out);
+                }
+                out.push(']');
+            }
+            Kind::Object(members) => {
+                let mut sorted: Vec<_> = members.iter().collect();
+                sorted.sort_by(|(one, _), (other, _)| one.cmp(other));
+                out.push('{');
+                for (index, (key, value)) in sorted.into_iter().enumerate() {
+                    if index > 0 {
+                        out.push(',');
+                    }
+                    append_quoted(key, out);
+                    out.push(':');
+                    value.write_normalized(out);
+                }
+                out.push('}');
+            }
+            Kind::Number(text) => out.push_str(&normalized_number(text)),
+            _ => self.write_loose(out),
+        }
+    }
+
     /// Appends the value in several lines, indented by `indent` spaces per level.
     pub fn write_detailed(&self, indent: usize, level: usize, out: &mut String) {
         let line = |level: usize, out: &mut String| {
@@ -204,6 +237,29 @@ impl<'t> Node<'t> {
     }
 }
 
+/// A number as one digit, a point, more digits and the power of ten: 100 is 1.0E2, and zero 0.0E0.
+fn normalized_number(text: &str) -> String {
+    let (sign, unsigned) = match text.strip_prefix('-') {
+        Some(rest) => ("-", rest),
+        None => ("", text),
+    };
+    let (mantissa, exponent) = unsigned.split_once(['e', 'E']).unwrap_or((unsigned, "0"));
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let all = format!("{whole}{fraction}");
+    let digits = all.trim_start_matches('0');
+    let leading_zeros = all.len() - digits.len();
+    let digits = digits.trim_end_matches('0');
+    let Some(first) = digits.get(..1) else {
+        return "0.0E0".to_owned();
+    };
+    let power = exponent.parse::<i64>().unwrap_or(0) + whole.len() as i64 - 1 - leading_zeros as i64;
+    let rest = match &digits[1..] {
+        "" => "0",
+        rest => rest,
+    };
+    format!("{sign}{first}.{rest}E{power}")
+}
+
 fn append_quoted(escaped: &str, out: &mut String) {
     out.push('"');
     out.push_str(escaped);
@@ -231,5 +287,33 @@ mod tests {
         };
         assert_eq!(&text[root.span.clone()], r#"[ "a" , {"b":-1.5} ]"#);
         assert_eq!(&text[items[1].span.clone()], r#"{"b":-1.5}"#);
+    }
+
+    #[test]
+    fn numbers_are_normalized() {
+        let given = [
+            "1",
+            "2.50",
+            "-0.00",
+            "1e3",
+            "-1.5e-7",
+            "0.001",
+            "100",
+            "0.10",
+            "12345678901234567890123",
+        ];
+        let normalized = given.map(normalized_number);
+        let expected = [
+            "1.0E0",
+            "2.5E0",
+            "0.0E0",
+            "1.0E3",
+            "-1.5E-7",
+            "1.0E-3",
+            "1.0E2",
+            "1.0E-1",
+            "1.2345678901234567890123E22",
+        ];
+        assert_eq!(normalized, expected);
     }
 }

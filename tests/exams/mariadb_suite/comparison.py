@@ -6,7 +6,8 @@ Left out on both sides is what is no answer:
 - the name of the storage engine in a table's definition, and options that only an engine of MariaDB's has;
 - the order of rows that no ORDER BY asks for: MyISAM gives them as they were inserted, other engines by the primary key;
 - what Paceline says of itself: that a variable has no effect (1235), that CHANGE MASTER without a position goes on from the GTID position (1105), that a
-  table of another engine is InnoDB's here (1266), and that the rows of a table were written anew though an instant ALTER TABLE was asked for (note 1846).
+  table of another engine is InnoDB's here (1266) and has not what that engine has (note 1031), and that the rows of a table were written anew though an
+  instant ALTER TABLE was asked for (note 1846).
 Everything else must be equal, to the letter.
 """
 
@@ -19,18 +20,19 @@ EXPLAIN_ROW = re.compile(r"^(\d+|NULL)\t(SIMPLE|PRIMARY|DERIVED|SUBQUERY|DEPENDE
 # What Paceline says of itself: a variable was set that it knows and that changes nothing here; CHANGE MASTER goes on from the GTID position;
 # another engine's table is InnoDB's here; an ALTER TABLE was done in another way than the one that was asked for.
 REMARK = re.compile(r"^(Note|Warning)\t1235\tThis version of MariaDB doesn't yet support '\w+=|^Note\t1105\tNo position was given"
-                    r"|^Warning\t1266\tUsing storage engine InnoDB for table|^Note\t1846\t")
+                    r"|^Warning\t1266\tUsing storage engine InnoDB for table|^Note\t1846\t"
+                    r"|^Note\t1031\tStorage engine InnoDB of the table \S+ doesn't have this option")
 # The same as mysqltest prints it after --vertical_results.
 VERTICAL = r"(?:Level\t(?:Note|Warning)\nCode\t(?:1235\nMessage\tThis version of MariaDB doesn't yet support '\w+=|1266\nMessage\tUsing storage engine InnoDB|1846\nMessage\t).*\n)"
 VERTICAL_REMARK = re.compile(rf"^Warnings:\n{VERTICAL}+(?!Level\t)|^{VERTICAL}", re.M)
-COUNTER = re.compile(r"^(Handler|Created_tmp|Select|Sort|Rows)_\w+\t\d+$|^Last_query_cost\t[\d.]+$")
+COUNTER = re.compile(r"^(Handler|Created_tmp|Select|Sort|Rows)_\w+\t(\d+|ok)$|^Last_query_cost\t[\d.]+$")
 PLAN_NOTE = re.compile(r"^Note\t(1003\t|1276\t|1105\tCannot use key )")
 STATISTICS = re.compile(r"^\S+\tanalyze\t(status|Warning)\tEngine-independent statistics ")
 # MyISAM's ANALYZE says so when nothing has changed since.
 ANALYZED = re.compile(r"^(\S+\tanalyze\tstatus\t)Table is already up to date$")
 # A row of SHOW INDEX: the cardinality is an estimate.
 INDEX_ROW = re.compile(r"^(\w+\t[01]\t[^\t]+\t\d+\t[^\t]+\t[AD]\t|\w+\t[01]\t[^\t]+\t\d+\t[^\t]+\tNULL\t)(\d+|NULL)(\t.*\t(BTREE|HASH)\t)")
-ENGINE = re.compile(r"\bENGINE=\w+", re.I)
+ENGINE = re.compile(r"\bENGINE=\w+|(?<=^\) )TYPE=\w+", re.I)
 ENGINE_OPTION = re.compile(r" (PAGE_CHECKSUM|TRANSACTIONAL|ROW_FORMAT|STATS_PERSISTENT|KEY_BLOCK_SIZE|CHECKSUM|DELAY_KEY_WRITE)=\w+")
 
 # What a statement begins with where mysqltest prints it, and what ends the rows of a result.

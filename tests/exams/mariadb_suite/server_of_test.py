@@ -117,7 +117,7 @@ class ServerOfTest:
 
 class PacelineOfTest(Paceline):
     time_zone = None
-    first_statements = ["create database if not exists test character set latin1", "create database if not exists mtr", "reset master"]
+    first_statements = ["set session transaction read write", "create database if not exists test character set latin1", "create database if not exists mtr", "reset master"]
 
     def command(self):
         return [*with_time_zone(self.time_zone), *super().command()]

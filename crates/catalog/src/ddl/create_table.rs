@@ -272,7 +272,9 @@ impl Planner<'_> {
         }
         let mut drafts = drafts;
         for draft in &mut drafts {
-            let name = draft.name.clone().unwrap_or_default();
+            // Without a name it will have that of its first column.
+            let first_column = draft.parts.first().map(|part| part.0.clone());
+            let name = draft.name.clone().or(first_column).unwrap_or_default();
             draft.comment = shortened_comment(
                 std::mem::take(&mut draft.comment),
                 1024,

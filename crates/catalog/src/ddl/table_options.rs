@@ -67,7 +67,10 @@ impl Planner<'_> {
         }
         for (name, value) in &options.other {
             table.options.retain(|(known, _)| known != name);
-            table.options.push((name.clone(), value.clone()));
+            // The default of what counts rows is nothing that is kept.
+            if !(name.starts_with("STATS_") && value == "DEFAULT") {
+                table.options.push((name.clone(), value.clone()));
+            }
         }
         for (name, value) in &options.of_engine {
             let checked = match table.engine == TableEngine::InnoDb && is_engine_option(name) {

@@ -62,6 +62,7 @@ pub(super) fn cast_target(
 ) -> Result<CastTarget> {
     let name = || match operand {
         ast::Expr::Literal(ast::Literal::Text(text)) => text.clone(),
+        ast::Expr::UserVariable(name) => format!("@`{name}`"),
         other => other.to_string(),
     };
     let fraction = |decimals: &Option<u64>| match decimals {

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use paceline_types::convert::{self, Completeness, ConvertContext};
 use paceline_types::decimal::Rounding;
 use paceline_types::error_code::{ER_DATA_OVERFLOW, ER_TRUNCATED_WRONG_VALUE};
-use paceline_types::temporal::{self, ParsedTemporal};
+use paceline_types::temporal::{self, Fractions, ParsedTemporal};
 use paceline_types::{
     BitValue, Charset, DataType, Date, DateTime, Decimal, Time, TimeZone, Value, float_text, text,
 };
@@ -278,6 +278,14 @@ fn text_of_bytes(bytes: &[u8]) -> Cow<'_, str> {
     Cow::Owned(text)
 }
 
+/// The truth of a column of text where it is compared with 0.
+pub(crate) fn truth_of_column(value: &Value, context: &mut EvalContext<'_>) -> Result<Option<bool>> {
+    if value.is_null() {
+        return Ok(None);
+    }
+    Ok(Some(!to_decimal(value, context)?.is_zero()))
+}
+
 /// As text; bytes that begin no character become `?`.
 pub fn text_of<'v>(value: &'v Value, context: &EvalContext<'_>) -> Cow<'v, str> {
     match value {
@@ -370,13 +378,38 @@ pub(crate) fn bits_as_text<'v>(value: &'v Value, context: &EvalContext<'_>) -> C
 
 /// Converts to a datetime. Returns `None` for NULL, and with warning 1292 for a value that is not a datetime.
 pub(crate) fn to_datetime(value: &Value, context: &mut EvalContext<'_>) -> Result<Option<DateTime>> {
+    // ALLOW_INVALID_DATES is for what is stored.
+    to_datetime_of(value, DateUse::Instant, context)
+}
+
+/// As [`to_datetime`] for what becomes a day: with the invalid dates that ALLOW_INVALID_DATES allows, and never rounded to the next.
+pub(crate) fn to_day(value: &Value, context: &mut EvalContext<'_>) -> Result<Option<DateTime>> {
+    to_datetime_of(value, DateUse::Day, context)
+}
+
+/// What a date is read for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum DateUse {
+    Instant,
+    Day,
+}
+
+fn to_datetime_of(
+    value: &Value,
+    date_use: DateUse,
+    context: &mut EvalContext<'_>,
+) -> Result<Option<DateTime>> {
     let value = &*bits_as_text(value, context);
     match value {
         Value::Null => return Ok(None),
         Value::DateTime(datetime) => return Ok(Some(*datetime)),
         Value::Year(year) => return Ok(Some(Date::new(*year, 0, 0).at_midnight())),
         Value::Text(text) => {
-            let modes = context.lax_convert_context().date_modes;
+            let mut modes = context.lax_convert_context().date_modes;
+            match date_use {
+                DateUse::Instant => modes.allow_invalid_dates = false,
+                DateUse::Day => modes.fractions = Fractions::Cut,
+            }
             let Some(parsed) = temporal::parse_datetime(text, modes) else {
                 context.warn_incorrect("datetime", value)?;
                 return Ok(None);
@@ -388,7 +421,11 @@ pub(crate) fn to_datetime(value: &Value, context: &mut EvalContext<'_>) -> Resul
         }
         _ => {}
     }
-    let datetime = convert::to_datetime(value, &context.lax_convert_context());
+    let mut conversion = context.lax_convert_context();
+    if date_use == DateUse::Day {
+        conversion.date_modes.fractions = Fractions::Cut;
+    }
+    let datetime = convert::to_datetime(value, &conversion);
     if datetime.is_none() {
         context.warn_incorrect("datetime", value)?;
     }

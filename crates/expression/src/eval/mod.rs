@@ -161,7 +161,12 @@ impl Expr {
     /// # Errors
     /// The errors of [`Expr::eval`].
     pub fn is_true(&self, row: &[Value], context: &mut EvalContext<'_>) -> Result<bool> {
-        Ok(self.eval_truth(row, context)?.unwrap_or(false))
+        let frame = Frame {
+            row,
+            parameters: context.parameters,
+            outer: context.outer,
+        };
+        Ok(self.condition_in(&frame, context)?.unwrap_or(false))
     }
 
     /// Evaluates the expression with the digits that its type shows.
@@ -389,6 +394,16 @@ impl Expr {
         }
     }
 
+    /// The truth of a condition, or of an operand of AND, OR and NOT: MariaDB makes `column <> 0` of a column there, and of one of text it warns as of a
+    /// decimal.
+    fn condition_in<'a>(&'a self, frame: &Frame<'a>, context: &mut EvalContext<'_>) -> Result<Option<bool>> {
+        if !matches!(self.kind, ExprKind::Column(_)) || !self.ty.data_type.is_text() {
+            return self.truth_in(frame, context);
+        }
+        let value = self.eval_in(frame, context)?;
+        convert::truth_of_column(&value, context)
+    }
+
     pub(crate) fn truth_in<'a>(
         &'a self,
         frame: &Frame<'a>,
@@ -419,7 +434,7 @@ impl Expr {
             ExprKind::And(operands) => {
                 let mut result = Some(true);
                 for operand in operands {
-                    match operand.truth_in(frame, context)? {
+                    match operand.condition_in(frame, context)? {
                         Some(false) => return Ok(Some(false)),
                         None => result = None,
                         Some(true) => {}
@@ -430,7 +445,7 @@ impl Expr {
             ExprKind::Or(operands) => {
                 let mut result = Some(false);
                 for operand in operands {
-                    match operand.truth_in(frame, context)? {
+                    match operand.condition_in(frame, context)? {
                         Some(true) => return Ok(Some(true)),
                         None => result = None,
                         Some(false) => {}
@@ -447,7 +462,7 @@ impl Expr {
                     _ => None,
                 }
             }
-            ExprKind::Not(operand) => operand.truth_in(frame, context)?.map(|truth| !truth),
+            ExprKind::Not(operand) => operand.condition_in(frame, context)?.map(|truth| !truth),
             ExprKind::Is {
                 test,
                 negated,

@@ -299,6 +299,12 @@ impl<'a> Args<'a> {
         convert::to_datetime(&value, context)
     }
 
+    /// As a day and time of which the day is wanted: see [`convert::to_day`].
+    pub fn day(&self, index: usize, context: &mut EvalContext<'_>) -> Result<Option<DateTime>> {
+        let value = self.value(index, context)?;
+        convert::to_day(&value, context)
+    }
+
     /// Evaluates an argument as a datetime whose month and day are not zero. Returns `None` for one with zeros, with a
     /// warning unless the argument is a date already.
     pub fn real_datetime(&self, index: usize, context: &mut EvalContext<'_>) -> Result<Option<DateTime>> {

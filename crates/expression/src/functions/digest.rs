@@ -30,12 +30,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     ),
     pure("sha", (1, 1), |call| Ok(call.connection_text(40)), eval_sha1),
     pure("sha1", (1, 1), |call| Ok(call.connection_text(40)), eval_sha1),
-    pure(
-        "sha2",
-        (2, 2),
-        |call| Ok(call.connection_text(128).nullable()),
-        eval_sha2,
-    ),
+    pure("sha2", (2, 2), bind_sha2, eval_sha2),
     pure("crc32", (1, 2), bind_checksum, |args, context| {
         checksum(args, context, crc32_update)
     }),
@@ -116,6 +111,17 @@ fn eval_sha1(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
     Ok(Value::Text(hex_lower(&Sha1::digest(some!(
         args.bytes(0, context)?
     )))))
+}
+
+/// As long as the digest; the longest where its length is not known yet.
+fn bind_sha2(call: &mut BindCall<'_>) -> Result<ExprType> {
+    let characters = match call.args[1].as_literal() {
+        Some(Value::Int(224)) => 56,
+        Some(Value::Int(0 | 256)) => 64,
+        Some(Value::Int(384)) => 96,
+        _ => 128,
+    };
+    Ok(call.connection_text(characters).nullable())
 }
 
 fn eval_sha2(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {

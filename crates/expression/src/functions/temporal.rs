@@ -138,7 +138,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
         |_| Ok(ExprType::date().nullable()),
         |args, context| {
             Ok(args
-                .datetime(0, context)?
+                .day(0, context)?
                 .map_or(Value::Null, |datetime| Value::Date(datetime.date)))
         },
     ),
@@ -201,7 +201,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
         (1, 1),
         |_| Ok(ExprType::date().nullable()),
         |args, context| {
-            let datetime = some!(args.datetime(0, context)?);
+            let datetime = some!(args.day(0, context)?);
             Ok(temporal::last_day(datetime.date).map_or(Value::Null, Value::Date))
         },
     ),

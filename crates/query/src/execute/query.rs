@@ -36,8 +36,8 @@ pub(crate) fn run(
 ) -> Result<Option<u64>> {
     match &plan.body {
         QueryBody::Select(select) => run_select(exec, select, &plan.types, outer, consumer),
-        QueryBody::Set(set) => run_set(exec, set, &plan.types, outer, consumer).map(|()| None),
-        QueryBody::Values(values) => run_values(exec, values, &plan.types, outer, consumer).map(|()| None),
+        QueryBody::Set(set) => run_set(exec, set, &plan.types, outer, consumer),
+        QueryBody::Values(values) => run_values(exec, values, &plan.types, outer, consumer),
         QueryBody::Recursive(recursive) => {
             run_recursive(exec, recursive, &plan.types, consumer).map(|()| None)
         }
@@ -424,28 +424,35 @@ fn append_output_sort_key(
 /// Sorts rows, if there is a sort order, and applies the window.
 fn arranged(
     exec: &mut Exec<'_, '_>,
-    order: &[SortItem],
-    limit: &Limit,
+    arrangement: &Arrangement<'_>,
     types: &[ExprType],
     consumer: Consumer<'_>,
     produce: &mut dyn FnMut(&mut Exec<'_, '_>, Consumer<'_>) -> Result<()>,
-) -> Result<()> {
+) -> Result<Option<u64>> {
+    let &Arrangement {
+        order,
+        limit,
+        counts_found_rows,
+    } = arrangement;
     let window = Window::new(exec, limit)?;
-    if window.count == 0 {
-        return Ok(());
+    if window.count == 0 && !counts_found_rows {
+        return Ok(None);
     }
-    let mut gate = Gate::new(window, false);
+    let mut gate = Gate::new(window, counts_found_rows);
     if order.is_empty() {
-        return produce(exec, &mut |exec, row| {
+        produce(exec, &mut |exec, row| {
             if gate.admits() && consumer(exec, row)?.is_break() {
                 return Ok(ControlFlow::Break(()));
             }
             Ok(gate.flow())
-        });
+        })?;
+        return Ok(counts_found_rows.then_some(gate.seen));
     }
     let mut sorter = Sorter::new(window.needed(), exec.runtime.memory.part());
     let mut key = Vec::new();
+    let mut found = 0;
     produce(exec, &mut |exec, row| {
+        found += 1;
         key.clear();
         append_output_sort_key(exec, order, types, row, &mut key)?;
         sorter.push(&key, row.to_vec())?;
@@ -456,7 +463,16 @@ fn arranged(
             return Ok(ControlFlow::Break(()));
         }
         Ok(gate.flow())
-    })
+    })?;
+    Ok(Some(found))
+}
+
+/// How the rows of a set operation or of VALUES are arranged.
+struct Arrangement<'p> {
+    order: &'p [SortItem],
+    limit: &'p Limit,
+    /// Whether SQL_CALC_FOUND_ROWS asks how many rows there would be without the limit. What is sorted is counted anyway, as in MariaDB.
+    counts_found_rows: bool,
 }
 
 fn run_values(
@@ -465,30 +481,28 @@ fn run_values(
     types: &[ExprType],
     outer: &[Value],
     consumer: Consumer<'_>,
-) -> Result<()> {
+) -> Result<Option<u64>> {
     let mut row = vec![Value::Null; plan.slot_count];
     for reference in &plan.outer {
         row[reference.to] = outer[reference.from].clone();
     }
-    arranged(
-        exec,
-        &plan.order,
-        &plan.limit,
-        types,
-        consumer,
-        &mut |exec, consumer| {
-            for values in &plan.rows {
-                let mut output = Vec::with_capacity(values.len());
-                for value in values {
-                    output.push(exec.eval(value, &row)?);
-                }
-                if consumer(exec, &output)?.is_break() {
-                    break;
-                }
+    let arrangement = Arrangement {
+        order: &plan.order,
+        limit: &plan.limit,
+        counts_found_rows: false,
+    };
+    arranged(exec, &arrangement, types, consumer, &mut |exec, consumer| {
+        for values in &plan.rows {
+            let mut output = Vec::with_capacity(values.len());
+            for value in values {
+                output.push(exec.eval(value, &row)?);
             }
-            Ok(())
-        },
-    )
+            if consumer(exec, &output)?.is_break() {
+                break;
+            }
+        }
+        Ok(())
+    })
 }
 
 /// Executes one side of a set operation and converts its values to the common types.
@@ -524,11 +538,16 @@ fn run_set(
     types: &[ExprType],
     outer: &[Value],
     consumer: Consumer<'_>,
-) -> Result<()> {
+) -> Result<Option<u64>> {
+    let arrangement = Arrangement {
+        order: &set.order,
+        limit: &set.limit,
+        // It is said in the first query, and meant for the whole.
+        counts_found_rows: set.sides.first().is_some_and(QueryPlan::counts_found_rows),
+    };
     arranged(
         exec,
-        &set.order,
-        &set.limit,
+        &arrangement,
         types,
         consumer,
         &mut |exec, consumer| match set.operation {

@@ -197,6 +197,9 @@ pub(super) fn execute(
 }
 
 fn run_statement(plan: &Plan, context: &mut ExecutionContext<'_>, sink: &mut dyn RowSink) -> Result<Outcome> {
+    for (code, message) in plan.warnings() {
+        context.session.diagnostics.warn(*code, message.clone());
+    }
     if plan.writes_ordinary() {
         context.transaction.begin_writing()?;
     }

@@ -150,6 +150,8 @@ pub(crate) struct Block<'p, 'o> {
     pub values_base: Option<usize>,
     /// Whose names are being bound: see [`TableRef::owner`].
     pub owner: usize,
+    /// What errors call the clause of its outputs: SELECT or RETURNING.
+    pub outputs_of: &'static str,
     /// How many views were merged.
     pub merged_views: usize,
     /// The ORDER BY of a merged view: of a query that reads nothing else, and has no order of its own.
@@ -254,6 +256,7 @@ impl<'p, 'o> Block<'p, 'o> {
             values_base: None,
             owner: 0,
             merged_views: 0,
+            outputs_of: "SELECT",
             view_order: Vec::new(),
         }
     }

@@ -12,7 +12,8 @@ use paceline_storage::Clustered;
 use paceline_types::Value;
 use paceline_types::error_code::{
     ER_BAD_FIELD_ERROR, ER_FIELD_SPECIFIED_TWICE, ER_MULTI_UPDATE_KEY_CONFLICT, ER_NO_DEFAULT_FOR_FIELD,
-    ER_NON_UPDATABLE_TABLE, ER_UNKNOWN_TABLE, ER_UPDATED_COLUMN_ONLY_ONCE, ER_WRONG_VALUE_COUNT_ON_ROW,
+    ER_NON_UPDATABLE_TABLE, ER_UNKNOWN_TABLE, ER_UPDATE_TABLE_USED, ER_UPDATED_COLUMN_ONLY_ONCE,
+    ER_WRONG_VALUE_COUNT_ON_ROW,
 };
 
 use super::block::{BindMode, Block};
@@ -241,6 +242,11 @@ impl Planner<'_> {
             on_update.extend(generated_plans(self, &table, 0)?);
         }
         let reads_changed = self.reads_changed();
+        let reads_target = self.reads(&table);
+        let (returning, result) = bind_returning(&mut block, &insert.returning)?;
+        if !reads_target && self.reads(&table) && matches!(source, InsertRows::Values(_)) {
+            return Err(Error::new(ER_UPDATE_TABLE_USED, &[&table.name(), &"INSERT"]));
+        }
         // Both tell of rows that were there.
         if !insert.on_duplicate.is_empty() || !insert.returning.is_empty() {
             let usage = TableUsage {
@@ -249,7 +255,6 @@ impl Planner<'_> {
             };
             self.use_table(table.database(), table.name(), Some(&table), usage);
         }
-        let (returning, result) = bind_returning(&mut block, &insert.returning)?;
         let reads_row = match &source {
             InsertRows::Values(rows) => {
                 let is_column = |expr: &Expr| expr.any(&mut |node| matches!(node.kind, ExprKind::Column(_)));

@@ -70,6 +70,8 @@ pub(crate) use dml::{
 
 pub(crate) use load::{LoadPlan, LoadTarget};
 
+use paceline_types::ErrorCode;
+
 use crate::error::{Error, Result};
 use paceline_catalog::foreign_key::{Changes, ForeignKeys};
 use paceline_catalog::{Catalog, NumberSeries, SYSTEM_DATABASE, TableDefinition, ViewDefinition};
@@ -101,6 +103,8 @@ pub struct Plan {
     pub(crate) foreign_keys: Option<Arc<ForeignKeys>>,
     values: PlannedValues,
     expected_rows: f64,
+    /// What there is to say of the statement each time that it is executed.
+    warnings: Vec<(ErrorCode, String)>,
 }
 
 /// Which values a plan was made for.
@@ -342,6 +346,11 @@ impl Plan {
         self.values
     }
 
+    /// What there is to say of the statement each time that it is executed.
+    pub(crate) fn warnings(&self) -> &[(ErrorCode, String)] {
+        &self.warnings
+    }
+
     /// About how many rows the largest of its accesses reads.
     pub fn expected_rows(&self) -> f64 {
         self.expected_rows
@@ -449,6 +458,7 @@ pub fn plan_statement(statement: &Statement, context: &PlanContext<'_>) -> Resul
         foreign_keys,
         values,
         expected_rows: planner.expected_rows.get(),
+        warnings: planner.warnings.take(),
         kind,
         columns,
         parameters: planner.parameters.get(),
@@ -476,6 +486,7 @@ pub(crate) struct Planner<'a> {
     scratch: RefCell<Option<SessionContext>>,
     /// How many rows the largest access reads, about.
     expected_rows: Cell<f64>,
+    warnings: RefCell<Vec<(ErrorCode, String)>>,
 }
 
 /// Queries may be nested this deep.
@@ -497,6 +508,7 @@ impl<'a> Planner<'a> {
             rested: Cell::new(false),
             scratch: RefCell::default(),
             expected_rows: Cell::new(0.0),
+            warnings: RefCell::default(),
         }
     }
 
@@ -504,6 +516,19 @@ impl<'a> Planner<'a> {
     pub fn known_values(&self) -> known_values::KnownValues<'_> {
         let context = &self.context;
         known_values::KnownValues::new(context.session, context.parameters, &self.scratch, &self.rested)
+    }
+
+    /// Notes what there is to say of the statement, once.
+    pub fn warn(&self, code: ErrorCode, message: String) {
+        // What there was to say of a view was said when it was made.
+        if !self.views.borrow().is_empty() {
+            return;
+        }
+        let mut warnings = self.warnings.borrow_mut();
+        // A statement that is planned twice says it once.
+        if !warnings.iter().any(|(_, known)| *known == message) {
+            warnings.push((code, message));
+        }
     }
 
     /// Notes how many rows an access reads, about.
@@ -706,6 +731,15 @@ impl<'a> Planner<'a> {
             })
         };
         tables.iter().any(|table| is_read(table) && is_changed(table))
+    }
+
+    /// Whether a table is noted as read.
+    fn reads(&self, definition: &Arc<TableDefinition>) -> bool {
+        let is_same = |known: &TableUse| {
+            (known.definition.as_ref()).is_some_and(|known| Arc::ptr_eq(known, definition))
+        };
+        let tables = self.tables.borrow();
+        tables.iter().any(|table| is_same(table) && table.usage.select)
     }
 
     /// Notes that the statement uses a table.

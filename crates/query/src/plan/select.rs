@@ -6,11 +6,11 @@ use std::sync::Arc;
 use paceline_types::DataType;
 use paceline_types::data_type::column_flags;
 use paceline_types::error_code::{
-    ER_BAD_FIELD_ERROR, ER_MIX_OF_GROUP_FUNC_AND_FIELDS, ER_NO_TABLES_USED, ER_WRONG_FIELD_WITH_GROUP,
-    ER_WRONG_GROUP_FIELD, ER_WRONG_PLACEMENT_OF_WINDOW_FUNCTION,
+    ER_BAD_FIELD_ERROR, ER_MIX_OF_GROUP_FUNC_AND_FIELDS, ER_NO_TABLES_USED, ER_NON_UNIQ_ERROR,
+    ER_WRONG_FIELD_WITH_GROUP, ER_WRONG_GROUP_FIELD, ER_WRONG_PLACEMENT_OF_WINDOW_FUNCTION,
 };
 
-use super::block::{Aliases, BindMode, Block, OuterScope, Output, TableRef};
+use super::block::{Aliases, BindMode, Block, OuterScope, Output, TableRef, same_expr};
 use super::buffered::Buffering;
 use super::common_table::CommonTables;
 use super::conditions::{SlotMap, split_and};
@@ -187,6 +187,7 @@ impl Block<'_, '_> {
 
     /// Binds items of RETURNING.
     pub fn bind_returning(&mut self, items: &[ast::SelectItem]) -> Result<Vec<Output>> {
+        self.outputs_of = "RETURNING";
         self.bind_outputs(items)
     }
 
@@ -219,6 +220,7 @@ impl Block<'_, '_> {
     fn bind_output(&mut self, expr: &ast::Expr, name: &ast::ItemName) -> Result<Output> {
         let mode = BindMode {
             windows: self.windows.named.is_some(),
+            clause_name: self.outputs_of,
             ..BindMode::fields()
         };
         let bound = self.bind(expr, mode)?;
@@ -276,7 +278,10 @@ impl Block<'_, '_> {
                 Some(output) => output.expr.clone(),
                 None => return Err(Error::new(ER_BAD_FIELD_ERROR, &[&place, &"GROUP BY"])),
             },
-            None => self.bind(expr, BindMode::condition(Clause::GroupBy).with_aliases(outputs))?,
+            None => match self.selected_column(expr, outputs)? {
+                Some(selected) => selected,
+                None => self.bind(expr, BindMode::condition(Clause::GroupBy).with_aliases(outputs))?,
+            },
         };
         if self.reads_window(&bound) {
             return Err(Error::new(ER_WRONG_PLACEMENT_OF_WINDOW_FUNCTION, &[]));
@@ -288,6 +293,40 @@ impl Block<'_, '_> {
             return Err(Error::new(ER_WRONG_GROUP_FIELD, &[expr]));
         }
         Ok(bound)
+    }
+
+    /// The select item that a bare name of GROUP BY means because several tables have a column of that name. Where a
+    /// table's column hides an item, 1052 warns of it.
+    fn selected_column(&self, expr: &ast::Expr, outputs: &[Output]) -> Result<Option<Expr>> {
+        let ast::Expr::Column(name) = expr else {
+            return Ok(None);
+        };
+        if name.table.is_some() {
+            return Ok(None);
+        }
+        let output = self
+            .find_output(outputs, name)
+            .map_err(|_| Error::new(ER_NON_UNIQ_ERROR, &[name, &"GROUP BY"]))?;
+        let Some(output) = output else {
+            return Ok(None);
+        };
+        match self.find_column(name, "GROUP BY") {
+            Err(error) if error.code() == ER_NON_UNIQ_ERROR => Ok(Some(output.expr.clone())),
+            Ok(Some(found)) => {
+                let table = &self.tables[found.table];
+                let is_same = match (&output.expr.kind, &table.merged) {
+                    (ExprKind::Column(slot), None) => *slot == table.base + found.column,
+                    (_, Some(merged)) => same_expr(&merged[found.column], &output.expr),
+                    _ => false,
+                };
+                if !is_same {
+                    let message = ER_NON_UNIQ_ERROR.message(&[name, &"GROUP BY"]);
+                    self.planner.warn(ER_NON_UNIQ_ERROR, message);
+                }
+                Ok(None)
+            }
+            _ => Ok(None),
+        }
     }
 
     /// Binds the keys of ORDER BY; constants are left out.

@@ -89,13 +89,22 @@ impl Planner<'_> {
                     };
                     return self.plan_query(query, parent, common, read);
                 }
-                if query.order_by.is_empty() && query.limit.is_none() {
+                // An order without a limit is no order: the one around it takes its place, or the limit around it
+                // belongs to it.
+                if query.limit.is_none() {
                     let common = self.plan_with(query.with.as_ref(), common)?;
+                    let order_by = if order_by.is_empty() {
+                        &query.order_by
+                    } else {
+                        order_by
+                    };
                     return self.plan_body(&query.body, order_by, limit, parent, common, read);
                 }
-                Err(Error::unsupported(
-                    "ORDER BY or LIMIT around a query that has its own",
-                ))
+                let chain = SetChain {
+                    first: body,
+                    rest: Vec::new(),
+                };
+                self.plan_set(chain, order_by, limit, parent, common, read)
             }
             ast::QueryBody::Values(values) => self.plan_values(values, order_by, limit, parent, common),
         }
@@ -236,6 +245,24 @@ impl Planner<'_> {
         let limit = Block::new(self, None).bind_limit(limit)?;
         let mut whole = first;
         keep_digits_of_text(&mut whole, &types);
+        if rest.is_empty() {
+            // A query in parentheses that has a limit of its own, arranged anew.
+            let set = SetPlan {
+                operation: SetOperation::UnionAll,
+                conversions: vec![conversions(&whole.types, &types)],
+                sides: vec![whole],
+                order,
+                limit,
+            };
+            let correlated = set.sides[0].correlated;
+            return Ok(QueryPlan {
+                id: unique_id(),
+                body: QueryBody::Set(Box::new(set)),
+                columns,
+                types,
+                correlated,
+            });
+        }
         // A long chain of UNION is no deep tree: its parts stand side by side.
         let mut last: Option<SetOperation> = None;
         for (operation, mut part) in rest {

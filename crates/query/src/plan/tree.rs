@@ -71,7 +71,11 @@ impl QueryPlan {
 
     /// Whether SQL_CALC_FOUND_ROWS asks how many rows there would be without LIMIT.
     pub fn counts_found_rows(&self) -> bool {
-        matches!(&self.body, QueryBody::Select(select) if select.count_found_rows)
+        match &self.body {
+            QueryBody::Select(select) => select.count_found_rows,
+            QueryBody::Set(set) => set.sides.first().is_some_and(Self::counts_found_rows),
+            _ => false,
+        }
     }
 }
 
@@ -125,7 +129,7 @@ pub struct RecursivePlan {
 pub struct SetPlan {
     /// Which.
     pub operation: SetOperation,
-    /// From left to right, at least two.
+    /// From left to right; a single one where what is arranged anew is one query with a limit of its own.
     pub sides: Vec<QueryPlan>,
     /// How each side's values become those of the common types: expressions over the side's row; `None` if they are
     /// that already.

@@ -327,6 +327,14 @@ fn now(seconds: i64) -> Value {
     Value::Timestamp(Timestamp::new(u32::try_from(seconds).unwrap_or(0), 0, 0))
 }
 
+/// The tables of which figures are shown in `mysql`: those of STATS_PERSISTENT=0 have none there.
+fn persistent_tables(sources: &dyn Sources) -> Vec<Arc<TableDescription>> {
+    let is_off = |(name, value): &(String, String)| name == "STATS_PERSISTENT" && value == "0";
+    let mut tables = tables(sources);
+    tables.retain(|table| !table.options.iter().any(is_off));
+    tables
+}
+
 /// The rows of `mysql.innodb_table_stats`, of figures as of `seconds`.
 pub(crate) fn table_stats(sources: &dyn Sources, seconds: i64) -> Vec<Row> {
     let row = |table: &Arc<TableDescription>| {
@@ -341,13 +349,13 @@ pub(crate) fn table_stats(sources: &dyn Sources, seconds: i64) -> Vec<Row> {
             number(size.index_bytes.div_ceil(PAGE_BYTES).max(secondary)),
         ]
     };
-    tables(sources).iter().map(row).collect()
+    persistent_tables(sources).iter().map(row).collect()
 }
 
 /// The rows of `mysql.innodb_index_stats`, of figures as of `seconds`.
 pub(crate) fn index_stats(sources: &dyn Sources, seconds: i64) -> Vec<Row> {
     let mut rows = vec![];
-    for table in tables(sources) {
+    for table in persistent_tables(sources) {
         let size = sources.table_size(&table);
         let distinct = sources.distinct_prefixes(&table);
         let secondary = table.indexes.len().saturating_sub(1).max(1) as u64;

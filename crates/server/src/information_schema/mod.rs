@@ -170,6 +170,7 @@ pub trait Sources {
 pub fn needs_process(table: &str) -> bool {
     let prefix = table.get(.."INNODB_".len());
     prefix.is_some_and(|prefix| prefix.eq_ignore_ascii_case("INNODB_"))
+        && !table.eq_ignore_ascii_case("INNODB_FT_DEFAULT_STOPWORD")
 }
 
 /// Returns the names of all tables in upper case, by name.

@@ -212,6 +212,7 @@ impl Session {
         let may_do_all = account.global.includes(crate::accounts::PrivilegeSet::rows());
         // A session may do anything with its temporary tables.
         for table in plan.tables().iter().filter(|table| !table.is_temporary()) {
+            self.check_process(table)?;
             if let Some(definer) = &table.access.definer {
                 self.check_definer(definer, table)?;
                 continue;
@@ -259,6 +260,23 @@ impl Session {
             }
         }
         Ok(())
+    }
+
+    /// 1227 for a table that only accounts with PROCESS may read: the session's, or the definer's of a view with its privileges.
+    fn check_process(&self, table: &TableUse) -> Result<()> {
+        use crate::information_schema::{DATABASE, needs_process};
+        if !table.database.eq_ignore_ascii_case(DATABASE) || !needs_process(&table.name) {
+            return Ok(());
+        }
+        let Some(definer) = &table.access.definer else {
+            return self.services.require_any(&[Privilege::Process]);
+        };
+        let accounts = self.server.accounts.load();
+        let definer = accounts.get(&definer.0, &definer.1);
+        match definer.is_none_or(|account| account.global.has(Privilege::Process)) {
+            true => Ok(()),
+            false => Err(Error::new(ER_SPECIFIC_ACCESS_DENIED_ERROR, &[&"PROCESS"])),
+        }
     }
 
     /// Returns 1449 for a missing definer; 1356 for one that may not use the table in this way.

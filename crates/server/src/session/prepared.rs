@@ -616,6 +616,11 @@ impl Session {
                     &self.context.settings.time_zone,
                     &mut text,
                 );
+                // As of a query that a client sends, what ends it is no part of it.
+                let end = text
+                    .iter()
+                    .rposition(|byte| !byte.is_ascii_whitespace() && *byte != b';');
+                text.truncate(end.map_or(0, |end| end + 1));
                 Ok(text)
             }
         }

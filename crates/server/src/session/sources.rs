@@ -17,9 +17,8 @@ use paceline_expression::session::{
     Privilege, PrivilegeTarget, Privileges, SessionContext, SqlMode, VirtualColumn, VirtualTables, WantedRows,
 };
 use paceline_query::plan::{Plan, PlanContext, plan_statement};
-use paceline_syntax::{Error, Result};
+use paceline_syntax::Result;
 use paceline_syntax::{ParseOptions, parse_first};
-use paceline_types::error_code::ER_SPECIFIC_ACCESS_DENIED_ERROR;
 use paceline_types::temporal::TimeZone;
 use paceline_types::{Collation, Value, Version};
 use std::sync::Arc;
@@ -70,9 +69,6 @@ impl VirtualTables for SessionServices {
             services: self,
             session,
         };
-        if information_schema::needs_process(table) && !sources.may_see_all_sessions() {
-            return Err(Error::new(ER_SPECIFIC_ACCESS_DENIED_ERROR, &[&"PROCESS"]));
-        }
         Ok(information_schema::rows(table, &sources, wanted).unwrap_or_default())
     }
 }

@@ -133,9 +133,10 @@ impl Parser<'_> {
         } else if self.accept_word("FORCE") {
             AlterAction::Force
         } else if self.is_any_word(&["DISABLE", "ENABLE"]) && self.is_word_at(1, "KEYS") {
+            let enabled = self.is_word("ENABLE");
             self.advance();
             self.advance();
-            AlterAction::Keys
+            AlterAction::Keys { enabled }
         } else if self.is_any_word(&["ALGORITHM", "LOCK"]) {
             let lock = self.is_word("LOCK");
             self.advance();

@@ -621,8 +621,11 @@ pub enum AlterAction {
     OrderBy,
     /// `FORCE`.
     Force,
-    /// `DISABLE KEYS`, `ENABLE KEYS`: accepted, without effect.
-    Keys,
+    /// `DISABLE KEYS`, `ENABLE KEYS`: without effect, as the engines here have no such option.
+    Keys {
+        /// `ENABLE`.
+        enabled: bool,
+    },
     /// `ALGORITHM=…`, in capitals.
     Algorithm(String),
     /// `LOCK=…`, in capitals.

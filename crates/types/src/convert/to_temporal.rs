@@ -2,7 +2,9 @@
 
 use super::{Assigned, ConvertContext, Problem, as_text, number, printable};
 use crate::decimal::{Decimal, Rounding};
-use crate::error_code::{ER_TRUNCATED_WRONG_VALUE, ER_WARN_DATA_OUT_OF_RANGE, WARN_DATA_TRUNCATED};
+use crate::error_code::{
+    ER_TRUNCATED_WRONG_VALUE, ER_WARN_DATA_OUT_OF_RANGE, ER_WARN_INVALID_TIMESTAMP, WARN_DATA_TRUNCATED,
+};
 use crate::temporal::{
     Date, DateModes, DateTime, Fractions, IntervalOrDateTime, ParsedTemporal, Time, TimeZone, Timestamp,
     add_interval, datetime_from_number, interval_from_number, parse_datetime, parse_time_under,
@@ -18,6 +20,8 @@ enum Lost {
     Part,
     /// Text after the value.
     Rest,
+    /// A time that the zone's clock has left out.
+    Skipped,
     /// A time beyond the range of TIME was clipped.
     Clipped,
 }
@@ -277,6 +281,7 @@ fn wrong(kind: &'static str, value: &Value, lost: Lost) -> Option<Problem> {
         Lost::Nothing => return None,
         Lost::Part => return Some(Problem::note()),
         Lost::Rest => WARN_DATA_TRUNCATED,
+        Lost::Skipped => ER_WARN_INVALID_TIMESTAMP,
         Lost::Clipped => ER_WARN_DATA_OUT_OF_RANGE,
     };
     let mut problem = Problem::new(ER_TRUNCATED_WRONG_VALUE, warning_code);
@@ -382,6 +387,13 @@ pub(super) fn timestamp(value: Value, decimals: u8, context: &ConvertContext<'_>
             value: zero,
         };
     }
+    // Rounded before the zone is asked: what is rounded into a gap of its clock is in the gap.
+    let Some(read) = read.with_decimals(decimals, context.date_modes.fractions) else {
+        return Assigned {
+            problem: wrong("datetime", &value, Lost::Clipped),
+            value: zero,
+        };
+    };
     let Some(seconds) = context.time_zone.to_utc(read) else {
         return Assigned {
             problem: wrong("datetime", &value, Lost::Rest),
@@ -390,16 +402,10 @@ pub(super) fn timestamp(value: Value, decimals: u8, context: &ConvertContext<'_>
     };
     match u32::try_from(seconds) {
         Ok(stored) if (1..=Timestamp::SECONDS_MAX).contains(&stored) => {
-            let instant = Timestamp::new(stored, read.micros, 6);
-            let Some(instant) = instant.with_decimals(decimals, context.date_modes.fractions) else {
-                return Assigned {
-                    problem: wrong("datetime", &value, Lost::Clipped),
-                    value: zero,
-                };
-            };
+            let instant = Timestamp::new(stored, read.micros, decimals);
             // A local time that was skipped by the clock is stored as the second of the change.
             let skipped = context.time_zone.to_local(seconds) != DateTime { micros: 0, ..read };
-            let lost = if skipped { lost.max(Lost::Rest) } else { lost };
+            let lost = if skipped { lost.max(Lost::Skipped) } else { lost };
             Assigned {
                 problem: wrong("datetime", &value, lost),
                 value: Value::Timestamp(instant),

@@ -42,8 +42,8 @@ use crate::ddl::table::check_table_name;
 use crate::ddl::table_options::OptionStatement;
 use crate::error::{Error, Result};
 use crate::{
-    CheckConstraint, ColumnDefinition, ForeignKey, SYSTEM_DATABASE, TableDefinition, TableDescription,
-    TableEngine, same_name,
+    CheckConstraint, ColumnDefinition, ForeignKey, IndexKind, SYSTEM_DATABASE, TableDefinition,
+    TableDescription, TableEngine, same_name,
 };
 use paceline_syntax::definition::{
     AlterAction, AlterOrigin, AlterTable, ColumnPosition, ForeignKeySpec, IndexSpec, TableConstraint,
@@ -127,7 +127,23 @@ impl Planner<'_> {
         self.alter_indexes(&mut alteration, &actions)?;
         alter_checks(&mut alteration, &actions)?;
         self.alter_keys(&mut alteration, &actions)?;
+        self.note_keys(&alteration, &actions);
         self.finish_alter(alteration)
+    }
+
+    /// 1031 for DISABLE KEYS of a table with an index that is not unique, and for ENABLE KEYS.
+    fn note_keys(&mut self, alteration: &Alteration, actions: &[AlterAction]) {
+        let has_plain = alteration
+            .drafts
+            .iter()
+            .any(|draft| draft.kind == IndexKind::Plain);
+        let is_noted =
+            |action: &AlterAction| matches!(action, AlterAction::Keys { enabled } if *enabled || has_plain);
+        if actions.iter().any(is_noted) {
+            let old = &alteration.old;
+            let message = ER_ILLEGAL_HA.message(&[&old.engine.name(), &old.database(), &old.name()]);
+            self.session.diagnostics.note(ER_ILLEGAL_HA, message);
+        }
     }
 
     /// `ALTER TABLE mysql.gtid_slave_pos ENGINE=InnoDB`, which replicas of MariaDB are set up with: such a table has no

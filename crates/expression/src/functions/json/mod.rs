@@ -122,6 +122,13 @@ pub(super) static FUNCTIONS: &[Function] = &[
     pure("json_compact", (1, 1), bind_json, |args, context| {
         reformat(args, context, Node::write_compact)
     }),
+    pure(
+        "json_normalize",
+        (1, 1),
+        // One digit becomes five characters.
+        |call| Ok(ExprType::text(call.length(0).saturating_mul(5), Collation::Utf8mb4Bin).nullable()),
+        |args, context| reformat(args, context, Node::write_normalized),
+    ),
     pure("json_loose", (1, 1), bind_json, |args, context| {
         reformat(args, context, Node::write_loose)
     }),
