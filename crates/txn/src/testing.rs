@@ -310,7 +310,7 @@ impl Default for TestOptions {
         TestOptions {
             config: Config::default(),
             prepare_step: 1 << 20,
-            acknowledger: Box::new(crate::AcknowledgeAtOnce),
+            acknowledger: Box::new(crate::ImmediateAcknowledger),
         }
     }
 }

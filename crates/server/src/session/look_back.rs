@@ -52,7 +52,7 @@ impl Session {
         let found =
             tokio::task::block_in_place(|| look_back(log, &snapshot, &position, &definitions, BYTES_MAX));
         let found = found.map_err(|error| of_apply(&error, &position))?;
-        transaction.look_back(found.undo, found.version);
+        transaction.read_as_of(found.undo, found.version);
         Ok(transaction)
     }
 }

@@ -246,7 +246,7 @@ impl Session {
         match &self.transaction.state {
             State::Single(_) => self.commit().await,
             State::Open(transaction) => {
-                let settled = transaction.settled();
+                let settled = transaction.reads_published();
                 if !settled.is_ready() {
                     settled.await;
                 }

@@ -172,7 +172,7 @@ mod tests {
         let mut transaction = begin();
         write(&mut transaction, &key(&index, 4), b"rolled back");
         let locked = transaction.lock(&key(&index, 1), LockMode::Exclusive, LockWait::Default);
-        assert_eq!(locked.unwrap(), crate::Granted::Granted);
+        assert_eq!(locked.unwrap(), crate::LockOutcome::Granted);
         assert_eq!(read(&mut transaction, &index).len(), 2);
         transaction.rollback();
         let mut transaction = begin();
