@@ -34,7 +34,7 @@ use crate::transaction::{GtidChoice, Replication};
 use batch::Batch;
 use large::BuiltRows;
 use paceline_binlog::EventGroupBuffer;
-use paceline_storage::{BuildId, CompleteWriteSet, FrozenWriteSet, RowFiles};
+use paceline_storage::{BuildId, FrozenWriteSet, RowFiles, SealedWriteSet};
 use paceline_types::{Gtid, Version};
 use std::sync::Arc;
 use std::time::Instant;
@@ -158,7 +158,7 @@ pub type OnPublish = Box<dyn FnOnce(Version) + Send>;
 
 /// Rows that a transaction writes.
 pub(crate) enum CommitRows {
-    InMemory(CompleteWriteSet),
+    InMemory(SealedWriteSet),
     /// In table files as well as in memory.
     Built(Box<BuiltRows>),
 }
