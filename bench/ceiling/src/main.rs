@@ -8,8 +8,8 @@
 //!        inline   after a group commit led in place by the first to arrive
 //!        thread   after a group commit led on a separate thread, which goes on leading while there is work
 //! ```
-//! A commit is 300 bytes, written into a file of written zeros beside SOCKET, one fdatasync for a group. It prints one line when it
-//! listens and runs until it is killed. A measuring tool, not a model of how to write a server.
+//! A commit is 300 bytes, written into a file of written zeros beside SOCKET, one fdatasync for a group. It prints one
+//! line when it listens and runs until it is killed. A measuring tool, not a model of how to write a server.
 
 use std::fs::{File, OpenOptions};
 use std::os::unix::fs::FileExt;

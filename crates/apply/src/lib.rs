@@ -23,8 +23,8 @@ mod catalog_definitions;
 mod definitions;
 mod error;
 mod group;
-mod look_back;
 mod memory_tables;
+mod past_snapshot;
 mod recovery;
 pub mod replicated;
 
@@ -32,6 +32,6 @@ pub use catalog_definitions::CatalogDefinitions;
 pub use definitions::{DdlEffect, DdlError, Definitions, LoggedDdl, ReplayTable};
 pub use error::{Error, Result};
 pub use group::{Applied, CurrentRows, GroupApplier, MemoryTables, makes_table};
-pub use look_back::{LookedBack, look_back};
 pub use memory_tables::empty_memory_tables;
+pub use past_snapshot::{LookedBack, look_back};
 pub use recovery::{RecoveryReport, recover};

@@ -1,8 +1,8 @@
 //! The running archive: its log, the connections to its primaries, and its clients.
 
 use crate::begin::Beginning;
+use crate::file_lifecycle::Keeper;
 use crate::follow::Follower;
-use crate::keeper::Keeper;
 use crate::options::{ArchiveOptions, Candidates};
 use crate::serve::registry::Sessions;
 use crate::shared::ArchiveShared;

@@ -9,11 +9,11 @@ use crate::archive::{Archive, Opened, version};
 use crate::clock::unix_seconds;
 use crate::closed_files::ClosedFiles;
 use crate::disk::ArchiveDisk;
-use crate::disk::foreign::ForeignDisk;
 use crate::disk::names::LogNames;
+use crate::disk::read_only::ReadOnlyDisk;
 use crate::disk::remote::Fetcher;
 use crate::error::{Error, Result};
-use crate::keeper::Keeper;
+use crate::file_lifecycle::Keeper;
 use crate::options::{ArchiveOptions, Role};
 use crate::refill::refill;
 use crate::serve::listener;
@@ -248,7 +248,7 @@ fn open_read_only(options: &ArchiveOptions, directory: &Path, log_bin: Option<&s
         None => LogNames::in_directory(&datadir)?.base_name,
     };
     let began = Instant::now();
-    let (log, found) = Log::open_read_only(Arc::new(ForeignDisk::default()), &datadir, &log_bin)?;
+    let (log, found) = Log::open_read_only(Arc::new(ReadOnlyDisk::default()), &datadir, &log_bin)?;
     for cut in &found.cuts {
         tracing::warn!(
             "'{}' was torn: it is served up to its last whole transaction, which ends at {}; {} bytes behind that are left out",

@@ -19,8 +19,8 @@
 //! * `mysql` contains MariaDB's system tables, which are built in ([`system`]). The server computes
 //!   `information_schema` and `performance_schema` on demand, see [`paceline_expression::session::VirtualTables`].
 //!
-//! [`ddl`] turns a definition statement into what has to change, at run time and when the log is replayed; [`foreign_key`] is what a
-//! changed row asks of other tables.
+//! [`ddl`] turns a definition statement into what has to change, at run time and when the log is replayed;
+//! [`foreign_key`] is what a changed row asks of other tables.
 #![forbid(unsafe_code)]
 
 mod auto_increment;

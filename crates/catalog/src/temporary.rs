@@ -10,8 +10,8 @@
 //! * They have no records and are not logged: their DDL takes effect in the session immediately, is not undone by a
 //!   rollback, and they are dropped at the end of the session.
 //! * A plan with a temporary table is current while the session has exactly this definition
-//!   ([`paceline_query::plan::Plan::is_current`]): a prepared statement is planned again when such a table is created or
-//!   dropped.
+//!   ([`paceline_query::plan::Plan::is_current`]): a prepared statement is planned again when such a table is created
+//!   or dropped.
 //! * Their rows are in a [`TemporarySpace`], under index numbers that are released when the table is dropped.
 
 use std::collections::HashMap;

@@ -33,7 +33,8 @@ impl Server {
     /// Runs a statement and tells what came of it.
     fn run(&mut self, text: &str) -> String {
         self.session.begin_statement(KeepDiagnostics::No);
-        // Only this statement's conditions: earlier ones, which the server keeps for statements without tables, are not compared here.
+        // Only this statement's conditions: earlier ones, which the server keeps for statements without tables, are not
+        // compared here.
         self.session
             .diagnostics
             .clear(self.session.settings.max_error_count);

@@ -199,7 +199,8 @@ enum State {
 }
 
 impl Accumulator {
-    /// Takes a row of the group into account. Returns by about how many bytes more it keeps than before: 0 unless it grows with the group.
+    /// Takes a row of the group into account. Returns by about how many bytes more it keeps than before: 0 unless it
+    /// grows with the group.
     ///
     /// # Errors
     /// What the arguments meet; 1690.

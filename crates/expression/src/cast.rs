@@ -284,7 +284,8 @@ fn fits(value: &Value, context: &EvalContext<'_>) -> bool {
     values::text_of(value, context).trim().parse::<u64>().is_ok()
 }
 
-/// Rounds a number to an integer between two bounds; past them it is the bound, with 1916: a warning for a decimal, a note for a double.
+/// Rounds a number to an integer between two bounds; past them it is the bound, with 1916: a warning for a decimal, a
+/// note for a double.
 fn number_to_integer(value: &Value, least: i128, most: i128, context: &mut EvalContext<'_>) -> Result<i128> {
     let (number, kind) = match value {
         Value::Decimal(number) => {

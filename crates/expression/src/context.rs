@@ -1,5 +1,6 @@
-//! What evaluation reads and writes besides the row: the session, the parameters, the rows of the queries around, and the state
-//! that some nodes keep during an execution (the cached result of an uncorrelated subquery, the generator of `RAND(3)`).
+//! What evaluation reads and writes besides the row: the session, the parameters, the rows of the queries around, and
+//! the state that some nodes keep during an execution (the cached result of an uncorrelated subquery, the generator of
+//! `RAND(3)`).
 
 use std::any::Any;
 use std::collections::HashMap;
@@ -86,7 +87,8 @@ impl EvalState {
         Self::default()
     }
 
-    /// Keeps no result of correlated subqueries from now on: an INSERT's subqueries see the rows that it has inserted so far.
+    /// Keeps no result of correlated subqueries from now on: an INSERT's subqueries see the rows that it has inserted
+    /// so far.
     pub fn keep_only_uncorrelated(&mut self) {
         self.subqueries.keep_only_uncorrelated();
     }

@@ -22,7 +22,8 @@ pub enum Coercibility {
     Ignorable = 6,
 }
 
-/// Which characters the texts of an expression may have (MariaDB's `MY_REPERTOIRE_*`): what is ASCII goes into any character set.
+/// Which characters the texts of an expression may have (MariaDB's `MY_REPERTOIRE_*`): what is ASCII goes into any
+/// character set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Repertoire {
     /// Those of ASCII.
@@ -62,6 +63,8 @@ pub enum TypeNote {
     Json,
     /// The result of a comparison or of a logical operator.
     Boolean,
+    /// The text of a date or a time whose fraction has so many digits.
+    Fraction(u8),
 }
 
 /// The kind of arithmetic or comparison that a type takes part in (MariaDB's `Item_result`, temporal types apart).
@@ -433,7 +436,8 @@ impl ExprType {
     /// The longest text in characters.
     pub fn max_characters(&self) -> u64 {
         match &self.data_type {
-            // What a function makes of a column's bytes may be as many characters; longer texts keep to the type that they have.
+            // What a function makes of a column's bytes may be as many characters; longer texts keep to the type that
+            // they have.
             DataType::Text {
                 size: size @ (BlobSize::Tiny | BlobSize::Normal),
                 ..
@@ -499,8 +503,8 @@ impl ExprType {
         flags
     }
 
-    /// The decimals that a result set's column definition carries: 31 for FLOAT and DOUBLE without fixed decimals, 39 for
-    /// computed text, 0 for columns of text.
+    /// The decimals that a result set's column definition carries: 31 for FLOAT and DOUBLE without fixed decimals, 39
+    /// for computed text, 0 for columns of text.
     pub fn wire_decimals(&self) -> u8 {
         match self.class() {
             Class::Null => 0,
@@ -520,7 +524,8 @@ impl ExprType {
         }
     }
 
-    /// The length that a result set's column definition carries, where text is sent with at most so many bytes a character.
+    /// The length that a result set's column definition carries, where text is sent with at most so many bytes a
+    /// character.
     pub fn display_length(&self, bytes_per_character: u32) -> u32 {
         if self.is_null() {
             0

@@ -6,8 +6,8 @@
 //!                              constants folded)         outer rows, subqueries)
 //! ```
 //!
-//! * [`bind`](bind_expr) decides everything that the types decide: which conversion, which comparison, which collation, the
-//!   result's type; so evaluation makes no decisions again for each row.
+//! * [`bind`](bind_expr) decides everything that the types decide: which conversion, which comparison, which collation,
+//!   the result's type; so evaluation makes no decisions again for each row.
 //! * A [`Scope`] is the statement's side of binding: columns, aliases, subqueries, aggregates, parameters.
 //! * [`EvalContext`] is the statement's side of evaluation: session, parameters, outer rows, a [`SubqueryRunner`].
 //! * NULL, warnings and errors follow MariaDB 10.11; where evaluation differs it is listed in `tests/expressions/`.
@@ -37,7 +37,7 @@ mod window;
 pub use aggregate::CountedKeys;
 pub use aggregate::own_rule;
 pub use aggregate::{Accumulator, Aggregate, AggregateFunction, Distinctness};
-pub use bind::arithmetic;
+pub use bind::{CollationMix, arithmetic};
 pub use bind::{
     bind_comparison, bind_condition, bind_expr, common_type, comparison_rule, convert_to_common_type,
     union_type,

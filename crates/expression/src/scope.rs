@@ -1,7 +1,7 @@
 //! What the binder asks of the statement around an expression.
 //!
-//! The binder knows operators, functions and types; it does not know tables. Names, subqueries, aggregates and parameters it
-//! resolves through a [`Scope`], which the planner implements for each kind of clause.
+//! The binder knows operators, functions and types; it does not know tables. Names, subqueries, aggregates and
+//! parameters it resolves through a [`Scope`], which the planner implements for each kind of clause.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -63,7 +63,8 @@ pub struct Subquery {
     pub plan: Arc<dyn Any + Send + Sync>,
     /// The types of its columns.
     pub columns: Vec<ExprType>,
-    /// Whether it reads columns of a query around it (at any depth), or changes by itself: then it runs for each row, else once a statement.
+    /// Whether it reads columns of a query around it (at any depth), or changes by itself: then it runs for each row,
+    /// else once a statement.
     pub correlation: Correlation,
     /// The slots of the row around it that it reads.
     pub outer_slots: Vec<usize>,
@@ -126,8 +127,8 @@ pub trait Scope {
         Clause::FieldList
     }
 
-    /// Finds a column or, where the clause allows it, a select alias. Gives [`Expr::column`] for a column of this query's rows,
-    /// [`Expr::outer_column`] for one of a query around it, or a copy of the aliased expression.
+    /// Finds a column or, where the clause allows it, a select alias. Gives [`Expr::column`] for a column of this
+    /// query's rows, [`Expr::outer_column`] for one of a query around it, or a copy of the aliased expression.
     ///
     /// # Errors
     /// 1054 for an unknown name, 1052 for an ambiguous one, 1109 for an unknown table.
@@ -152,9 +153,9 @@ pub trait Scope {
         let _ = name;
     }
 
-    /// The type of the `index`th `?`: [`ExprType::of_value`] of its value where one is known, else [`ExprType::parameter`], which
-    /// leaves comparisons and arithmetic to the values. An execution whose values have other types than the plan was bound
-    /// with must bind again.
+    /// The type of the `index`th `?`: [`ExprType::of_value`] of its value where one is known, else
+    /// [`ExprType::parameter`], which leaves comparisons and arithmetic to the values. An execution whose values have
+    /// other types than the plan was bound with must bind again.
     ///
     /// # Errors
     /// 1064 where parameters are not allowed.
@@ -171,8 +172,8 @@ pub trait Scope {
         Err(errors::error(ER_INVALID_GROUP_FUNC_USE, &[]))
     }
 
-    /// Takes the bound aggregate and gives what stands for its result: usually [`Expr::aggregate`] with its index, which the
-    /// planner later turns into a column of the grouped rows.
+    /// Takes the bound aggregate and gives what stands for its result: usually [`Expr::aggregate`] with its index,
+    /// which the planner later turns into a column of the grouped rows.
     ///
     /// # Errors
     /// 1111.

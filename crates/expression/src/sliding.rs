@@ -1,7 +1,8 @@
 //! Aggregates that can give back what they took: over a frame whose first rows go while others come.
 //!
-//! COUNT, SUM, AVG and the bit functions can; MIN, MAX and the variances cannot. A sum of doubles is kept as MariaDB keeps it, by subtracting what goes:
-//! it gives MariaDB's digits, and where numbers of very different sizes slide through a frame, its rounding errors.
+//! COUNT, SUM, AVG and the bit functions can; MIN, MAX and the variances cannot. A sum of doubles is kept as MariaDB
+//! keeps it, by subtracting what goes: it gives MariaDB's digits, and where numbers of very different sizes slide
+//! through a frame, its rounding errors.
 
 use paceline_types::{Decimal, Value};
 

@@ -1,7 +1,9 @@
-//! Subqueries inside expressions: scalar, EXISTS, IN, ANY and ALL, over the rows that a [`super::SubqueryRunner`] gives.
+//! Subqueries inside expressions: scalar, EXISTS, IN, ANY and ALL, over the rows that a [`super::SubqueryRunner`]
+//! gives.
 //!
-//! Rows are kept in the [`super::EvalState`] for later rows of the query around the subquery ([`super::subquery_results`]); `IN` looks
-//! its needle up in a hash table of them where the rules of comparison allow one.
+//! Rows are kept in the [`super::EvalState`] for later rows of the query around the subquery
+//! ([`super::subquery_results`]); `IN` looks its needle up in a hash table of them where the rules of comparison allow
+//! one.
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -200,7 +202,8 @@ fn extreme(op: CompareOp, quantifier: Quantifier) -> Option<Ordering> {
     })
 }
 
-/// Keeps the row of the least or the greatest value, as MIN and MAX have it whatever it is compared with then, and one of NULL.
+/// Keeps the row of the least or the greatest value, as MIN and MAX have it whatever it is compared with then, and one
+/// of NULL.
 fn keep_extreme(
     rows: Vec<Vec<Value>>,
     subquery: &Subquery,

@@ -1,14 +1,16 @@
 //! Results of subqueries that are kept for the rest of a statement.
 //!
-//! An uncorrelated subquery has one result. A correlated one has a result for each combination of the values that it reads of the
-//! row around it, and rows often repeat them (`l_partkey = p_partkey` in a join of thirty lines to a part). MariaDB has its
-//! `subquery_cache` for this. Two rules keep it from costing more than it gives:
+//! An uncorrelated subquery has one result. A correlated one has a result for each combination of the values that it
+//! reads of the row around it, and rows often repeat them (`l_partkey = p_partkey` in a join of thirty lines to a
+//! part). MariaDB has its `subquery_cache` for this. Two rules keep it from costing more than it gives:
 //!
-//! - After [`MISSES_MAX_FIRST`] misses a subquery that was found in fewer than one of [`HIT_SHARE`] lookups is not kept any more, as in MariaDB.
-//! - Results of one subquery take [`RESULT_BYTES_MAX`] at most. Past that, or past what the session may have, they are dropped
-//!   and the subquery is run for each row again; this is no error.
+//! - After [`MISSES_MAX_FIRST`] misses a subquery that was found in fewer than one of [`HIT_SHARE`] lookups is not kept
+//!   any more, as in MariaDB.
+//! - Results of one subquery take [`RESULT_BYTES_MAX`] at most. Past that, or past what the session may have, they are
+//!   dropped and the subquery is run for each row again; this is no error.
 //!
-//! The key is the identity of the outer values, not their equality by a collation: `a` and `A` are equal, but a subquery may show them.
+//! The key is the identity of the outer values, not their equality by a collation: `a` and `A` are equal, but a
+//! subquery may show them.
 
 use std::collections::HashMap;
 use std::sync::Arc;

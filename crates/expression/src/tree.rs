@@ -1,7 +1,7 @@
 //! The bound expression: names resolved, types and coercions decided, constants folded.
 //!
-//! The binder makes the decisions (by which rule two operands are compared, in which domain an addition is done) and writes
-//! them into the node, so that evaluation only executes them.
+//! The binder makes the decisions (by which rule two operands are compared, in which domain an addition is done) and
+//! writes them into the node, so that evaluation only executes them.
 
 use std::sync::Arc;
 
@@ -39,7 +39,8 @@ pub enum ExprKind {
     },
     /// The value of the `n`th `?`.
     Parameter(usize),
-    /// The `n`th aggregate of the query: the planner rewrites it to a [`ExprKind::Column`] of the grouped row before evaluation.
+    /// The `n`th aggregate of the query: the planner rewrites it to a [`ExprKind::Column`] of the grouped row before
+    /// evaluation.
     Aggregate(usize),
     /// `@name`, in lower case.
     UserVariable(Box<str>),
@@ -267,7 +268,8 @@ pub enum Comparison {
     Decimal,
     /// Doubles: also for a string against a number.
     Double,
-    /// Doubles of which both have fixed decimals, at most this many: they are equal if they differ by less than half of the last digit.
+    /// Doubles of which both have fixed decimals, at most this many: they are equal if they differ by less than half of
+    /// the last digit.
     FixedDouble(u8),
     /// Text by a collation.
     Text(Collation),
@@ -435,8 +437,8 @@ impl Expr {
         }
     }
 
-    /// Whether it gives the same value for every row of one execution: no columns of this query's rows, no aggregates, nothing
-    /// random. Such an expression can be a bound of an index range.
+    /// Whether it gives the same value for every row of one execution: no columns of this query's rows, no aggregates,
+    /// nothing random. Such an expression can be a bound of an index range.
     pub fn is_constant_during_execution(&self) -> bool {
         let mut constant = true;
         self.visit(&mut |node| {

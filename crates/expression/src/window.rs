@@ -75,7 +75,8 @@ impl WindowFunction {
         }
     }
 
-    /// Whether a frame may be written: MariaDB refuses one where it would mean nothing (but takes it with LAG and LEAD).
+    /// Whether a frame may be written: MariaDB refuses one where it would mean nothing (but takes it with LAG and
+    /// LEAD).
     pub fn may_have_frame(&self) -> bool {
         !matches!(
             self,
@@ -102,7 +103,8 @@ impl WindowFunction {
     }
 }
 
-/// `function OVER …`, its window not yet bound: that may name columns of the result, which are not all known before the last one is.
+/// `function OVER …`, its window not yet bound: that may name columns of the result, which are not all known before the
+/// last one is.
 #[derive(Clone, Debug)]
 pub struct WindowCall {
     /// Which function.
@@ -150,6 +152,7 @@ pub enum FrameBound {
     RowsBefore(u64),
     /// So many rows behind it.
     RowsBehind(u64),
-    /// The row's value that is ordered by, moved by the bound's number: the frame reaches as far as rows with this value.
+    /// The row's value that is ordered by, moved by the bound's number: the frame reaches as far as rows with this
+    /// value.
     Value(Box<Expr>),
 }

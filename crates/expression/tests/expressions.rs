@@ -1,8 +1,9 @@
-//! Our answers against MariaDB's: `tests/expressions/*.txt` hold what a MariaDB 10.11 said to several hundred expressions (see
-//! `record.py` there); here each is parsed, bound and evaluated by us, and value, type, warnings and errors are compared.
+//! Our answers against MariaDB's: `tests/expressions/*.txt` hold what a MariaDB 10.11 said to several hundred
+//! expressions (see `record.py` there); here each is parsed, bound and evaluated by us, and value, type, warnings and
+//! errors are compared.
 //!
-//! What differs on purpose is listed in `tests/expressions/deviations.txt`, each with its reason; an entry that no longer differs fails
-//! the test too.
+//! What differs on purpose is listed in `tests/expressions/deviations.txt`, each with its reason; an entry that no
+//! longer differs fails the test too.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -338,8 +339,8 @@ fn shown(value: &Value, ty: &ExprType) -> String {
 const FLAGS_COMPARED: u16 =
     column_flags::UNSIGNED | column_flags::ZEROFILL | column_flags::ENUM | column_flags::SET;
 
-/// Of a column definition's type, length, decimals, flags and collation what is compared: not the length of computed values, and
-/// the decimals of numbers and temporal values only.
+/// Of a column definition's type, length, decimals, flags and collation what is compared: not the length of computed
+/// values, and the decimals of numbers and temporal values only.
 fn essential(recorded: &str) -> String {
     let parts: Vec<u32> = recorded.split(' ').filter_map(|part| part.parse().ok()).collect();
     let [code, _, decimals, flags, collation] = parts[..] else {
@@ -378,7 +379,8 @@ struct Answer {
 
 fn ours(source: &str, table: &Table, session: &mut SessionContext) -> Answer {
     session.begin_statement(KeepDiagnostics::No);
-    // Only this statement's conditions: earlier ones, which the server keeps for statements without tables, are not compared here.
+    // Only this statement's conditions: earlier ones, which the server keeps for statements without tables, are not
+    // compared here.
     session.diagnostics.clear(session.settings.max_error_count);
     let result = evaluate(source, table, session);
     let mut warnings: Vec<String> = Vec::new();

@@ -14,8 +14,8 @@ use std::time::Duration;
 /// Options of `paceline archive`.
 #[derive(Args)]
 pub struct Options {
-    /// A primary to follow: HOST, HOST:PORT or [IPV6]:PORT, or several with commas of which one is the primary at a time. More than once: several primaries,
-    /// each with replication domains of its own.
+    /// A primary to follow: HOST, HOST:PORT or [IPV6]:PORT, or several with commas of which one is the primary at a
+    /// time. More than once: several primaries, each with replication domains of its own.
     #[arg(
         long = "from",
         value_name = "ADDRESS[,ADDRESS…]",
@@ -26,16 +26,19 @@ pub struct Options {
     /// Where the log is kept. Made if it is not there.
     #[arg(long, value_name = "DIR")]
     datadir: Option<PathBuf>,
-    /// Serve the binary log files in a directory, which another server has left, and follow nobody. Nothing is written there.
+    /// Serve the binary log files in a directory, which another server has left, and follow nobody. Nothing is written
+    /// there.
     #[arg(long, value_name = "DIR", conflicts_with_all = ["from", "datadir", "to"])]
     serve: Option<PathBuf>,
-    /// Copy closed files to a directory or an object storage URL (s3://BUCKET/PREFIX), and read them back from there when a replica asks.
+    /// Copy closed files to a directory or an object storage URL (s3://BUCKET/PREFIX), and read them back from there
+    /// when a replica asks.
     #[arg(long, value_name = "DIR|URL")]
     to: Option<String>,
     /// Files that were closed longer ago do not stay on this disk. With --to never before they are copied.
     #[arg(long, value_name = "SECONDS")]
     binlog_expire_logs_seconds: Option<u64>,
-    /// The oldest files do not stay on this disk when all of them are larger than that. With --to never before they are copied.
+    /// The oldest files do not stay on this disk when all of them are larger than that. With --to never before they are
+    /// copied.
     #[arg(long, value_name = "BYTES")]
     max_binlog_total_size: Option<u64>,
     /// How closed files are kept.

@@ -101,8 +101,8 @@ impl fmt::Display for Address {
 /// Limit for the silence of a server.
 #[derive(Args, Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Patience {
-    /// How long connecting may take, and how long the server may send nothing while it is waited for, in seconds; then the command gives
-    /// up. 0: for ever.
+    /// How long connecting may take, and how long the server may send nothing while it is waited for, in seconds; then
+    /// the command gives up. 0: for ever.
     #[arg(long = "net-timeout", value_name = "SECONDS", default_value_t = 60)]
     seconds: u64,
 }

@@ -57,14 +57,16 @@ enum Command {
     Backup(backup::Options),
     /// Keep the log of one primary or several, durably and byte for byte, and serve it to replicas.
     Archive(archive::Options),
-    /// Turn an empty directory into a replica of a running server, and go on as that replica. `paceline join --help` lists its options.
+    /// Turn an empty directory into a replica of a running server, and go on as that replica. `paceline join --help`
+    /// lists its options.
     #[command(disable_help_flag = true, disable_version_flag = true)]
     Join {
         /// PRIMARY --datadir DIR …
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         options: Vec<String>,
     },
-    /// Print a binary log, ours or MariaDB's, as SQL that restores it; and more. `paceline binlog --help` lists its options.
+    /// Print a binary log, ours or MariaDB's, as SQL that restores it; and more. `paceline binlog --help` lists its
+    /// options.
     #[command(disable_help_flag = true, version)]
     Binlog(Box<binlog::Options>),
     /// Make a replica the primary: it fetches what only other replicas have, and they follow it.

@@ -5,7 +5,8 @@ use paceline_replication::replica::definition::TlsSettings;
 use paceline_wire::WireResult;
 use paceline_wire::tls::{ClientTls, TlsParameters};
 
-/// How a command's own connection to a server is encrypted. Every option but --skip-ssl encrypts it, and then nothing is sent in clear.
+/// How a command's own connection to a server is encrypted. Every option but --skip-ssl encrypts it, and then nothing
+/// is sent in clear.
 #[derive(Args, Debug, Clone, Default, PartialEq, Eq)]
 #[command(next_help_heading = "TLS")]
 pub struct TlsOptions {
@@ -39,7 +40,8 @@ pub struct TlsOptions {
     /// The versions to speak: TLSv1.2, TLSv1.3.
     #[arg(long, value_name = "LIST")]
     pub tls_version: Option<String>,
-    /// Believe a server only if the certificate is its own: of the name that it is connected by, or proved by the password.
+    /// Believe a server only if the certificate is its own: of the name that it is connected by, or proved by the
+    /// password.
     #[arg(long, overrides_with = "skip_ssl_verify_server_cert")]
     pub ssl_verify_server_cert: bool,
     /// Do not look at the name (the default).
@@ -134,7 +136,8 @@ pub struct MasterTlsOptions {
     /// The same, in the files of a directory.
     #[arg(long, value_name = "DIR", default_value = "", hide_default_value = true)]
     master_ssl_crlpath: String,
-    /// Believe a primary only if the certificate is its own: of the name that it is connected by, or proved by the password.
+    /// Believe a primary only if the certificate is its own: of the name that it is connected by, or proved by the
+    /// password.
     #[arg(long)]
     master_ssl_verify_server_cert: bool,
 }

@@ -1,9 +1,9 @@
-//! Runs the scripts of `tests/corpus` through this crate, from text to rows, and compares with what a real MariaDB answered
-//! (`tests/corpus/record.py` recorded it). No server, no sockets: a transaction manager on temporary files.
+//! Runs the scripts of `tests/corpus` through this crate, from text to rows, and compares with what a real MariaDB
+//! answered (`tests/corpus/record.py` recorded it). No server, no sockets: a transaction manager on temporary files.
 //!
-//! A script's differences that are known and meant are listed in `NAME.differs` beside it: the expected answer of this server, for whole
-//! statements. `CORPUS_UPDATE=1` prints what differs without failing, `CORPUS_ONLY=name` runs one script, and `CORPUS_ACCEPT=1` writes what
-//! differs into those files, to be looked at line by line.
+//! A script's differences that are known and meant are listed in `NAME.differs` beside it: the expected answer of this
+//! server, for whole statements. `CORPUS_UPDATE=1` prints what differs without failing, `CORPUS_ONLY=name` runs one
+//! script, and `CORPUS_ACCEPT=1` writes what differs into those files, to be looked at line by line.
 
 mod harness;
 

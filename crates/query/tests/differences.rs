@@ -1,4 +1,5 @@
-//! docs/differences.md names every list of recorded differences, with the number of its entries: who adds one says there what it is.
+//! docs/differences.md names every list of recorded differences, with the number of its entries: who adds one says
+//! there what it is.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -6,7 +7,8 @@ use std::path::Path;
 
 const DOCUMENT: &str = "../../docs/differences.md";
 
-/// Entries by the name that the document has for their list: the files of the corpus, and each group of `deviations.txt` by its comment.
+/// Entries by the name that the document has for their list: the files of the corpus, and each group of
+/// `deviations.txt` by its comment.
 fn recorded() -> BTreeMap<String, usize> {
     let mut lists = BTreeMap::new();
     for entry in fs::read_dir("tests/corpus").unwrap() {

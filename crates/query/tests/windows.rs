@@ -1,4 +1,5 @@
-//! Frames that slide, against frames that are computed anew for every row: random tables, random windows, all aggregates.
+//! Frames that slide, against frames that are computed anew for every row: random tables, random windows, all
+//! aggregates.
 
 mod harness;
 

@@ -18,8 +18,8 @@ use paceline_expression::session::{ServerMemory, VirtualColumn};
 use paceline_query::plan::Statistics;
 use paceline_replication::primary::{Primary, SemiSync};
 use paceline_replication::replica::apply::SharedRowOptions;
+use paceline_replication::replica::connection_set::ConnectionSet;
 use paceline_replication::replica::environment::Environment;
-use paceline_replication::replica::replicas::Replicas;
 use paceline_storage::IndexId;
 use paceline_syntax::{Error, Result};
 use paceline_txn::TransactionManager;
@@ -55,14 +55,14 @@ pub struct Server {
     /// Transactions, log and engines.
     pub transactions: Arc<TransactionManager>,
     /// Connections to primaries.
-    replicas: Replicas,
+    replicas: ConnectionSet,
     /// Options for applying their rows, from the variables' current values.
     pub row_options: Arc<SharedRowOptions>,
     /// Temporary tables of the primaries' sessions.
     pub replicated_tables: ReplicatedTables,
     /// Filters of connections that have their own (`replicate_do_db` and related variables).
     pub replica_filters: ReplicaFilters,
-    /// Replicas of this server.
+    /// ConnectionSet of this server.
     pub primary: Primary,
     /// The general log and the slow query log.
     pub statement_logs: StatementLogs,
@@ -103,7 +103,7 @@ impl Server {
         let memory = ServerMemory::new(session_memory_max(&globals));
         let primary = Primary::new(transactions.clone(), semi_sync);
         Arc::new_cyclic(|server| Server {
-            replicas: Replicas::open(environment(server.clone())),
+            replicas: ConnectionSet::open(environment(server.clone())),
             row_options: Arc::new(SharedRowOptions::new(replicated_row_options(&globals))),
             replicated_tables: ReplicatedTables::default(),
             replica_filters,
@@ -136,7 +136,7 @@ impl Server {
     }
 
     /// Returns the connections to primaries.
-    pub fn replicas(&self) -> &Replicas {
+    pub fn replicas(&self) -> &ConnectionSet {
         &self.replicas
     }
 

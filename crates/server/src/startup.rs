@@ -23,19 +23,19 @@
 
 use crate::accounts::InitialAccounts;
 use crate::data_directory::{DataDirectory, DirectoryAge, LOCK_PATIENCE, refuse_anothers};
+use crate::incomplete_directory::{IncompleteDirectory, refuse_incomplete_directory};
 use crate::listener;
 use crate::options::{OfferTls, StartOptions, absolute};
 use crate::replication::ServerEnvironment;
 use crate::server::Server;
 use crate::session::init_file::run_init_file;
-use crate::unfinished::{Unfinished, refuse_unfinished};
 use crate::variables::{Globals, Kind, Setting, Variable, transaction_config};
 use paceline_binlog::LogOrigin;
 use paceline_binlog::log::{Log, LogConfig, OpenRequest, RealDisk, SyncMode};
 use paceline_catalog::CatalogHandle;
 use paceline_replication::primary::{SemiSync, SemiSyncAcknowledger};
+use paceline_replication::replica::connection_set::STOP_PATIENCE;
 use paceline_replication::replica::environment::Environment;
-use paceline_replication::replica::replicas::STOP_PATIENCE;
 use paceline_storage::{Storage, StorageConfig};
 use paceline_txn::{GtidChoice, ManagerParts, Replication, TransactionManager};
 use paceline_types::{DomainId, ServerId};
@@ -66,7 +66,7 @@ const GRACE: Duration = Duration::from_secs(10);
 /// # Errors
 /// A message: why it could not start, or not stop cleanly.
 pub fn run(options: StartOptions) -> Result<(), String> {
-    refuse_unfinished(&options.datadir)?;
+    refuse_incomplete_directory(&options.datadir)?;
     let age = refuse_anothers(&options.datadir, &options.log_bin)?;
     run_in(options, age)
 }
@@ -75,7 +75,7 @@ pub fn run(options: StartOptions) -> Result<(), String> {
 ///
 /// # Errors
 /// The errors of [`run`].
-pub fn run_unfinished(options: StartOptions, directory: &Unfinished) -> Result<(), String> {
+pub fn run_unfinished(options: StartOptions, directory: &IncompleteDirectory) -> Result<(), String> {
     if options.datadir != directory.directory() {
         return Err(format!(
             "{} is not the directory that is being made",
@@ -188,8 +188,8 @@ async fn serve(options: StartOptions, directory: &DataDirectory) -> Result<(), S
         server_id: ServerId(server.globals.number(Variable::ServerId) as u32),
     };
     // A replica empties its MEMORY tables without replicating that, because its GTIDs are its primary's. The same
-    // applies if nothing has been written yet, or nothing after a restore: such a server may become a replica. A promoted
-    // server has replicas of its own.
+    // applies if nothing has been written yet, or nothing after a restore: such a server may become a replica. A
+    // promoted server has replicas of its own.
     let transactions = &server.transactions;
     let logged = transactions.gtid_state().position();
     let is_untouched_copy = || {

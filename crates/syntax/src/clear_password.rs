@@ -1,8 +1,8 @@
 //! A statement's text as others are shown it.
 //!
-//! A log, a list of sessions and a trace keep what they are shown; so in the place of a password they are shown the hash that the server stores, in a statement that
-//! means the same. A comment for other versions (`/*!110000 … */`) becomes a plain one, as in MariaDB: a replica of such a version must not execute what this server
-//! has not.
+//! A log, a list of sessions and a trace keep what they are shown; so in the place of a password they are shown the
+//! hash that the server stores, in a statement that means the same. A comment for other versions (`/*!110000 … */`)
+//! becomes a plain one, as in MariaDB: a replica of such a version must not execute what this server has not.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -32,7 +32,8 @@ pub enum HashForm {
 }
 
 impl ParsedStatement {
-    /// The statement's own text out of the `whole` text, each password in it replaced by its hash, and what was not executed marked as a comment.
+    /// The statement's own text out of the `whole` text, each password in it replaced by its hash, and what was not
+    /// executed marked as a comment.
     ///
     /// A hash consists of letters, digits and the asterisk, so that it needs no escapes in any SQL mode.
     pub fn text_to_show<'a>(&self, whole: &'a [u8], hash: impl Fn(&str) -> String) -> Cow<'a, [u8]> {

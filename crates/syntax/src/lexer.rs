@@ -1,7 +1,7 @@
 //! Bytes to tokens.
 //!
-//! Tokens are made on demand, so that a text of several megabytes is never held as tokens. The text is bytes, not characters: a
-//! client may send a binary string as it is. Rules and quirks are those of `sql/sql_lex.cc`.
+//! Tokens are made on demand, so that a text of several megabytes is never held as tokens. The text is bytes, not
+//! characters: a client may send a binary string as it is. Rules and quirks are those of `sql/sql_lex.cc`.
 
 use std::ops::Range;
 
@@ -101,7 +101,8 @@ pub(crate) struct Lexer<'a> {
     in_version_comment: bool,
     /// Where the last one of them began.
     version_comment_start: usize,
-    /// What is no part of a name that is made of the text: the marks around comments that are executed, and comments for other versions.
+    /// What is no part of a name that is made of the text: the marks around comments that are executed, and comments
+    /// for other versions.
     comment_marks: Vec<Range<usize>>,
     /// Where the `!` stands in each comment that is for newer versions, or for MySQL.
     skipped_versions: Vec<usize>,

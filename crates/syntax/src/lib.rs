@@ -4,13 +4,13 @@
 //! bytes ──lexer──▶ tokens with byte offsets ──grammar──▶ Statement
 //! ```
 //!
-//! The lexer knows MariaDB's comments (`/*!40101 … */` is executed), strings, numbers, variables and the SQL modes that change
-//! them. The grammar is a recursive-descent parser that builds [`Statement`]; queries and expressions within it are [`ast`]'s.
-//! Both are ours: MariaDB's 1064 quotes the text from the token that does not fit, SQL modes change tokens as well as grammar, and texts are bytes
-//! rather than UTF-8. No library gives all three (docs/decisions/0025).
+//! The lexer knows MariaDB's comments (`/*!40101 … */` is executed), strings, numbers, variables and the SQL modes that
+//! change them. The grammar is a recursive-descent parser that builds [`Statement`]; queries and expressions within it
+//! are [`ast`]'s. Both are ours: MariaDB's 1064 quotes the text from the token that does not fit, SQL modes change
+//! tokens as well as grammar, and texts are bytes rather than UTF-8. No library gives all three (docs/decisions/0025).
 //!
-//! * `a SOUNDS LIKE b` is `SOUNDEX(a) = SOUNDEX(b)`; `POSITION(a IN b)` is `LOCATE(a, b)`; `SUBSTRING` in all its forms is `SUBSTR(a, b[, c])`;
-//!   `MEDIAN(x) OVER (…)` is `PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY x) OVER (…)`.
+//! * `a SOUNDS LIKE b` is `SOUNDEX(a) = SOUNDEX(b)`; `POSITION(a IN b)` is `LOCATE(a, b)`; `SUBSTRING` in all its forms
+//!   is `SUBSTR(a, b[, c])`; `MEDIAN(x) OVER (…)` is `PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY x) OVER (…)`.
 //! * `FROM DUAL` is no table at all.
 //!
 //! ```text
@@ -75,7 +75,8 @@ impl Default for ParseOptions {
 }
 
 impl ParseOptions {
-    /// For what was accepted and is read again: its normal form nests deeper than what was written, and limits may have been others.
+    /// For what was accepted and is read again: its normal form nests deeper than what was written, and limits may have
+    /// been others.
     pub fn of_stored() -> Self {
         Self {
             depth_max: 6_000,
@@ -105,8 +106,8 @@ pub struct ParsedStatement {
 
 /// Parses the first statement of a text.
 ///
-/// MariaDB runs a text's statements one by one and parses each only when those before it are done: a syntax error in the second does
-/// not keep the first from running. Call this again with the text from [`ParsedStatement::next`] on.
+/// MariaDB runs a text's statements one by one and parses each only when those before it are done: a syntax error in
+/// the second does not keep the first from running. Call this again with the text from [`ParsedStatement::next`] on.
 ///
 /// # Errors
 /// 1064 with MariaDB's words, 1065 for an empty text, 1290 or 1041 for one whose tree the session has no memory for.

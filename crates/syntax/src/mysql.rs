@@ -1,7 +1,7 @@
 //! Statements of a MySQL server, in MariaDB's words: for a replica that follows one.
 //!
-//! MySQL 8 logs a definition as its client wrote it. Most of it means the same here; what does not is changed in the text, token by token, and all
-//! else is left as it stands:
+//! MySQL 8 logs a definition as its client wrote it. Most of it means the same here; what does not is changed in the
+//! text, token by token, and all else is left as it stands:
 //!
 //! | MySQL's | becomes |
 //! |---|---|
@@ -13,7 +13,8 @@
 //! | `START TRANSACTION` behind a CREATE TABLE: rows follow in the same transaction | nothing |
 //! | statements about MySQL's accounts, tablespaces, servers … | [`MySqlStatement::ItsOwn`] |
 //!
-//! What MariaDB does not have at all (functional key parts, for one) is left in the text, so that whoever executes it is told where it stands.
+//! What MariaDB does not have at all (functional key parts, for one) is left in the text, so that whoever executes it
+//! is told where it stands.
 
 use super::lexer::{Lexer, Spanned, Token};
 use paceline_types::SqlMode;

@@ -14,7 +14,8 @@ pub struct StatementObjects {
     pub tables: Vec<TableName>,
 }
 
-/// Finds what a text's first statement changes. A text that cannot be parsed, and a statement about nothing in particular, names nothing.
+/// Finds what a text's first statement changes. A text that cannot be parsed, and a statement about nothing in
+/// particular, names nothing.
 pub fn statement_objects(text: &[u8], options: &ParseOptions) -> StatementObjects {
     let mut objects = StatementObjects::default();
     let Ok(parsed) = parse_first(text, options) else {

@@ -315,6 +315,14 @@ fn depth_has_a_limit() {
 }
 
 #[test]
+fn a_comment_without_an_end_ends_every_statement() {
+    // The token of such a comment stays: whoever skips words has to stop at it.
+    for statement in ACCEPTED.lines() {
+        let _ = parse(format!("{statement} /*!").as_bytes(), &ParseOptions::default());
+    }
+}
+
+#[test]
 fn damaged_statements_never_crash() {
     // Every prefix, and every statement with one byte changed: the parser must answer, whatever it is.
     let mut seed = 0x2545_F491_4F6C_DD1D_u64;

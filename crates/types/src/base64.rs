@@ -1,6 +1,18 @@
-//! Base64 as BINLOG statements contain it: lines of 76 characters, and several encoded texts one after the other.
+//! Base64 as MariaDB writes and reads it: in lines of 76 characters, with white space anywhere. BINLOG statements
+//! contain several encoded texts one after the other.
+//!
+//! Crate `base64` encodes and decodes. This module adds lines, white space, the boundaries between texts, and the
+//! position that MariaDB names in its warning.
 
-const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+use base64::Engine;
+use base64::alphabet::STANDARD;
+use base64::engine::{GeneralPurpose, GeneralPurposeConfig};
+
+/// Bits after the last byte may have any value, as in MariaDB.
+const ENGINE: GeneralPurpose = GeneralPurpose::new(
+    &STANDARD,
+    GeneralPurposeConfig::new().with_decode_allow_trailing_bits(true),
+);
 /// Input bytes of a full line.
 const LINE_BYTES: usize = 57;
 
@@ -8,55 +20,69 @@ const LINE_BYTES: usize = 57;
 pub fn append_base64_lines(bytes: &[u8], out: &mut Vec<u8>) {
     out.reserve(bytes.len() / 3 * 4 + bytes.len() / LINE_BYTES + 8);
     for line in bytes.chunks(LINE_BYTES) {
-        for group in line.chunks(3) {
-            let byte = |at: usize| u32::from(group.get(at).copied().unwrap_or(0));
-            let bits = byte(0) << 16 | byte(1) << 8 | byte(2);
-            for at in 0..4 {
-                out.push(if at <= group.len() {
-                    ALPHABET[(bits >> (18 - 6 * at) & 63) as usize]
-                } else {
-                    b'='
-                });
-            }
-        }
+        append_base64(line, out);
         out.push(b'\n');
     }
 }
 
-/// Decodes a sequence of Base64 texts, each with or without padding. White space is skipped. Returns `None` if the text
-/// is not Base64.
-pub fn decode_base64_texts(text: &[u8]) -> Option<Vec<u8>> {
-    let mut out = Vec::with_capacity(text.len() / 4 * 3);
-    // Digits of the current group of four, and their number.
-    let (mut bits, mut digits, mut padding) = (0u32, 0, 0);
-    for byte in text.iter().filter(|byte| !byte.is_ascii_whitespace()) {
-        let value = match *byte {
-            b'=' if digits >= 2 => {
-                padding += 1;
-                0
-            }
-            byte if padding == 0 => value_of(byte)?,
-            _ => return None,
-        };
-        (bits, digits) = (bits << 6 | value, digits + 1);
-        if digits == 4 {
-            out.extend_from_slice(&bits.to_be_bytes()[1..4 - padding]);
-            (bits, digits, padding) = (0, 0, 0);
-        }
-    }
-    (digits == 0).then_some(out)
+/// Appends the encoded bytes in one line, without a newline.
+pub fn append_base64(bytes: &[u8], out: &mut Vec<u8>) {
+    let start = out.len();
+    out.resize(start + bytes.len().div_ceil(3) * 4, 0);
+    let encoded = ENGINE.encode_slice(bytes, &mut out[start..]);
+    encoded.expect("there is room for all groups");
 }
 
-fn value_of(digit: u8) -> Option<u32> {
-    let (first, base) = match digit {
-        b'A'..=b'Z' => (b'A', 0),
-        b'a'..=b'z' => (b'a', 26),
-        b'0'..=b'9' => (b'0', 52),
-        b'+' => return Some(62),
-        b'/' => return Some(63),
-        _ => return None,
-    };
-    Some(u32::from(digit - first) + base)
+/// Returns the encoded bytes in lines with newlines between them: TO_BASE64.
+pub fn to_base64(bytes: &[u8]) -> String {
+    let mut out = Vec::new();
+    append_base64_lines(bytes, &mut out);
+    out.pop();
+    String::from_utf8(out).expect("Base64 is ASCII")
+}
+
+/// Decodes a text: FROM_BASE64. White space is skipped.
+///
+/// # Errors
+/// The position of the byte that MariaDB complains about. It is the length of the text if the text ends too early.
+pub fn from_base64(text: &[u8]) -> Result<Vec<u8>, usize> {
+    let digits: Vec<u8> = without_white_space(text).map(|(_, byte)| byte).collect();
+    ENGINE.decode(digits).map_err(|_| bad_position(text))
+}
+
+fn bad_position(text: &[u8]) -> usize {
+    let mut padding = 0;
+    for (count, (at, byte)) in without_white_space(text).enumerate() {
+        let is_digit = byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/');
+        padding += usize::from(byte == b'=');
+        let is_group_end = count % 4 == 3;
+        if (byte != b'=' && (!is_digit || padding > 0)) || (is_group_end && padding > 2) {
+            return at;
+        }
+    }
+    text.len()
+}
+
+fn without_white_space(text: &[u8]) -> impl Iterator<Item = (usize, u8)> {
+    let bytes = text.iter().copied().enumerate();
+    bytes.filter(|(_, byte)| !byte.is_ascii_whitespace())
+}
+
+/// Decodes a sequence of Base64 texts, each with its padding. White space is skipped. Returns `None` if the text is not
+/// Base64.
+pub fn decode_base64_texts(text: &[u8]) -> Option<Vec<u8>> {
+    let digits: Vec<u8> = without_white_space(text).map(|(_, byte)| byte).collect();
+    let mut out = Vec::with_capacity(digits.len() / 4 * 3);
+    let mut rest = digits.as_slice();
+    while !rest.is_empty() {
+        // A text ends with the group of four that contains its padding.
+        let padding = rest.iter().position(|byte| *byte == b'=');
+        let end = padding.map_or(rest.len(), |at| (at / 4 + 1) * 4);
+        let (one, behind) = rest.split_at_checked(end)?;
+        ENGINE.decode_vec(one, &mut out).ok()?;
+        rest = behind;
+    }
+    Some(out)
 }
 
 #[cfg(test)]
@@ -105,6 +131,41 @@ mod tests {
         assert_eq!(decode_base64_texts(b" Zg==\nZm8=Zm9v\n").unwrap(), b"ffofoo");
         for wrong in ["Z", "Zg=", "Zg=A", "=Zg=", "Z===", "Zm9v!AAA", "Zm9\u{e9}"] {
             assert_eq!(decode_base64_texts(wrong.as_bytes()), None, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn texts_of_sql_have_newlines_between_lines() {
+        assert_eq!(to_base64(b""), "");
+        assert_eq!(to_base64(b"foob"), "Zm9vYg==");
+        assert_eq!(to_base64(&[0; 57]).len(), 76);
+        assert_eq!(
+            to_base64(&[0; 58]).lines().map(str::len).collect::<Vec<_>>(),
+            [76, 4]
+        );
+        assert_eq!(from_base64(b" Zm9v\nYg == ").unwrap(), b"foob");
+        assert_eq!(from_base64(b"").unwrap(), b"");
+        // The four bits after the byte are not zero.
+        assert_eq!(from_base64(b"Zh==").unwrap(), b"f");
+    }
+
+    #[test]
+    fn the_position_of_what_is_not_base64() {
+        for (text, position) in [
+            ("Z", 1),
+            ("Zg", 2),
+            ("Zg =", 4),
+            ("Zg=A", 3),
+            ("Z===", 3),
+            ("====", 3),
+            ("=Zg=", 1),
+            ("Zg==Zg==", 4),
+            ("Zg====", 6),
+            ("Zg======", 7),
+            ("Zm9v !AAA", 5),
+            ("Zm9v\u{e9}", 4),
+        ] {
+            assert_eq!(from_base64(text.as_bytes()), Err(position), "{text}");
         }
     }
 }

@@ -65,15 +65,6 @@ pub enum Error {
     /// A table map's metadata does not fit its columns.
     #[error("malformed column metadata in a table map")]
     MalformedMetadata,
-    /// The bytes are not a document in MySQL's binary form.
-    #[error("malformed binary JSON document")]
-    MalformedJson,
-    /// The bytes are not changes of a JSON document in MySQL's form.
-    #[error("malformed changes of a JSON document")]
-    MalformedJsonDiff,
-    /// The changes do not fit this JSON document.
-    #[error("changes of a JSON document do not fit it")]
-    JsonDiffNotApplied,
 }
 
 impl Error {
@@ -88,10 +79,7 @@ impl Error {
             Error::TruncatedImage { .. }
             | Error::InvalidImage { .. }
             | Error::UnknownColumnType(_)
-            | Error::MalformedMetadata
-            | Error::MalformedJson => error_code::ER_BINLOG_LOGICAL_CORRUPTION,
-            Error::MalformedJsonDiff => error_code::ER_CORRUPTED_JSON_DIFF,
-            Error::JsonDiffNotApplied => error_code::ER_COULD_NOT_APPLY_JSON_DIFF,
+            | Error::MalformedMetadata => error_code::ER_BINLOG_LOGICAL_CORRUPTION,
             Error::WrongType { .. } | Error::ColumnCount { .. } => error_code::ER_UNKNOWN_ERROR,
         }
     }

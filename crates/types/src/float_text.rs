@@ -187,7 +187,21 @@ pub fn append_float(number: f32, out: &mut Vec<u8>) {
 /// Appends a number with a fixed number of decimals (`DOUBLE(10,2)`, ROUND).
 pub fn append_fixed(number: f64, decimals: u8, out: &mut Vec<u8>) {
     let start = out.len();
-    let written = write!(Bytes(out), "{number:.*}", usize::from(decimals));
+    let decimals = usize::from(decimals);
+    // No more digits than tell it from its neighbours: zeros stand for the others.
+    let written = write!(Bytes(out), "{number}");
+    let fraction = match out[start..].iter().position(|byte| *byte == b'.') {
+        Some(point) => out.len() - start - point - 1,
+        None => 0,
+    };
+    let written = written.and_then(|()| match fraction {
+        _ if fraction > decimals => {
+            out.truncate(start);
+            write!(Bytes(out), "{number:.decimals$}")
+        }
+        0 if decimals > 0 => write!(Bytes(out), ".{:0>decimals$}", ""),
+        _ => write!(Bytes(out), "{:0>width$}", "", width = decimals - fraction),
+    });
     debug_assert!(written.is_ok());
     if out[start..].starts_with(b"-") && !out[start..].iter().any(|byte| (b'1'..=b'9').contains(byte)) {
         out.remove(start);

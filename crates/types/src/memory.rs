@@ -7,10 +7,13 @@
 //!                 └── execute::memory::Reservation     what one collection has of a statement's
 //! ```
 //!
-//! A charge asks the accounts for chunks, so that a row that is collected costs an addition and a comparison, and it gives back what it has when it is
-//! dropped: a statement that ends, however it ends, leaves nothing behind. A refusal is an error of the statement; whatever can go on in a file does
-//! that instead. A session may have at most as much as it leaves free of the server's limit: one alone gets half, n greedy ones get a part of n + 1 each,
-//! and the last part is there for the small statements of everybody else. (A fixed share per session would let a few fill the whole.) Accounts count what is collected and grows with the data. The fixed parts of a session and the engine's caches have limits of their own.
+//! A charge asks the accounts for chunks, so that a row that is collected costs an addition and a comparison, and it
+//! gives back what it has when it is dropped: a statement that ends, however it ends, leaves nothing behind. A refusal
+//! is an error of the statement; whatever can go on in a file does that instead. A session may have at most as much as
+//! it leaves free of the server's limit: one alone gets half, n greedy ones get a part of n + 1 each, and the last part
+//! is there for the small statements of everybody else. (A fixed share per session would let a few fill the whole.)
+//! Accounts count what is collected and grows with the data. The fixed parts of a session and the engine's caches have
+//! limits of their own.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

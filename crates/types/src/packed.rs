@@ -8,30 +8,36 @@
 use crate::error::{Error, Result};
 
 /// Reader that consumes bytes from the front.
-pub(crate) struct Reader<'a> {
+pub struct Reader<'a, E = Error> {
     rest: &'a [u8],
     /// Error if the bytes end too early or do not start with a packed integer.
-    malformed: fn() -> Error,
+    malformed: fn() -> E,
 }
 
-impl<'a> Reader<'a> {
-    pub fn new(bytes: &'a [u8], malformed: fn() -> Error) -> Self {
+impl<'a, E> Reader<'a, E> {
+    /// Creates a reader whose errors `malformed` makes.
+    pub fn new(bytes: &'a [u8], malformed: fn() -> E) -> Self {
         Reader {
             rest: bytes,
             malformed,
         }
     }
 
+    /// Returns whether all bytes have been read.
     pub fn is_empty(&self) -> bool {
         self.rest.is_empty()
     }
 
     /// Returns the error for bytes that cannot be decoded.
-    pub fn malformed(&self) -> Error {
+    pub fn malformed(&self) -> E {
         (self.malformed)()
     }
 
-    pub fn take(&mut self, count: usize) -> Result<&'a [u8]> {
+    /// Reads `count` bytes.
+    ///
+    /// # Errors
+    /// The reader's error if there are not enough bytes.
+    pub fn take(&mut self, count: usize) -> Result<&'a [u8], E> {
         let (taken, rest) = self
             .rest
             .split_at_checked(count)
@@ -40,18 +46,29 @@ impl<'a> Reader<'a> {
         Ok(taken)
     }
 
-    pub fn array<const N: usize>(&mut self) -> Result<[u8; N]> {
+    /// Reads `N` bytes.
+    ///
+    /// # Errors
+    /// The reader's error if there are not enough bytes.
+    pub fn array<const N: usize>(&mut self) -> Result<[u8; N], E> {
         let (taken, rest) = self.rest.split_first_chunk().ok_or_else(|| self.malformed())?;
         self.rest = rest;
         Ok(*taken)
     }
 
-    pub fn byte(&mut self) -> Result<u8> {
+    /// Reads a byte.
+    ///
+    /// # Errors
+    /// The reader's error if there are not enough bytes.
+    pub fn byte(&mut self) -> Result<u8, E> {
         self.array().map(|[byte]| byte)
     }
 
     /// Reads a packed integer.
-    pub fn length(&mut self) -> Result<usize> {
+    ///
+    /// # Errors
+    /// The reader's error if the bytes do not start with a packed integer.
+    pub fn length(&mut self) -> Result<usize, E> {
         let length = match self.byte()? {
             short @ 0..=250 => u64::from(short),
             0xfc => u64::from(u16::from_le_bytes(self.array()?)),
@@ -66,7 +83,10 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads a length and that number of bytes.
-    pub fn counted(&mut self) -> Result<&'a [u8]> {
+    ///
+    /// # Errors
+    /// The reader's error if there are not enough bytes.
+    pub fn counted(&mut self) -> Result<&'a [u8], E> {
         let length = self.length()?;
         self.take(length)
     }
@@ -97,8 +117,8 @@ mod tests {
     fn no_length_begins_with_251_or_255() {
         for first in [251, 255] {
             let bytes = [first, 0, 0, 0, 0, 0, 0, 0, 0];
-            let mut reader = Reader::new(&bytes, || Error::MalformedJsonDiff);
-            assert_eq!(reader.length(), Err(Error::MalformedJsonDiff));
+            let mut reader = Reader::new(&bytes, || Error::MalformedMetadata);
+            assert_eq!(reader.length(), Err(Error::MalformedMetadata));
         }
     }
 }

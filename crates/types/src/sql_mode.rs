@@ -1,4 +1,5 @@
-//! The session's SQL mode: a set of flags with MariaDB's own bit values, because they are also what a Query event carries.
+//! The session's SQL mode: a set of flags with MariaDB's own bit values, because they are also what a Query event
+//! carries.
 
 use std::fmt;
 

@@ -1,12 +1,13 @@
 """Proofs that MariaDB contradicts itself: the same question asked of it once more so that another plan answers it.
 
 A difference is proven to be a plan's choice where MariaDB gives our answer as soon as its optimizer is told to do something else, as soon as the tables have
-no keys, or as soon as a condition is written so that outer joins are not made inner ones. Nothing else is taken for a proof: the whole answer has to be ours.
+no keys, or as soon as the statement is written otherwise and says the same (rewritings.py). The whole answer has to be ours.
 """
 
 import re
 
 from .pair import Answer, Pair
+from .rewritings import REWRITINGS, with_conditions_in_if, with_null_asked_first
 from .tree import Node
 
 SWITCHES = {
@@ -18,10 +19,11 @@ SWITCHES = {
     "subquery_cache=off": "it keeps results of subqueries by the outer values, compared by their collation",
 }
 WITHOUT_KEYS = "A plan's choice: MariaDB answers as we do when its tables have no keys"
-OUTER_JOINS = ("MariaDB's error: it makes an outer join an inner one under a condition that it thinks never true for NULL (CHAR, FIELD, MAKE_SET, INTERVAL, rows); "
-               "it answers as we do where the condition stands in IF")
-NULL_IN = ("MariaDB's error: NULL IN (SELECT ...) where its cache holds the left side as another type (dates, times) is not NULL; "
-           "it answers as we do where `x IS NULL` is asked first")
+GROUPS_SORTED = "A plan's choice: MariaDB answers as we do where SQL_BIG_RESULT has it sort the rows instead of keeping groups in a temporary table"
+EVALUATIONS = "Number of evaluations: both servers refuse, or warn of, the same values; whether an expression is evaluated for them at all depends on the plan"
+OUT_OF_RANGE = 1690
+# Division by zero, truncated and incorrect values, texts that are none.
+STRICT_ERRORS = (1292, 1300, 1365, 1411, 1441, 1916)
 ALL_AT_ONCE = "A plan's choice: MariaDB answers as we do when its tables have no keys, conditions stand in IF, and nothing is materialized"
 NAIVE = "materialization=off,semijoin=off,subquery_cache=off,derived_merge=off,condition_pushdown_for_derived=off"
 
@@ -33,14 +35,15 @@ class Controls:
         self.pair, self.definitions = pair, definitions
         self.has_copies = False
 
-    def reason(self, tree: Node, ours: Answer, kind_of) -> str | None:
+    def reason(self, tree: Node, ours: Answer, theirs: Answer, kind_of) -> str | None:
         """Why MariaDB's answer is one of several that it has, where one of the others is ours."""
         statement = tree.sql()
-        in_if, asked_first = with_conditions_in_if(tree).sql(), with_null_asked_first(tree).sql()
-        if in_if != statement and not kind_of(ours, self.answer(in_if)):
-            return OUTER_JOINS if " join " in statement else "A plan's choice: MariaDB answers as we do where the conditions stand in IF"
-        if asked_first != statement and not kind_of(ours, self.answer(asked_first)):
-            return NULL_IN
+        for rewrite, why in REWRITINGS:
+            form = rewrite(tree).sql()
+            if form != statement and not kind_of(ours, self.answer(form)):
+                return why
+        if " group by " in statement and statement.startswith("select ") and not kind_of(ours, self.answer(f"select sql_big_result {statement[7:]}")):
+            return GROUPS_SORTED
         has_keys = bool(re.search(r" key \(", "".join(self.definitions)))
         has_subquery = bool(re.search(r"\(select |^with", statement))
         if has_subquery:
@@ -51,11 +54,43 @@ class Controls:
             return WITHOUT_KEYS
         if has_keys or has_subquery:
             self.pair.theirs.run(f"set optimizer_switch = '{NAIVE}'")
-            answers = [self.without_keys(form) for form in (with_conditions_in_if(with_null_asked_first(tree)).sql(), in_if, statement)]
+            answers = [self.without_keys(form)
+                       for form in (with_conditions_in_if(with_null_asked_first(tree)).sql(), with_conditions_in_if(tree).sql(), statement)]
             self.pair.theirs.run("set optimizer_switch = default")
             if not all(kind_of(ours, answer) for answer in answers):
                 return ALL_AT_ONCE
         return None
+
+    def is_of_evaluations(self, tree: Node, ours: Answer, theirs: Answer) -> bool:
+        """Whether both servers refuse or warn of the same values, and only one met them."""
+        if ours.result[0] == theirs.result[0] == "error":
+            # A bad constant is a warning to MariaDB, which looks at it before it writes; then it has something else to refuse.
+            return (ours.result[1] in STRICT_ERRORS and self.says(self.pair.theirs, tree, ours.result[1])
+                    or theirs.result[1] in STRICT_ERRORS and self.says(self.pair.ours, tree, theirs.result[1]))
+        missing = []
+        for side, own, other in ((self.pair.ours, ours, theirs), (self.pair.theirs, theirs, ours)):
+            if other.result[0] == "error" and own.result[0] != "error":
+                # An error of a strict write is a warning in a query.
+                if other.result[1] not in (OUT_OF_RANGE, *STRICT_ERRORS):
+                    return False
+                missing.append((side, other.result[1]))
+            elif own.result != other.result and "error" not in (own.result[0], other.result[0]):
+                return False
+            if own.result == other.result:
+                missing += [(side, code) for _, code in set(other.warnings) - set(own.warnings)]
+        return bool(missing) and all(self.says(side, tree, code) for side, code in missing)
+
+    def says(self, side, tree: Node, code: int) -> bool:
+        """Whether some expression of the statement has that error or warning for some row of its tables."""
+        statement = tree.sql()
+        tables = {alias: f"{table} {alias}" for table, alias in re.findall(r"\b(t\d) ([a-c]\d|x)\b", statement)}
+        for expression in sorted(expressions(tree), key=len, reverse=True):
+            used = sorted(set(re.findall(r"\b([a-c]\d|x|t\d)\.", expression)))
+            sources = ", ".join(tables.get(name, name) for name in used)
+            answer = side.run(f"select {expression}{' from ' if sources else ''}{sources}", with_warnings=True)
+            if answer.result == ("error", code) or code in [number for _, number in answer.warnings]:
+                return True
+        return False
 
     def answer(self, statement: str) -> Answer:
         side = self.pair.theirs
@@ -86,20 +121,7 @@ class Controls:
         return answer
 
 
-def with_conditions_in_if(tree: Node) -> Node:
-    """The statement with each WHERE's condition inside of IF: the same to a reader, but not to an optimizer."""
-    children = [with_conditions_in_if(child) for child in tree.children]
-    if tree.text == " where {}":
-        return Node(tree.text, [Node("if({}, 1, 0)", children)])
-    if tree.text.endswith(" where {}))"):
-        children[-1] = Node("if({}, 1, 0)", [children[-1]])
-    return Node(tree.text, children, tree.kind)
-
-
-def with_null_asked_first(tree: Node) -> Node:
-    """The statement with each comparison of a value with the rows of a subquery guarded by `IS NULL`, which says the same."""
-    children = [with_null_asked_first(child) for child in tree.children]
-    same = Node(tree.text, children, tree.kind)
-    if tree.text in ("({} in (select {} from {} where {}))", "({} not in (select {} from {} where {}))", "({} > any (select {} from {} where {}))"):
-        return Node("if({} is null and exists (select 1 from {} where {}), null, {})", [children[0], children[2], children[3], same])
-    return same
+def expressions(tree: Node) -> set[str]:
+    """Every expression of a statement that may say something."""
+    found = {tree.sql()} if tree.kind == "expression" and (tree.children or " " in tree.text) else set()
+    return found.union(*(expressions(child) for child in tree.children))

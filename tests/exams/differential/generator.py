@@ -124,7 +124,7 @@ class Generator:
             else:
                 on = self.condition(before + own, 2)
             kind = self.random.choice(["join", "left join", "left join", "right join"])
-            parts.append(fixed(f" {kind} {table.name} {alias} on {{}}", on))
+            parts.append(optional(f" {kind} {table.name} {alias} on {{}}", on))
         return Node("{}" * len(parts), parts), self.scope_of(names)
 
     def subquery_condition(self, scope, level: int) -> Node:
@@ -151,17 +151,15 @@ class Generator:
         where = self.where(scope, level)
         count = columns or self.random.randint(1, 3)
         if self.random.random() < 0.3:
-            keys = [self.any_expression(scope, 2) for _ in range(self.random.randint(0, 2))]
-            items = [*keys][:count]
-            while len(items) < count:
+            keys = [self.any_expression(scope, 2) for _ in range(self.random.randint(0, 2))][:count]
+            aggregates = []
+            while len(keys) + len(aggregates) < count:
                 text, letters = self.random.choice(AGGREGATES)
-                items.append(fixed(text, self.expression(self.family(letters, "number"), scope, 2)))
-            grouped = keys[:count]
-            group = optional(" group by {}", joined(", ", grouped)) if grouped else Node("")
+                aggregates.append(fixed(text, self.expression(self.family(letters, "number"), scope, 2)))
             having = Node("")
-            if grouped and self.random.random() < 0.3:
+            if keys and self.random.random() < 0.3:
                 having = optional(" having count(*) > {}", expression(self.random.choice("0123")))
-            return Node("select {} from {}{}{}{}", [joined(", ", items), tables, where, group, having])
+            return Node("", [joined(", ", keys), joined(", ", aggregates), tables, where, having], "grouped")
         distinct = optional("distinct ") if self.random.random() < 0.2 else Node("")
         items = joined(", ", [self.any_expression(scope) for _ in range(count)])
         tail = Node("")

@@ -57,12 +57,13 @@ class Side:
             return ()
         return tuple(map(repr, self.rows(f"select * from {changed[1]} order by id")))
 
-    def run(self, statement: str) -> Answer:
+    def run(self, statement: str, with_warnings: bool | None = None) -> Answer:
         cursor = self.connection.cursor()
+        with_warnings = self.with_warnings if with_warnings is None else with_warnings
         warnings = ()
         try:
             cursor.execute(statement)
-            if self.with_warnings and cursor._result.warning_count:
+            if with_warnings and cursor._result.warning_count:
                 warnings = self.said()
             rows = cursor.fetchall()
             result = tuple(map(repr, rows)) if is_ordered(statement) else tuple(sorted(map(repr, rows)))

@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 
-from .controls import Controls
+from .controls import EVALUATIONS, Controls
 from .known import reason_for
 from .pair import Answer, Pair
 from .tree import Node
@@ -38,8 +38,8 @@ def shrink(pair: Pair, history: list[str], tree: Node, kind: str) -> Finding:
     controls = Controls(pair, definitions)
     tries = 0
     answers = pair.answers(tree.sql())
-    # A large statement has a piece of everything: only a proof says why, no pattern.
-    reason = controls.reason(tree, answers[0], kind_of)
+    # A large statement has a piece of everything: only a proof says why, no pattern and no warning.
+    reason = controls.reason(tree, *answers, kind_of)
     smaller_found = True
     while smaller_found and not reason and tries < TRIES_MAX:
         smaller_found = False
@@ -52,14 +52,14 @@ def shrink(pair: Pair, history: list[str], tree: Node, kind: str) -> Finding:
             candidate = pair.answers(other.sql())
             if kind_of(*candidate) != kind:
                 continue
-            why = reason_for(other.sql(), definitions, *candidate) or controls.reason(other, candidate[0], kind_of)
+            why = reason_of_small(controls, other, candidate)
             if why:
                 explained = explained or (other, candidate, why)
                 continue
             tree, answers, smaller_found = other, candidate, True
             break
         if not smaller_found:
-            reason = reason_for(tree.sql(), definitions, *answers)
+            reason = reason_of_small(controls, tree, answers)
             if explained and not reason:
                 tree, answers, reason = explained
     statement = tree.sql()
@@ -70,6 +70,12 @@ def shrink(pair: Pair, history: list[str], tree: Node, kind: str) -> Finding:
         answers = pair.answers(statement)
     pair.reset(history)
     return Finding(statement, smaller or history, *answers, None)
+
+
+def reason_of_small(controls: Controls, tree: Node, answers: tuple[Answer, Answer]) -> str | None:
+    """Why a statement differs that is small enough for its parts to say it."""
+    reason = reason_for(tree.sql(), *answers) or controls.reason(tree, *answers, kind_of)
+    return reason or (EVALUATIONS if controls.is_of_evaluations(tree, *answers) else None)
 
 
 def with_fewer_rows(pair: Pair, history: list[str], definitions: list[str], statement: str, kind: str) -> list[str] | None:

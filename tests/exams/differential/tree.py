@@ -16,12 +16,16 @@ class Node:
     text: str
     children: list[Node] = field(default_factory=list)
     # What may stand here instead, smallest first: "expression" (children of the same kind, literals), "list" (any part of the
-    # children), "optional" (nothing), "fixed".
+    # children), "optional" (nothing), "grouped" (its keys stand in the select list and in GROUP BY: both have the same), "fixed".
     kind: str = "fixed"
 
     def sql(self) -> str:
         if self.kind == "list":
             return self.text.join(child.sql() for child in self.children)
+        if self.kind == "grouped":
+            keys, aggregates, tables, where, having = (child.sql() for child in self.children)
+            grouped = f" group by {keys}{having}" if keys else ""
+            return f"select {', '.join(part for part in (keys, aggregates) if part)} from {tables}{where}{grouped}"
         parts = iter(self.children)
         return HOLE.sub(lambda _: next(parts).sql(), self.text)
 

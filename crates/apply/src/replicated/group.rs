@@ -3,7 +3,7 @@
 use super::change::RowChanger;
 use super::events::{AfterImages, ReplicatedRows, RowMapping, all_columns};
 use super::failure::Failure;
-use super::foreign;
+use super::row_conversion;
 use super::statement_counts::StatementCounts;
 use super::table::MappedTable;
 use super::{RowOptions, SkippedErrors};
@@ -103,7 +103,7 @@ pub enum RowsOutcome {
 /// Applies transactions one after the other. Reuses its buffers from one to the next.
 pub struct RowApplier {
     changer: RowChanger,
-    foreign: foreign::ForeignRows,
+    foreign: row_conversion::ForeignRows,
     skipped_errors: SkippedErrors,
     counts: Arc<StatementCounts>,
     /// Text of the statement to which the next rows belong.
@@ -121,7 +121,7 @@ impl RowApplier {
     ) -> Self {
         RowApplier {
             changer: RowChanger::default(),
-            foreign: foreign::ForeignRows::new(statistics),
+            foreign: row_conversion::ForeignRows::new(statistics),
             skipped_errors: options.skipped_errors.clone(),
             counts,
             annotation: None,

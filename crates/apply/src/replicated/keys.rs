@@ -15,7 +15,7 @@
 use super::ExecMode;
 use super::events::{AfterImages, ReplicatedRows, all_columns, each_rows_event};
 use super::failure::Failure;
-use super::foreign::{HeldColumns, key_of};
+use super::row_conversion::{HeldColumns, key_of};
 use super::table::MappedTable;
 use paceline_binlog::event::{RowsEvent, RowsFlags, RowsKind};
 use paceline_catalog::foreign_key::Changed;

@@ -25,10 +25,10 @@ mod change;
 mod convert;
 mod events;
 mod failure;
-mod foreign;
 mod group;
 mod keys;
 mod older;
+mod row_conversion;
 mod statement_counts;
 mod table;
 

@@ -1,4 +1,5 @@
-//! How many statements of primaries were applied as rows, for `Com_insert` and its like: MariaDB's SQL thread counts there too.
+//! How many statements of primaries were applied as rows, for `Com_insert` and its like: MariaDB's SQL thread counts
+//! there too.
 
 use paceline_binlog::event::RowsKind;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -13,9 +13,9 @@
 //! - [`names`]: names of the files. [`seekable`]: the compressed form. [`framed`]: reads it. [`remote`]: reads it from
 //!   object storage. [`foreign`]: another server's files.
 
-pub mod foreign;
 pub mod framed;
 pub mod names;
+pub mod read_only;
 pub mod remote;
 pub mod seekable;
 
@@ -88,7 +88,7 @@ impl ArchiveDisk {
     pub fn open_to_read(&self, path: &Path) -> io::Result<Arc<dyn DiskFile>> {
         self.open_as(path, |path| {
             let file = File::open(path)?;
-            Ok(Arc::new(foreign::ReadOnlyFile(file)) as Arc<dyn DiskFile>)
+            Ok(Arc::new(read_only::ReadOnlyFile(file)) as Arc<dyn DiskFile>)
         })
     }
 

@@ -62,8 +62,8 @@ pub struct Chosen {
     pub address: Address,
 }
 
-/// Connects to the first candidate that accepts writes, or else to the first that answers. `unfit` is chosen only if no other
-/// candidate answers.
+/// Connects to the first candidate that accepts writes, or else to the first that answers. `unfit` is chosen only if no
+/// other candidate answers.
 ///
 /// # Errors
 /// The error of the first candidate, if none answers.

@@ -18,7 +18,7 @@
 //! it is needed.
 
 pub mod candidates;
-pub mod scout;
+pub mod primary_watch;
 mod session;
 pub mod status;
 

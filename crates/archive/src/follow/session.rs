@@ -2,7 +2,7 @@
 
 use super::candidates::{Chosen, choose, replica_options};
 use super::status::FollowState;
-use super::{End, Follower, scout};
+use super::{End, Follower, primary_watch};
 use crate::begin::{Next, domain_without_beginning};
 use crate::shared::ArchiveShared;
 use crate::writer::{Progress, Writer};
@@ -99,7 +99,7 @@ async fn try_run(follower: &Follower, shared: &ArchiveShared) -> Result<Never, E
     };
     tokio::select! {
         ended = stream.run(source) => ended,
-        () = scout::replaced(shared, &candidates, &address) => Err(End::Replaced),
+        () = primary_watch::replaced(shared, &candidates, &address) => Err(End::Replaced),
     }
 }
 

@@ -9,7 +9,7 @@
 //!     columns of the image with changes (bitmap) | image
 //! ```
 //! MySQL's bitmap has a bit for each JSON column of the table, including columns that are not in the image. In the
-//! image, changes replace the document and, like it, follow a length of 4 bytes: `paceline_types::json_diff`. This is
+//! image, changes replace the document and, like it, follow a length of 4 bytes: `paceline_json::diff`. This is
 //! MySQL's `Rows_log_event` and `Partial_update_rows_event`.
 //!
 //! The second form is for updates whose before images do not contain the documents (`binlog_row_image=MINIMAL`): such

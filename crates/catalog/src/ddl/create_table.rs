@@ -188,7 +188,8 @@ impl Planner<'_> {
         *columns = defined;
     }
 
-    /// Refuses the names that InnoDB has for what a table has besides its own columns and indexes, and notes what it says of it after the error.
+    /// Refuses the names that InnoDB has for what a table has besides its own columns and indexes, and notes what it
+    /// says of it after the error.
     ///
     /// # Errors
     /// 1166, 1280.
@@ -232,7 +233,8 @@ impl Planner<'_> {
         }
     }
 
-    /// Whether `innodb_force_primary_key` wants a table of InnoDB to have a primary key, or a unique one that can stand for it.
+    /// Whether `innodb_force_primary_key` wants a table of InnoDB to have a primary key, or a unique one that can stand
+    /// for it.
     fn forces_primary_key(&self) -> bool {
         let variables = &self.session.services.variables;
         let read = variables.get(self.session, "innodb_force_primary_key", VariableScope::Global);
@@ -254,6 +256,10 @@ impl Planner<'_> {
             return Err(Error::new(ER_TOO_MANY_FIELDS, &[]));
         }
         for (n, column) in description.columns.iter().enumerate() {
+            // A query may call a column nothing, as it does `''`.
+            if column.name.is_empty() {
+                return Err(Error::new(ER_WRONG_COLUMN_NAME, &[&column.name]));
+            }
             if description.columns[..n]
                 .iter()
                 .any(|other| same_name(&other.name, &column.name))
@@ -619,7 +625,8 @@ pub(super) fn checked_table_comment(
     options.comment.clone().map(shorten).transpose()
 }
 
-/// A comment of at most `characters_max` characters: a longer one is an error in strict mode, and is cut with a warning otherwise.
+/// A comment of at most `characters_max` characters: a longer one is an error in strict mode, and is cut with a warning
+/// otherwise.
 ///
 /// # Errors
 /// `code`, which names what the comment is for.

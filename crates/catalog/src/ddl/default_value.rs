@@ -60,8 +60,8 @@ pub(super) fn constant_default(column: &ColumnDefinition, session: &SessionConte
     }
 }
 
-/// The value of a column that a replicated row does not hold: its default, where that can be told without a session (the time now for
-/// `CURRENT_TIMESTAMP`), else NULL or the type's zero.
+/// The value of a column that a replicated row does not hold: its default, where that can be told without a session
+/// (the time now for `CURRENT_TIMESTAMP`), else NULL or the type's zero.
 pub fn default_of_absent(column: &ColumnDefinition) -> Value {
     let value = match &column.default {
         ColumnDefault::Expression(_) | ColumnDefault::None => None,

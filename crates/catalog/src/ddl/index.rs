@@ -137,7 +137,8 @@ impl DraftIndex {
     }
 }
 
-/// The indexes of a table in MariaDB's order; those without a number have [`NO_NUMBER`]. Columns of a primary key become NOT NULL, even those that were said to be NULL.
+/// The indexes of a table in MariaDB's order; those without a number have [`NO_NUMBER`]. Columns of a primary key
+/// become NOT NULL, even those that were said to be NULL.
 ///
 /// # Errors
 /// 1061, 1068, 1069, 1070, 1071, 1072, 1060, 1089, 1170, 1391, 1235.
@@ -330,7 +331,8 @@ fn resolve_prefix(
     Ok((prefix.map(|prefix| prefix as u32), bytes))
 }
 
-/// The longest prefix of a column that a key can have, in characters: of TEXT and BLOB as many as the type has bytes. `None`: it has no prefixes.
+/// The longest prefix of a column that a key can have, in characters: of TEXT and BLOB as many as the type has bytes.
+/// `None`: it has no prefixes.
 pub(super) fn longest_prefix(data_type: &DataType) -> Option<u64> {
     match data_type {
         DataType::Text { size, .. } | DataType::Blob { size } => Some(size.max_bytes()),
@@ -351,8 +353,8 @@ fn unused_name(column: &str, taken: &[String]) -> String {
         .expect("some number is free")
 }
 
-/// MariaDB's order (`sort_keys`, `sql/sql_table.cc`): the primary key, unique indexes without nullable columns, those with, the rest;
-/// among unique ones those with prefixes last, and behind them those of hashes.
+/// MariaDB's order (`sort_keys`, `sql/sql_table.cc`): the primary key, unique indexes without nullable columns, those
+/// with, the rest; among unique ones those with prefixes last, and behind them those of hashes.
 pub fn sort_indexes(indexes: &mut [IndexDefinition], columns: &[ColumnDefinition]) {
     indexes.sort_by_key(|index| {
         let nullable = index.parts.iter().any(|part| columns[part.column].nullable);

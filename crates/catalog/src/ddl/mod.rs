@@ -7,15 +7,15 @@
 //!                              one Query event with the id, one batch, published in the log's order
 //! ```
 //!
-//! The protocol (run time): lock what [`ddl_objects`] and [`foreign_key_names`] tell exclusively; [`prepare_ddl`] plans, and builds aside what needs building,
-//! synced; the Query event with the plan's id is logged; then records, range deletes and builds become visible at once, and the catalog is
-//! switched before anyone sees them. Recovery and replicas call [`replay_ddl`] with the event: the same plan under the same numbers
-//! finds its build finished, or makes it.
+//! The protocol (run time): lock what [`ddl_objects`] and [`foreign_key_names`] tell exclusively; [`prepare_ddl`]
+//! plans, and builds aside what needs building, synced; the Query event with the plan's id is logged; then records,
+//! range deletes and builds become visible at once, and the catalog is switched before anyone sees them. Recovery and
+//! replicas call [`replay_ddl`] with the event: the same plan under the same numbers finds its build finished, or makes
+//! it.
 //!
 //! Planning reads nothing but the catalog, the statement and the session's settings, all of which the log carries.
 
 mod alter_table;
-mod build;
 mod column;
 mod column_type;
 mod create_table;
@@ -30,10 +30,10 @@ mod run;
 mod select;
 mod show_create;
 mod table;
+mod table_build;
 mod table_options;
 mod view;
 
-pub use build::{BuildKind, BuildSummary, ColumnSource, TableBuild, alter_info};
 pub use column_type::{charset, collation};
 pub use default_value::default_of_absent;
 pub use foreign_key::foreign_key_names;
@@ -49,5 +49,6 @@ pub use select::SelectedColumn;
 pub use show_create::{
     IfNotExists, engine_options, show_create_database, show_create_table, shown_type, write_literal,
 };
+pub use table_build::{BuildKind, BuildSummary, ColumnSource, TableBuild, alter_info};
 pub use table_options::is_engine_option;
 pub use view::{is_updatable, names_read, show_create_view};

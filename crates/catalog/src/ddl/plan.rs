@@ -6,8 +6,8 @@ use paceline_storage::{EngineKind, IndexId, TemporarySpace, WriteSet};
 use paceline_types::Version;
 use paceline_types::error_code::*;
 
-use super::build::TableBuild;
 use super::select::SelectedColumn;
+use super::table_build::TableBuild;
 use crate::error::{Error, Result};
 use crate::{
     Catalog, CatalogChange, Database, SYSTEM_DATABASE, TableDefinition, TableEngine, TemporaryPlan,
@@ -18,8 +18,8 @@ use paceline_syntax::{DdlStatement, TableName};
 
 /// What planning reads and writes.
 ///
-/// At replay the session is one made from the log's event (`sql_mode`, character sets, time zone, current database, timestamp): the
-/// same statement gives the same plan.
+/// At replay the session is one made from the log's event (`sql_mode`, character sets, time zone, current database,
+/// timestamp): the same statement gives the same plan.
 pub struct DdlContext<'a> {
     /// The catalog as it is.
     pub catalog: &'a Catalog,
@@ -44,7 +44,8 @@ pub struct DdlPlan {
     pub dropped: Vec<IndexId>,
     /// A table whose data must be built anew, or that gets new indexes.
     pub build: Option<TableBuild>,
-    /// An error that the statement ends with although it has changed something: DROP TABLE of tables some of which are not there.
+    /// An error that the statement ends with although it has changed something: DROP TABLE of tables some of which are
+    /// not there.
     pub failure: Option<Error>,
     /// How the statement is to be logged.
     pub logged: LoggedStatement,

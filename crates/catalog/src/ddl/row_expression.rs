@@ -3,8 +3,8 @@
 use paceline_types::Value;
 use paceline_types::error_code::*;
 
-use super::build::assign;
 use super::default_value::constant_default;
+use super::table_build::assign;
 use crate::error::{Error, Result};
 use crate::{ColumnDefault, ColumnDefinition, TableDescription, same_name};
 use paceline_expression::session::{Services, SessionContext};
@@ -83,7 +83,8 @@ impl RowExpressions {
         }
     }
 
-    /// The value of a generated column in a row whose columns before it have theirs; `None` for a column that is not generated.
+    /// The value of a generated column in a row whose columns before it have theirs; `None` for a column that is not
+    /// generated.
     pub(super) fn generated(
         &mut self,
         number: usize,

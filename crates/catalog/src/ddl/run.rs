@@ -10,10 +10,10 @@ use paceline_binlog::event::{QueryEvent, StatusVar};
 use paceline_storage::{BuildId, Storage, StorageSnapshot, TemporaryWrites, WriteSet};
 use paceline_types::{Collation, Locale, TimeZone};
 
-use super::build::BuildSummary;
 use super::foreign_key::new_keys;
 use super::plan::{DdlContext, DdlPlan, plan_ddl};
 use super::select::SelectedColumn;
+use super::table_build::BuildSummary;
 use super::view::names_read;
 use crate::error::{Error, Result};
 use crate::{Catalog, CatalogChange, CatalogHandle, TableEngine, TemporaryTables};
@@ -41,7 +41,8 @@ pub struct DdlObject {
 pub enum DdlNeed {
     /// It is defined, or knows of what is: locked exclusively.
     Defined,
-    /// Its definition is read, and is to be the same when the statement is run from the log: nobody may change it until then.
+    /// Its definition is read, and is to be the same when the statement is run from the log: nobody may change it until
+    /// then.
     Read,
 }
 
@@ -55,7 +56,8 @@ impl DdlObject {
     }
 }
 
-/// Whether a statement is about a session's temporary tables and nothing else: then nothing is locked for it, and nothing is logged of it.
+/// Whether a statement is about a session's temporary tables and nothing else: then nothing is locked for it, and
+/// nothing is logged of it.
 ///
 /// # Errors
 /// 1046.
@@ -86,8 +88,8 @@ pub fn is_temporary_ddl(statement: &DdlStatement, catalog: &Catalog, database: O
     Ok(all)
 }
 
-/// For each pair of a RENAME TABLE, whether it is about a temporary table. They are carried out one after the other: one that has been given another name
-/// no longer hides the ordinary table of its old one.
+/// For each pair of a RENAME TABLE, whether it is about a temporary table. They are carried out one after the other:
+/// one that has been given another name no longer hides the ordinary table of its old one.
 ///
 /// # Errors
 /// 1046.
@@ -119,8 +121,8 @@ pub fn temporary_renames(
     Ok(temporary)
 }
 
-/// What a statement must lock exclusively before it is prepared, sorted, so that no two statements wait for each other. Temporary tables are
-/// nobody else's.
+/// What a statement must lock exclusively before it is prepared, sorted, so that no two statements wait for each other.
+/// Temporary tables are nobody else's.
 ///
 /// # Errors
 /// 1046.
@@ -195,10 +197,9 @@ pub fn ddl_objects(
     Ok(objects)
 }
 
-/// The tables that a definition concerns by foreign keys: those that a new key refers to, since whoever changes them must know of it from then on; and those
-/// whose
-/// keys refer to what is made, altered or renamed, since they are looked at, and change with a name. They are to be locked as `objects` are, which the
-/// statement names.
+/// The tables that a definition concerns by foreign keys: those that a new key refers to, since whoever changes them
+/// must know of it from then on; and those whose keys refer to what is made, altered or renamed, since they are looked
+/// at, and change with a name. They are to be locked as `objects` are, which the statement names.
 pub fn related_ddl_objects(
     statement: &DdlStatement,
     objects: &[DdlObject],
@@ -243,8 +244,8 @@ pub fn referenced_tables(statement: &DdlStatement, database: Option<&str>) -> Ve
     tables.collect()
 }
 
-/// The tables and views whose definitions a statement reads: the table that another is to be like, and what a view is of. Its text in the log says no
-/// more than their names.
+/// The tables and views whose definitions a statement reads: the table that another is to be like, and what a view is
+/// of. Its text in the log says no more than their names.
 pub fn read_ddl_objects(
     statement: &DdlStatement,
     catalog: &Catalog,
@@ -295,7 +296,8 @@ pub struct PreparedDdl {
     pub writes: WriteSet,
     /// What was built aside.
     pub builds: Vec<BuildId>,
-    /// The id for the Query event (Q_XID): [`DdlContext::first_id`] and the id of the build. `None` if the plan took no numbers.
+    /// The id for the Query event (Q_XID): [`DdlContext::first_id`] and the id of the build. `None` if the plan took no
+    /// numbers.
     pub xid: Option<u64>,
     /// What was read to build it; `None` if nothing was.
     pub built: Option<BuildSummary>,
@@ -425,8 +427,8 @@ pub struct ReplayedDdl {
     pub changes: Vec<CatalogChange>,
 }
 
-/// Plans a statement of the log again, on the tables as they were at its place. What it built is there if it was built on this data
-/// directory; otherwise it is built now.
+/// Plans a statement of the log again, on the tables as they were at its place. What it built is there if it was built
+/// on this data directory; otherwise it is built now.
 ///
 /// # Errors
 /// If it cannot be done: these are not the tables that it was logged on. 1235 for a statement that is no definition.
@@ -496,7 +498,8 @@ pub fn replay_ddl(
     }
 }
 
-/// What a logged text does: what SET STATEMENT sets for it is in the event already, and SET PASSWORD is a statement about accounts.
+/// What a logged text does: what SET STATEMENT sets for it is in the event already, and SET PASSWORD is a statement
+/// about accounts.
 fn logged_statement(statement: Statement) -> Statement {
     match statement {
         Statement::SetStatement { statement, .. } => logged_statement(*statement),

@@ -122,7 +122,8 @@ impl Planner<'_> {
         let mut description = table.description().clone();
         description.auto_increment_start = 1;
         let (database, name) = (description.database.clone(), description.name.clone());
-        // The definition gets a new version: older snapshots must not find the table empty, and older rows are not for it.
+        // The definition gets a new version: older snapshots must not find the table empty, and older rows are not for
+        // it.
         self.change(CatalogChange::PutTable(Box::new(description)))?;
         self.change(CatalogChange::ForgetAutoIncrement { database, name })
     }
@@ -184,7 +185,8 @@ impl Planner<'_> {
     /// Checks that a table may be renamed so. `only_rename`: nothing else is done to it.
     ///
     /// # Errors
-    /// 1050 for a name that a table of the same kind has; 1025 or 1049 if there is no such database, which a temporary table does not need.
+    /// 1050 for a name that a table of the same kind has; 1025 or 1049 if there is no such database, which a temporary
+    /// table does not need.
     pub(super) fn check_new_name(
         &self,
         table: &TableDefinition,

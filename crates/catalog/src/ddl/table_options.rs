@@ -1,5 +1,5 @@
-//! Options of a table that InnoDB checks (`create_options_are_invalid`, `storage/innobase/handler/ha_innodb.cc`). None of them changes
-//! anything here: rows are stored and compressed in one way. Those that would in MariaDB raise a note.
+//! Options of a table that InnoDB checks (`create_options_are_invalid`, `storage/innobase/handler/ha_innodb.cc`). None
+//! of them changes anything here: rows are stored and compressed in one way. Those that would in MariaDB raise a note.
 
 use paceline_types::ErrorCode;
 use paceline_types::error_code::*;
@@ -12,7 +12,8 @@ use paceline_syntax::definition::{ENGINE_OPTIONS, TableOptions};
 
 /// `HA_WRONG_CREATE_OPTION`: MariaDB tells it as it is where an engine's option is wrong.
 const WRONG_CREATE_OPTION: ErrorCode = ErrorCode::from_number(140);
-/// Options that change how MariaDB stores a table or counts its rows, by their names in capitals; `0` and `DEFAULT` are nothing.
+/// Options that change how MariaDB stores a table or counts its rows, by their names in capitals; `0` and `DEFAULT` are
+/// nothing.
 const STORAGE_OPTIONS: &[&str] = &[
     "KEY_BLOCK_SIZE",
     "STATS_PERSISTENT",

@@ -7,7 +7,8 @@
 //!
 //! ## The protocol
 //!
-//! Everything here reads the newest committed state under locks, never the snapshot: whether a reference holds is no matter of what a transaction sees.
+//! Everything here reads the newest committed state under locks, never the snapshot: whether a reference holds is no
+//! matter of what a transaction sees.
 //!
 //! | First | Then | Otherwise |
 //! |---|---|---|
@@ -15,36 +16,38 @@
 //! | the parent's writer has the exclusive lock on its key | it looks for children | a child comes between look and write |
 //! | the child's row that was found is locked (shared to refuse, exclusive to change) | it is read again | it is refused for a child that another transaction is just deleting; or a row is changed that is no child any more |
 //!
-//! So the two exclude each other in either order: a child's insert that comes first is waited for and then found, one that comes second waits and finds
-//! no parent. Both locks last until the end of the transaction, and take part in the search for deadlocks as all others do.
+//! So the two exclude each other in either order: a child's insert that comes first is waited for and then found, one
+//! that comes second waits and finds no parent. Both locks last until the end of the transaction, and take part in the
+//! search for deadlocks as all others do.
 //!
-//! *Which key is locked.* Where the referenced columns are all the columns of a unique index, the key is the index's own, which whoever writes such an entry
-//! locks exclusively anyway. Elsewhere (an index that is not unique, or that has more columns) many entries may have the values: then the lock is on their
-//! common
-//! *prefix*, which no entry has as its key, and the parent's writer takes it explicitly. Inserting a second parent takes no such lock: a child's insert that
-//! does not
-//! see a parent that is not committed yet gets 1452 at once, where InnoDB waits.
+//! *Which key is locked.* Where the referenced columns are all the columns of a unique index, the key is the index's
+//! own, which whoever writes such an entry locks exclusively anyway. Elsewhere (an index that is not unique, or that
+//! has more columns) many entries may have the values: then the lock is on their common *prefix*, which no entry has as
+//! its key, and the parent's writer takes it explicitly. Inserting a second parent takes no such lock: a child's insert
+//! that does not see a parent that is not committed yet gets 1452 at once, where InnoDB waits.
 //!
-//! *Snapshot isolation.* A check locks, reads and gives no 1020: it writes nothing there. An action writes the child's row, and who writes a row must have
-//! seen its
-//! newest version: under REPEATABLE READ with a snapshot an action on a row that has changed since gets 1020, as any update of it would.
+//! *Snapshot isolation.* A check locks, reads and gives no 1020: it writes nothing there. An action writes the child's
+//! row, and who writes a row must have seen its newest version: under REPEATABLE READ with a snapshot an action on a
+//! row that has changed since gets 1020, as any update of it would.
 //!
 //! ## What InnoDB does, and so does this
 //!
-//! Checks are made row by row, at once. NULL in any column refers to nothing. A row that refers to itself is its own child: it cannot be deleted under
-//! RESTRICT. Actions go on to any depth up
-//! to [`CASCADE_DEPTH_MAX`], beyond which there is 1296. A chain of updates may not come to a table that it is updating already (1451); one of deletes may.
-//! Changed children are
-//! checked against their other parents; `CHECK` constraints, `ON UPDATE CURRENT_TIMESTAMP` and default values take no part.
+//! Checks are made row by row, at once. NULL in any column refers to nothing. A row that refers to itself is its own
+//! child: it cannot be deleted under RESTRICT. Actions go on to any depth up to [`CASCADE_DEPTH_MAX`], beyond which
+//! there is 1296. A chain of updates may not come to a table that it is updating already (1451); one of deletes may.
+//! Changed children are checked against their other parents; `CHECK` constraints, `ON UPDATE CURRENT_TIMESTAMP` and
+//! default values take no part.
 //!
 //! ## The log
 //!
-//! Replay is blind (invariant 8), so each row that an action changes is logged as any other, unlike in MariaDB. The rows events of a statement that foreign
-//! keys concern carry `NO_FOREIGN_KEY_CHECKS`: who applies them, here or in MariaDB, neither checks nor acts, and comes to the same rows. A check there
-//! could also fail for what was right here: a session with `foreign_key_checks=0` takes no locks for references, so that the log may have its child in front of
+//! Replay is blind (invariant 8), so each row that an action changes is logged as any other, unlike in MariaDB. The
+//! rows events of a statement that foreign keys concern carry `NO_FOREIGN_KEY_CHECKS`: who applies them, here or in
+//! MariaDB, neither checks nor acts, and comes to the same rows. A check there could also fail for what was right here:
+//! a session with `foreign_key_checks=0` takes no locks for references, so that the log may have its child in front of
 //! the delete of a parent that had none when it was checked.
 //!
-//! [`ForeignKeys`] is what a statement has to know of the keys around its tables, resolved when it is planned; [`ForeignKeyRun`] does what they ask for.
+//! [`ForeignKeys`] is what a statement has to know of the keys around its tables, resolved when it is planned;
+//! [`ForeignKeyRun`] does what they ask for.
 
 mod run;
 
@@ -151,9 +154,8 @@ impl ResolvedKey {
         key_prefix(&self.child, self.index, values)
     }
 
-    /// Whether an update makes another entry in the index that serves the key, which is when InnoDB looks for the parent: a column of it changes, or one of
-    /// the key
-    /// that the row lives under.
+    /// Whether an update makes another entry in the index that serves the key, which is when InnoDB looks for the
+    /// parent: a column of it changes, or one of the key that the row lives under.
     fn is_written_anew(&self, before: &[u8], after: &[u8]) -> Result<bool> {
         let schema = self.child.schema();
         let mut columns: Vec<usize> = schema.indexes()[self.index]
@@ -400,7 +402,8 @@ impl ForeignKeys {
     }
 }
 
-/// What stands between a table's name and its message's end: ``CONSTRAINT `c` FOREIGN KEY (`a`) REFERENCES `p` (`id`) ON DELETE CASCADE``.
+/// What stands between a table's name and its message's end: ``CONSTRAINT `c` FOREIGN KEY (`a`) REFERENCES `p` (`id`)
+/// ON DELETE CASCADE``.
 pub fn constraint_text(database: &str, key: &ForeignKey) -> String {
     let mut out = String::new();
     write_constraint(database, key, quote_identifier, &mut out);

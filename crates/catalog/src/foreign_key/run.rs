@@ -77,9 +77,8 @@ impl<'k> ForeignKeyRun<'k> {
         }
     }
 
-    /// Looks whether the parents of a row are there that is to be written; of an update only those whose entry it changes. Only keys that `wanted` lets pass,
-    /// by the child's
-    /// index that serves them.
+    /// Looks whether the parents of a row are there that is to be written; of an update only those whose entry it
+    /// changes. Only keys that `wanted` lets pass, by the child's index that serves them.
     ///
     /// # Errors
     /// 1452; those of locks.
@@ -110,7 +109,8 @@ impl<'k> ForeignKeyRun<'k> {
         Ok(())
     }
 
-    /// Looks whether a row may get other values that other rows refer to, before they are: what is refused is refused ahead of duplicate keys.
+    /// Looks whether a row may get other values that other rows refer to, before they are: what is refused is refused
+    /// ahead of duplicate keys.
     ///
     /// # Errors
     /// 1451; those of locks.
@@ -396,7 +396,8 @@ fn has_parent(
         return Ok(false);
     };
     let wanted = key.parent_key(parent, values)?;
-    // A row may be its own parent. If others may have these values too, the lock is for them: none of them may go without seeing this child.
+    // A row may be its own parent. If others may have these values too, the lock is for them: none of them may go
+    // without seeing this child.
     let is_own = parent.table.id == key.child.id
         && match parent.values(row)? {
             Some(own) => key.parent_key(parent, &own)? == wanted,

@@ -1,5 +1,6 @@
 //! Function calls: native functions by the table, and those whose arguments are not all expressions.
 
+use crate::cast::CastTarget;
 use paceline_types::Value;
 use paceline_types::error_code::ER_SP_DOES_NOT_EXIST;
 
@@ -146,11 +147,25 @@ fn read_arguments(name: &str, args: &mut [Expr], session: &SessionContext) {
         } else if functions::reads_temporal(name, index) {
             operators::read_as_temporal(arg, session);
             // TIMEDIFF is NULL to what wants a whole date.
-            if functions::wants_whole_date(name)
-                && matches!(&arg.kind, ExprKind::Call(call) if call.function.name == "timediff")
-            {
+            if functions::wants_whole_date(name) && is_timediff(arg) {
                 *arg = Expr::null();
             }
         }
+    }
+}
+
+/// Whether it is TIMEDIFF, or that as a date.
+fn is_timediff(expr: &Expr) -> bool {
+    match &expr.kind {
+        ExprKind::Cast {
+            target: CastTarget::Date | CastTarget::DateTime { .. },
+            operand,
+        } => is_timediff(operand),
+        ExprKind::Call(call) => match (call.function.name, &call.args[..]) {
+            ("timediff", _) => true,
+            ("date" | "timestamp" | "last_day", [operand]) => is_timediff(operand),
+            _ => false,
+        },
+        _ => false,
     }
 }

@@ -140,9 +140,9 @@ pub(super) fn cast(mut operand: Expr, target: CastTarget) -> Result<Expr> {
     })
 }
 
-/// Latin1 text and a binary string meet: where the binary string prevails, text is the bytes that it has in latin1; where text does,
-/// as a column does beside a literal, bytes are the characters that they are in latin1. Unicode's text is kept as its bytes, and needs
-/// neither.
+/// Latin1 text and a binary string meet: where the binary string prevails, text is the bytes that it has in latin1;
+/// where text does, as a column does beside a literal, bytes are the characters that they are in latin1. Unicode's text
+/// is kept as its bytes, and needs neither.
 pub(crate) fn in_common_charset(operand: &mut Expr, collation: Collation, session: &SessionContext) {
     let Some(target) = common_charset(&operand.ty, collation) else {
         return;
@@ -158,7 +158,8 @@ pub(crate) fn in_common_charset(operand: &mut Expr, collation: Collation, sessio
     *operand = fold(Expr { kind, ty }, session);
 }
 
-/// What a text of this type is converted to in order to be of the collation's character set, as [`in_common_charset`] says.
+/// What a text of this type is converted to in order to be of the collation's character set, as [`in_common_charset`]
+/// says.
 fn common_charset(ty: &ExprType, collation: Collation) -> Option<CastTarget> {
     if ty.class() != Class::String || ty.is_parameter() {
         return None;

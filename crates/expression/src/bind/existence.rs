@@ -1,5 +1,5 @@
-//! `EXISTS (SELECT * FROM …)`: a `*` there is `1`, as in MariaDB (`setup_wild`), with what follows from that: it needs no table, HAVING finds no
-//! column by it, and an index that holds what the conditions read answers alone.
+//! `EXISTS (SELECT * FROM …)`: a `*` there is `1`, as in MariaDB (`setup_wild`), with what follows from that: it needs
+//! no table, HAVING finds no column by it, and an index that holds what the conditions read answers alone.
 
 use std::borrow::Cow;
 

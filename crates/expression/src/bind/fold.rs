@@ -1,5 +1,7 @@
-//! Constant folding: a pure node over literals becomes its value, unless evaluating it would warn or fail, which MariaDB does
-//! anew at each execution.
+//! Constant folding: a pure node over literals becomes its value, unless evaluating it would warn or fail, which
+//! MariaDB does anew at each execution.
+
+use std::borrow::Cow;
 
 use crate::context::{EvalContext, EvalState};
 use crate::functions::Stability;
@@ -22,7 +24,8 @@ pub(super) fn fold(mut expr: Expr, session: &SessionContext) -> Expr {
     scratch.statement = session.statement.clone();
     let mut state = EvalState::new();
     let mut context = EvalContext::new(&mut scratch, &mut state);
-    let folded = expr.eval(&[], &mut context);
+    // With its own digits: what is assigned to a text shows them.
+    let folded = expr.eval_unrounded(&[], &mut context).map(Cow::into_owned);
     if let (Ok(value), 0) = (folded, scratch.diagnostics.warning_count())
         && is_short(&value)
     {

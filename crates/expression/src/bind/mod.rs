@@ -19,13 +19,13 @@ use paceline_types::{Collation, DataType};
 pub(crate) use cast::{as_compared, compared_charset, in_common_charset};
 pub use operators::{
     arithmetic, compare_exactly, compare_fixed, fixed_decimals, hex_number, literal_to_number,
-    literal_to_year, read_as_number, read_leniently, reads_text, unquote_json,
+    literal_to_year, read_as_number, read_as_temporal, read_leniently, reads_text, unquote_json,
 };
-pub(crate) use rules::{
-    CollationMix, common_type_in, comparison_rule_for, is_exact_quotient, repertoire_of, round_quotient,
-    rule_of_classes,
-};
+pub use rules::CollationMix;
 pub use rules::{common_type, comparison_rule, union_type};
+pub(crate) use rules::{
+    common_type_in, comparison_rule_for, is_exact_quotient, repertoire_of, round_quotient, rule_of_classes,
+};
 
 use super::cast::CastTarget;
 use super::errors;
@@ -57,7 +57,8 @@ pub fn bind_condition(expr: &ast::Expr, scope: &mut dyn Scope) -> Result<Expr> {
     bind_expr(expr, scope)
 }
 
-/// `left op right` of two bound expressions, by the rule that their types ask for: for USING, NATURAL JOIN and row values.
+/// `left op right` of two bound expressions, by the rule that their types ask for: for USING, NATURAL JOIN and row
+/// values.
 ///
 /// # Errors
 /// 1267, 1241.

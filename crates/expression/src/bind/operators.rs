@@ -172,10 +172,19 @@ pub(super) fn adapt(by: &mut Comparison, left: &mut Expr, right: &mut Expr, sess
     literal_to_number(by, right);
 }
 
-/// Converts a constant once, here, to what the comparison will want of it; an integer column against a text that is an integer
-/// becomes a comparison of integers, which an index can serve.
+/// Converts a constant once, here, to what the comparison will want of it; an integer column against a text that is an
+/// integer becomes a comparison of integers, which an index can serve.
 pub(super) fn adapt_each(by: &mut Comparison, left: &mut Expr, right: &mut Expr, session: &SessionContext) {
-    // A constant text is stored in the integer column that it is compared with, and then is the number that it begins with.
+    let is_number = literal_to_year(left, right, session)
+        || literal_to_year(right, left, session)
+        || literal_to_bigint(left, right)
+        || literal_to_bigint(right, left);
+    if is_number {
+        *by = Comparison::Int;
+        return;
+    }
+    // A constant text is stored in the integer column that it is compared with, and then is the number that it begins
+    // with.
     let is_stored = [
         is_integer_column(right) && is_constant_sum(left),
         is_integer_column(left) && is_constant_sum(right),
@@ -202,7 +211,6 @@ pub(super) fn adapt_each(by: &mut Comparison, left: &mut Expr, right: &mut Expr,
             _ => {}
         }
     }
-    let is_year = literal_to_year(left, right, session) || literal_to_year(right, left, session);
     if matches!(by, Comparison::Double | Comparison::Decimal) {
         let converted = if is_integer_column(left) {
             literal_to_integer(right)
@@ -211,10 +219,29 @@ pub(super) fn adapt_each(by: &mut Comparison, left: &mut Expr, right: &mut Expr,
         } else {
             false
         };
-        if converted || is_year {
+        if converted {
             *by = Comparison::Int;
         }
     }
+}
+
+/// A BIGINT column is compared with a constant date or time as with its number. Whether the literal is one, and now is that number.
+fn literal_to_bigint(column: &Expr, literal: &mut Expr) -> bool {
+    let is_bigint =
+        matches!(&column.ty.data_type, DataType::Integer(integer) if integer.width == IntegerWidth::Big);
+    if !is_bigint || !is_integer_column(column) || !column.ty.is_column() {
+        return false;
+    }
+    let number = match &literal.kind {
+        ExprKind::Literal(Value::Date(date)) => i64::from(date.to_number()),
+        ExprKind::Literal(Value::DateTime(datetime)) if datetime.micros == 0 => datetime.to_number(),
+        ExprKind::Literal(Value::Time(time)) if time.microsecond() == 0 && !time.is_negative() => {
+            time.to_number()
+        }
+        _ => return false,
+    };
+    *literal = Expr::literal(Value::Int(number), ExprType::bigint(20));
+    true
 }
 
 fn is_integer_column(expr: &Expr) -> bool {
@@ -227,8 +254,8 @@ fn is_constant_sum(expr: &Expr) -> bool {
         && expr.is_constant_during_execution()
 }
 
-/// A YEAR column is compared with a constant as if that had been stored in it: with 24, or `'24'`, as with 2024, with 2.5 as with 2003. Whether the
-/// literal is a year, and now is that number.
+/// A YEAR column is compared with a constant as if that had been stored in it: with 24, or `'24'`, as with 2024, with
+/// 2.5 as with 2003. Whether the literal is a year, and now is that number.
 pub fn literal_to_year(column: &Expr, literal: &mut Expr, session: &SessionContext) -> bool {
     if column.ty.data_type != DataType::Year || !is_integer_column(column) || !column.ty.is_column() {
         return false;
@@ -239,12 +266,20 @@ pub fn literal_to_year(column: &Expr, literal: &mut Expr, session: &SessionConte
         | Value::Decimal(_)
         | Value::Double(_)
         | Value::Text(_)
-        | Value::Bytes(_)),
+        | Value::Bytes(_)
+        | Value::Date(_)
+        | Value::DateTime(_)),
     ) = &literal.kind
     else {
         return false;
     };
-    let assigned = convert::assign(value.clone(), &DataType::Year, &lax(session));
+    // Of a date its year, whatever the rest is.
+    let value = match value {
+        Value::Date(date) => Value::Int(i64::from(date.year)),
+        Value::DateTime(datetime) => Value::Int(i64::from(datetime.date.year)),
+        value => value.clone(),
+    };
+    let assigned = convert::assign(value, &DataType::Year, &lax(session));
     let is_year = assigned
         .problem
         .is_none_or(|problem| problem.code == WARN_DATA_TRUNCATED);
@@ -320,7 +355,7 @@ pub fn read_as_number(expr: &mut Expr) {
 }
 
 /// An operand that is wanted as a date or a time.
-pub(super) fn read_as_temporal(expr: &mut Expr, session: &SessionContext) {
+pub fn read_as_temporal(expr: &mut Expr, session: &SessionContext) {
     if let ExprKind::Call(call) = &expr.kind {
         call_instead(expr, call.temporal_function(), session);
     }
@@ -735,7 +770,7 @@ fn double_type(op: ArithmeticOp, left: &ExprType, right: &ExprType, increment: u
     }
     let scale = match op {
         ArithmeticOp::Multiply => a + b,
-        ArithmeticOp::Divide => a + increment,
+        ArithmeticOp::Divide => a.max(b) + increment,
         _ => a.max(b),
     };
     if scale > 30 {

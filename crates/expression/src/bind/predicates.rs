@@ -52,6 +52,16 @@ pub(super) fn in_list(
             let operands: Vec<&Expr> = std::iter::once(&needle).chain(&items).collect();
             CollationMix::check_literals(&operands, collation, connection, operation)?;
             of_texts = Some(Comparison::of_texts(collation));
+        } else if needle.ty.class() == Class::String && !types.iter().any(|ty| ty.is_parameter()) {
+            // The texts among others have to go together, too.
+            let texts: Vec<&ExprType> = types
+                .iter()
+                .copied()
+                .filter(|ty| ty.class() == Class::String)
+                .collect();
+            let collation = CollationMix::for_comparison(&texts, connection, operation)?;
+            let operands: Vec<&Expr> = std::iter::once(&needle).chain(&items).collect();
+            CollationMix::check_literals(&operands, collation, connection, operation)?;
         }
     }
     let single = items.len() == 1;
@@ -186,9 +196,11 @@ pub(super) fn quantified(
         let mut column = Expr::column(0, column.clone());
         operators::unquote_json(by, element, &mut column, session);
         let decimals = operators::fixed_decimals(by, &element.ty, &column.ty);
-        // MariaDB keeps the left side of `<` and its like as text where its type is text: there ADDTIME of a text and a label are no numbers.
+        // MariaDB keeps the left side of `<` and its like as text where its type is text: there ADDTIME of a text and a
+        // label are no numbers.
         let is_kept = !equality && element.ty.class() == Class::String && !element.ty.is_parameter();
-        // What is looked up in the rows of a subquery is read before, and not as leniently as what is compared with each row.
+        // What is looked up in the rows of a subquery is read before, and not as leniently as what is compared with
+        // each row.
         let is_read_before = matches!(by, Comparison::DateTime | Comparison::Time)
             && subquery.correlation == Correlation::Uncorrelated
             && !element.is_constant_during_execution();

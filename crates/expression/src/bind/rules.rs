@@ -1,4 +1,5 @@
-//! What types decide together: the collation of mixed text, the rule of a comparison, the common type of several expressions.
+//! What types decide together: the collation of mixed text, the rule of a comparison, the common type of several
+//! expressions.
 
 use paceline_types::data_type::{DecimalType, IntegerType, IntegerWidth, Sign};
 use paceline_types::error_code::{
@@ -12,7 +13,7 @@ use crate::expr_type::{Class, Coercibility, ExprType, NOT_FIXED_DECIMALS, Repert
 use crate::tree::{ArithmeticOp, Comparison, Expr, ExprKind};
 
 /// Finds the collation of several texts (MariaDB's `DTCollation::aggregate`).
-pub(crate) struct CollationMix;
+pub struct CollationMix;
 
 /// A collation, how strongly it is insisted on, and the characters of the texts.
 type Mixed = (Collation, Coercibility, Repertoire);
@@ -62,8 +63,8 @@ impl CollationMix {
         Ok(collation)
     }
 
-    /// Whether the operands can be converted to the character set that was found for all: to one that is not Unicode, literals of its characters,
-    /// and whatever is ASCII.
+    /// Whether the operands can be converted to the character set that was found for all: to one that is not Unicode,
+    /// literals of its characters, and whatever is ASCII.
     pub fn check_literals(
         operands: &[&Expr],
         collation: Collation,
@@ -314,11 +315,27 @@ pub fn common_type(types: &[&ExprType], connection: Collation, operation: &str) 
 /// # Errors
 /// 1267, 1270, 1271.
 pub fn union_type(types: &[&ExprType], connection: Collation) -> Result<ExprType> {
+    if let Some(ty) = union_with_bits(types) {
+        return Ok(ty);
+    }
     let ty = common_type_in(types, connection, "UNION")?;
     if ty.class() == Class::String && ty.coercibility == Coercibility::None {
         return Err(errors::error(ER_CANT_AGGREGATE_NCOLLATIONS, &[&"UNION"]));
     }
     Ok(ty)
+}
+
+/// The type of BIT among other numbers in a UNION: their digits as a binary string.
+fn union_with_bits(types: &[&ExprType]) -> Option<ExprType> {
+    let known = || types.iter().filter(|ty| !ty.is_null());
+    let is_bit = |ty: &&&ExprType| matches!(ty.data_type, DataType::Bit { .. });
+    let are_numbers = known()
+        .all(|ty| !ty.is_parameter() && matches!(ty.class(), Class::Int | Class::Decimal | Class::Double));
+    if !are_numbers || !known().any(|ty| is_bit(&ty)) || known().all(|ty| is_bit(&ty)) {
+        return None;
+    }
+    let length = known().map(|ty| ty.max_characters()).max().unwrap_or(0);
+    Some(ExprType::bytes(length).with_nullable(types.iter().any(|ty| ty.nullable)))
 }
 
 pub(crate) fn common_type_in(
@@ -485,8 +502,8 @@ fn common_double(types: &[&ExprType]) -> ExprType {
     ExprType::double_with(decimals.unwrap_or(NOT_FIXED_DECIMALS))
 }
 
-/// `=` and its like compare a quotient with the digits that it shows; BETWEEN, IN and CASE compare all that it has. Says whether
-/// `operand` holds one.
+/// `=` and its like compare a quotient with the digits that it shows; BETWEEN, IN and CASE compare all that it has.
+/// Says whether `operand` holds one.
 pub(crate) fn round_quotient(by: &Comparison, operand: &mut Expr) -> bool {
     if !is_exact_quotient(by, operand) {
         return false;

@@ -145,6 +145,13 @@ fn decimals(
     let left = convert::to_decimal(left, context)?;
     let right = convert::to_decimal(right, context)?;
     match call.op {
+        // What cancels out is a zero without digits.
+        ArithmeticOp::Add if left.is_negative() != right.is_negative() && left == right.neg() => {
+            Ok(Value::Decimal(Decimal::ZERO))
+        }
+        ArithmeticOp::Subtract if left.is_negative() == right.is_negative() && left == right => {
+            Ok(Value::Decimal(Decimal::ZERO))
+        }
         ArithmeticOp::Add => call.decimal(left.add(&right)),
         ArithmeticOp::Subtract => call.decimal(left.sub(&right)),
         // A zero that would be negative has no decimals either.

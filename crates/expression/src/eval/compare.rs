@@ -131,13 +131,44 @@ pub fn compare_rows<'a>(
     frame: &Frame<'a>,
     context: &mut EvalContext<'_>,
 ) -> Result<Option<bool>> {
+    let is_equality = matches!(op, CompareOp::Eq | CompareOp::Ne | CompareOp::NullSafeEq);
+    if let (true, ExprKind::Row(left), ExprKind::Row(right)) = (is_equality, &left.kind, &right.kind)
+        && !by.iter().any(|by| matches!(by, Comparison::Row(_)))
+    {
+        return equal_rows(op, by, left, right, frame, context);
+    }
     let left = row_values(left, frame, context)?;
     let right = row_values(right, frame, context)?;
     compare_row_values(op, by, &left, &right, context)
 }
 
-/// Compares two rows of values. As in MariaDB, with NULL inside, `<` and similar operators are decided by the first
-/// unequal element.
+/// Whether rows are equal, or unequal: elements after the first difference are not evaluated.
+fn equal_rows<'a>(
+    op: CompareOp,
+    by: &[Comparison],
+    left: &'a [Expr],
+    right: &'a [Expr],
+    frame: &Frame<'a>,
+    context: &mut EvalContext<'_>,
+) -> Result<Option<bool>> {
+    let element = match op {
+        CompareOp::NullSafeEq => CompareOp::NullSafeEq,
+        _ => CompareOp::Eq,
+    };
+    let mut unknown = false;
+    for ((by, left), right) in by.iter().zip(left).zip(right) {
+        let left = left.eval_in(frame, context)?;
+        let right = right.eval_in(frame, context)?;
+        match compare_with(element, by, &left, &right, context)? {
+            Some(true) => {}
+            Some(false) => return Ok(Some(op == CompareOp::Ne)),
+            None => unknown = true,
+        }
+    }
+    Ok((!unknown).then_some(op != CompareOp::Ne))
+}
+
+/// Compares two rows of values; MariaDB's rules for NULL inside: `<` and its like decide at the first unequal element.
 pub fn compare_row_values(
     op: CompareOp,
     by: &[Comparison],

@@ -6,7 +6,9 @@ use paceline_types::convert::{self, Completeness, ConvertContext};
 use paceline_types::decimal::Rounding;
 use paceline_types::error_code::{ER_DATA_OVERFLOW, ER_TRUNCATED_WRONG_VALUE};
 use paceline_types::temporal::{self, ParsedTemporal};
-use paceline_types::{BitValue, Charset, DataType, Date, DateTime, Decimal, Time, TimeZone, Value, text};
+use paceline_types::{
+    BitValue, Charset, DataType, Date, DateTime, Decimal, Time, TimeZone, Value, float_text, text,
+};
 
 use crate::cast::bytes_of_type;
 use crate::context::EvalContext;
@@ -151,6 +153,13 @@ pub fn to_decimal(value: &Value, context: &mut EvalContext<'_>) -> Result<Decima
     })
 }
 
+/// Warning 1916: a double past the integers.
+#[cold]
+fn warn_overflow(value: &Value, context: &mut EvalContext<'_>) -> Result<()> {
+    let message = ER_DATA_OVERFLOW.message(&[&shown(value, context), &"INT"]);
+    context.warn(ER_DATA_OVERFLOW, message)
+}
+
 /// Returns whether the number is outside of the ranges of BIGINT and BIGINT UNSIGNED.
 fn is_past_integers(number: &Decimal) -> bool {
     let whole = number.round(0, Rounding::HalfUp);
@@ -177,8 +186,11 @@ pub fn to_i128(value: &Value, context: &mut EvalContext<'_>) -> Result<i128> {
             else {
                 return Ok(0);
             };
-            if complete == Completeness::Truncated {
-                context.warn_truncated("INTEGER", value)?;
+            match (complete, value) {
+                // A FLOAT says nothing.
+                (Completeness::Whole, _) | (_, Value::Float(_)) => {}
+                (_, Value::Double(_)) => warn_overflow(value, context)?,
+                _ => context.warn_truncated("INTEGER", value)?,
             }
             match number {
                 Value::UInt(number) => i128::from(number),
@@ -194,6 +206,15 @@ pub fn to_i128(value: &Value, context: &mut EvalContext<'_>) -> Result<i128> {
 pub fn to_i64(value: &Value, context: &mut EvalContext<'_>) -> Result<i64> {
     Ok(match value {
         Value::Int(number) => *number,
+        // These have no bits that could wrap.
+        Value::Decimal(_) | Value::Float(_) => {
+            let number = to_i128(value, context)?;
+            i64::try_from(number).unwrap_or(i64::MAX)
+        }
+        Value::Double(number) if *number >= i64::MAX as f64 => {
+            warn_overflow(value, context)?;
+            i64::MAX
+        }
         _ => {
             let number = to_i128(value, context)?;
             i64::try_from(number).unwrap_or(number as u64 as i64)
@@ -244,12 +265,25 @@ pub(crate) fn truth(value: &Value, context: &mut EvalContext<'_>) -> Result<Opti
     }))
 }
 
-/// Converts to text. Bytes that are not UTF-8 are replaced.
+/// Bytes as text: each that begins no character becomes `?`.
+fn text_of_bytes(bytes: &[u8]) -> Cow<'_, str> {
+    if let Ok(text) = std::str::from_utf8(bytes) {
+        return Cow::Borrowed(text);
+    }
+    let mut text = String::with_capacity(bytes.len());
+    for chunk in bytes.utf8_chunks() {
+        text.push_str(chunk.valid());
+        text.extend(chunk.invalid().iter().map(|_| '?'));
+    }
+    Cow::Owned(text)
+}
+
+/// As text; bytes that begin no character become `?`.
 pub fn text_of<'v>(value: &'v Value, context: &EvalContext<'_>) -> Cow<'v, str> {
     match value {
         Value::Text(text) => Cow::Borrowed(text),
         Value::Enum(value) => Cow::Borrowed(value.label()),
-        Value::Bytes(bytes) => String::from_utf8_lossy(bytes),
+        Value::Bytes(bytes) => text_of_bytes(bytes),
         _ => Cow::Owned(text::to_string(
             &value.as_ref(),
             &context.session.settings.time_zone,
@@ -465,7 +499,7 @@ pub fn for_user_variable(value: &Value, time_zone: &TimeZone) -> Value {
 pub fn as_computed(value: Cow<'_, Value>) -> Cow<'_, Value> {
     match &*value {
         Value::Bit(bits) => Cow::Owned(Value::UInt(bits.bits)),
-        Value::Year(year) => Cow::Owned(Value::Int(i64::from(*year))),
+        Value::Year(0) => Cow::Owned(Value::Int(0)),
         Value::Enum(label) => Cow::Owned(Value::Text(label.label().to_owned())),
         Value::Set(labels) => Cow::Owned(Value::Text(labels.text())),
         _ => value,
@@ -479,7 +513,7 @@ pub(crate) fn as_stored<'v>(value: Cow<'v, Value>, data_type: &DataType) -> Cow<
             bits: *bits,
             length: *length,
         })),
-        (Value::Int(year @ 0..=2155), DataType::Year) => Cow::Owned(Value::Year(*year as u16)),
+        (Value::Int(0), DataType::Year) => Cow::Owned(Value::Year(0)),
         _ => value,
     }
 }
@@ -493,6 +527,11 @@ pub(crate) fn to_union_type<'a>(
     context: &mut EvalContext<'_>,
 ) -> Result<Cow<'a, Value>> {
     match (&*value, to.class()) {
+        // A TEXT or BLOB has its bytes.
+        (Value::Bit(bits), Class::String) if to.is_long_text() => {
+            let bytes = bits.to_be_bytes()[8 - bits.byte_length()..].to_vec();
+            to_common_type(Cow::Owned(Value::Bytes(bytes)), from, to, context)
+        }
         (Value::Bit(bits), Class::String) => {
             let number = Cow::Owned(Value::UInt(bits.bits));
             to_common_type(number, &ExprType::bigint_unsigned(20), to, context)
@@ -501,19 +540,23 @@ pub(crate) fn to_union_type<'a>(
             let number = Cow::Owned(Value::Int(i64::from(*year)));
             to_common_type(number, &ExprType::int(4), to, context)
         }
-        // A byte that begins no character becomes `?`.
-        (Value::Bytes(bytes), Class::String) if to.data_type.is_text() && to.charset() != Charset::Latin1 => {
-            let mut text = String::with_capacity(bytes.len());
-            for chunk in bytes.utf8_chunks() {
-                text.push_str(chunk.valid());
-                text.extend(chunk.invalid().iter().map(|_| '?'));
-            }
-            Ok(Cow::Owned(Value::Text(text)))
+        // Whatever digits its type shows, and of a FLOAT those of the same DOUBLE.
+        (Value::Double(_) | Value::Float(_), Class::String) if !to.is_long_text() => {
+            let number = to_double(&value, context)?;
+            let room = usize::try_from(to.max_characters()).unwrap_or(usize::MAX);
+            // MariaDB counts a character more for what is no column.
+            let room = room.max(if from.is_column() { 0 } else { 23 });
+            let mut text = Vec::new();
+            float_text::append_double_within(number, room, &mut text);
+            let text = String::from_utf8(text).unwrap_or_default();
+            to_common_type(Cow::Owned(Value::Text(text)), to, to, context)
         }
         (Value::Decimal(number), Class::String) => {
             let mut text = number.to_string();
             let room = usize::try_from(to.max_characters()).unwrap_or(usize::MAX);
-            text.truncate(room);
+            // Only of the fraction something can be missing.
+            let whole = text.find('.').unwrap_or(text.len());
+            text.truncate(room.max(whole));
             to_common_type(Cow::Owned(Value::Text(text)), to, to, context)
         }
         _ => to_common_type(value, from, to, context),
@@ -542,7 +585,7 @@ pub(crate) fn to_common_type<'a>(
         (Value::Decimal(_), DataType::Decimal(_)) => return Ok(value),
         (other, DataType::Decimal(_)) => Value::Decimal(to_decimal(other, context)?),
         (other, DataType::Double(_)) => Value::Double(to_double(other, context)?),
-        (Value::Year(_), DataType::Year) => return Ok(value),
+        (Value::Year(_), DataType::Year) => return Ok(as_computed(value)),
         (Value::Bit(_), DataType::Bit { .. }) => return Ok(as_computed(value)),
         (other, DataType::Integer(_)) => {
             let number = to_i128(other, context)?;

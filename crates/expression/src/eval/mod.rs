@@ -27,7 +27,7 @@ use self::readings::SharedOperand;
 use super::bind::hex_number;
 use super::context::{EvalContext, OuterRow};
 use super::expr_type::{Class, ExprType, TypeNote};
-use super::tree::{ArithmeticOp, CompareOp, Comparison, Expr, ExprKind, Truth};
+use super::tree::{ArithmeticOp, BitOp, CompareOp, Comparison, Domain, Expr, ExprKind, Truth};
 use super::{cast, errors, subquery};
 use crate::error::Result;
 use crate::session::UserVariable;
@@ -245,10 +245,14 @@ impl Expr {
                 source,
             } => {
                 let left = operands[0].eval_in(frame, context)?;
-                if left.is_null() {
+                // Only exact decimals do not look at the other operand then.
+                if left.is_null() && (*domain == Domain::Decimal || !operands[1].ty.nullable) {
                     return Ok(left);
                 }
                 let right = operands[1].eval_in(frame, context)?;
+                if left.is_null() {
+                    return Ok(left);
+                }
                 if right.is_null() {
                     return Ok(right);
                 }
@@ -277,11 +281,16 @@ impl Expr {
             ExprKind::Bits { op, operands } => {
                 let left = operands[0].eval_in(frame, context)?;
                 let right = operands[1].eval_in(frame, context)?;
-                if left.is_null() || right.is_null() {
+                let is_null = left.is_null() || right.is_null();
+                if left.is_null() && *op != BitOp::Xor {
                     return Ok(Cow::Owned(Value::Null));
                 }
+                // Else both are converted, which may say something.
                 let left = convert::to_bit_operand(&left, context)?;
                 let right = convert::to_bit_operand(&right, context)?;
+                if is_null {
+                    return Ok(Cow::Owned(Value::Null));
+                }
                 Value::UInt(arithmetic::bits(*op, left, right))
             }
             ExprKind::BitNot(operand) => {
@@ -399,6 +408,12 @@ impl Expr {
                     return Ok(None);
                 }
                 let right = operands[1].eval_in(frame, context)?;
+                if right.is_null() {
+                    // As in MariaDB the left side has been converted by then, and may say something.
+                    convert_for(by, &left, context)?;
+                } else if left.is_null() {
+                    convert_for(by, &right, context)?;
+                }
                 compare_with(*op, by, &left, &right, context)?
             }
             ExprKind::And(operands) => {
@@ -513,6 +528,18 @@ impl Expr {
                 convert::truth(&value, context)?
             }
         })
+    }
+}
+
+/// Converts a value as a comparison does, for what that says.
+fn convert_for(by: &Comparison, value: &Value, context: &mut EvalContext<'_>) -> Result<()> {
+    match by {
+        Comparison::Double => convert::to_double(value, context).map(drop),
+        Comparison::Decimal => convert::to_decimal(value, context).map(drop),
+        Comparison::Int => convert::to_i128(value, context).map(drop),
+        Comparison::DateTime => convert::to_datetime_for_comparison(value, context).map(drop),
+        Comparison::Time => convert::to_time_for_comparison(value, context).map(drop),
+        _ => Ok(()),
     }
 }
 

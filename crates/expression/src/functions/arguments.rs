@@ -2,10 +2,13 @@
 
 use std::borrow::Cow;
 
+use paceline_types::error_code::ER_WRONG_VALUE_FOR_TYPE;
+use paceline_types::temporal;
 use paceline_types::{Collation, DateTime, Decimal, Time, Value};
 
 use super::{Call, Function};
 use crate::bind::{CollationMix, common_type_in, in_common_charset, repertoire_of};
+use crate::cast::CastTarget;
 use crate::context::EvalContext;
 use crate::error::Result;
 use crate::eval::{Frame, Reading, check_before_long, convert};
@@ -299,15 +302,7 @@ impl<'a> Args<'a> {
     /// Evaluates an argument as a datetime whose month and day are not zero. Returns `None` for one with zeros, with a
     /// warning unless the argument is a date already.
     pub fn real_datetime(&self, index: usize, context: &mut EvalContext<'_>) -> Result<Option<DateTime>> {
-        let value = self.value(index, context)?;
-        let datetime = convert::to_datetime(&value, context)?;
-        if datetime.is_some_and(|datetime| datetime.date.month == 0 || datetime.date.day == 0) {
-            if !matches!(&*value, Value::Date(_) | Value::DateTime(_) | Value::Timestamp(_)) {
-                context.warn_incorrect("datetime", &value)?;
-            }
-            return Ok(None);
-        }
-        Ok(datetime)
+        real_datetime_of(&self.call.args[index], &self.frame, context)
     }
 
     /// Evaluates an argument as a time. Returns `None` for NULL, and with a warning for a value that is not a time.
@@ -347,3 +342,75 @@ macro_rules! some {
     };
 }
 pub(crate) use some;
+
+/// As [`Args::real_datetime`]: of IFNULL and its like the first argument that is one.
+fn real_datetime_of(
+    expr: &Expr,
+    frame: &Frame<'_>,
+    context: &mut EvalContext<'_>,
+) -> Result<Option<DateTime>> {
+    if let ExprKind::Call(call) = &expr.kind
+        && matches!(call.function.name, "coalesce" | "ifnull" | "nvl")
+        && expr.ty.class().is_temporal()
+    {
+        for branch in &call.args {
+            if let Some(datetime) = real_datetime_of(branch, frame, context)? {
+                return Ok(Some(datetime));
+            }
+        }
+        return Ok(None);
+    }
+    if let ExprKind::Call(call) = &under_casts(expr).kind
+        && call.function.name == "last_day"
+    {
+        let datetime = real_datetime_of(&call.args[0], frame, context)?;
+        let day = datetime.and_then(|datetime| temporal::last_day(datetime.date));
+        return Ok(day.map(|day| day.at_midnight()));
+    }
+    let value = expr.eval_in(frame, context)?;
+    check_before_long(&value, context)?;
+    let datetime = convert::to_datetime(&value, context)?;
+    if datetime.is_some_and(|datetime| datetime.date.month == 0 || datetime.date.day == 0) {
+        // MariaDB lets the zero date of FROM_DAYS pass, but for that of day 0.
+        if let ExprKind::Call(call) = &under_casts(expr).kind
+            && call.function.name == "from_days"
+        {
+            let days = call.args[0].eval_in(frame, context)?;
+            let is_past = !days.is_null() && convert::to_i64(&days, context)? != 0;
+            return Ok(datetime.filter(|_| is_past));
+        }
+        match &under_casts(expr).kind {
+            ExprKind::Call(call) if call.function.name == "str_to_date" => {
+                let text = call.args[0].eval_in(frame, context)?;
+                let text = convert::text_of(&text, context).into_owned();
+                let message = ER_WRONG_VALUE_FOR_TYPE.message(&[&"datetime", &text, &"str_to_date"]);
+                context.warn(ER_WRONG_VALUE_FOR_TYPE, message)?;
+            }
+            _ if !is_made_of_day(expr) => context.warn_incorrect("datetime", &value)?,
+            _ => {}
+        }
+        return Ok(None);
+    }
+    Ok(datetime)
+}
+
+/// Whether a date is one from the beginning, not made of a number or a text by a cast.
+fn is_made_of_day(expr: &Expr) -> bool {
+    under_casts(expr).ty.class().is_temporal()
+}
+
+/// What is under casts to a date.
+fn under_casts(expr: &Expr) -> &Expr {
+    match &expr.kind {
+        ExprKind::Cast {
+            target: CastTarget::Date | CastTarget::DateTime { .. },
+            operand,
+        } => under_casts(operand),
+        ExprKind::Call(call)
+            if matches!(call.function.name, "date" | "timestamp") && call.args.len() == 1 =>
+        {
+            under_casts(&call.args[0])
+        }
+        _ => expr,
+    }
+}

@@ -5,18 +5,18 @@ use std::cmp::Ordering;
 use paceline_types::{Collation, DataType, Value};
 
 use super::arguments::{Args, BindCall};
-use super::temporal::value_fraction;
+use super::temporal::{ReadAs, shown_decimals, text_fraction, value_fraction};
 use super::{Function, MANY, pure, steady};
 use crate::bind::{
-    as_compared, common_type_in, compare_exactly, compare_fixed, compared_charset, comparison_rule_for,
-    fixed_decimals, is_exact_quotient, literal_to_number, literal_to_year, read_as_number, read_leniently,
-    reads_text, round_quotient, unquote_json,
+    CollationMix, as_compared, common_type_in, compare_exactly, compare_fixed, compared_charset,
+    comparison_rule_for, fixed_decimals, is_exact_quotient, literal_to_number, literal_to_year,
+    read_as_number, read_as_temporal, read_leniently, reads_text, round_quotient, unquote_json,
 };
 use crate::context::EvalContext;
 use crate::error::Result;
 use crate::eval::convert::{self, as_computed};
 use crate::eval::{Reading, compare_values, compare_with};
-use crate::expr_type::{Class, ExprType};
+use crate::expr_type::{Class, ExprType, NOT_FIXED_DECIMALS};
 use crate::tree::{CompareOp, Comparison, Expr, ExprKind};
 
 pub(super) static FUNCTIONS: &[Function] = &[
@@ -134,6 +134,10 @@ fn bind_nullif(call: &mut BindCall<'_>) -> Result<ExprType> {
         literal_to_year(column, constant, call.session);
     }
     let mut by = comparison_rule_for("nullif", &call.args[0].ty, &call.args[1].ty, call.connection())?;
+    if let Comparison::Text(collation) = &by {
+        let args: Vec<&Expr> = call.args.iter().collect();
+        CollationMix::check_literals(&args, *collation, call.connection(), "nullif")?;
+    }
     let of_types = by.clone();
     compare_exactly(&mut by, &call.args[0], &call.args[1]);
     if by != of_types {
@@ -152,6 +156,7 @@ fn bind_nullif(call: &mut BindCall<'_>) -> Result<ExprType> {
         return Ok(ty);
     };
     if matches!(by, Comparison::DateTime | Comparison::Time) {
+        read_as_temporal(other, call.session);
         read_leniently(other);
     }
     let mut reading = Reading::default();
@@ -203,11 +208,18 @@ fn bind_extreme(call: &mut BindCall<'_>) -> Result<ExprType> {
     let classes = || call.args.iter().map(|arg| arg.ty.class());
     let has_numbers = classes().any(|class| matches!(class, Class::Int | Class::Decimal | Class::Double));
     let has_days = classes().any(|class| matches!(class, Class::Date | Class::DateTime));
-    if has_numbers && !classes().any(Class::is_temporal) {
+    let classes_are_temporal = classes().any(Class::is_temporal);
+    if has_numbers && !classes_are_temporal {
         call.args.iter_mut().for_each(read_as_number);
     }
     if has_days {
         call.args.iter_mut().for_each(read_leniently);
+    }
+    if classes_are_temporal {
+        let session = call.session;
+        call.args
+            .iter_mut()
+            .for_each(|arg| read_as_temporal(arg, session));
     }
     let all = types(call, 0);
     let temporal: Vec<&ExprType> = all
@@ -223,9 +235,12 @@ fn bind_extreme(call: &mut BindCall<'_>) -> Result<ExprType> {
         // With dates among them, texts and numbers are read as dates. The result is a TIMESTAMP only if all arguments
         // are.
         let ty = common_type_in(&temporal, call.connection(), call.name)?;
-        let fraction = |arg: &Expr| match arg.ty.is_null() {
-            true => 0,
-            false => value_fraction(arg),
+        let fraction = |arg: &Expr| match &arg.kind {
+            _ if arg.ty.is_null() => 0,
+            ExprKind::Literal(Value::Text(text)) if matches!(ty.data_type, DataType::Time { .. }) => {
+                text_fraction(text, ReadAs::Time, call.session.settings.date_modes())
+            }
+            _ => value_fraction(arg),
         };
         let decimals = call.args.iter().map(fraction).max().unwrap_or(0);
         match ty.data_type {
@@ -235,9 +250,14 @@ fn bind_extreme(call: &mut BindCall<'_>) -> Result<ExprType> {
             _ => ty,
         }
     } else if texts > 0 && texts < all.iter().filter(|ty| !ty.is_null()).count() {
-        ExprType::double()
+        let decimals = call
+            .args
+            .iter()
+            .filter(|arg| !arg.ty.is_null())
+            .map(shown_decimals);
+        ExprType::double_with(decimals.max().unwrap_or(NOT_FIXED_DECIMALS))
     } else {
-        common_type_in(&all, call.connection(), call.name)?
+        call.common_type(0, call.name)?
     };
     if ty.class() == Class::String && !ty.is_parameter() {
         call.function = match call.name {

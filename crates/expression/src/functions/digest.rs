@@ -2,6 +2,7 @@
 
 use md5::Md5;
 use paceline_types::Value;
+use paceline_types::base64::{from_base64, to_base64};
 use paceline_types::data_type::{DataType, IntegerType, IntegerWidth, Sign};
 use paceline_types::error_code::{ER_BAD_BASE64_DATA, ER_WRONG_PARAMETERS_TO_NATIVE_FCT};
 use rand::RngCore;
@@ -192,65 +193,17 @@ fn reflected_crc(crc: u32, bytes: &[u8], polynomial: u32) -> u32 {
     !crc
 }
 
-const BASE64: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-
 /// Encodes as Base64 in lines of 76 characters.
 fn eval_to_base64(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
     let bytes = some!(args.bytes(0, context)?);
-    let mut out = String::with_capacity(bytes.len() * 4 / 3 + 4);
-    for (index, chunk) in bytes.chunks(3).enumerate() {
-        if index > 0 && index % 19 == 0 {
-            out.push('\n');
-        }
-        let group = chunk
-            .iter()
-            .fold(0u32, |group, byte| group << 8 | u32::from(*byte))
-            << (8 * (3 - chunk.len()));
-        for position in 0..4 {
-            if position <= chunk.len() {
-                out.push(char::from(BASE64[(group >> (18 - 6 * position) & 63) as usize]));
-            } else {
-                out.push('=');
-            }
-        }
-    }
-    within_packet(Value::Text(out), args, context)
+    within_packet(Value::Text(to_base64(&bytes)), args, context)
 }
 
 fn eval_from_base64(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
     let text = some!(args.bytes(0, context)?);
-    let mut out = Vec::with_capacity(text.len() * 3 / 4);
-    let (mut group, mut count, mut padding) = (0u32, 0, 0);
-    for (at, byte) in text
-        .iter()
-        .enumerate()
-        .filter(|(_, byte)| !byte.is_ascii_whitespace())
-    {
-        let digit = match byte {
-            b'=' => {
-                padding += 1;
-                0
-            }
-            _ if padding > 0 => return bad_base64(at, context),
-            byte => match BASE64.iter().position(|known| known == byte) {
-                Some(digit) => digit as u32,
-                None => return bad_base64(at, context),
-            },
-        };
-        group = group << 6 | digit;
-        count += 1;
-        if count == 4 {
-            if padding > 2 {
-                return bad_base64(at, context);
-            }
-            out.extend_from_slice(&group.to_be_bytes()[1..4 - padding]);
-            (group, count) = (0, 0);
-        }
-    }
-    if count == 0 {
-        Ok(Value::Bytes(out))
-    } else {
-        bad_base64(text.len(), context)
+    match from_base64(&text) {
+        Ok(bytes) => Ok(Value::Bytes(bytes)),
+        Err(position) => bad_base64(position, context),
     }
 }
 

@@ -1,5 +1,6 @@
 //! Numeric functions: rounding, powers, logarithms, trigonometry, RAND.
 
+use paceline_types::data_type::{IntegerType, IntegerWidth, Sign};
 use paceline_types::decimal::Rounding;
 use paceline_types::temporal::{Interval, add_interval};
 use paceline_types::{DataType, DateTime, FixedPoint, FloatType, Time, Value};
@@ -187,6 +188,19 @@ fn eval_abs(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
     })
 }
 
+/// What is whole already as a rounded number: labels have five characters, days eight.
+fn whole_number(argument: &ExprType) -> ExprType {
+    let display_width = match argument.data_type {
+        DataType::Enum { .. } | DataType::Set { .. } => 5,
+        DataType::Date => 8,
+        _ => return ExprType::bigint(20),
+    };
+    ExprType::new(DataType::Integer(IntegerType {
+        display_width,
+        ..IntegerType::new(IntegerWidth::Int, Sign::Unsigned)
+    }))
+}
+
 fn bind_integral(call: &mut BindCall<'_>) -> Result<ExprType> {
     let argument = &call.args[0].ty;
     let ty = match class(argument) {
@@ -195,8 +209,9 @@ fn bind_integral(call: &mut BindCall<'_>) -> Result<ExprType> {
         Class::Int => match &argument.data_type {
             DataType::Integer(_) => ExprType::new(argument.data_type.clone()),
             DataType::Bit { .. } => ExprType::bigint_unsigned(argument.integer_digits().min(20) as u8),
-            _ => ExprType::bigint(20),
+            _ => whole_number(argument),
         },
+        _ if argument.class() == Class::Date => whole_number(argument),
         Class::Decimal => {
             let digits = argument.integer_digits() + 1;
             if digits < 18 {
@@ -271,17 +286,22 @@ fn bind_round(call: &mut BindCall<'_>) -> Result<ExprType> {
     let digits = if call.args.len() < 2 {
         Some(0)
     } else {
-        call.constant_int(1)
+        match call.args[1].as_literal() {
+            Some(Value::UInt(_)) => Some(i64::MAX),
+            _ => call.constant_int(1),
+        }
     };
     let nullable_digits = call.args.get(1).is_some_and(|arg| arg.ty.is_null());
-    let fraction = digits.map_or(argument.decimals(), |digits| {
-        digits.clamp(0, i64::from(argument.decimals())) as u8
-    });
+    let fraction = digits.map_or(argument.decimals(), |digits| digits.clamp(0, 6) as u8);
     let ty = match class(&argument) {
         _ if argument.class() == Class::Time => ExprType::time(fraction),
         _ if argument.class() == Class::DateTime => ExprType::datetime(fraction).nullable(),
         Class::Int if matches!(argument.data_type, DataType::Bit { .. }) => {
             ExprType::bigint_unsigned(argument.integer_digits().min(20) as u8)
+        }
+        _ if argument.class() == Class::Date && digits.is_some() => whole_number(&argument),
+        Class::Int if matches!(argument.data_type, DataType::Enum { .. } | DataType::Set { .. }) => {
+            whole_number(&argument)
         }
         // Rounding up may need one digit more than the integer type has.
         Class::Int if digits.is_none_or(|digits| digits < 0) => match argument.integer_digits() + 1 {
@@ -400,15 +420,10 @@ fn round(args: &Args<'_>, context: &mut EvalContext<'_>, rounding: Rounding) -> 
                 decimals => digits.min(i32::from(decimals)),
             };
             let rounded = number.round(scale, rounding);
-            // Digits beyond those of the number are zeros. If the number of digits is not constant, all results have as
-            // many as the type.
-            let shown = match args.call.args.get(1) {
-                Some(digits) if !digits.is_constant_during_execution() => i32::from(args.ty.decimals()),
-                _ => scale,
-            };
-            Value::Decimal(match shown {
-                shown if shown > i32::from(rounded.scale()) => rounded.round(shown, rounding),
-                _ => rounded,
+            // More digits than the number has are zeros.
+            Value::Decimal(match scale > i32::from(rounded.scale()) {
+                true => rounded.round(scale, rounding),
+                false => rounded,
             })
         }
         _ => Value::Double(round_double(
@@ -440,7 +455,11 @@ fn round_micros(micros: i64, decimals: u8, rounding: Rounding) -> i64 {
 
 /// Rounds a double to a number of decimals like MariaDB's `my_double_round`: half to even, by `rint`.
 fn round_double(number: f64, digits: i32, rounding: Rounding) -> f64 {
-    let factor = 10f64.powi(digits.abs());
+    // The nearest double, as MariaDB's table has it; `powi` is off by more from 1e23 on.
+    let factor = match digits.abs() {
+        digits @ 0..=22 => 10f64.powi(digits),
+        digits => format!("1e{}", digits.min(400)).parse().unwrap_or(f64::INFINITY),
+    };
     let truncate = rounding == Rounding::Truncate;
     let cut = |x: f64| {
         if truncate { x.trunc() } else { x.round_ties_even() }

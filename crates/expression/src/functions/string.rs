@@ -22,9 +22,9 @@ const LONGEST: u64 = 16_777_216;
 pub(super) static FUNCTIONS: &[Function] = &[
     pure("concat", (1, MANY), bind_concat, eval_concat),
     pure("concat_ws", (2, MANY), bind_concat_ws, eval_concat_ws),
-    pure("substr", (2, 3), bind_first, eval_substr),
-    pure("substring", (2, 3), bind_first, eval_substr),
-    pure("mid", (2, 3), bind_first, eval_substr),
+    pure("substr", (2, 3), bind_substr, eval_substr),
+    pure("substring", (2, 3), bind_substr, eval_substr),
+    pure("mid", (2, 3), bind_substr, eval_substr),
     pure(
         "substring_index",
         (3, 3),
@@ -100,7 +100,10 @@ pub(super) static FUNCTIONS: &[Function] = &[
         },
         eval_find_in_set,
     ),
-    pure("elt", (2, MANY), bind_elt, eval_elt),
+    Function {
+        as_number: Some(&ELT_NUMBER),
+        ..pure("elt", (2, MANY), bind_elt, eval_elt)
+    },
     pure("make_set", (2, MANY), bind_make_set, eval_make_set),
     pure(
         "export_set",
@@ -267,6 +270,18 @@ fn eval_substring_index(args: &Args<'_>, context: &mut EvalContext<'_>) -> Resul
             .map_or(&*text, |(at, _)| &text[at + delimiter.len()..])
     };
     Ok(args.text_of_view(part))
+}
+
+fn bind_substr(call: &mut BindCall<'_>) -> Result<ExprType> {
+    let length = call.length(0);
+    let count = match call.args.len() {
+        3 => call.constant_int(2),
+        _ => None,
+    };
+    call.text(
+        count.map_or(length, |count| length.min(count.max(0) as u64)),
+        &[0],
+    )
 }
 
 fn bind_left(call: &mut BindCall<'_>) -> Result<ExprType> {
@@ -631,7 +646,10 @@ fn eval_field(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
 
 fn eval_find_in_set(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
     let needle = some!(args.text(0, context)?);
-    if let Value::Set(set) = &*args.value(1, context)? {
+    // Of a constant the place in the definition of the SET.
+    if args.call.args[0].is_constant_during_execution()
+        && let Value::Set(set) = &*args.value(1, context)?
+    {
         let label = set
             .labels
             .find(&needle, search_collation(args, context))
@@ -661,7 +679,8 @@ fn bind_elt(call: &mut BindCall<'_>) -> Result<ExprType> {
 }
 
 fn eval_elt(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
-    let index = some!(args.int(0, context)?);
+    // MariaDB takes 32 bits of it.
+    let index = some!(args.int(0, context)?) as u32;
     if index < 1 || index as usize >= args.len() {
         return Ok(Value::Null);
     }
@@ -676,6 +695,16 @@ fn bind_make_set(call: &mut BindCall<'_>) -> Result<ExprType> {
     let nullable = call.args[0].ty.nullable;
     Ok(call.text(length, &indexes)?.with_nullable(nullable))
 }
+
+/// ELT as a number: the number of what it chooses, not of its text.
+static ELT_NUMBER: Function = pure("elt", (2, MANY), bind_elt, |args, context| {
+    // MariaDB takes 32 bits of it.
+    let index = some!(args.int(0, context)?) as u32;
+    if index < 1 || index as usize >= args.len() {
+        return Ok(Value::Null);
+    }
+    Ok(args.value(index as usize, context)?.into_owned())
+});
 
 fn eval_make_set(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
     let bits = some!(args.int(0, context)?);

@@ -104,7 +104,7 @@ fn eval_ord(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
 fn eval_char(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
     let mut out = Vec::new();
     for index in 0..args.len() {
-        let Some(number) = args.wide_int(index, context)? else {
+        let Some(number) = args.int(index, context)? else {
             continue;
         };
         let bytes = (number as u32).to_be_bytes();

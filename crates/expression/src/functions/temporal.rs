@@ -15,7 +15,7 @@ use crate::context::EvalContext;
 use crate::error::Result;
 use crate::errors;
 use crate::eval::convert;
-use crate::expr_type::{Class, ExprType};
+use crate::expr_type::{Class, ExprType, NOT_FIXED_DECIMALS, Repertoire, TypeNote};
 use crate::tree::{Expr, ExprKind};
 
 pub(super) static FUNCTIONS: &[Function] = &[
@@ -123,7 +123,8 @@ pub(super) static FUNCTIONS: &[Function] = &[
         |_| Ok(ExprType::int32(8).nullable()),
         eval_datediff,
     ),
-    pure("timediff", (2, 2), bind_timediff, eval_timediff),
+    // Never folded: what wants a whole date has to see that it is one (`wants_whole_date`).
+    steady("timediff", (2, 2), bind_timediff, eval_timediff),
     pure(
         "timestampdiff",
         (3, 3),
@@ -162,7 +163,8 @@ pub(super) static FUNCTIONS: &[Function] = &[
         |call| Ok(ExprType::time(argument_fraction(call, 2, ReadAs::Number)).nullable()),
         eval_maketime,
     ),
-    pure(
+    // Never folded: its zero date is another than that of a literal (`real_datetime_of`).
+    steady(
         "from_days",
         (1, 1),
         |call| Ok(call.with_nullability(ExprType::date())),
@@ -179,7 +181,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
         |_| Ok(ExprType::int(6).nullable()),
         |args, context| {
             let datetime = some!(args.real_datetime(0, context)?);
-            Ok(real_day(datetime.date).map_or(Value::Null, |number| Value::Int(i64::from(number))))
+            Ok(Value::Int(i64::from(day_number(datetime.date))))
         },
     ),
     pure(
@@ -187,8 +189,8 @@ pub(super) static FUNCTIONS: &[Function] = &[
         (1, 1),
         |_| Ok(ExprType::bigint(12).nullable()),
         |args, context| {
-            let datetime = some!(args.datetime(0, context)?);
-            let day = some!(real_day(datetime.date));
+            let datetime = some!(args.real_datetime(0, context)?);
+            let day = day_number(datetime.date);
             Ok(Value::Int(
                 i64::from(day) * 86_400 + datetime.micros_of_day() / 1_000_000,
             ))
@@ -263,6 +265,9 @@ pub(super) fn value_fraction(expr: &Expr) -> u8 {
     if let ExprKind::Literal(Value::Text(text)) = &expr.kind {
         return text_fraction(text, ReadAs::DateTime, temporal::DateModes::default());
     }
+    if let TypeNote::Fraction(digits) = expr.ty.note {
+        return digits;
+    }
     match &expr.kind {
         ExprKind::Literal(Value::DateTime(datetime)) => datetime.decimals,
         ExprKind::Literal(Value::Time(time)) => time.decimals(),
@@ -287,7 +292,32 @@ pub(super) fn value_fraction(expr: &Expr) -> u8 {
             };
             added.max(type_fraction(&call.args[0].ty))
         }
-        _ => type_fraction(&expr.ty),
+        _ => shown_decimals(expr).min(6),
+    }
+}
+
+/// The digits after the point that MariaDB has an expression announce: texts have no fixed number of them but where a function makes them.
+pub(super) fn shown_decimals(expr: &Expr) -> u8 {
+    if expr.ty.class() != Class::String {
+        return expr.ty.decimals();
+    }
+    match expr.ty.note {
+        TypeNote::Fraction(digits) => return digits,
+        TypeNote::HexLiteral => return 0,
+        _ => {}
+    }
+    if let ExprKind::Literal(Value::Bytes(_)) = expr.kind {
+        return 0;
+    }
+    match (&expr.kind, &expr.ty.data_type) {
+        (_, DataType::Enum { .. } | DataType::Set { .. }) => 0,
+        (ExprKind::Cast { .. }, _) => 0,
+        (ExprKind::Call(call), _) => match call.function.name {
+            "hex" | "unhex" | "date_format" | "time_format" | "dayname" | "monthname" => 0,
+            "elt" => call.args[1..].iter().map(shown_decimals).max().unwrap_or(0),
+            _ => NOT_FIXED_DECIMALS,
+        },
+        _ => NOT_FIXED_DECIMALS,
     }
 }
 
@@ -392,7 +422,7 @@ fn interval_decimals(unit: IntervalUnit, amount: &ExprType) -> u8 {
         | U::HourMicrosecond
         | U::MinuteMicrosecond
         | U::SecondMicrosecond => 6,
-        U::Second => amount.decimals().min(6),
+        U::Second => type_fraction(amount),
         _ => 0,
     }
 }
@@ -413,8 +443,17 @@ fn bind_date_add(call: &mut BindCall<'_>) -> Result<ExprType> {
         _ => ExprType::new(DataType::Char {
             length: if interval_decimals > 0 { 26 } else { 19 },
             collation: call.connection(),
-        }),
+        })
+        .with_repertoire(Repertoire::Ascii),
     };
+    if ty.class() == Class::String && !date.is_parameter() {
+        let digits = interval_decimals.max(value_fraction(&call.args[0]));
+        call.function = function_of_text(call.function.name);
+        return Ok(ExprType {
+            note: TypeNote::Fraction(digits),
+            ..ty.nullable()
+        });
+    }
     if ty.class() == Class::String {
         call.function = function_of_text(call.function.name);
     }
@@ -581,23 +620,14 @@ fn date_add_value(args: &Args<'_>, context: &mut EvalContext<'_>, direction: Dir
     if date.is_null() {
         return Ok(Value::Null);
     }
-    let mut interval = match interval(args, context)? {
-        Amount::Interval(interval) => interval,
-        Amount::Null => return Ok(Value::Null),
-        Amount::TooMuch => {
-            let kind = if matches!(args.ty.data_type, DataType::Time { .. }) {
-                "time"
-            } else {
-                "datetime"
-            };
-            return overflow(kind, context);
-        }
-    };
-    if direction == Direction::Backward {
-        interval = interval.negated();
-    }
     let decimals = args.ty.decimals().min(6);
     if let (Value::Time(time), DataType::Time { .. } | DataType::Char { .. }) = (&*date, &args.ty.data_type) {
+        let interval = match directed(interval(args, context)?, direction) {
+            Amount::Interval(interval) => interval,
+            Amount::Null => return Ok(Value::Null),
+            Amount::TooMuch if args.ty.class() == Class::Time => return overflow("time", context),
+            Amount::TooMuch => return overflow("datetime", context),
+        };
         let decimals = match args.ty.class() {
             Class::Time => decimals,
             _ => interval_decimals(unit, args.ty_of(1)).max(value_fraction(&args.call.args[0])),
@@ -619,8 +649,19 @@ fn date_add_value(args: &Args<'_>, context: &mut EvalContext<'_>, direction: Dir
             };
             (parsed.is_some_and(|parsed| parsed.has_time), decimals)
         }
-        Value::Date(_) => (false, 0),
+        Value::Date(_) => (false, value_fraction(&args.call.args[0])),
+        // A number of at most eight digits is a day.
         Value::Int(number) => (*number > 99_991_231, 0),
+        Value::UInt(number) => (*number > 99_991_231, 0),
+        Value::Double(number) => (*number > 99_991_231.0, value_fraction(&args.call.args[0])),
+        Value::Float(number) => (
+            f64::from(*number) > 99_991_231.0,
+            value_fraction(&args.call.args[0]),
+        ),
+        Value::Decimal(number) => (
+            *number > Decimal::from(99_991_231i64),
+            value_fraction(&args.call.args[0]),
+        ),
         _ => (true, value_fraction(&args.call.args[0])),
     };
     let Some(datetime) = convert::to_datetime(&date, context)? else {
@@ -630,6 +671,12 @@ fn date_add_value(args: &Args<'_>, context: &mut EvalContext<'_>, direction: Dir
         context.warn_incorrect("datetime", &date)?;
         return Ok(Value::Null);
     }
+    // As in MariaDB after the date: one that is none says so whatever the interval is.
+    let interval = match directed(interval(args, context)?, direction) {
+        Amount::Interval(interval) => interval,
+        Amount::Null => return Ok(Value::Null),
+        Amount::TooMuch => return overflow("datetime", context),
+    };
     let Some(result) = add_interval(datetime, interval) else {
         return overflow("datetime", context);
     };
@@ -654,6 +701,15 @@ fn date_add_value(args: &Args<'_>, context: &mut EvalContext<'_>, direction: Dir
             }
         }
     })
+}
+
+fn directed(amount: Amount, direction: Direction) -> Amount {
+    match amount {
+        Amount::Interval(interval) if direction == Direction::Backward => {
+            Amount::Interval(interval.negated())
+        }
+        amount => amount,
+    }
 }
 
 /// Returns NULL with warning 1441.
@@ -748,18 +804,36 @@ fn from_absolute_micros(micros: i64, decimals: u8) -> Option<DateTime> {
     ))
 }
 
+/// The fraction digits that the second argument of ADDTIME brings: a text that is no constant may have six.
+fn added_fraction(call: &BindCall<'_>) -> u8 {
+    match (&call.args[1].kind, call.args[1].ty.class()) {
+        (ExprKind::Literal(Value::Text(text)), _) if temporal::parse_day_second(text).is_none() => 6,
+        (ExprKind::Literal(_) | ExprKind::UserVariable(_), _) => argument_fraction(call, 1, ReadAs::Time),
+        // Labels too.
+        (_, Class::String) => 6,
+        _ => argument_fraction(call, 1, ReadAs::Time),
+    }
+}
+
 fn bind_addtime(call: &mut BindCall<'_>) -> Result<ExprType> {
-    let decimals = argument_fraction(call, 0, ReadAs::DateTime).max(argument_fraction(call, 1, ReadAs::Time));
+    let decimals = argument_fraction(call, 0, ReadAs::DateTime).max(added_fraction(call));
     let ty = match call.args[0].ty.class() {
         Class::DateTime | Class::Date => ExprType::datetime(decimals),
         Class::Time => ExprType::time(decimals),
         _ => ExprType::new(DataType::Char {
             length: 26,
             collation: call.connection(),
-        }),
+        })
+        .with_repertoire(Repertoire::Ascii),
     };
     if ty.class() == Class::String {
         call.function = function_of_text(call.function.name);
+        if let digits @ 0..NOT_FIXED_DECIMALS = shown_decimals(&call.args[0]) {
+            return Ok(ExprType {
+                note: TypeNote::Fraction(digits.max(added_fraction(call)).min(6)),
+                ..ty.nullable()
+            });
+        }
     }
     Ok(ty.nullable())
 }
@@ -771,11 +845,12 @@ fn addtime_value(args: &Args<'_>, context: &mut EvalContext<'_>, direction: Dire
         return Ok(Value::Null);
     };
     let right = args.value(1, context)?;
-    let added_decimals = match &*right {
-        Value::Text(text) => text
+    let added_decimals = match (&*right, args.call.args[1].is_constant_during_execution()) {
+        (Value::Text(text), true) => text
             .rsplit_once('.')
             .map_or(0, |(_, digits)| digits.len().min(6) as u8),
-        _ => args.ty_of(1).decimals(),
+        (Value::Text(_), false) => 6,
+        _ => type_fraction(args.ty_of(1)),
     };
     let right = some!(day_second(&right, context)?);
     let delta = if direction == Direction::Forward {
@@ -784,10 +859,10 @@ fn addtime_value(args: &Args<'_>, context: &mut EvalContext<'_>, direction: Dire
         -right
     };
     let as_text = args.ty.class() == Class::String;
-    // A number has the fraction digits of its type, a text shows a fraction if it is not zero.
-    let of_number = match args.ty_of(0).class() {
-        Class::Int | Class::Decimal => Some(args.ty_of(0).decimals().max(added_decimals).min(6)),
-        _ => None,
+    // A number, and a text that is known to have a fraction of that length, has the fraction of its type; any other text has one where there is any.
+    let of_number = match shown_decimals(&args.call.args[0]) {
+        NOT_FIXED_DECIMALS => None,
+        decimals => Some(decimals.max(added_decimals).min(6)),
     };
     let decimals = |micros: i64| match (as_text, of_number) {
         (true, Some(decimals)) => decimals,
@@ -830,9 +905,10 @@ fn clipped_text(micros: i64) -> String {
 }
 
 fn eval_datediff(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
-    let left = some!(args.datetime(0, context)?);
-    let right = some!(args.datetime(1, context)?);
-    let (left, right) = (some!(real_day(left.date)), some!(real_day(right.date)));
+    // Both are looked at, also where the first is NULL.
+    let left = args.real_datetime(0, context)?;
+    let right = args.real_datetime(1, context)?;
+    let (left, right) = (day_number(some!(left).date), day_number(some!(right).date));
     Ok(Value::Int(i64::from(left) - i64::from(right)))
 }
 
@@ -843,8 +919,8 @@ fn bind_timediff(call: &mut BindCall<'_>) -> Result<ExprType> {
 
 fn eval_timediff(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
     let left = args.value(0, context)?;
+    let left = Some(some!(time_or_datetime(&left, context)?));
     let right = args.value(1, context)?;
-    let left = time_or_datetime(&left, context)?;
     let right = time_or_datetime(&right, context)?;
     let micros = match (left, right) {
         (Some(TimeOrDateTime::Time(left)), Some(TimeOrDateTime::Time(right))) => {
@@ -867,10 +943,8 @@ fn eval_timediff(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value
 fn eval_timestampdiff(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
     use IntervalUnit as U;
     let unit = unit_named(args.keyword(0)).ok_or_else(|| errors::syntax_near(args.keyword(0)))?;
-    let from = some!(args.datetime(1, context)?);
-    let to = some!(args.datetime(2, context)?);
-    some!(real_day(from.date));
-    some!(real_day(to.date));
+    let from = some!(args.real_datetime(1, context)?);
+    let to = some!(args.real_datetime(2, context)?);
     let micros = absolute_micros(to) - absolute_micros(from);
     let months = || {
         let (early, late, sign) = if micros < 0 { (to, from, -1) } else { (from, to, 1) };
@@ -920,8 +994,10 @@ fn eval_timestamp(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Valu
 }
 
 fn eval_makedate(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
-    let year = some!(args.int(0, context)?);
-    let day = some!(args.int(1, context)?);
+    // Both are looked at, also where the first is NULL.
+    let year = args.int(0, context)?;
+    let day = args.int(1, context)?;
+    let (year, day) = (some!(year), some!(day));
     if !(0..=9999).contains(&year) || day <= 0 {
         return Ok(Value::Null);
     }
@@ -945,9 +1021,11 @@ fn two_digit_year(year: i64) -> i64 {
 }
 
 fn eval_maketime(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
-    let hour = some!(args.wide_int(0, context)?);
-    let minute = some!(args.int(1, context)?);
-    let second = some!(args.decimal(2, context)?);
+    // All are looked at, also where the first is NULL.
+    let hour = args.wide_int(0, context)?;
+    let minute = args.int(1, context)?;
+    let second = args.decimal(2, context)?;
+    let (hour, minute, second) = (some!(hour), some!(minute), some!(second));
     if !(0..60).contains(&minute) || second.is_negative() || second >= Decimal::from(60i64) {
         return Ok(Value::Null);
     }

@@ -126,8 +126,14 @@ pub(super) fn locale_named(
     Ok(Locale::english())
 }
 
-fn whole(date: Date) -> Option<Date> {
-    (date.year != 0 || date.month != 0 || date.day != 0).then_some(date)
+/// The day of the week from Monday; days of the year and month 0 have none.
+fn known_weekday(date: Date) -> Option<u32> {
+    (date.year != 0 || date.month != 0).then(|| weekday(date))
+}
+
+/// The day of the year; dates of the month 0 or the year 0 have none.
+fn known_day_of_year(date: Date) -> Option<u32> {
+    (date.year != 0 && date.month != 0).then(|| day_of_year(date))
 }
 
 /// Computes DATE_FORMAT. Returns `None` (NULL) if a letter has no value for the date.
@@ -147,8 +153,8 @@ pub(super) fn format_datetime(datetime: DateTime, format: &str, locale: &Locale)
         match letter {
             'M' => out.push_str(locale.months.get(usize::from(date.month).checked_sub(1)?)?),
             'b' => out.push_str(locale.short_months.get(usize::from(date.month).checked_sub(1)?)?),
-            'W' => out.push_str(locale.days[weekday(whole(date)?) as usize]),
-            'a' => out.push_str(locale.short_days[weekday(whole(date)?) as usize]),
+            'W' => out.push_str(locale.days[known_weekday(date)? as usize]),
+            'a' => out.push_str(locale.short_days[known_weekday(date)? as usize]),
             'D' => {
                 let suffix = match date.day {
                     11..=19 => "th",
@@ -167,7 +173,7 @@ pub(super) fn format_datetime(datetime: DateTime, format: &str, locale: &Locale)
             'c' => push(&mut out, u32::from(date.month), 1),
             'd' => push(&mut out, u32::from(date.day), 2),
             'e' => push(&mut out, u32::from(date.day), 1),
-            'j' => push(&mut out, day_of_year(whole(date)?), 3),
+            'j' => push(&mut out, known_day_of_year(date)?, 3),
             'U' | 'u' | 'V' | 'v' => {
                 let mode = match letter {
                     'U' => 0,
@@ -175,21 +181,13 @@ pub(super) fn format_datetime(datetime: DateTime, format: &str, locale: &Locale)
                     'V' => 2,
                     _ => 3,
                 };
-                push(
-                    &mut out,
-                    week_and_year(whole(date)?, WeekMode::from_number(mode)).0,
-                    2,
-                );
+                push(&mut out, week_and_year(date, WeekMode::from_number(mode)).0, 2);
             }
             'X' | 'x' => {
                 let mode = if letter == 'X' { 2 } else { 3 };
-                push(
-                    &mut out,
-                    week_and_year(whole(date)?, WeekMode::from_number(mode)).1,
-                    4,
-                );
+                push(&mut out, week_and_year(date, WeekMode::from_number(mode)).1, 4);
             }
-            'w' => push(&mut out, (weekday(whole(date)?) + 1) % 7, 1),
+            'w' => push(&mut out, (known_weekday(date)? + 1) % 7, 1),
             other => push_time(
                 &mut out,
                 other,

@@ -146,12 +146,28 @@ fn eval_from_unixtime(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<
         let text = super::temporal_format::format_datetime(local, &format, locale);
         return Ok(text.map_or(Value::Null, Value::Text));
     }
-    Ok(Value::DateTime(local.truncated(args.ty.decimals().min(6))))
+    let decimals = match args.ty_of(0).class() {
+        // What a text has is not known before.
+        Class::String if local.micros == 0 => 0,
+        _ => args.ty.decimals().min(6),
+    };
+    Ok(Value::DateTime(local.truncated(decimals)))
 }
 
 fn eval_sec_to_time(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
     let value = args.value(0, context)?;
-    let number = some!(args.decimal(0, context)?);
+    let number = match *value {
+        // MariaDB has its own way to the nanoseconds: those of 11.01 are 11.009999999.
+        Value::Double(seconds) if seconds.abs() < 1e9 => {
+            let whole = seconds.abs().floor();
+            let nanos = ((seconds.abs() - whole) * 1e9) as i64;
+            let number = Decimal::from(whole as i64 * 1_000_000_000 + nanos)
+                .div(&Decimal::from(1_000_000_000i64), 9)?
+                .unwrap_or(Decimal::ZERO);
+            if seconds < 0.0 { number.neg() } else { number }
+        }
+        _ => some!(args.decimal(0, context)?),
+    };
     let micros = number
         .round(6, fraction_rounding(context))
         .mul(&Decimal::from(1_000_000i64))
@@ -185,6 +201,10 @@ fn eval_time_to_sec(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Va
     let time = some!(args.time(0, context)?);
     if args.ty.class() == Class::Int {
         return Ok(Value::Int(time.micros() / 1_000_000));
+    }
+    // It shows as many digits as its type has, and has six or none.
+    if time.micros() % 1_000_000 == 0 {
+        return Ok(Value::Decimal(Decimal::from(time.micros() / 1_000_000)));
     }
     let number = Decimal::from(time.micros())
         .div(&Decimal::from(1_000_000i64), 6)?

@@ -118,9 +118,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
         |args, context| {
             let datetime = some!(args.real_datetime(0, context)?);
             let names = &context.session.settings.time_locale.days;
-            Ok(whole(datetime.date).map_or(Value::Null, |date| {
-                Value::Text(names[weekday(date) as usize].to_owned())
-            }))
+            Ok(Value::Text(names[weekday(datetime.date) as usize].to_owned()))
         },
     ),
     steady(
@@ -162,8 +160,8 @@ fn date_part(args: &Args<'_>, context: &mut EvalContext<'_>, part: fn(Date) -> i
 
 /// Evaluates a part that dates with zeros do not have.
 fn whole_date_part(args: &Args<'_>, context: &mut EvalContext<'_>, part: fn(Date) -> i64) -> Result<Value> {
-    let datetime = some!(args.datetime(0, context)?);
-    Ok(whole(datetime.date).map_or(Value::Null, |date| Value::Int(part(date))))
+    let datetime = some!(args.real_datetime(0, context)?);
+    Ok(Value::Int(part(datetime.date)))
 }
 
 fn time_part(args: &Args<'_>, context: &mut EvalContext<'_>, part: fn(Time) -> i64) -> Result<Value> {
@@ -180,23 +178,21 @@ fn week_mode(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<u32> {
 }
 
 fn eval_week(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
-    let datetime = some!(args.datetime(0, context)?);
+    let datetime = some!(args.real_datetime(0, context)?);
     let mode = week_mode(args, context)?;
-    let date = some!(whole(datetime.date));
     Ok(Value::Int(i64::from(
-        week_and_year(date, WeekMode::from_number(mode)).0,
+        week_and_year(datetime.date, WeekMode::from_number(mode)).0,
     )))
 }
 
 fn eval_yearweek(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
-    let datetime = some!(args.datetime(0, context)?);
+    let datetime = some!(args.real_datetime(0, context)?);
     let mode = if args.len() > 1 {
         (args.int(1, context)?.unwrap_or(0) & 7) as u32
     } else {
         0
     };
-    let date = some!(whole(datetime.date));
-    let (week, year) = week_and_year(date, WeekMode::from_number(mode | 2));
+    let (week, year) = week_and_year(datetime.date, WeekMode::from_number(mode | 2));
     Ok(Value::Int(i64::from(year.wrapping_mul(100).wrapping_add(week))))
 }
 

@@ -79,8 +79,9 @@ impl Diagnostics {
         }
     }
 
-    /// A statement begins. What earlier ones have raised stays until this one raises something, or turns out to use a table
-    /// ([`Diagnostics::forget_earlier`]), as in MariaDB: `SET`, `COMMIT` or `SELECT 1` leaves it to SHOW WARNINGS.
+    /// A statement begins. What earlier ones have raised stays until this one raises something, or turns out to use a
+    /// table ([`Diagnostics::forget_earlier`]), as in MariaDB: `SET`, `COMMIT` or `SELECT 1` leaves it to SHOW
+    /// WARNINGS.
     pub fn begin(&mut self, max_error_count: usize) {
         self.earlier = self.warning_count;
         self.replaceable = self.warning_count > 0;

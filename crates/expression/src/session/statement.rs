@@ -14,8 +14,8 @@ pub struct StatementContext {
     pub insert_id: Option<u64>,
     /// Whether `NOW()`, `UUID()`, `RAND()` or alike was evaluated (a Query event then carries what it needs).
     pub used_current_time: bool,
-    /// It is a primary's, and failed there with this error after it had changed rows of tables without transactions, which stayed changed.
-    /// If it fails so here, what it has changed by then stays, too.
+    /// It is a primary's, and failed there with this error after it had changed rows of tables without transactions,
+    /// which stayed changed. If it fails so here, what it has changed by then stays, too.
     pub failed_on_primary: Option<ErrorCode>,
 }
 

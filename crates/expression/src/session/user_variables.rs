@@ -19,7 +19,8 @@ pub struct UserVariable {
 }
 
 impl UserVariable {
-    /// A variable that an expression of this type was assigned to. It holds numbers, text and bytes: a time becomes text.
+    /// A variable that an expression of this type was assigned to. It holds numbers, text and bytes: a time becomes
+    /// text.
     pub fn new(value: &Value, ty: ExprType, time_zone: &TimeZone) -> Self {
         let value = for_user_variable(value, time_zone);
         let ty = match &value {

@@ -40,7 +40,8 @@ pub enum Strictness {
 /// Options of `paceline binlog`: where `mariadb-binlog` has the same, they do the same.
 #[derive(Args, Debug, Clone)]
 pub struct Options {
-    /// Files of a binary log, oldest first; `-` is standard input. A directory, or object storage that an archive copies to: all files there.
+    /// Files of a binary log, oldest first; `-` is standard input. A directory, or object storage that an archive
+    /// copies to: all files there.
     pub files: Vec<PathBuf>,
     /// Where the files are of which an archive's directory has only the beginning: a directory or s3://BUCKET/PREFIX.
     #[arg(long, value_name = "DIR|URL")]
@@ -72,10 +73,12 @@ pub struct Options {
     /// Only row changes of tables of this name.
     #[arg(short = 'T', long)]
     pub table: Option<String>,
-    /// Print what changed database FROM as if it had changed TO: its rows, and its statements' USE. May be given several times.
+    /// Print what changed database FROM as if it had changed TO: its rows, and its statements' USE. May be given
+    /// several times.
     #[arg(long, value_name = "FROM->TO", conflicts_with_all = ["verify", "json", "stat", "raw"])]
     pub rewrite_db: Vec<Rewrite>,
-    /// Where the files that LOAD DATA has read are written to, for the client that runs the output (the directory for temporary files).
+    /// Where the files that LOAD DATA has read are written to, for the client that runs the output (the directory for
+    /// temporary files).
     #[arg(short, long, value_name = "DIR")]
     pub local_load: Option<PathBuf>,
     /// Only transactions of this server.
@@ -173,7 +176,8 @@ pub struct Options {
     /// Print the version.
     #[arg(long, short = 'V', action = ArgAction::Version)]
     version: Option<bool>,
-    /// The server. The last: its options for TLS have a heading of their own, which holds for what comes behind them too.
+    /// The server. The last: its options for TLS have a heading of their own, which holds for what comes behind them
+    /// too.
     #[command(flatten)]
     pub server: ServerOptions,
 }

@@ -42,7 +42,8 @@ pub struct ServerOptions {
     /// Read from a running server, ours or MariaDB's: the files named are its; without one, from its first to its last.
     #[arg(short = 'R', long)]
     pub read_from_remote_server: bool,
-    /// The server's name or address; with a port (HOST:PORT, [IPV6]:PORT), if --port gives none; or the path of its UNIX socket.
+    /// The server's name or address; with a port (HOST:PORT, [IPV6]:PORT), if --port gives none; or the path of its
+    /// UNIX socket.
     #[arg(short = 'h', long, value_name = "NAME")]
     host: Option<String>,
     /// Its port; else MYSQL_TCP_PORT, else 3306.

@@ -20,7 +20,8 @@ const PARALLEL_MAX: i64 = 64;
 pub struct Options {
     /// The running server: HOST, HOST:PORT or [IPV6]:PORT. The replica connects to it there, too.
     pub primary: String,
-    /// Who reads there. Needs the privileges SELECT and RELOAD on *.*, and TRIGGER (SHOW VIEW, where there are views) for rows, REPLICATION SLAVE for files.
+    /// Who reads there. Needs the privileges SELECT and RELOAD on *.*, and TRIGGER (SHOW VIEW, where there are views)
+    /// for rows, REPLICATION SLAVE for files.
     #[arg(long, default_value = "root")]
     pub user: String,
     /// The password; else PACELINE_PASSWORD or MYSQL_PWD in the environment.
@@ -35,10 +36,12 @@ pub struct Options {
     /// How many sessions read rows, of one table or a part of a large one each.
     #[arg(long, default_value_t = PARALLEL, value_parser = clap::value_parser!(u16).range(1..=PARALLEL_MAX))]
     pub parallel: u16,
-    /// What is copied; else the files of a Paceline, unless something is left out or filtered, and the rows of a MariaDB.
+    /// What is copied; else the files of a Paceline, unless something is left out or filtered, and the rows of a
+    /// MariaDB.
     #[arg(long, value_name = "WHAT")]
     pub copy: Option<Copy>,
-    /// What the replica will not have: a list. Triggers, routines and events that the primary makes later are left out, too.
+    /// What the replica will not have: a list. Triggers, routines and events that the primary makes later are left out,
+    /// too.
     #[arg(long, value_delimiter = ',', value_name = "KIND")]
     pub leave_out: Vec<Kind>,
     /// How long to wait for DDL on the primary that stands in the way, in seconds.

@@ -1,7 +1,7 @@
 //! Errors of `paceline join`, with texts for users.
 
 use crate::connection::ServerError;
-use paceline_server::unfinished::BeginError;
+use paceline_server::incomplete_directory::BeginError;
 use paceline_types::error_code::{
     ER_BAD_FIELD_ERROR, ER_LOCK_DEADLOCK, ER_NO_SUCH_TABLE, ER_TABLE_DEF_CHANGED, ErrorCode,
 };

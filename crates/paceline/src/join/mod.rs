@@ -54,7 +54,7 @@ use crate::stop::StopSignals;
 use arguments::{Copy, Options};
 use copy::Copier;
 use error::{Error, Result};
-use paceline_server::unfinished::Unfinished;
+use paceline_server::incomplete_directory::IncompleteDirectory;
 use paceline_server::variables::Variable;
 use primary::Primary;
 use progress::{Progress, Reporting};
@@ -98,7 +98,7 @@ async fn run(arguments: &Arguments) -> Result<()> {
     let mut what = primary.what_to_copy(options, &choice)?;
     primary.check_privileges(what, options).await?;
     let memory_tables = primary.memory_tables().await?;
-    let directory = Arc::new(Unfinished::begin(&server.datadir, "paceline join")?);
+    let directory = Arc::new(IncompleteDirectory::begin(&server.datadir, "paceline join")?);
     let filled = fill(&mut primary, arguments, &choice, &mut what, &directory).await;
     // The server that also held it has ended.
     let ended = match (Arc::into_inner(directory), &filled) {
@@ -138,7 +138,7 @@ async fn fill(
     arguments: &Arguments,
     choice: &Choice,
     what: &mut Copy,
-    directory: &Arc<Unfinished>,
+    directory: &Arc<IncompleteDirectory>,
 ) -> Result<String> {
     let Arguments { options, server, .. } = arguments;
     let mut stop = StopSignals::take()?;

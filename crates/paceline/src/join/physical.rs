@@ -26,9 +26,9 @@ use crate::restore::{LogFiles, recover};
 use crate::stop::StopSignals;
 use paceline_replication::replica::definition::Definition;
 use paceline_server::backup::ServerRow;
+use paceline_server::incomplete_directory::IncompleteDirectory;
 use paceline_server::options::StartOptions;
 use paceline_server::restore::{Copied, Follows};
-use paceline_server::unfinished::Unfinished;
 use paceline_server::variables::Variable;
 use paceline_types::ServerId;
 
@@ -108,7 +108,7 @@ pub async fn begin(options: &Options) -> CopyResult<(Source, ServerRow)> {
 pub async fn copy(
     (mut source, primary): (Source, ServerRow),
     server: &StartOptions,
-    directory: &Unfinished,
+    directory: &IncompleteDirectory,
     definition: Definition,
     stop: &mut StopSignals,
 ) -> Result<Complete> {

@@ -38,7 +38,7 @@ pub enum TableIs {
     /// All its pieces are complete.
     Complete,
     /// Other pieces are not complete.
-    Unfinished,
+    IncompleteDirectory,
 }
 
 impl Piece {
@@ -51,7 +51,7 @@ impl Piece {
     pub fn done(&self) -> TableIs {
         match self.left.fetch_sub(1, Ordering::AcqRel) {
             1 => TableIs::Complete,
-            _ => TableIs::Unfinished,
+            _ => TableIs::IncompleteDirectory,
         }
     }
 

@@ -3,8 +3,8 @@
 
 use super::arguments::Arguments;
 use super::error::{Error, Result};
+use paceline_server::incomplete_directory::IncompleteDirectory;
 use paceline_server::startup;
-use paceline_server::unfinished::Unfinished;
 use paceline_wire::Capabilities;
 use paceline_wire::client::{Client, ConnectOptions};
 use std::path::PathBuf;
@@ -46,7 +46,7 @@ impl Session {
 
 impl Target {
     /// Starts the server in the directory.
-    pub fn start(arguments: &Arguments, directory: Arc<Unfinished>) -> Result<Target> {
+    pub fn start(arguments: &Arguments, directory: Arc<IncompleteDirectory>) -> Result<Target> {
         let mut socket = directory.directory().join("join.sock");
         if socket.as_os_str().len() > SOCKET_PATH_MAX {
             socket = std::env::temp_dir().join(format!("paceline-join-{}.sock", std::process::id()));

@@ -65,19 +65,21 @@ enum Force {
 /// Options of `paceline promote`.
 #[derive(clap::Args, Debug)]
 pub struct Options {
-    /// The replica that becomes the primary: HOST, HOST:PORT or [IPV6]:PORT. The others are told to connect to it there.
+    /// The replica that becomes the primary: HOST, HOST:PORT or [IPV6]:PORT. The others are told to connect to it
+    /// there.
     candidate: String,
     /// The other replicas, named likewise.
     others: Vec<String>,
     /// The primary until now, if it lives: it becomes read-only first, and a replica in the end.
     #[arg(long, value_name = "ADDRESS")]
     old_primary: Option<String>,
-    /// An archive that follows the old primary; may be given more than once. What it has and the candidate lacks is fetched from it, and it follows
-    /// the new primary. Also one that serves the old primary's files (`paceline archive --serve`).
+    /// An archive that follows the old primary; may be given more than once. What it has and the candidate lacks is
+    /// fetched from it, and it follows the new primary. Also one that serves the old primary's files
+    /// (`paceline archive --serve`).
     #[arg(long, value_name = "ADDRESS")]
     archive: Vec<String>,
-    /// Promote although an old primary that is not named lives, or a server that is named does not answer. What such a server has acknowledged, or
-    /// acknowledges from now on, is lost.
+    /// Promote although an old primary that is not named lives, or a server that is named does not answer. What such a
+    /// server has acknowledged, or acknowledges from now on, is lost.
     #[arg(long)]
     force: bool,
     /// The account that changes the servers.
@@ -92,13 +94,15 @@ pub struct Options {
     /// Its password; else PACELINE_REPLICATION_PASSWORD in the environment.
     #[arg(long, default_value = "", hide_default_value = true)]
     replication_password: String,
-    /// The account of the archives, which is the one that they follow their primary with; else that of --replication-user.
+    /// The account of the archives, which is the one that they follow their primary with; else that of
+    /// --replication-user.
     #[arg(long)]
     archive_user: Option<String>,
     /// Its password; else PACELINE_ARCHIVE_PASSWORD in the environment; else that of --replication-user.
     #[arg(long, default_value = "", hide_default_value = true)]
     archive_password: String,
-    /// How long each step may take, in seconds. A server that has not answered ten seconds after that is taken for gone.
+    /// How long each step may take, in seconds. A server that has not answered ten seconds after that is taken for
+    /// gone.
     #[arg(long, default_value_t = 60)]
     timeout: u64,
     /// TLS.

@@ -21,8 +21,8 @@ use crate::stop::StopSignals;
 use fetch::{Fetch, Wanted};
 pub use log_files::LogFiles;
 use paceline_object_storage::ObjectStorage;
+use paceline_server::incomplete_directory::IncompleteDirectory;
 use paceline_server::restore::{Copied, Follows, Restored, recover_copy};
-use paceline_server::unfinished::Unfinished;
 use paceline_types::{LogPosition, ServerId};
 pub use point::time_text;
 use point::{Point, Target};
@@ -79,7 +79,7 @@ pub async fn run(options: &Options) -> Result<()> {
     let Some(datadir) = &options.datadir else {
         return Ok(());
     };
-    let directory = Unfinished::begin(datadir, COMMAND).map_err(|error| Error::InTheWay {
+    let directory = IncompleteDirectory::begin(datadir, COMMAND).map_err(|error| Error::InTheWay {
         place: datadir.display().to_string(),
         problem: format!("{error}; a backup is restored into a directory of its own"),
     })?;
@@ -157,7 +157,7 @@ async fn restore(
     target: Target,
     storage: &ObjectStorage,
     chain: &Chain,
-    directory: &Unfinished,
+    directory: &IncompleteDirectory,
 ) -> Result<String> {
     let datadir = directory.directory();
     let no_tables = || Error::Damaged {

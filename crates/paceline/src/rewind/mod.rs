@@ -16,18 +16,18 @@
 //! The change of the log is atomic: after a crash it is either not done or completed
 //! ([`paceline_binlog::log::ClosedLog`]).
 
-mod keep;
+mod saved_tail;
 
 use crate::connection::{Address, Connection, Patience, ServerError, account};
 use crate::restore::time_text;
 use crate::tls::TlsOptions;
-use keep::{Kept, keep};
 use paceline_binlog::GtidState;
 use paceline_binlog::log::{ClosedLog, GroupLocation, LogConfig, MissingTransactions, OpenRequest, RealDisk};
 use paceline_server::data_directory::DataDirectory;
-use paceline_server::unfinished::refuse_unfinished;
+use paceline_server::incomplete_directory::refuse_incomplete_directory;
 use paceline_storage::{Storage, StorageConfig};
 use paceline_types::{LogPosition, ServerId};
+use saved_tail::{Kept, keep};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -136,7 +136,7 @@ pub fn run(options: &Options) -> Result<(), String> {
 
 fn rewind(options: &Options) -> Result<String> {
     let directory = &options.datadir;
-    refuse_unfinished(directory).map_err(Error::Directory)?;
+    refuse_incomplete_directory(directory).map_err(Error::Directory)?;
     let index = format!("{}.index", options.log_bin);
     if !directory.join("tables").is_dir() || !directory.join(&index).is_file() {
         let problem = format!(

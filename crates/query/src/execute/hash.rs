@@ -53,7 +53,8 @@ pub(crate) struct HashedRow {
 }
 
 /// Appends a value's part of a join key. Values that are equal according to
-/// [`compare_values`](paceline_expression::compare_values) get equal keys. Returns false for NULL, which equals nothing.
+/// [`compare_values`](paceline_expression::compare_values) get equal keys. Returns false for NULL, which equals
+/// nothing.
 ///
 /// # Errors
 /// Warnings of the conversion that are errors in a strict write.

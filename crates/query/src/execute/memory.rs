@@ -1,4 +1,5 @@
-//! Memory of a statement's collections, charged to the session's account ([`paceline_expression::session::SessionMemory`]).
+//! Memory of a statement's collections, charged to the session's account
+//! ([`paceline_expression::session::SessionMemory`]).
 
 use std::cell::RefCell;
 use std::rc::Rc;

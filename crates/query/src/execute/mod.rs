@@ -16,8 +16,8 @@
 //!
 //! # Frame of a statement
 //! [`execute`] begins and ends the statement in the transaction, and undoes its changes if it fails; the session
-//! commits. Every loop calls [`paceline_expression::session::ServerFunctions::check_interrupt`] from time to time, for KILL and
-//! `max_statement_time`.
+//! commits. Every loop calls [`paceline_expression::session::ServerFunctions::check_interrupt`] from time to time, for
+//! KILL and `max_statement_time`.
 
 mod aggregation;
 mod assignment;
@@ -28,7 +28,7 @@ mod field_reader;
 mod hash;
 mod insert;
 mod join;
-mod kept_rows;
+mod join_buffer;
 mod load;
 mod loose_scan;
 mod memory;

@@ -101,7 +101,8 @@ impl<'t> Exec<'_, 't> {
     pub fn eval(&mut self, expr: &Expr, row: &[Value]) -> Result<Value> {
         match &expr.kind {
             ExprKind::Column(slot) => Ok(row[*slot].clone()),
-            ExprKind::Literal(value) => Ok(value.clone()),
+            // A decimal shows the digits of its type.
+            ExprKind::Literal(value) if !matches!(value, Value::Decimal(_)) => Ok(value.clone()),
             _ => expr.eval(row, &mut self.context()),
         }
     }

@@ -14,7 +14,7 @@ use paceline_storage::{Direction, KeyRange, TableSchema};
 use paceline_txn::{IsolationLevel, LockMode, LockOutcome, LockWait, ScanEntry};
 use paceline_types::{DataType, Value, ValueRef};
 
-use super::kept_rows::read_kept;
+use super::join_buffer::read_kept;
 use super::memory::Reservation;
 use super::query::materialize;
 use super::run::{ALL_CONDITIONS, Exec, Rows};

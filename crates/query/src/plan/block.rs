@@ -59,7 +59,8 @@ impl TableRef {
         }
     }
 
-    /// Whether its columns are those of the tables within, as MariaDB sees it: a view or a derived table that is merged. `mysql.user` is a view there.
+    /// Whether its columns are those of the tables within, as MariaDB sees it: a view or a derived table that is
+    /// merged. `mysql.user` is a view there.
     pub fn is_merged(&self) -> bool {
         match &self.source {
             TableSource::Derived(plan) => super::unread_columns::is_merged(plan),
@@ -355,7 +356,8 @@ impl<'p, 'o> Block<'p, 'o> {
         }
     }
 
-    /// The column that `_rowid` means: the only one of a table's primary key, or of the unique index that stands in for it, if it is an integer.
+    /// The column that `_rowid` means: the only one of a table's primary key, or of the unique index that stands in for
+    /// it, if it is an integer.
     fn find_row_id(&self, name: &ColumnName, clause: &str) -> Result<Option<VisibleColumn>> {
         let range = match &self.on_scope {
             Some(scope) => scope.tables.clone(),

@@ -1,8 +1,8 @@
 //! Reading a table once and keeping its rows: hash tables for joins by equality, buffers for others.
 //!
-//! The rows that pass the conditions on the table alone are read by the path that is best for those, and put into a hash table by the values of the
-//! equalities with the tables before; without an equality, into a list. So an inner table costs one reading and a probe for each row before it, instead of a reading
-//! for each.
+//! The rows that pass the conditions on the table alone are read by the path that is best for those, and put into a
+//! hash table by the values of the equalities with the tables before; without an equality, into a list. So an inner
+//! table costs one reading and a probe for each row before it, instead of a reading for each.
 
 use super::conditions::{Condition, SlotMap, TableSet, for_each_slot};
 use super::keys::{COST_SCANNED_ROW, COST_SEEK, Choice, TableInfo, can_hash};
@@ -177,7 +177,8 @@ fn hash_keys(conditions: &[&Condition], own: TableSet, available: TableSet, slot
     keys
 }
 
-/// Whether a condition is on this table alone and holds for the same rows throughout the statement: then it is checked when the rows are kept, and not again.
+/// Whether a condition is on this table alone and holds for the same rows throughout the statement: then it is checked
+/// when the rows are kept, and not again.
 pub(super) fn is_fixed(condition: &Condition, own: TableSet, slots: &SlotMap) -> bool {
     condition.stable && slots.reads_only(&condition.expr, own) && !reads_variable(&condition.expr)
 }

@@ -1,7 +1,8 @@
 //! Common table expressions, while the queries that see them are bound.
 //!
-//! Within its own definition a recursive table has the rows of the last round. As in MariaDB, a SELECT there names it once, not in a subquery of an
-//! expression, not on the inner side of an outer join, and does not sum up what it reads; in a derived table it may.
+//! Within its own definition a recursive table has the rows of the last round. As in MariaDB, a SELECT there names it
+//! once, not in a subquery of an expression, not on the inner side of an outer join, and does not sum up what it reads;
+//! in a derived table it may.
 
 use std::rc::Rc;
 use std::sync::Arc;

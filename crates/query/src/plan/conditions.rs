@@ -12,7 +12,8 @@ pub(crate) type TableSet = u64;
 pub(crate) struct Condition {
     pub expr: Expr,
     pub tables: TableSet,
-    /// Whether it holds for the same rows whenever it is evaluated; else it waits for all tables, and is evaluated once for each joined row.
+    /// Whether it holds for the same rows whenever it is evaluated; else it waits for all tables, and is evaluated once
+    /// for each joined row.
     pub stable: bool,
 }
 
@@ -100,8 +101,8 @@ pub(crate) fn for_each_outer_slot(plan: &QueryPlan, visit: &mut dyn FnMut(usize)
     }
 }
 
-/// Splits a condition at AND; what all alternatives of an OR have in common is taken out of it; comparisons of rows are split into those of their
-/// elements.
+/// Splits a condition at AND; what all alternatives of an OR have in common is taken out of it; comparisons of rows are
+/// split into those of their elements.
 pub(crate) fn split_and(expr: Expr, out: &mut Vec<Expr>) {
     match expr.kind {
         ExprKind::And(parts) => parts.into_iter().for_each(|part| split_and(part, out)),
@@ -155,10 +156,12 @@ pub(crate) fn split_and(expr: Expr, out: &mut Vec<Expr>) {
     }
 }
 
-/// An OR of more alternatives, or alternatives of more conjuncts, are left as they are: they are compared with each other.
+/// An OR of more alternatives, or alternatives of more conjuncts, are left as they are: they are compared with each
+/// other.
 const ALTERNATIVES_MAX: usize = 64;
 
-/// Splits an OR into what all alternatives have in common and the OR of the rest: `(a AND b) OR (a AND c)` is `a AND (b OR c)`.
+/// Splits an OR into what all alternatives have in common and the OR of the rest: `(a AND b) OR (a AND c)` is
+/// `a AND (b OR c)`.
 fn split_or(alternatives: Vec<Expr>, ty: ExprType, out: &mut Vec<Expr>) {
     let whole = |alternatives, ty| Expr {
         kind: ExprKind::Or(alternatives),
@@ -219,8 +222,8 @@ fn split_or(alternatives: Vec<Expr>, ty: ExprType, out: &mut Vec<Expr>) {
     }
 }
 
-/// Whether a condition cannot be true on a row where all columns of these tables are NULL. Then an outer join whose inner side they
-/// are gives the same as an inner join.
+/// Whether a condition cannot be true on a row where all columns of these tables are NULL. Then an outer join whose
+/// inner side they are gives the same as an inner join.
 pub(crate) fn rejects_nulls(expr: &Expr, slots: &SlotMap, tables: TableSet) -> bool {
     match &expr.kind {
         ExprKind::And(parts) => parts.iter().any(|part| rejects_nulls(part, slots, tables)),

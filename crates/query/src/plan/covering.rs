@@ -1,9 +1,10 @@
 //! Reads an index alone where its entries hold all columns that are wanted.
 //!
-//! An entry is there exactly as long as its row is, in every snapshot: it needs no look at the row. What it holds are its index's columns and those of the
-//! row's key, but for text, whose sort keys do not tell it.
+//! An entry is there exactly as long as its row is, in every snapshot: it needs no look at the row. What it holds are
+//! its index's columns and those of the row's key, but for text, whose sort keys do not tell it.
 //!
-//! A condition on such text need not be checked where the index itself looks for the value, with equalities of all columns before it:
+//! A condition on such text need not be checked where the index itself looks for the value, with equalities of all
+//! columns before it:
 //!
 //! ```text
 //!   KEY (status, created)       status = 'paid' AND created > '2024-01-01'
@@ -137,7 +138,8 @@ impl Wanted {
         }
     }
 
-    /// Adds what a step's conditions read of the tables before it. What they read of its own table is looked at where that is read.
+    /// Adds what a step's conditions read of the tables before it. What they read of its own table is looked at where
+    /// that is read.
     fn add_of_others(&mut self, conditions: &[Expr], own: &std::ops::Range<usize>) {
         let mut read = Wanted {
             slots: Vec::new(),

@@ -1,4 +1,5 @@
-//! What a table's definition gives its rows: defaults, ON UPDATE CURRENT_TIMESTAMP, generated columns, check constraints.
+//! What a table's definition gives its rows: defaults, ON UPDATE CURRENT_TIMESTAMP, generated columns, check
+//! constraints.
 
 use std::sync::Arc;
 

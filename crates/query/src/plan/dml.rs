@@ -1,8 +1,9 @@
 //! INSERT, REPLACE, UPDATE and DELETE.
 //!
-//! UPDATE and DELETE are a SELECT of the rows to change, under exclusive locks, that keeps where each row is; what is done with them is
-//! the executor's. INSERT builds its rows in slots `0..n` of one row buffer, `n` being the table's columns, so that a value may name a
-//! column before it; ON DUPLICATE KEY UPDATE sees the row that is there in the same slots, and the new one (`VALUES(c)`) in `n..2n`.
+//! UPDATE and DELETE are a SELECT of the rows to change, under exclusive locks, that keeps where each row is; what is
+//! done with them is the executor's. INSERT builds its rows in slots `0..n` of one row buffer, `n` being the table's
+//! columns, so that a value may name a column before it; ON DUPLICATE KEY UPDATE sees the row that is there in the same
+//! slots, and the new one (`VALUES(c)`) in `n..2n`.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -43,7 +44,8 @@ pub struct InsertPlan {
     /// What each column of the table gets when it is not named.
     pub defaults: Vec<DefaultPlan>,
     pub on_duplicate: Vec<AssignmentPlan>,
-    /// Where values of the query go that are behind those for the table: what ON DUPLICATE KEY UPDATE reads of its tables.
+    /// Where values of the query go that are behind those for the table: what ON DUPLICATE KEY UPDATE reads of its
+    /// tables.
     pub source_slots: Range<usize>,
     /// With ON DUPLICATE KEY UPDATE: what follows from a change, as in [`UpdateTarget`].
     pub on_update: Vec<AssignmentPlan>,
@@ -121,8 +123,8 @@ pub struct UpdateTarget {
     pub base: usize,
     pub definition: Arc<TableDefinition>,
     pub assignments: Vec<AssignmentPlan>,
-    /// What follows from a change: columns with ON UPDATE CURRENT_TIMESTAMP that are not assigned, and the expression that gives the time;
-    /// then generated columns.
+    /// What follows from a change: columns with ON UPDATE CURRENT_TIMESTAMP that are not assigned, and the expression
+    /// that gives the time; then generated columns.
     pub on_update: Vec<AssignmentPlan>,
     pub checks: Vec<CheckPlan>,
 }
@@ -144,8 +146,8 @@ pub(super) fn keep_digits(select: &mut SelectPlan) {
     }
 }
 
-/// Whether MariaDB makes a query's rows in a temporary table first, whose columns hold of a quotient what its type shows. It does so
-/// for an INSERT that reads its own table as well.
+/// Whether MariaDB makes a query's rows in a temporary table first, whose columns hold of a quotient what its type
+/// shows. It does so for an INSERT that reads its own table as well.
 fn keeps_rows(select: &SelectPlan) -> bool {
     let groups = select
         .aggregation
@@ -549,8 +551,8 @@ fn changing_select(
 }
 
 impl Block<'_, '_> {
-    /// Notes which tables an UPDATE or DELETE reads: those of which a column is named, and those that are not among the changed ones. It comes
-    /// later than with a SELECT, so that what subqueries read can be told apart.
+    /// Notes which tables an UPDATE or DELETE reads: those of which a column is named, and those that are not among the
+    /// changed ones. It comes later than with a SELECT, so that what subqueries read can be told apart.
     fn note_read(&self, changed: &[usize]) {
         let usage = TableUsage {
             select: true,

@@ -1,7 +1,8 @@
 //! Conditions that are checked before the whole row is decoded.
 //!
-//! Decoding is a large part of what a scan costs: a DECIMAL takes as long as the step to the next row. Where the first conditions of a table read only some of
-//! the wanted columns, the others are decoded for the rows that pass alone. Conditions keep their order.
+//! Decoding is a large part of what a scan costs: a DECIMAL takes as long as the step to the next row. Where the first
+//! conditions of a table read only some of the wanted columns, the others are decoded for the rows that pass alone.
+//! Conditions keep their order.
 
 use super::tree::{
     EarlyConditions, JoinKind, JoinStep, ReadMode, SelectPlan, StepSource, TableInstance, TableSource,

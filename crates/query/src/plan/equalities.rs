@@ -1,6 +1,8 @@
-//! Conditions that follow from others: `a = b AND b = 5` has `a = 5` as well, and an OR says something about each of its tables alone.
+//! Conditions that follow from others: `a = b AND b = 5` has `a = 5` as well, and an OR says something about each of
+//! its tables alone.
 //!
-//! What follows changes no result. It gives the optimizer more indexes to use, more orders of tables to try, and rows that go early.
+//! What follows changes no result. It gives the optimizer more indexes to use, more orders of tables to try, and rows
+//! that go early.
 //!
 //! ```text
 //!   a = b, b = c          a = c                     columns that are equal by one rule are a class; each pair of tables gets its condition
@@ -140,7 +142,8 @@ fn unite(classes: &mut Vec<Class>, equality: &Equality<'_>, right: usize) {
     }
 }
 
-/// The equality of a condition, with a column on its left: both ways round where both sides are columns of the block's tables, one is enough.
+/// The equality of a condition, with a column on its left: both ways round where both sides are columns of the block's
+/// tables, one is enough.
 fn equality_of<'c>(condition: &'c Condition, slots: &SlotMap) -> Option<Equality<'c>> {
     let ExprKind::Compare {
         op: CompareOp::Eq,

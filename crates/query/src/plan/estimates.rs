@@ -1,7 +1,7 @@
 //! How many rows come out of a table, and out of a join with it.
 //!
-//! Conditions on one table alone are tried on a [sample](super::statistics) of its rows; where they cannot be, their form tells. An equality between
-//! tables lets one of so many rows pass as the richer side has different values.
+//! Conditions on one table alone are tried on a [sample](super::statistics) of its rows; where they cannot be, their
+//! form tells. An equality between tables lets one of so many rows pass as the richer side has different values.
 
 use super::conditions::{Condition, SlotMap, TableSet};
 use super::keys::{Choice, TableInfo, selectivity};
@@ -71,7 +71,8 @@ impl TableInfo<'_> {
         }
     }
 
-    /// About how many rows this table gives for each row before it, when it is read by a path and every condition is checked that can be.
+    /// About how many rows this table gives for each row before it, when it is read by a path and every condition is
+    /// checked that can be.
     pub fn matches(
         &self,
         number: usize,
@@ -153,7 +154,8 @@ impl TableInfo<'_> {
         own_conditions.any(|condition| !self.reads_used(condition, choice))
     }
 
-    /// Which part of the rows that a lookup gives passes the conditions on this table alone that the lookup does not use up.
+    /// Which part of the rows that a lookup gives passes the conditions on this table alone that the lookup does not
+    /// use up.
     fn rest_of_local(&self, own: TableSet, conditions: &[&Condition], choice: &Choice) -> f64 {
         let own_conditions = conditions
             .iter()

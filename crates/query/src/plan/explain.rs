@@ -1,7 +1,7 @@
 //! EXPLAIN in MariaDB's columns.
 //!
-//! It tells what the plan will do, in MariaDB's words: one line for each table in join order, and before them those of the queries that
-//! are run first.
+//! It tells what the plan will do, in MariaDB's words: one line for each table in join order, and before them those of
+//! the queries that are run first.
 
 use std::sync::Arc;
 

@@ -1,7 +1,8 @@
 //! FROM: tables, derived tables and joins.
 //!
-//! Joins become a tree of [`FromNode`]s. RIGHT JOIN is LEFT JOIN with its sides swapped; USING and NATURAL become conditions, and leave
-//! one of each pair of columns out of what a bare name or `*` sees. What the order of the joins is to be is decided later.
+//! Joins become a tree of [`FromNode`]s. RIGHT JOIN is LEFT JOIN with its sides swapped; USING and NATURAL become
+//! conditions, and leave one of each pair of columns out of what a bare name or `*` sees. What the order of the joins
+//! is to be is decided later.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -191,8 +192,8 @@ impl Block<'_, '_> {
         names
     }
 
-    /// Equates the columns of these names; gives the columns that are visible after it: the common ones, the rest of the first side, the rest
-    /// of the second.
+    /// Equates the columns of these names; gives the columns that are visible after it: the common ones, the rest of
+    /// the first side, the rest of the second.
     fn using(
         &mut self,
         first: &[VisibleColumn],

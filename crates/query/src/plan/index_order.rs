@@ -253,7 +253,8 @@ fn constant_columns(select: &SelectPlan, info: &TableInfo<'_>) -> Vec<usize> {
     constant
 }
 
-/// Whether all values of a column that are equal to one thing by this rule are equal to each other by the column's own: `'1'` and `'01'` are both equal to 1.
+/// Whether all values of a column that are equal to one thing by this rule are equal to each other by the column's own:
+/// `'1'` and `'01'` are both equal to 1.
 fn equals_are_same(data_type: &DataType, by: &Comparison) -> bool {
     match by {
         Comparison::Text(collation) => match data_type {
@@ -456,7 +457,8 @@ fn order_in_order(select: &mut SelectPlan, infos: &[TableInfo<'_>], rows: f64) {
     }
 }
 
-/// A range that begins where the first wanted row is, in place of a lookup whose index is bounded beyond the columns that are looked up.
+/// A range that begins where the first wanted row is, in place of a lookup whose index is bounded beyond the columns
+/// that are looked up.
 fn narrower_range(info: &TableInfo<'_>, access: &TableAccess, filter: &[Expr]) -> Option<AccessPath> {
     let AccessPath::Lookup {
         index,

@@ -7,8 +7,9 @@
 //!                         those that change from one evaluation to the next (RAND()) after all tables
 //! ```
 //!
-//! For a group of up to [`ITEMS_MAX`] items the cheapest order of every subset is computed from those of the subsets with one item less; a larger one is built
-//! up greedily. The inner side of an outer join is a group of its own, which comes after all tables of the outer side.
+//! For a group of up to [`ITEMS_MAX`] items the cheapest order of every subset is computed from those of the subsets
+//! with one item less; a larger one is built up greedily. The inner side of an outer join is a group of its own, which
+//! comes after all tables of the outer side.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -251,7 +252,8 @@ impl<'a> Optimizer<'a> {
                 true => self.search(group, available, prefix_rows),
                 false => self.greedy(group, available, prefix_rows),
             };
-            // What has at most one row, found by its key, comes first: the others may cost as much before it, but never less.
+            // What has at most one row, found by its key, comes first: the others may cost as much before it, but never
+            // less.
             order.sort_by_key(|&item| !self.has_one_row(group, item, available));
             order
         };
@@ -479,14 +481,13 @@ fn access(table: usize, choice: &Choice) -> TableAccess {
     }
 }
 
-/// How dear a condition is to check: subqueries last.
+/// How dear a condition is to check: subqueries last. Functions keep their place: what they refuse or warn of must not depend on the others.
 fn expense(expr: &Expr) -> u8 {
     use paceline_expression::ExprKind;
     let mut expense = 0;
     expr.visit(&mut |node| {
         expense = expense.max(match &node.kind {
-            ExprKind::ScalarSubquery(_) | ExprKind::Exists { .. } | ExprKind::Quantified { .. } => 3,
-            ExprKind::Call(_) => 2,
+            ExprKind::ScalarSubquery(_) | ExprKind::Exists { .. } | ExprKind::Quantified { .. } => 2,
             ExprKind::Like { .. } => 1,
             _ => 0,
         });

@@ -1,8 +1,9 @@
 //! What is known of a statement's values while it is planned.
 //!
-//! A plan serves any values, but which one is best depends on them: a full scan for a range of all rows, an index for one of ten. What stands in
-//! the text is known always; a parameter, when a statement is planned to be executed at once, and not yet when it is prepared. A plan that rests on more than
-//! the text says so ([`Plan::rests_on_values`](super::Plan::rests_on_values)), so that a session can look again with other values.
+//! A plan serves any values, but which one is best depends on them: a full scan for a range of all rows, an index for
+//! one of ten. What stands in the text is known always; a parameter, when a statement is planned to be executed at
+//! once, and not yet when it is prepared. A plan that rests on more than the text says so
+//! ([`Plan::rests_on_values`](super::Plan::rests_on_values)), so that a session can look again with other values.
 
 use std::cell::{Cell, RefCell};
 
@@ -23,7 +24,8 @@ pub(crate) struct KnownValues<'a> {
 }
 
 impl<'a> KnownValues<'a> {
-    /// What is known in a session; `scratch` keeps a copy of it, and `rested` is set where something depended on other values than literals.
+    /// What is known in a session; `scratch` keeps a copy of it, and `rested` is set where something depended on other
+    /// values than literals.
     pub fn new(
         session: &'a SessionContext,
         parameters: &'a [Value],

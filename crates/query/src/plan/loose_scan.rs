@@ -1,4 +1,5 @@
-//! Skips through an index where a few entries of each group of equal keys are enough: DISTINCT, and MIN and MAX of each group.
+//! Skips through an index where a few entries of each group of equal keys are enough: DISTINCT, and MIN and MAX of each
+//! group.
 //!
 //! ```text
 //!   KEY (a, b)     1·2  1·5  1·9  2·1  2·3  3·4  3·8  …
@@ -7,8 +8,9 @@
 //!   MAX(b)                   ^         ^         ^
 //! ```
 //!
-//! All conditions must hold for all entries of a group or for none: they are on the shared columns. Where groups are small, the executor walks from entry to entry
-//! ([`crate::execute`]), so that skipping costs little where it gains nothing.
+//! All conditions must hold for all entries of a group or for none: they are on the shared columns. Where groups are
+//! small, the executor walks from entry to entry ([`crate::execute`]), so that skipping costs little where it gains
+//! nothing.
 
 use paceline_storage::Clustered;
 use paceline_types::key_reader::tells_value;

@@ -7,16 +7,20 @@
 //! ```
 //!
 //! * [`tree`] is what a plan consists of, and the row layout that binding and execution share.
-//! * [`block`] is one query block while it is bound, [`scope`] what names mean in it; [`from`] binds its tables, [`select`] the rest of it, [`set_operation`] UNION and its like.
-//! * [`conditions`] takes conditions apart, [`keys`] finds what an index can serve, [`range`] turns conditions into ranges of an index when
-//!   the statement runs, [`join_order`] picks the cheapest order of tables and each one's access path.
-//! * [`index_order`] uses the order of an index, [`covering`] reads indexes without rows, [`loose_scan`] skips through them; [`known_values`] is what planning
-//!   knows of values.
+//! * [`block`] is one query block while it is bound, [`scope`] what names mean in it; [`from`] binds its tables,
+//!   [`select`] the rest of it, [`set_operation`] UNION and its like.
+//! * [`conditions`] takes conditions apart, [`keys`] finds what an index can serve, [`range`] turns conditions into
+//!   ranges of an index when the statement runs, [`join_order`] picks the cheapest order of tables and each one's
+//!   access path.
+//! * [`index_order`] uses the order of an index, [`covering`] reads indexes without rows, [`loose_scan`] skips through
+//!   them; [`known_values`] is what planning knows of values.
 //! * [`schema_names`] tells databases and tables apart by case where `information_schema` is asked for one.
-//! * [`dml`] plans INSERT, UPDATE and DELETE, [`defaults`] what a table gives its rows, [`source_columns`] what ON DUPLICATE KEY UPDATE reads of a SELECT, [`load`] LOAD DATA; [`explain`] tells what was chosen.
+//! * [`dml`] plans INSERT, UPDATE and DELETE, [`defaults`] what a table gives its rows, [`source_columns`] what ON
+//!   DUPLICATE KEY UPDATE reads of a SELECT, [`load`] LOAD DATA; [`explain`] tells what was chosen.
 //!
-//! A plan holds no values of the session's data: ranges and lookups are expressions, computed when the plan is executed, so that a
-//! prepared statement's plan serves any parameters. It is valid as long as [`Plan::is_current`] says so.
+//! A plan holds no values of the session's data: ranges and lookups are expressions, computed when the plan is
+//! executed, so that a prepared statement's plan serves any parameters. It is valid as long as [`Plan::is_current`]
+//! says so.
 
 mod block;
 mod buffered;
@@ -76,7 +80,8 @@ use paceline_syntax::Statement;
 /// What planning needs to know.
 #[derive(Clone, Copy)]
 pub struct PlanContext<'a> {
-    /// The catalog under which the plan is made; the statement's metadata locks are taken after and [`Plan::is_current`] asked again.
+    /// The catalog under which the plan is made; the statement's metadata locks are taken after and
+    /// [`Plan::is_current`] asked again.
     pub catalog: &'a Arc<Catalog>,
     /// The session: its database, SQL mode, variables.
     pub session: &'a SessionContext,
@@ -415,7 +420,8 @@ impl Plan {
 /// Plans a statement: [`Statement::Query`], `Insert`, `Update`, `Delete`, `LoadData`, `Do` and `Explain` of those.
 ///
 /// # Errors
-/// What MariaDB says of unknown names, wrong column counts and the like (1054, 1146, …), and 1235 for what is not supported.
+/// What MariaDB says of unknown names, wrong column counts and the like (1054, 1146, …), and 1235 for what is not
+/// supported.
 pub fn plan_statement(statement: &Statement, context: &PlanContext<'_>) -> Result<Plan> {
     let mut planner = Planner::new(*context);
     let mut planned = planner.plan(statement);
@@ -607,7 +613,8 @@ impl<'a> Planner<'a> {
         Ok(DepthGuard(&self.depth))
     }
 
-    /// Finds a table to insert into, or says 1146 or 1046; 1471 or 1235 for a view, 1036 for a table of `mysql` that the server makes.
+    /// Finds a table to insert into, or says 1146 or 1046; 1471 or 1235 for a view, 1036 for a table of `mysql` that
+    /// the server makes.
     pub fn find_table(&self, database: Option<&str>, name: &str) -> Result<Arc<TableDefinition>> {
         let database = self.database_or_current(database)?;
         if let Some(view) = self.context.catalog.view(database, name) {
@@ -679,8 +686,8 @@ impl<'a> Planner<'a> {
         Some(keys)
     }
 
-    /// Whether a query in the statement reads a table that the statement changes, itself or by actions of foreign keys. For when the tables that it
-    /// changes are noted as changed, and not yet as read by the statement itself.
+    /// Whether a query in the statement reads a table that the statement changes, itself or by actions of foreign keys.
+    /// For when the tables that it changes are noted as changed, and not yet as read by the statement itself.
     fn reads_changed(&self) -> bool {
         let is_read = |table: &TableUse| table.usage.select || table.usage.lock;
         if !self.tables.borrow().iter().any(is_read) {

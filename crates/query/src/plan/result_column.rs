@@ -118,8 +118,8 @@ impl ResultColumn {
         }
     }
 
-    /// It is a column of a table, also of one made for the statement: every BLOB and TEXT is told as BLOB, and text has no decimals. What keys and
-    /// defaults a table's own column has is forgotten.
+    /// It is a column of a table, also of one made for the statement: every BLOB and TEXT is told as BLOB, and text has
+    /// no decimals. What keys and defaults a table's own column has is forgotten.
     pub fn become_field(&mut self) {
         if self.field_type != FieldType::Null {
             self.field_type = match self.data_type.field_type() {

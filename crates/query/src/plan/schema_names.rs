@@ -1,8 +1,9 @@
 //! Names of databases and tables in `information_schema`, where a condition asks for one.
 //!
-//! The columns compare without case, but databases and tables whose names differ in case are different ones. MariaDB looks for what `TABLE_SCHEMA = 'd'`
-//! and `TABLE_NAME = 't'` name in its directories, and so finds the one of exactly that name; other conditions see the columns' collation. Here
-//! another condition stands beside such a one. `information_schema` and its tables go by any case.
+//! The columns compare without case, but databases and tables whose names differ in case are different ones. MariaDB
+//! looks for what `TABLE_SCHEMA = 'd'` and `TABLE_NAME = 't'` name in its directories, and so finds the one of exactly
+//! that name; other conditions see the columns' collation. Here another condition stands beside such a one.
+//! `information_schema` and its tables go by any case.
 
 use paceline_types::{Collation, Value};
 

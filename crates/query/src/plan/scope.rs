@@ -32,8 +32,8 @@ impl Block<'_, '_> {
         Ok(bound)
     }
 
-    /// `d IS NULL` of a DATE or DATETIME that is NOT NULL also holds for `0000-00-00`, in conditions and what AND and OR put together (documented in
-    /// MariaDB's manual for programs that use ODBC; `remove_eq_conds` in sql_select.cc).
+    /// `d IS NULL` of a DATE or DATETIME that is NOT NULL also holds for `0000-00-00`, in conditions and what AND and
+    /// OR put together (documented in MariaDB's manual for programs that use ODBC; `remove_eq_conds` in sql_select.cc).
     fn match_zero_dates(&mut self, condition: &mut Expr) -> Result<()> {
         match &mut condition.kind {
             ExprKind::And(parts) | ExprKind::Or(parts) => {

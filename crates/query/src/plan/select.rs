@@ -222,6 +222,11 @@ impl Block<'_, '_> {
             ..BindMode::fields()
         };
         let bound = self.bind(expr, mode)?;
+        // A column in parentheses keeps its name.
+        let expr = match name {
+            ast::ItemName::Column => expr.without_parentheses(),
+            _ => expr,
+        };
         let written = match expr {
             ast::Expr::Column(column) => Some(column),
             _ => None,
@@ -342,7 +347,8 @@ impl Block<'_, '_> {
         })
     }
 
-    /// Lets what is evaluated after grouping read the group keys from slots of their own, which WITH ROLLUP can set to NULL.
+    /// Lets what is evaluated after grouping read the group keys from slots of their own, which WITH ROLLUP can set to
+    /// NULL.
     fn replace_groups(
         &mut self,
         groups: &[Expr],
@@ -570,7 +576,8 @@ fn padding(block: &Block<'_, '_>, table: &TableRef) -> Vec<(usize, usize)> {
         .collect()
 }
 
-/// The place that an integer in ORDER BY or GROUP BY names: in parentheses or with a sign as well, of which no negative one names any. TRUE is 1.
+/// The place that an integer in ORDER BY or GROUP BY names: in parentheses or with a sign as well, of which no negative
+/// one names any. TRUE is 1.
 pub(crate) fn position(expr: &ast::Expr) -> Option<i64> {
     match expr {
         // What is past BIGINT is the number of the same bits.

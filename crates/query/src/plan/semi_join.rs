@@ -1,7 +1,8 @@
 //! `IN (SELECT …)` as a join with the subquery's distinct rows.
 //!
-//! An uncorrelated subquery of IN that is a conjunct of WHERE becomes one more table of FROM, whose rows are made once and are distinct. The
-//! optimizer then decides whether to drive the join from it (looking its values up in an index of the other table) or to probe it as a hash table.
+//! An uncorrelated subquery of IN that is a conjunct of WHERE becomes one more table of FROM, whose rows are made once
+//! and are distinct. The optimizer then decides whether to drive the join from it (looking its values up in an index of
+//! the other table) or to probe it as a hash table.
 
 use std::sync::Arc;
 

@@ -16,7 +16,9 @@ use super::tree::{
 };
 use super::{Planner, ResultColumn, unique_id};
 use crate::error::{Error, Result};
-use paceline_expression::{Class, Expr, ExprKind, ExprType, convert_to_common_type, union_type};
+use paceline_expression::{
+    Class, CollationMix, Expr, ExprKind, ExprType, convert_to_common_type, union_type,
+};
 use paceline_syntax::ast;
 
 impl Planner<'_> {
@@ -184,8 +186,9 @@ impl Planner<'_> {
         })
     }
 
-    /// Plans a chain of set operations. They are done from left to right, two at a time, but a column's type comes from all
-    /// parts of the chain together, as in MariaDB: what is text beside the third part must not be compared as a number before.
+    /// Plans a chain of set operations. They are done from left to right, two at a time, but a column's type comes from
+    /// all parts of the chain together, as in MariaDB: what is text beside the third part must not be compared as a
+    /// number before.
     fn plan_set(
         &self,
         chain: SetChain<'_>,
@@ -214,7 +217,13 @@ impl Planner<'_> {
         for (column, ty) in first.types.iter().enumerate() {
             let others = rest.iter().map(|(_, plan)| &plan.types[column]);
             let all: Vec<&ExprType> = std::iter::once(ty).chain(others).collect();
-            types.push(union_type(&all, connection)?);
+            let ty = union_type(&all, connection)?;
+            if ty.class() == Class::String {
+                let parts = std::iter::once(&first).chain(rest.iter().map(|(_, plan)| plan));
+                let values: Vec<&Expr> = parts.filter_map(|plan| projected(plan, column)).collect();
+                CollationMix::check_literals(&values, ty.collation(), connection, "UNION")?;
+            }
+            types.push(ty);
         }
         let mut columns = Vec::with_capacity(types.len());
         for (column, ty) in first.columns.iter().zip(&types) {
@@ -366,8 +375,8 @@ impl Planner<'_> {
     }
 }
 
-/// Set operations that are done from left to right. A part in parentheses, or one that binds more tightly on the right side, is a
-/// query of its own.
+/// Set operations that are done from left to right. A part in parentheses, or one that binds more tightly on the right
+/// side, is a query of its own.
 struct SetChain<'q> {
     first: &'q ast::QueryBody,
     rest: Vec<(SetOperation, &'q ast::QueryBody)>,
@@ -385,7 +394,8 @@ impl<'q> SetChain<'q> {
     }
 }
 
-/// Whether a part behind the last one's operation can stand beside the parts before. UNION leaves out equal rows of all that stands on its left.
+/// Whether a part behind the last one's operation can stand beside the parts before. UNION leaves out equal rows of all
+/// that stands on its left.
 fn continues(operation: SetOperation, last: SetOperation) -> bool {
     match operation {
         SetOperation::Union => matches!(last, SetOperation::Union | SetOperation::UnionAll),
@@ -460,6 +470,14 @@ fn keep_digits_of_text(part: &mut QueryPlan, to: &[ExprType]) {
         && let QueryBody::Select(select) = &mut part.body
     {
         keep_digits(select);
+    }
+}
+
+/// What a SELECT among the parts has as its column of that number.
+fn projected(part: &QueryPlan, column: usize) -> Option<&Expr> {
+    match &part.body {
+        QueryBody::Select(select) => select.projection.get(column),
+        _ => None,
     }
 }
 

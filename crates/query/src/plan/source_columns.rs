@@ -1,7 +1,8 @@
 //! Columns of the tables that an INSERT … SELECT reads, in its ON DUPLICATE KEY UPDATE.
 //!
-//! They need not be in the select list. They are put behind it, and come with each row into slots behind those of the table's own row. As in MariaDB, a
-//! SELECT that groups, or is one of several, has no such columns; nor has one with DISTINCT here, whose rows would be told apart by them.
+//! They need not be in the select list. They are put behind it, and come with each row into slots behind those of the
+//! table's own row. As in MariaDB, a SELECT that groups, or is one of several, has no such columns; nor has one with
+//! DISTINCT here, whose rows would be told apart by them.
 
 use std::ops::Range;
 use std::sync::Arc;

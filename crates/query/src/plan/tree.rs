@@ -1,16 +1,17 @@
 //! What a plan consists of: a tree of query blocks, each with its tables in join order.
 //!
-//! One query block (one SELECT) works on one flat row of *slots*. Slots are given out while binding: the columns of every table of
-//! FROM, then whatever binding meets besides: columns of queries around the block (*outer references*: copied in before the
-//! block runs), finished aggregates, results of window functions. So all expressions of a block read the same row at every stage:
+//! One query block (one SELECT) works on one flat row of *slots*. Slots are given out while binding: the columns of
+//! every table of FROM, then whatever binding meets besides: columns of queries around the block (*outer references*:
+//! copied in before the block runs), finished aggregates, results of window functions. So all expressions of a block
+//! read the same row at every stage:
 //!
 //! ```text
 //!   slots    t.id  t.a  t.b │ u.id  u.c │ outer x.y │ SUM(t.a)  COUNT(*)
 //!            └── join fills ──────────┘   └ caller ┘   └─ grouping fills ┘
 //! ```
 //!
-//! Grouping keeps the slots of a group's first row and puts the aggregates beside them, so HAVING, the select list and ORDER BY
-//! are evaluated on a row of the same shape as WHERE.
+//! Grouping keeps the slots of a group's first row and puts the aggregates beside them, so HAVING, the select list and
+//! ORDER BY are evaluated on a row of the same shape as WHERE.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -126,7 +127,8 @@ pub struct SetPlan {
     pub operation: SetOperation,
     /// From left to right, at least two.
     pub sides: Vec<QueryPlan>,
-    /// How each side's values become those of the common types: expressions over the side's row; `None` if they are that already.
+    /// How each side's values become those of the common types: expressions over the side's row; `None` if they are
+    /// that already.
     pub conversions: Vec<Option<Vec<Expr>>>,
     /// ORDER BY of the whole, over the result's columns.
     pub order: Vec<SortItem>,
@@ -225,7 +227,8 @@ pub struct Otherwise {
     pub select: Box<SelectPlan>,
 }
 
-/// `column = value`, where only the value tells how both are compared: 1 equals `'1'`, `'01'` and `'1a'` of a text column.
+/// `column = value`, where only the value tells how both are compared: 1 equals `'1'`, `'01'` and `'1a'` of a text
+/// column.
 #[derive(Debug, Clone)]
 pub struct Assumed {
     /// The column's type.
@@ -250,9 +253,9 @@ pub struct PlanNotes {
 pub enum ReadMode {
     /// The transaction's snapshot (shared next-key locks under SERIALIZABLE).
     Snapshot,
-    /// What a statement reads beside the rows that it changes: INSERT … SELECT, subqueries of UPDATE and DELETE. As in InnoDB the newest
-    /// rows, locked shared, so that what was read and what was written belong to the same moment; below REPEATABLE READ most
-    /// statements read a snapshot instead.
+    /// What a statement reads beside the rows that it changes: INSERT … SELECT, subqueries of UPDATE and DELETE. As in
+    /// InnoDB the newest rows, locked shared, so that what was read and what was written belong to the same moment;
+    /// below REPEATABLE READ most statements read a snapshot instead.
     Source(SourceLocks),
     /// The newest rows, locked.
     Locking {
@@ -330,7 +333,8 @@ pub struct TableInstance {
     pub source: TableSource,
     /// The columns that the query uses, as offsets in the table, ascending: only they are decoded.
     pub used: Vec<usize>,
-    /// Those of them that are read with their trailing blanks (`PAD_CHAR_TO_FULL_LENGTH`), and how many characters they then have.
+    /// Those of them that are read with their trailing blanks (`PAD_CHAR_TO_FULL_LENGTH`), and how many characters they
+    /// then have.
     pub padding: Vec<(usize, usize)>,
     /// About how many rows it has.
     pub row_estimate: f64,
@@ -372,7 +376,8 @@ pub enum TableSource {
     },
 }
 
-/// One step of the nested loops: for each row so far, the matching rows of one table (or of several joined among themselves).
+/// One step of the nested loops: for each row so far, the matching rows of one table (or of several joined among
+/// themselves).
 #[derive(Debug, Clone)]
 pub struct JoinStep {
     /// What happens with a row that finds no match.
@@ -393,7 +398,8 @@ impl JoinStep {
         // Those behind an outer join say nothing about a match.
         let filtered = if kind == JoinKind::Left { &[][..] } else { &filter };
         let conditions = on.iter().chain(filtered);
-        // A subquery may wait for rows: the row that asks is locked first, as in MariaDB, so that two who wait for each other are seen.
+        // A subquery may wait for rows: the row that asks is locked first, as in MariaDB, so that two who wait for each
+        // other are seen.
         let is_candidate = |condition: &&Expr| condition.is_stable() && !condition.has_subquery();
         let candidate_count = conditions.take_while(is_candidate).count();
         JoinStep {
@@ -405,8 +411,8 @@ impl JoinStep {
         }
     }
 
-    /// The conditions that a row which is not locked yet must pass. They are evaluated again under the lock: so only those in front of the first
-    /// that must not be evaluated twice.
+    /// The conditions that a row which is not locked yet must pass. They are evaluated again under the lock: so only
+    /// those in front of the first that must not be evaluated twice.
     pub fn candidate_conditions(&self) -> impl Iterator<Item = &Expr> {
         self.on.iter().chain(&self.filter).take(self.candidate_count)
     }
@@ -465,8 +471,9 @@ pub struct TableAccess {
     pub early: Option<Box<EarlyConditions>>,
 }
 
-/// The first conditions of a step, which read few of the columns that are wanted. A scan decodes these columns, checks the conditions, and decodes
-/// the others of rows that pass. The order of the conditions stays, so that errors and warnings are the same.
+/// The first conditions of a step, which read few of the columns that are wanted. A scan decodes these columns, checks
+/// the conditions, and decodes the others of rows that pass. The order of the conditions stays, so that errors and
+/// warnings are the same.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EarlyConditions {
     /// How many of the step's conditions.
@@ -499,9 +506,11 @@ impl TableAccess {
 pub struct Covering {
     /// Reads the columns that are wanted.
     pub reader: EntryReader,
-    /// The step's conditions but for those that hold for all entries found; `None` where all are checked as they are on rows.
+    /// The step's conditions but for those that hold for all entries found; `None` where all are checked as they are on
+    /// rows.
     pub rest: Option<Vec<Expr>>,
-    /// Equalities of the index's first columns on which leaving out conditions rests: each must be one that the index can look for.
+    /// Equalities of the index's first columns on which leaving out conditions rests: each must be one that the index
+    /// can look for.
     pub looked_for: Vec<Assumed>,
 }
 
@@ -569,8 +578,8 @@ pub enum AccessPath {
     },
     /// Rows are put into a hash table at first use; then the rows with these values.
     Hash {
-        /// (expression over this table's row, expression over the rows before): equal by the comparison between them. None for a list of rows, all
-        /// of which are taken.
+        /// (expression over this table's row, expression over the rows before): equal by the comparison between them.
+        /// None for a list of rows, all of which are taken.
         keys: Vec<HashKey>,
         /// What reads the rows that are put there: this table by itself.
         source: Box<JoinStep>,
@@ -685,8 +694,8 @@ pub struct PlannedWindow {
     pub frame: Frame,
     /// The slot of its result.
     pub slot: usize,
-    /// The slot of its result rounded to so many digits behind the point, where it stands alone in the select list: it is a column of MariaDB's
-    /// temporary table there, but within an expression it is not.
+    /// The slot of its result rounded to so many digits behind the point, where it stands alone in the select list: it
+    /// is a column of MariaDB's temporary table there, but within an expression it is not.
     pub rounded: Option<(usize, u8)>,
 }
 

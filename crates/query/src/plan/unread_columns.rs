@@ -1,7 +1,8 @@
 //! Columns of derived tables that the query around does not read.
 //!
-//! MariaDB merges a derived table that is one SELECT about single rows into the query around it, so that an expression which
-//! nothing reads is never computed, and cannot fail. Here such a table's rows are made first; what is not read is NULL in them.
+//! MariaDB merges a derived table that is one SELECT about single rows into the query around it, so that an expression
+//! which nothing reads is never computed, and cannot fail. Here such a table's rows are made first; what is not read is
+//! NULL in them.
 
 use std::sync::Arc;
 

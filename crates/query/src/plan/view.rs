@@ -1,19 +1,20 @@
 //! Views in FROM.
 //!
-//! A view that is one SELECT about single rows is *merged*: its tables join those of the block that names it, its WHERE becomes a condition of their
-//! join, and its columns are expressions over their slots. So an index of a base table serves a condition on the view. Any other view is a derived
-//! table, whose rows are made first.
+//! A view that is one SELECT about single rows is *merged*: its tables join those of the block that names it, its WHERE
+//! becomes a condition of their join, and its columns are expressions over their slots. So an index of a base table
+//! serves a condition on the view. Any other view is a derived table, whose rows are made first.
 //!
 //! ```text
 //!   SELECT v.x FROM u JOIN v ON …        tables   u   t   v          owner of names:  0 the query's own FROM (u, v)
 //!   v: SELECT t.a + 1 AS x FROM t …               │   │   └ names only: x is t.a + 1  1 the FROM of v (t)
 //!                                                 0   1   0
 //! ```
-//! Names within a view are looked for among the tables of its own FROM only, never around it. Where an outer join may leave a view out, it is merged
-//! only if its columns are plain: an expression would have to be NULL there, whatever it makes of NULLs.
+//! Names within a view are looked for among the tables of its own FROM only, never around it. Where an outer join may
+//! leave a view out, it is merged only if its columns are plain: an expression would have to be NULL there, whatever it
+//! makes of NULLs.
 //!
-//! A view's tables are used with the privileges of its definer, or of whoever uses the view ([`super::Access`]). An error about a name within it
-//! becomes 1356 for the view that the statement names.
+//! A view's tables are used with the privileges of its definer, or of whoever uses the view ([`super::Access`]). An
+//! error about a name within it becomes 1356 for the view that the statement names.
 
 use std::sync::Arc;
 

@@ -1,8 +1,8 @@
-//! Subqueries that must be run for each row although they read nothing of it: with RAND() and its like, with `@a := …`, and those that read a user
-//! variable which the statement assigns.
+//! Subqueries that must be run for each row although they read nothing of it: with RAND() and its like, with `@a := …`,
+//! and those that read a user variable which the statement assigns.
 //!
-//! That it does may be seen only after the subquery was planned (`SELECT (SELECT @a), @a := 1`): then the statement is planned again. Derived tables
-//! are made once a statement whatever is in them, as in MariaDB.
+//! That it does may be seen only after the subquery was planned (`SELECT (SELECT @a), @a := 1`): then the statement is
+//! planned again. Derived tables are made once a statement whatever is in them, as in MariaDB.
 
 use std::cell::RefCell;
 use std::collections::HashSet;

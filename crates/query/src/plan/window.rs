@@ -1,8 +1,9 @@
 //! Windows: which rows a window function sees, and in which sorts all of a block's functions are computed.
 //!
-//! A function's result is a slot of the block's row, like an aggregate's; the function itself is bound where it stands. Its window may name columns of the
-//! result, so windows are bound when the select list is complete: first those of WINDOW in their order (each may build on those before it), then those
-//! behind OVER. Rules and errors are those of MariaDB's `setup_windows`.
+//! A function's result is a slot of the block's row, like an aggregate's; the function itself is bound where it stands.
+//! Its window may name columns of the result, so windows are bound when the select list is complete: first those of
+//! WINDOW in their order (each may build on those before it), then those behind OVER. Rules and errors are those of
+//! MariaDB's `setup_windows`.
 //!
 //! ```text
 //!   OVER (PARTITION BY a ORDER BY b)       ─┐  keys a, b, c   one sort: each one's keys begin another's
@@ -353,7 +354,8 @@ impl Block<'_, '_> {
 }
 
 impl Block<'_, '_> {
-    /// Lets an item of the select list that is a window function's result, a double with fixed decimals, read it rounded.
+    /// Lets an item of the select list that is a window function's result, a double with fixed decimals, read it
+    /// rounded.
     fn round_result(&mut self, expr: &mut Expr, windows: &mut [BoundWindow]) {
         let (ExprKind::Column(slot), DataType::Double(double)) = (&mut expr.kind, &expr.ty.data_type) else {
             return;
@@ -368,7 +370,8 @@ impl Block<'_, '_> {
     }
 }
 
-/// What MariaDB says of a table's columns beside window functions: they come from its temporary table, which knows no keys, and in which they may be NULL.
+/// What MariaDB says of a table's columns beside window functions: they come from its temporary table, which knows no
+/// keys, and in which they may be NULL.
 pub(crate) fn forget_keys(columns: &mut [ResultColumn], types: &mut [ExprType]) {
     let known = column_flags::NOT_NULL
         | column_flags::PRIMARY_KEY

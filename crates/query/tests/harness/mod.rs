@@ -114,7 +114,8 @@ impl Server {
     /// Runs one statement with parameters.
     pub fn run_with(&mut self, text: &str, parameters: &[Value]) -> Answer {
         self.session.begin_statement(KeepDiagnostics::No);
-        // Only this statement's conditions: earlier ones, which the server keeps for statements without tables, are not compared here.
+        // Only this statement's conditions: earlier ones, which the server keeps for statements without tables, are not
+        // compared here.
         self.session
             .diagnostics
             .clear(self.session.settings.max_error_count);
@@ -218,7 +219,8 @@ impl Server {
     /// Prepares a definition statement and leaves it there: another may come before it is committed.
     pub fn prepare(&mut self, text: &str) -> Result<PreparedDdl> {
         self.session.begin_statement(KeepDiagnostics::No);
-        // Only this statement's conditions: earlier ones, which the server keeps for statements without tables, are not compared here.
+        // Only this statement's conditions: earlier ones, which the server keeps for statements without tables, are not
+        // compared here.
         self.session
             .diagnostics
             .clear(self.session.settings.max_error_count);

@@ -4,7 +4,7 @@
 //! unknown event is replaced by one of the same length that has no effect, as in MariaDB's
 //! `Query_log_event::dummy_event` and `begin_event`.
 
-use super::made_up::mend_checksum;
+use super::artificial_event::mend_checksum;
 use paceline_binlog::event::{CHECKSUM_LENGTH, EventFlags, EventType, FLAGS_OFFSET, HEADER_LENGTH};
 
 /// Offset of the type in an event header.

@@ -12,7 +12,7 @@
 //!
 //! Only this server needs the local domain and the events of type 28. A tool that reads whole files receives them too.
 
-use super::made_up::FormatChange;
+use super::artificial_event::FormatChange;
 use super::refusal::Refusal;
 use super::request::{
     Annotations, Capability, DumpRequest, GtidStrictness, MarkedForSkip, ReaderKind, StartAt,

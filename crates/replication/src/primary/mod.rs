@@ -28,20 +28,20 @@
 //! | the lease is taken | the position is searched | the file is purged in between |
 
 pub mod refusal;
-pub mod replicas;
+pub mod replica_registry;
 pub mod request;
 pub mod semi_sync;
 pub mod stream;
 
+mod artificial_event;
 mod compatible;
 mod filter;
-mod made_up;
 mod served;
 mod shared_log;
 mod start;
 
 pub use refusal::Refusal;
-pub use replicas::{Registration, Replicas};
+pub use replica_registry::{Registration, ReplicaRegistry};
 pub use request::{DumpRequest, MarkedForSkip, Registered};
 pub use semi_sync::{
     Fallback, SemiSync, SemiSyncAcknowledger, SemiSyncMode, SemiSyncSettings, TooFewReplicas,
@@ -58,7 +58,7 @@ use std::sync::Arc;
 pub struct Primary {
     served: ServedLog,
     shared: SharedLog,
-    replicas: Arc<Replicas>,
+    replicas: Arc<ReplicaRegistry>,
     semi_sync: Arc<SemiSync>,
 }
 
@@ -93,7 +93,7 @@ impl Primary {
     }
 
     /// Returns the registry of the connected replicas.
-    pub fn replicas(&self) -> &Replicas {
+    pub fn replicas(&self) -> &ReplicaRegistry {
         &self.replicas
     }
 

@@ -5,8 +5,8 @@
 //! has, domain by domain. The rules, and the refused positions, are those of MariaDB's `check_slave_start_position` and
 //! `gtid_find_binlog_file` (sql/sql_repl.cc).
 
+use super::artificial_event::FormatChange;
 use super::filter::{GroupFilter, StartEntry, StartKind, UntilProgress};
-use super::made_up::FormatChange;
 use super::refusal::Refusal;
 use super::request::{AheadOfLog, DumpRequest, GtidStart, StartAt};
 use paceline_binlog::log::Log;

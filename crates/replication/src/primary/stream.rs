@@ -11,11 +11,11 @@
 //! its heartbeats.
 
 use super::Primary;
+use super::artificial_event::{FormatChange, MadeUp, format_description, strip_checksum};
 use super::compatible::{make_begin, make_dummy};
 use super::filter::{Then, Verdict};
-use super::made_up::{FormatChange, MadeUp, format_description, strip_checksum};
 use super::refusal::{Places, Refusal};
-use super::replicas::RunningStream;
+use super::replica_registry::RunningStream;
 use super::request::{Acknowledges, AtEnd, Capability, DumpRequest, ReaderKind};
 use super::semi_sync::Member;
 use super::shared_log::{Chunk, Cursor};

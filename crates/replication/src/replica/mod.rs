@@ -1,13 +1,13 @@
 //! The replica's side of replication: a primary's stream becomes part of this server's log.
 //!
 //! ```text
-//!   Replicas ──▶ Connection ──┬── Receiver: Source ▸ Assembler ▸ filters ──▶ Received
+//!   ConnectionSet ──▶ Connection ──┬── Receiver: Source ▸ Assembler ▸ filters ──▶ Received
 //!      ▲             │        └── Applier ◀───────────────────────────────────┘
 //!      │             └── Definition, places: in the log (`paceline_binlog::replica_state`)
 //!   CHANGE MASTER, START SLAVE …
 //! ```
 //!
-//! - [`replicas`]: all connections, and the statements on them.
+//! - [`connection_set`]: all connections, and the statements on them.
 //! - [`connection`]: one connection; [`definition`], [`password`], [`options`], [`until`], [`status`]: its settings and
 //!   state; [`environment`]: the interface to the server.
 //! - [`receiver`], [`source`], [`assemble`]: from the primary's packets to whole event groups.
@@ -18,6 +18,7 @@
 pub mod apply;
 pub mod assemble;
 pub mod connection;
+pub mod connection_set;
 pub mod definition;
 mod duplicates;
 pub mod environment;
@@ -29,7 +30,6 @@ pub mod options;
 pub mod password;
 pub mod received;
 mod receiver;
-pub mod replicas;
 mod shared;
 pub mod source;
 pub mod status;

@@ -17,7 +17,7 @@
 //! | | the connection |
 //! |---|---|
 //! | backup, `paceline binlog --raw`, archive | the copy of the log has only the sealed password |
-//! | restore, rewind | connections are removed: [`CHANGE MASTER`](super::replicas::Replicas::change) defines the primary again, with the password |
+//! | restore, rewind | connections are removed: [`CHANGE MASTER`](super::connection_set::ConnectionSet::change) defines the primary again, with the password |
 //! | join | gets the password, and creates the key of the new directory |
 //! | copying or moving the whole directory | continues to work: the directory contains the key |
 //! | the log without the key, or with another key | exists, but START SLAVE fails (1200) until `CHANGE MASTER TO MASTER_PASSWORD=…` |

@@ -1,7 +1,8 @@
-//! INNODB_SYS_…: the catalog as InnoDB's data dictionary shows it, and `mysql.innodb_table_stats`, `mysql.innodb_index_stats`.
+//! INNODB_SYS_…: the catalog as InnoDB's data dictionary shows it, and `mysql.innodb_table_stats`,
+//! `mysql.innodb_index_stats`.
 //!
-//! There are no pages here: sizes are given in pages of 16 KiB that the bytes would fill. What is about compressed pages, tablespaces and
-//! full-text indexes is there and empty.
+//! There are no pages here: sizes are given in pages of 16 KiB that the bytes would fill. What is about compressed
+//! pages, tablespaces and full-text indexes is there and empty.
 
 use super::{Row, Sources, number, text};
 use paceline_catalog::{
@@ -155,7 +156,8 @@ fn storage_type(column: &ColumnDefinition) -> (i64, i64, i64) {
     let bytes = |collation: &Collation, length: u32| {
         i64::from(length) * i64::from(collation.charset().max_bytes_per_character())
     };
-    // MariaDB's number of a type in a table is another one than in a result set where a fraction or a length came to it later.
+    // MariaDB's number of a type in a table is another one than in a result set where a fraction or a length came to it
+    // later.
     let (kind, number, flags, length, collation) = match &column.data_type {
         DataType::Integer(integer) => {
             let number = i64::from(column.data_type.field_type() as u8);

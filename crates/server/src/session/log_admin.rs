@@ -9,7 +9,7 @@ use crate::variables::Variable;
 use paceline_binlog::event::{Event, EventFlags, GtidFlags, IntvarKind};
 use paceline_binlog::log::PurgeTarget;
 use paceline_expression::session::Privilege;
-use paceline_replication::replica::replicas::Forget;
+use paceline_replication::replica::connection_set::Forget;
 use paceline_syntax::ast::Expr;
 use paceline_syntax::{Error, Result};
 use paceline_syntax::{Purge, ResetTarget, ShowLimit};

@@ -6,7 +6,7 @@
 use super::errors::of_transaction;
 use super::query::{AskedBy, Execution};
 use super::result::{KnownColumns, ResultStyle, ResultWriter, Streaming};
-use super::turn::on_text;
+use super::time_slice::on_text;
 use super::{More, Session};
 use crate::replication::row_metadata;
 use crate::variables::Variable;

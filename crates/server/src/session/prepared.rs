@@ -9,7 +9,7 @@
 use super::plans::Run;
 use super::query::{AskedBy, ClientStatement, Execution};
 use super::result::{EncodedColumns, KnownColumns, RowFormat, definition};
-use super::turn::on_text;
+use super::time_slice::on_text;
 use super::{More, Session};
 use crate::server::Server;
 use paceline_expression::session::MemoryCharge;

@@ -1,7 +1,7 @@
 //! Statements as text: COM_QUERY, and the dispatch by the kind of statement.
 
 use super::result::RowFormat;
-use super::turn::on_text;
+use super::time_slice::on_text;
 use super::{More, Session};
 use crate::statement_logs::SlowStatement;
 use crate::variables::Variable;

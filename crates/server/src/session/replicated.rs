@@ -18,7 +18,7 @@ use super::errors::of_transaction;
 use super::query::{AskedBy, Execution};
 use super::result::RowFormat;
 use super::services::SessionServices;
-use super::{More, Phase, Session, left_out};
+use super::{More, Phase, Session, omitted_definition};
 use crate::accounts::show::identifier;
 use crate::accounts::{Account, ClientHost, PrivilegeSet};
 use crate::registry::SessionShared;
@@ -444,12 +444,12 @@ impl Session {
         let done = match (&parsed.statement, statement.file) {
             // A statement that only concerns the primary.
             (Statement::Empty, _) => Ok(()),
-            (parsed, _) if left_out::Kind::is_left_out(parsed, &self.server.globals) => {
+            (parsed, _) if omitted_definition::Kind::is_left_out(parsed, &self.server.globals) => {
                 tracing::warn!("left out: {}", String::from_utf8_lossy(text));
                 Ok(())
             }
-            (parsed, _) if left_out::lacks_triggers(parsed, &self.server.globals) => {
-                Err(left_out::without_triggers())
+            (parsed, _) if omitted_definition::lacks_triggers(parsed, &self.server.globals) => {
+                Err(omitted_definition::without_triggers())
             }
             (parsed @ Statement::LoadData(load), Some(file)) => {
                 self.load_logged(file.blocks, parsed, load, execution).await

@@ -6,10 +6,10 @@ use paceline_binlog::GtidPosition;
 use paceline_binlog::mysql::MySqlGtidSet;
 use paceline_expression::session::Privilege;
 use paceline_replication::replica::connection::{Changed, Threads};
+use paceline_replication::replica::connection_set::{Forget, NewPlace};
 use paceline_replication::replica::definition::{Definition, HEARTBEAT_PERIOD_MAX, UseGtid};
 use paceline_replication::replica::error::ReplicaError;
 use paceline_replication::replica::received::SourcePosition;
-use paceline_replication::replica::replicas::{Forget, NewPlace};
 use paceline_replication::replica::until::Until;
 use paceline_syntax::{Error, Result};
 use paceline_syntax::{ReplicationStatement, ReplicationThreads, ReplicationValue};
@@ -158,7 +158,7 @@ impl Session {
                     || names("MASTER_LOG_POS");
                 if let (Some(position), Some(running)) = (&remarks.position, &running) {
                     tracing::debug!("{position} cannot be set while '{}' runs", running.name());
-                    return Err(paceline_replication::replica::replicas::must_stop(running.name()));
+                    return Err(paceline_replication::replica::connection_set::must_stop(running.name()));
                 }
                 if is_elsewhere && !says_where {
                     if !current.is_empty() && definition.use_gtid != UseGtid::CurrentPos {

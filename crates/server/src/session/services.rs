@@ -3,7 +3,7 @@
 use super::gtid_wait::{self, AwaitedGtid};
 use super::place_wait;
 use super::privileges::SessionPrivileges;
-use super::turn::Turn;
+use super::time_slice::Turn;
 use super::user_locks::UserLocks;
 use crate::accounts::{Account, PrivilegeSet};
 use crate::registry::SessionShared;

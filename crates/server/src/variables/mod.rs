@@ -7,8 +7,8 @@
 //! ```
 //!
 //! Values that every statement needs are not looked up here by name: each `SET` stores a typed copy in
-//! [`paceline_expression::session::Settings`]. Computed variables (`@@last_gtid`, `@@gtid_binlog_pos`) have an entry in the
-//! table but no stored value; [`crate::session::services`] computes them.
+//! [`paceline_expression::session::Settings`]. Computed variables (`@@last_gtid`, `@@gtid_binlog_pos`) have an entry in
+//! the table but no stored value; [`crate::session::services`] computes them.
 
 mod definition;
 mod description;

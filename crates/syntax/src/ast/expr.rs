@@ -24,11 +24,13 @@ pub enum Expr {
         /// Its new value.
         value: Box<Expr>,
     },
-    /// `?`: the parameters of a text are numbered from 0 in the order of the text, in whatever order the tree is walked.
+    /// `?`: the parameters of a text are numbered from 0 in the order of the text, in whatever order the tree is
+    /// walked.
     Parameter(usize),
     /// A literal.
     Literal(Literal),
-    /// `_charset'text'`, `_charset x'…'`, `N'text'` (character set utf8mb3), and a string whose bytes are no text (binary).
+    /// `_charset'text'`, `_charset x'…'`, `N'text'` (character set utf8mb3), and a string whose bytes are no text
+    /// (binary).
     Introduced {
         /// The character set's name as it was written, in lower case.
         charset: String,

@@ -9,22 +9,22 @@
 //!          └─ order_by, limit, lock
 //! ```
 //!
-//! The tree says what MariaDB's grammar can say and nothing else. Each node has one meaning: a user variable, a parameter and a column are
-//! different nodes, not spellings of an identifier. What only spells the same thing differently is gone: `!=` and `<>`, `SUBSTR` and
-//! `SUBSTRING(a FROM b)`, `a SOUNDS LIKE b`, the `RIGHT` of a name in backticks. What MariaDB shows again is kept: parentheses, the side of
-//! a join, whether a select item was named.
+//! The tree says what MariaDB's grammar can say and nothing else. Each node has one meaning: a user variable, a
+//! parameter and a column are different nodes, not spellings of an identifier. What only spells the same thing
+//! differently is gone: `!=` and `<>`, `SUBSTR` and `SUBSTRING(a FROM b)`, `a SOUNDS LIKE b`, the `RIGHT` of a name in
+//! backticks. What MariaDB shows again is kept: parentheses, the side of a join, whether a select item was named.
 //!
 //! * [`visit`] walks the tree without and with changing it.
-//! * [`print`] is the text of an expression in error messages and generated column names. The text of views, defaults and checks is
-//!   [`crate::ddl`]'s normal form, which knows the catalog.
+//! * [`print`] is the text of an expression in error messages and generated column names. The text of views, defaults
+//!   and checks is [`crate::ddl`]'s normal form, which knows the catalog.
 //!
 //! # Limits
-//! The parser bounds the height of a tree ([`super::ParseOptions::depth_max`]) and its memory. Code that recurses over it goes through
-//! [`crate::stack`].
+//! The parser bounds the height of a tree ([`super::ParseOptions::depth_max`]) and its memory. Code that recurses over
+//! it goes through [`crate::stack`].
 //!
 //! # Rejected
-//! * The tree of the `sqlparser` crate, which stood here before: fourteen fields of a SELECT belong to other dialects, and what it has no
-//!   node for was hidden in strings (docs/decisions/0029).
+//! * The tree of the `sqlparser` crate, which stood here before: fourteen fields of a SELECT belong to other dialects,
+//!   and what it has no node for was hidden in strings (docs/decisions/0029).
 //! * Source positions in every node: only a select item's text is needed later, and it is kept as the item's name.
 
 mod expr;

@@ -254,7 +254,8 @@ fn for_each_part<'e>(expr: &'e Expr, visit: &mut dyn FnMut(&'e Expr)) {
     parts!(expr, &mut *visit, iter, exprs);
 }
 
-/// Calls `visit` for each expression right below one until it fails; those of queries within it and of a call's clauses aside.
+/// Calls `visit` for each expression right below one until it fails; those of queries within it and of a call's clauses
+/// aside.
 ///
 /// # Errors
 /// Those of `visit`.

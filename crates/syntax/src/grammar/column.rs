@@ -171,7 +171,8 @@ impl Parser<'_> {
     /// The same among the attributes of a column, where it is deprecated.
     ///
     /// # Errors
-    /// 1064 directly behind a type that cannot be compressed, the second time, and for a generated column; 1063 further back.
+    /// 1064 directly behind a type that cannot be compressed, the second time, and for a generated column; 1063 further
+    /// back.
     fn late_compression(&mut self, column: &mut ColumnSpec) -> Result<()> {
         use TypeKind::*;
         let may_be = matches!(
@@ -220,8 +221,8 @@ impl Parser<'_> {
         })
     }
 
-    /// What may stand behind DEFAULT without parentheses: a literal, a number with its sign, a function, a column. A COLLATE after it is the
-    /// column's, not the operand's.
+    /// What may stand behind DEFAULT without parentheses: a literal, a number with its sign, a function, a column. A
+    /// COLLATE after it is the column's, not the operand's.
     fn default_operand(&mut self) -> Result<Expr> {
         let op = match self.peek() {
             Token::Plus => UnaryOp::Plus,

@@ -521,7 +521,8 @@ impl Parser<'_> {
         Ok(true)
     }
 
-    /// `name = value`: an attribute that an engine defines for a column or an index, if one starts here. No engine here defines any.
+    /// `name = value`: an attribute that an engine defines for a column or an index, if one starts here. No engine here
+    /// defines any.
     ///
     /// # Errors
     /// 1911 for the attribute, 1064 for a name without a value.

@@ -141,7 +141,8 @@ impl Parser<'_> {
         };
         let several = tables.len() > 1 || !tables[0].joins.is_empty();
         let (order_by, limit) = if several && self.is_any_word(&["ORDER", "LIMIT"]) {
-            // MariaDB takes both for several tables too since 10.3.2; the order of a join's rows is ours to define then.
+            // MariaDB takes both for several tables too since 10.3.2; the order of a join's rows is ours to define
+            // then.
             return Err(Error::unsupported(
                 "UPDATE of several tables with ORDER BY or LIMIT",
             ));

@@ -1,7 +1,8 @@
 //! Expressions: operators by their binding, and what they connect.
 //!
-//! From loose to tight, as `sql/sql_yacc.yy` has it: OR, XOR, AND, NOT, comparisons and IS, the predicates (IN, BETWEEN, LIKE,
-//! REGEXP), `|`, `&`, shifts, `+ -`, `* / % DIV MOD`, `^`, `||` (with PIPES_AS_CONCAT), the unary operators, COLLATE.
+//! From loose to tight, as `sql/sql_yacc.yy` has it: OR, XOR, AND, NOT, comparisons and IS, the predicates (IN,
+//! BETWEEN, LIKE, REGEXP), `|`, `&`, shifts, `+ -`, `* / % DIV MOD`, `^`, `||` (with PIPES_AS_CONCAT), the unary
+//! operators, COLLATE.
 
 use super::parser::{CHAIN_MAX, Parser, too_deep};
 use crate::ast::VariableScope;
@@ -166,8 +167,8 @@ impl Parser<'_> {
         })
     }
 
-    /// A chain of AND or of OR: a tree as flat as can be, so that a thousand terms are no thousand levels. Evaluated from left to
-    /// right all the same.
+    /// A chain of AND or of OR: a tree as flat as can be, so that a thousand terms are no thousand levels. Evaluated
+    /// from left to right all the same.
     fn connect(&mut self, first: Expr, op: BinaryOp, level: Level) -> Result<Expr> {
         let tighter = if level == Level::Or {
             Level::Xor

@@ -42,8 +42,8 @@ pub(crate) struct Parser<'a> {
     pub(super) text_start: usize,
     options: &'a ParseOptions,
     depth: u32,
-    /// The height of the tree that was parsed since the level began, at most: operators that follow each other make it higher
-    /// without being nested in the text.
+    /// The height of the tree that was parsed since the level began, at most: operators that follow each other make it
+    /// higher without being nested in the text.
     height: u32,
     /// The same of UNION and its like.
     pub(super) set_height: u32,
@@ -154,7 +154,8 @@ impl<'a> Parser<'a> {
         String::from_utf8_lossy(&self.lexer.text()[range]).into_owned()
     }
 
-    /// Text as MariaDB makes names of it: without the marks of comments that are executed, and without those that are not.
+    /// Text as MariaDB makes names of it: without the marks of comments that are executed, and without those that are
+    /// not.
     pub(super) fn executed_text(&self, range: Range<usize>) -> String {
         let text = self.lexer.text();
         let mut marks: Vec<_> = (self.lexer.comment_marks().iter())
@@ -339,8 +340,8 @@ impl<'a> Parser<'a> {
 
     // Depth ------------------------------------------------------------------------------------------------------
 
-    /// Parses something one level deeper. The stack grows where the thread's own would not do: what a client sends must not end the
-    /// server.
+    /// Parses something one level deeper. The stack grows where the thread's own would not do: what a client sends must
+    /// not end the server.
     #[inline]
     pub(super) fn deeper<T>(&mut self, parse: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         self.depth += 1;

@@ -44,8 +44,9 @@ impl Parser<'_> {
         self.parentheses_before_subquery() == Some(0)
     }
 
-    /// Number of parentheses at the cursor that belong to an expression whose first operand is a subquery; the subquery's own follow.
-    /// `((SELECT 1) + 1)` has one, `((SELECT 1) UNION SELECT 2)` none. `None` when they enclose something else.
+    /// Number of parentheses at the cursor that belong to an expression whose first operand is a subquery; the
+    /// subquery's own follow. `((SELECT 1) + 1)` has one, `((SELECT 1) UNION SELECT 2)` none. `None` when they enclose
+    /// something else.
     ///
     /// Reads each token ahead once, whatever the number of parentheses.
     pub(super) fn parentheses_before_subquery(&mut self) -> Option<usize> {
@@ -531,8 +532,8 @@ fn generated_name(expr: &Expr) -> Option<ItemName> {
     })
 }
 
-/// The name of `+a` and `(+1)`: a sign that changes nothing is not part of it. `None` for what has no such sign, or is more than a column or a
-/// literal.
+/// The name of `+a` and `(+1)`: a sign that changes nothing is not part of it. `None` for what has no such sign, or is
+/// more than a column or a literal.
 fn name_without_plus(expr: &Expr) -> Option<String> {
     let mut has_plus = false;
     let mut inner = expr;

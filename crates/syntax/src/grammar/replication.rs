@@ -1,6 +1,7 @@
 //! The statements of a replica: CHANGE MASTER, START SLAVE, STOP SLAVE.
 //!
-//! Which settings there are, and what kind of value each takes, is grammar in MariaDB: a word that is none is a syntax error at that word.
+//! Which settings there are, and what kind of value each takes, is grammar in MariaDB: a word that is none is a syntax
+//! error at that word.
 
 use super::parser::Parser;
 use crate::clear_password::HashForm;

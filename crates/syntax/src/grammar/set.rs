@@ -78,8 +78,12 @@ impl Parser<'_> {
                 return self.set_transaction(TransactionScope::Next);
             }
             if self.is_word("ROLE") || (self.is_word("DEFAULT") && self.is_word_at(1, "ROLE")) {
-                while !self.is_end() && !self.is(&Token::Comma) {
-                    self.advance();
+                // SET ROLE {NONE | role}, SET DEFAULT ROLE {NONE | role} [FOR account]
+                let is_default = self.accept_word("DEFAULT");
+                self.advance();
+                self.identifier_or_text()?;
+                if is_default && self.accept_word("FOR") {
+                    self.account_name()?;
                 }
                 return Ok(SetItem::Role);
             }

@@ -272,9 +272,7 @@ impl Parser<'_> {
             }
             "PROFILES" => Show::Profiles,
             "PROFILE" => {
-                while !self.is_end() {
-                    self.advance();
-                }
+                self.show_profile()?;
                 Show::Profiles
             }
             "AUTHORS" | "CONTRIBUTORS" => Show::Credits,
@@ -322,6 +320,25 @@ impl Parser<'_> {
             return Ok(ShowFilter::Like(self.text()?));
         }
         self.show_where()
+    }
+
+    /// `[type, …] [FOR QUERY n] [LIMIT …]`
+    fn show_profile(&mut self) -> Result<()> {
+        if !self.is_end() && !self.is_any_word(&["FOR", "LIMIT"]) {
+            self.comma_separated(|parser| {
+                let pairs = [["BLOCK", "IO"], ["CONTEXT", "SWITCHES"], ["PAGE", "FAULTS"]];
+                let single = ["CPU", "MEMORY", "IPC", "SWAPS", "SOURCE", "ALL"];
+                let is_known = pairs.iter().any(|pair| parser.accept_words(pair))
+                    || parser.accept_any_word(&single).is_some();
+                if is_known { Ok(()) } else { Err(parser.error()) }
+            })?;
+        }
+        if self.accept_word("FOR") {
+            self.expect_word("QUERY")?;
+            self.number()?;
+        }
+        self.show_limit()?;
+        Ok(())
     }
 
     fn show_where(&mut self) -> Result<ShowFilter> {

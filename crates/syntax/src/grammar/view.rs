@@ -19,7 +19,8 @@ struct ViewOptions {
 }
 
 impl Parser<'_> {
-    /// A view behind CREATE, CREATE OR REPLACE or ALTER; `None` if it is something else, which stands behind the definer then.
+    /// A view behind CREATE, CREATE OR REPLACE or ALTER; `None` if it is something else, which stands behind the
+    /// definer then.
     pub(super) fn view(&mut self, mode: ViewMode) -> Result<Option<Statement>> {
         let options = self.view_options()?;
         if !self.accept_word("VIEW") {
@@ -103,7 +104,8 @@ impl Parser<'_> {
         Ok(check)
     }
 
-    /// A part of the text, from a token to a token, without comments: of those that are executed, what is in them stays.
+    /// A part of the text, from a token to a token, without comments: of those that are executed, what is in them
+    /// stays.
     fn without_comments(&self, range: Range<usize>) -> String {
         let mut lexer = Lexer::new(self.source(), self.sql_mode());
         let mut out = Vec::with_capacity(range.len());

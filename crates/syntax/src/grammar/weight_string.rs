@@ -1,5 +1,5 @@
-//! `WEIGHT_STRING(text [AS {CHAR|BINARY}(n)] [LEVEL …])`, which becomes a call with the four arguments that MariaDB makes of it: the text,
-//! the most bytes of the result, how many weights, and flags. 0 is no limit.
+//! `WEIGHT_STRING(text [AS {CHAR|BINARY}(n)] [LEVEL …])`, which becomes a call with the four arguments that MariaDB
+//! makes of it: the text, the most bytes of the result, how many weights, and flags. 0 is no limit.
 
 use super::parser::Parser;
 use crate::ast::{CastType, Expr};

@@ -1,7 +1,8 @@
 //! Window functions: `f(…) OVER (…)`, `OVER name`, and the definitions of WINDOW.
 //!
-//! The functions that exist with OVER only have a grammar of their own, as in MariaDB: how many arguments they take is a matter of syntax, and without
-//! OVER they are a syntax error. `MEDIAN(x) OVER (…)` stands as `PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY x) OVER (…)`, which it is.
+//! The functions that exist with OVER only have a grammar of their own, as in MariaDB: how many arguments they take is
+//! a matter of syntax, and without OVER they are a syntax error. `MEDIAN(x) OVER (…)` stands as
+//! `PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY x) OVER (…)`, which it is.
 //!
 //! A frame's bound is a literal; EXCLUDE can be written, but MariaDB has EXCLUDE NO OTHERS only (4022 for the rest).
 

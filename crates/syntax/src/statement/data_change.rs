@@ -81,7 +81,8 @@ pub struct Update {
 pub struct Delete {
     /// `IGNORE`.
     pub ignore: bool,
-    /// The tables to delete from, in the form for several tables; empty in the simple form. A name may be an alias of `from`.
+    /// The tables to delete from, in the form for several tables; empty in the simple form. A name may be an alias of
+    /// `from`.
     pub targets: Vec<TableName>,
     /// The tables; in the simple form one without joins.
     pub from: Vec<JoinedTables>,

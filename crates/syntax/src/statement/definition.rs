@@ -1,7 +1,7 @@
 //! Statements that define databases, tables and indexes, as parsed.
 //!
-//! Nothing here is resolved: a column's character set may come from its table or database, an index's name from its first column.
-//! [`crate::ddl`] does that.
+//! Nothing here is resolved: a column's character set may come from its table or database, an index's name from its
+//! first column. [`crate::ddl`] does that.
 
 use serde::{Deserialize, Serialize};
 
@@ -457,11 +457,11 @@ pub struct TableOptions {
     pub auto_increment: Option<u64>,
     /// `ROW_FORMAT`, in capitals.
     pub row_format: Option<String>,
-    /// Options that are shown but mean nothing here (`AVG_ROW_LENGTH`, `STATS_PERSISTENT`, `KEY_BLOCK_SIZE`, `MAX_ROWS` …), in order:
-    /// name in capitals and value as shown.
+    /// Options that are shown but mean nothing here (`AVG_ROW_LENGTH`, `STATS_PERSISTENT`, `KEY_BLOCK_SIZE`, `MAX_ROWS`
+    /// …), in order: name in capitals and value as shown.
     pub other: Vec<(String, String)>,
-    /// Options that only an engine can know ([`ENGINE_OPTIONS`] are InnoDB's), in order: name and value as written; `None` for
-    /// DEFAULT.
+    /// Options that only an engine can know ([`ENGINE_OPTIONS`] are InnoDB's), in order: name and value as written;
+    /// `None` for DEFAULT.
     pub of_engine: Vec<(String, Option<String>)>,
     /// `UNION`, `PARTITION BY`, `WITH SYSTEM VERSIONING`, `DATA DIRECTORY`: 1235, with this name.
     pub unsupported: Option<&'static str>,

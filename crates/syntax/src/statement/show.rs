@@ -205,7 +205,8 @@ pub enum Show {
     Credits,
     /// `EXPLAIN FOR connection`, `SHOW EXPLAIN FOR`.
     ExplainFor(Expr),
-    /// `USER_STATISTICS`, `CLIENT_STATISTICS`, `INDEX_STATISTICS`, `TABLE_STATISTICS` and other tables of information_schema.
+    /// `USER_STATISTICS`, `CLIENT_STATISTICS`, `INDEX_STATISTICS`, `TABLE_STATISTICS` and other tables of
+    /// information_schema.
     Statistics(String),
 }
 

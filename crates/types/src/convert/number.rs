@@ -159,8 +159,12 @@ fn datetime_to_decimal(value: DateTime) -> Decimal {
 /// Returns a number with a fraction, which is given in microseconds and cut to `decimals` digits.
 fn with_fraction(number: i64, micros: u32, decimals: u8, negative: bool) -> Decimal {
     let unit = crate::temporal::micros_unit(decimals);
-    let scaled = i128::from(number.unsigned_abs()) * i128::from(1_000_000 / unit) + i128::from(micros / unit);
-    Decimal::from_scaled(if negative { -scaled } else { scaled }, decimals)
+    let (unit_count, digits) = match micros / unit * unit {
+        0 => (1, 0),
+        _ => (1_000_000, 6),
+    };
+    let scaled = i128::from(number.unsigned_abs()) * unit_count + i128::from(micros / unit * unit);
+    Decimal::from_scaled(if negative { -scaled } else { scaled }, digits)
 }
 
 /// Converts a value to a double for arithmetic and comparison. Temporal values become numbers (20240131…). Returns

@@ -303,6 +303,15 @@ fn temporal_year(year: u16, kind: &'static str, value: &Value) -> Assigned {
     Assigned::with(Value::Year(stored), problem)
 }
 
+/// A year of two digits as YEAR takes it: 5 is 2005.
+fn four_digits(year: u16) -> u16 {
+    match year {
+        1..=69 => 2000 + year,
+        70..=99 => 1900 + year,
+        year => year,
+    }
+}
+
 pub(super) fn year(value: Value, context: &ConvertContext<'_>) -> Assigned {
     let (number, problem, is_text) = match &value {
         Value::Text(_) | Value::Bytes(_) => {
@@ -317,8 +326,8 @@ pub(super) fn year(value: Value, context: &ConvertContext<'_>) -> Assigned {
         }
         Value::Year(v) => (i128::from(*v), None, false),
         // A date contains a year but is not a year; a time does not even contain one.
-        Value::Date(v) => return temporal_year(v.year, "date", &value),
-        Value::DateTime(v) => return temporal_year(v.date.year, "datetime", &value),
+        Value::Date(v) => return temporal_year(four_digits(v.year), "date", &value),
+        Value::DateTime(v) => return temporal_year(four_digits(v.date.year), "datetime", &value),
         Value::Timestamp(v) => {
             return temporal_year(v.to_datetime(context.time_zone).date.year, "datetime", &value);
         }

@@ -27,7 +27,8 @@ struct ReadNumber {
     whole: i64,
     /// Its fraction.
     micros: u32,
-    /// Whether rounding takes it a microsecond further, into the next second: 20001231235959.9999999 is no number 20001231235960.
+    /// Whether rounding takes it a microsecond further, into the next second: 20001231235959.9999999 is no number
+    /// 20001231235960.
     carries: bool,
     lost: Lost,
 }
@@ -48,6 +49,9 @@ fn read_number(value: &Value, fractions: Fractions) -> Option<ReadNumber> {
         Value::Year(v) => return whole(i64::from(*v)),
         Value::Bit(v) => return whole(i64::try_from(v.bits).unwrap_or(i64::MAX)),
         Value::Decimal(v) => *v,
+        // MariaDB has its own way to the nanoseconds: those of 1.001 are 1.000999999.
+        Value::Double(v) if v.abs() < 1e15 => return Some(read_double(*v, fractions)),
+        Value::Float(v) if v.abs() < 1e15 => return Some(read_double(f64::from(*v), fractions)),
         Value::Double(_) | Value::Float(_) => number::to_decimal(value, &TimeZone::UTC)?.0,
         _ => return None,
     };
@@ -74,6 +78,26 @@ fn read_number(value: &Value, fractions: Fractions) -> Option<ReadNumber> {
             _ => Lost::Nothing,
         },
     })
+}
+
+fn read_double(number: f64, fractions: Fractions) -> ReadNumber {
+    let whole = number.abs().floor();
+    let nanos = ((number.abs() - whole) * 1e9) as u32;
+    let micros = match fractions {
+        Fractions::Cut => nanos / 1000,
+        Fractions::Rounded => (nanos + 500) / 1000,
+    };
+    ReadNumber {
+        whole: whole.copysign(number) as i64,
+        // What would round to the next second stays below it.
+        micros: micros.min(999_999),
+        carries: false,
+        // Nothing is said of what is rounded.
+        lost: match fractions {
+            Fractions::Cut if nanos % 1000 != 0 => Lost::Part,
+            _ => Lost::Nothing,
+        },
+    }
 }
 
 /// Returns whether a number is read as a date, such as 20240131, and not as a datetime.
@@ -129,7 +153,8 @@ fn read_datetime(value: &Value, context: &ConvertContext<'_>, modes: DateModes) 
                 read = add_interval(read, microsecond)?;
             }
             let negative = matches!(value, Value::Decimal(v) if v.is_negative())
-                || matches!(value, Value::Double(v) if *v < 0.0);
+                || matches!(value, Value::Double(v) if *v < 0.0)
+                || matches!(value, Value::Float(v) if *v < 0.0);
             let decimals = if micros > 0 { 6 } else { 0 };
             (!negative).then_some((DateTime { decimals, ..read }, lost))
         }
@@ -196,7 +221,8 @@ fn read_time(value: &Value, context: &ConvertContext<'_>) -> Option<(Time, Lost)
             }
             let read = time_from_number(number, if is_day { 0 } else { micros })?;
             let negative = matches!(value, Value::Decimal(v) if v.is_negative())
-                || matches!(value, Value::Double(v) if *v < 0.0);
+                || matches!(value, Value::Double(v) if *v < 0.0)
+                || matches!(value, Value::Float(v) if *v < 0.0);
             let micros = if negative && !read.value.is_negative() {
                 -read.value.micros()
             } else {

@@ -4,7 +4,6 @@ use super::{Assigned, ConvertContext, Problem, escaped, number, text_of};
 use crate::TimeZone;
 use crate::collation::{Charset, Collation, first_characters};
 use crate::data_type::{BlobSize, DataType, Labels};
-use crate::decimal::Rounding;
 use crate::error_code::{ER_DATA_TOO_LONG, WARN_DATA_TRUNCATED};
 use crate::float_text;
 use crate::value::{EnumValue, SetValue, Value};
@@ -36,7 +35,13 @@ pub(super) fn text(value: Value, target: &DataType, context: &ConvertContext<'_>
                 }
             },
         },
+        // Its bytes in a TEXT, else its digits.
+        Value::Bit(v) if matches!(target, DataType::Text { .. }) => {
+            String::from_utf8_lossy(&v.to_be_bytes()[8 - v.byte_length()..]).into_owned()
+        }
         Value::Bit(v) => v.bits.to_string(),
+        // As a number; only a TEXT gets what the column shows.
+        Value::Year(year) if !matches!(target, DataType::Text { .. }) => year.to_string(),
         value => fitting_double(&value, target).unwrap_or_else(|| text_of(&value.as_ref(), context)),
     };
     if !charset.can_encode(&text) {
@@ -94,10 +99,17 @@ fn fitting_length(text: &str, target: &DataType, charset: Charset) -> Option<usi
 
 /// Returns a double's text with as many digits as fit into the column.
 fn fitting_double(value: &Value, target: &DataType) -> Option<String> {
-    let Value::Double(number) = value else { return None };
+    let number = match value {
+        Value::Double(number) => *number,
+        // A TEXT or BLOB gets what the column shows.
+        Value::Float(number) if !matches!(target, DataType::Text { .. } | DataType::Blob { .. }) => {
+            f64::from(*number)
+        }
+        _ => return None,
+    };
     let width = usize::try_from(target.max_characters()?).unwrap_or(usize::MAX);
     let mut out = Vec::new();
-    float_text::append_double_within(*number, width, &mut out)
+    float_text::append_double_within(number, width, &mut out)
         .then(|| String::from_utf8_lossy(&out).into_owned())
 }
 
@@ -129,7 +141,7 @@ fn replaced(bytes: &[u8]) -> String {
 /// Converts a text from a character set other than Unicode before an assignment. For a binary column, the result is the
 /// text's bytes in that character set.
 pub fn in_charset(value: Value, charset: Charset, target: &DataType) -> Value {
-    if charset != Charset::Latin1 || !target.is_binary_string() {
+    if charset != Charset::Latin1 || !(target.is_binary_string() || matches!(target, DataType::Bit { .. })) {
         return value;
     }
     let text = match value {
@@ -150,6 +162,7 @@ pub(super) fn bytes(value: Value, target: &DataType, context: &ConvertContext<'_
             v.to_be_bytes()[8 - v.byte_length()..].to_vec()
         }
         Value::Bit(v) => v.bits.to_string().into_bytes(),
+        Value::Year(year) if !matches!(target, DataType::Blob { .. }) => year.to_string().into_bytes(),
         value => fitting_double(&value, target)
             .unwrap_or_else(|| text_of(&value.as_ref(), context))
             .into_bytes(),
@@ -184,7 +197,7 @@ fn label(value: Value, context: &ConvertContext<'_>) -> Label {
         // The fraction is cut, not rounded. A number that does not fit has no label's bit.
         Value::Double(v) => Label::Number(cut(v)),
         Value::Float(v) => Label::Number(cut(f64::from(v))),
-        Value::Decimal(v) => Label::Number(v.round(0, Rounding::Truncate).to_i64().unwrap_or(i64::MIN)),
+        Value::Decimal(v) => Label::Number(cut(v.to_f64())),
         Value::Year(v) => Label::Number(i64::from(v)),
         Value::Bit(v) => Label::Number(v.bits as i64),
         value => Label::Text(text_of(&value.as_ref(), context)),
@@ -280,7 +293,8 @@ pub(super) fn set(
         return Assigned::fine(stored(bits));
     }
     // A text without labels may be the number of their bits.
-    let digits = text.strip_prefix(['-', '+']).unwrap_or(&text);
+    let digits = text.trim_start_matches(' ');
+    let digits = digits.strip_prefix(['-', '+']).unwrap_or(digits);
     if bits == 0
         && !digits.is_empty()
         && digits.bytes().all(|byte| byte.is_ascii_digit())

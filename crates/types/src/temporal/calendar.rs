@@ -95,7 +95,7 @@ pub fn weekday(date: Date) -> u32 {
 
 /// Returns the day of the year, 1 to 366, like DAYOFYEAR.
 pub fn day_of_year(date: Date) -> u32 {
-    day_number(date).saturating_sub(day_number(Date::new(date.year, 1, 1))) + 1
+    (day_number(date) + 1).saturating_sub(day_number(Date::new(date.year, 1, 1)))
 }
 
 /// Returns the last day of the month, like LAST_DAY, or `None` for month 0.

@@ -119,7 +119,7 @@ pub(crate) const fn micros_unit(decimals: u8) -> u32 {
 }
 
 /// Appends `number` with at least `width` digits.
-pub(crate) fn append_padded(number: u32, width: usize, out: &mut Vec<u8>) {
+pub fn append_padded(number: u32, width: usize, out: &mut Vec<u8>) {
     let mut digits = [b'0'; 10];
     let mut rest = number;
     let mut at = digits.len();

@@ -1,13 +1,13 @@
 //! `ALGORITHM=`: how fast MariaDB would do the change, and so which words it refuses.
 //!
-//! A word is a promise that the statement does not take longer than its kind; MariaDB refuses where it could not hold it, and programs rely on
-//! both, being refused and being served. What MariaDB does at once and is a rebuild here (a new column, one that goes, one in another place)
-//! is done as a rebuild, with a note.
+//! A word is a promise that the statement does not take longer than its kind; MariaDB refuses where it could not hold
+//! it, and programs rely on both, being refused and being served. What MariaDB does at once and is a rebuild here (a
+//! new column, one that goes, one in another place) is done as a rebuild, with a note.
 
 use paceline_types::DataType;
 use paceline_types::error_code::*;
 
-use super::kept::stored_alike;
+use super::compatibility::stored_alike;
 use crate::error::{Error, Result};
 use crate::{
     ColumnDefault, ColumnDefinition, GeneratedStorage, IndexDefinition, IndexKind, TableDefinition,

@@ -3,7 +3,7 @@
 use paceline_types::error_code::*;
 use paceline_types::{BlobSize, Collation, DataType};
 
-use super::kept::kept_column;
+use super::compatibility::kept_column;
 use super::{Alteration, Draft};
 use crate::ddl::column::{give_old_timestamp_defaults, resolve_column, resolve_default};
 use crate::ddl::index::DraftIndex;

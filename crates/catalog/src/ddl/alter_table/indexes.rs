@@ -54,7 +54,8 @@ impl Planner<'_> {
 /// What an index of the old table becomes; `None` if all its columns are gone.
 ///
 /// # Errors
-/// 1072 for a unique index that loses a column, 1280 for a wrong new name, 4174 for a primary key that is to be ignored.
+/// 1072 for a unique index that loses a column, 1280 for a wrong new name, 4174 for a primary key that is to be
+/// ignored.
 fn kept_index(
     index: &IndexDefinition,
     alteration: &Alteration,
@@ -90,8 +91,8 @@ fn kept_index(
             lost = lost.or(Some(part.column));
             continue;
         };
-        // A prefix that is no prefix of the new column any more is the whole column. Of TEXT and BLOB one of their whole length stays
-        // one: without a prefix they cannot be in an index.
+        // A prefix that is no prefix of the new column any more is the whole column. Of TEXT and BLOB one of their
+        // whole length stays one: without a prefix they cannot be in an index.
         let longest = longest_prefix(&column.data_type);
         let whole_is_prefix = matches!(column.data_type, DataType::Text { .. } | DataType::Blob { .. });
         let length = part.prefix_length.map(u64::from);

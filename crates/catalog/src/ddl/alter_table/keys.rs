@@ -5,10 +5,10 @@ use std::sync::Arc;
 use paceline_types::error_code::*;
 
 use super::Alteration;
-use super::kept::renamed_columns;
-use crate::ddl::build::{BuildKind, TableBuild, TestedKey, TestedRows};
+use super::compatibility::renamed_columns;
 use crate::ddl::foreign_key::{Alter, check_dependents};
 use crate::ddl::plan::Planner;
+use crate::ddl::table_build::{BuildKind, TableBuild, TestedKey, TestedRows};
 use crate::error::{Error, Result};
 use crate::{ForeignKey, TableDefinition, TableDescription, same_name};
 use paceline_syntax::definition::AlterAction;

@@ -1,34 +1,37 @@
-//! ALTER TABLE, CREATE INDEX, DROP INDEX: a new description from the old one, and the cheapest way from the one to the other.
+//! ALTER TABLE, CREATE INDEX, DROP INDEX: a new description from the old one, and the cheapest way from the one to the
+//! other.
 //!
-//! Everything in a statement refers to the table as it was before: columns and indexes go first, then columns are changed where they
-//! stand, then those with a new place and new ones are put where they belong (`mysql_prepare_alter_table`, `sql/sql_table.cc`).
+//! Everything in a statement refers to the table as it was before: columns and indexes go first, then columns are
+//! changed where they stand, then those with a new place and new ones are put where they belong
+//! (`mysql_prepare_alter_table`, `sql/sql_table.cc`).
 //!
 //! ```text
 //!   algorithm which words of ALGORITHM= are refused
-//!   void      which actions IF EXISTS and its like make void      columns   the new columns, and where each comes from
-//!   kept      what of the old table stays, and under which name   indexes   the indexes on them
-//!   way       the way, chosen and planned                         keys      the foreign keys
+//!   existence      which actions IF EXISTS and its like make void      columns   the new columns, and where each comes from
+//!   compatibility      what of the old table stays, and under which name   indexes   the indexes on them
+//!   strategy       the way, chosen and planned                         keys      the foreign keys
 //! ```
 //!
 //! Three ways, in this order:
-//! * *instant*: only the record changes (names, defaults, comments, a VARCHAR that grows within its length bytes, labels added);
+//! * *instant*: only the record changes (names, defaults, comments, a VARCHAR that grows within its length bytes,
+//!   labels added);
 //! * *indexes only*: rows stay where they are; new indexes are built aside, old ones are range deletes;
 //! * *rebuild*: all rows are read, converted and written aside under new numbers; the old ones are range deletes.
 
 mod algorithm;
 mod columns;
+mod compatibility;
+mod existence;
 mod indexes;
-mod kept;
 mod keys;
-mod void;
-mod way;
+mod strategy;
 
 use std::sync::Arc;
 
 use paceline_types::error_code::*;
 
-use kept::{kept_checks, renames};
-use void::{Void, void_action};
+use compatibility::{kept_checks, renames};
+use existence::{Void, void_action};
 
 use crate::ddl::column_type::resolve_collation;
 use crate::ddl::create_table::{add_constraint, checked_table_comment};
@@ -127,7 +130,8 @@ impl Planner<'_> {
         self.finish_alter(alteration)
     }
 
-    /// `ALTER TABLE mysql.gtid_slave_pos ENGINE=InnoDB`, which replicas of MariaDB are set up with: such a table has no other engine. All else is refused.
+    /// `ALTER TABLE mysql.gtid_slave_pos ENGINE=InnoDB`, which replicas of MariaDB are set up with: such a table has no
+    /// other engine. All else is refused.
     fn alter_made_on_demand(&mut self, alter: &AlterTable, name: &str) -> Result<()> {
         let mut names_engine = false;
         for action in &alter.actions {

@@ -1,11 +1,14 @@
-//! Foreign keys in definitions: from what was written to what the catalog keeps ([here](self)), what they forbid to statements about other tables
-//! ([`referenced`]) and to an ALTER of their own ([`alter`]), and their names ([`names`]).
+//! Foreign keys in definitions: from what was written to what the catalog keeps ([here](self)), what they forbid to
+//! statements about other tables ([`referenced`]) and to an ALTER of their own ([`alter`]), and their names
+//! ([`names`]).
 //!
-//! * A key needs an index on each side that begins with its columns, in their order. On its own side one is made where none serves ([`DraftIndex::generated`]),
-//!   and goes again when another one serves.
-//! * Under `foreign_key_checks=0` the other table need not be there yet. Whoever makes it later must make it so that the key fits.
+//! * A key needs an index on each side that begins with its columns, in their order. On its own side one is made where
+//!   none serves ([`DraftIndex::generated`]), and goes again when another one serves.
+//! * Under `foreign_key_checks=0` the other table need not be there yet. Whoever makes it later must make it so that
+//!   the key fits.
 //! * Tables of the memory engine have none: they are read and forgotten, as MariaDB does.
-//! * What other tables refer to is not dropped, and not changed so that the key would no longer fit. Names follow when tables and columns are renamed.
+//! * What other tables refer to is not dropped, and not changed so that the key would no longer fit. Names follow when
+//!   tables and columns are renamed.
 //!
 //! Unlike MariaDB, no index that a foreign key needs is ever dropped, also under `foreign_key_checks=0`.
 
@@ -68,7 +71,8 @@ pub(super) fn own_index(key: &ForeignKeySpec) -> Result<DraftIndex> {
     })
 }
 
-/// Leaves out the indexes that were made for foreign keys and that others serve as well (`mysql_prepare_create_table`, `sql/sql_table.cc`).
+/// Leaves out the indexes that were made for foreign keys and that others serve as well (`mysql_prepare_create_table`,
+/// `sql/sql_table.cc`).
 pub(super) fn drop_covered(drafts: &mut Vec<DraftIndex>) {
     let mut kept: Vec<DraftIndex> = Vec::with_capacity(drafts.len());
     'drafts: for draft in drafts.drain(..) {
@@ -439,8 +443,8 @@ fn mismatch(child: &TableDescription, parent: &TableDescription, key: &ForeignKe
 }
 
 /// # Errors
-/// 1905 for actions that would change a generated column; 1901 and 1235 for those that would change what one is made of, or what a check is about: nobody would
-/// look at it then.
+/// 1905 for actions that would change a generated column; 1901 and 1235 for those that would change what one is made
+/// of, or what a check is about: nobody would look at it then.
 pub(super) fn check_dependents(
     description: &TableDescription,
     columns: &[String],

@@ -1,7 +1,8 @@
 //! The names of foreign keys, each of which one key of a database has.
 //!
-//! A plan sees the names that are published. Two statements about different tables could take the same one at the same time, and the log could not be
-//! replayed. So a statement locks the names that it may give until it is published; what is made from a table's name (`t_ibfk_1`) is locked together.
+//! A plan sees the names that are published. Two statements about different tables could take the same one at the same
+//! time, and the log could not be replayed. So a statement locks the names that it may give until it is published; what
+//! is made from a table's name (`t_ibfk_1`) is locked together.
 
 use std::collections::BTreeSet;
 
@@ -36,8 +37,9 @@ pub(in crate::ddl) fn new_keys(statement: &DdlStatement) -> Vec<&ForeignKeySpec>
     }
 }
 
-/// What a statement must lock besides [`ddl_objects`](crate::ddl::ddl_objects), and behind them, before it is prepared: databases, each with a name that it may
-/// give to foreign keys there, or with what such names begin with. Sorted, so that no two statements wait for each other.
+/// What a statement must lock besides [`ddl_objects`](crate::ddl::ddl_objects), and behind them, before it is prepared:
+/// databases, each with a name that it may give to foreign keys there, or with what such names begin with. Sorted, so
+/// that no two statements wait for each other.
 pub fn foreign_key_names(
     statement: &DdlStatement,
     catalog: &Catalog,

@@ -1,4 +1,5 @@
-//! What foreign keys forbid to statements about the tables that they refer to, and what follows for them from those that are allowed.
+//! What foreign keys forbid to statements about the tables that they refer to, and what follows for them from those
+//! that are allowed.
 
 use paceline_types::error_code::*;
 
@@ -56,7 +57,8 @@ impl Planner<'_> {
         }
     }
 
-    /// A table gets another name: the keys that refer to it follow, and its own get the names that they would have been given.
+    /// A table gets another name: the keys that refer to it follow, and its own get the names that they would have been
+    /// given.
     pub(in crate::ddl) fn rename_in_keys(
         &mut self,
         old: &TableDefinition,

@@ -1,5 +1,5 @@
-//! An expression's text as MariaDB keeps it with a table: identifiers in backticks, operators and functions in lower case, no
-//! parentheses but those that are needed. `CHECK (A>0 AND B<5)` is shown as ``CHECK (`A` > 0 and `B` < 5)``.
+//! An expression's text as MariaDB keeps it with a table: identifiers in backticks, operators and functions in lower
+//! case, no parentheses but those that are needed. `CHECK (A>0 AND B<5)` is shown as ``CHECK (`A` > 0 and `B` < 5)``.
 //!
 //! ```text
 //!   condition    what becomes of a condition before it is written       writer   operators, literals, names
@@ -27,8 +27,8 @@ pub const GENERATED_CLAUSE: &str = "GENERATED ALWAYS AS";
 /// The normal form. `clause` is CHECK, DEFAULT or [`GENERATED_CLAUSE`], `owner` the column or constraint whose it is.
 ///
 /// # Errors
-/// 1901 for what may not stand in an expression that is kept: subqueries, variables, parameters, aggregates; 1235 for what this
-/// server cannot write.
+/// 1901 for what may not stand in an expression that is kept: subqueries, variables, parameters, aggregates; 1235 for
+/// what this server cannot write.
 pub fn normal_form(expr: &Expr, clause: &str, owner: &str) -> Result<String> {
     let mut out = String::new();
     let expr = if clause == "CHECK" {

@@ -3,8 +3,9 @@
 //! ```text
 //!   query as written ──resolve──▶ query without * and bare names ──text──▶ what the catalog keeps and SHOW CREATE VIEW shows
 //! ```
-//! The statement is logged as MariaDB logs it: with its definer written out, and the query as it was written, for the server that runs it to resolve.
-//! Replay needs the catalog and nothing else for that. Whether the query can be run at all is known before: the session has planned it.
+//! The statement is logged as MariaDB logs it: with its definer written out, and the query as it was written, for the
+//! server that runs it to resolve. Replay needs the catalog and nothing else for that. Whether the query can be run at
+//! all is known before: the session has planned it.
 
 mod from;
 mod names;

@@ -11,8 +11,8 @@ use paceline_syntax::ast::{Expr, ItemName, Query, QueryBody, SelectItem, TableNa
 /// The most characters of a column's name.
 const NAME_LENGTH_MAX: usize = 64;
 
-/// The tables and views that a query reads, itself or through views, each once. A name without a database means one in `database`, if that is given.
-/// Common table expressions are among them, as such names.
+/// The tables and views that a query reads, itself or through views, each once. A name without a database means one in
+/// `database`, if that is given. Common table expressions are among them, as such names.
 pub fn names_read(query: &Query, catalog: &Catalog, database: Option<&str>) -> Vec<TableName> {
     let mut names = direct_names(query);
     for name in &mut names {
@@ -41,7 +41,8 @@ fn direct_names(query: &Query) -> Vec<TableName> {
     names
 }
 
-/// The names of the view's columns: those that are given, or those of the query, none twice. They become those of the query.
+/// The names of the view's columns: those that are given, or those of the query, none twice. They become those of the
+/// query.
 ///
 /// # Errors
 /// 1353 for too many or too few, 1060 for one that is there twice, 1166 for one that no column can have.

@@ -1,10 +1,12 @@
 //! Names of a view's query, resolved: what is left depends on nothing that can change but the tables themselves.
 //!
-//! `*` becomes the columns that there are now; a column gets the name of its table, a table that of its database; an alias of the select list that
-//! GROUP BY or ORDER BY names becomes its expression; USING and NATURAL become conditions, RIGHT JOIN a LEFT JOIN with its sides swapped; a named
-//! window its definition. Expressions get the form that MariaDB keeps ([`super::rewrite`]).
+//! `*` becomes the columns that there are now; a column gets the name of its table, a table that of its database; an
+//! alias of the select list that GROUP BY or ORDER BY names becomes its expression; USING and NATURAL become
+//! conditions, RIGHT JOIN a LEFT JOIN with its sides swapped; a named window its definition. Expressions get the form
+//! that MariaDB keeps ([`super::rewrite`]).
 //!
-//! The query is one that has been planned, so names that would be wrong are not looked for here: the first that fits is the one.
+//! The query is one that has been planned, so names that would be wrong are not looked for here: the first that fits is
+//! the one.
 
 use paceline_types::error_code::*;
 

@@ -1,4 +1,5 @@
-//! The form in which MariaDB keeps an expression: negations carried inwards, functions under one name, dates and times as sums.
+//! The form in which MariaDB keeps an expression: negations carried inwards, functions under one name, dates and times
+//! as sums.
 
 use paceline_types::Collation;
 

@@ -1,8 +1,8 @@
 //! The text of a view's query, as MariaDB writes it.
 //!
-//! Joins stand in parentheses, except that tables with commas between them are first written as one flat join: read again they are one join after
-//! the other, and SHOW CREATE VIEW puts parentheses around each. Index hints come in the reverse order of what was read, so that they change places
-//! between the two. Both are MariaDB's.
+//! Joins stand in parentheses, except that tables with commas between them are first written as one flat join: read
+//! again they are one join after the other, and SHOW CREATE VIEW puts parentheses around each. Index hints come in the
+//! reverse order of what was read, so that they change places between the two. Both are MariaDB's.
 
 use std::fmt::Write;
 

@@ -1,5 +1,5 @@
-//! Whether rows could be changed through a view, as `information_schema.VIEWS` tells it: it is one SELECT of single rows, and a column of it is one
-//! of a table's.
+//! Whether rows could be changed through a view, as `information_schema.VIEWS` tells it: it is one SELECT of single
+//! rows, and a column of it is one of a table's.
 
 use crate::{Catalog, ViewAlgorithm, ViewDefinition, same_name};
 use paceline_syntax::ast::{Expr, JoinedTables, QueryBody, SelectItem, TableFactor, TableName};

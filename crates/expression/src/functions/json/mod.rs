@@ -1,11 +1,9 @@
 //! JSON functions on text. Unchanged parts keep their spelling.
 
-mod document;
-mod modify;
-mod path;
-
 use std::borrow::Cow;
 
+use paceline_json::modify::{self, Change};
+use paceline_json::{DEPTH_MAX, Fault, KeyMatch, Kind, Path, PathFault, Step, escape, unescape};
 use paceline_types::error_code::{
     ER_JSON_DEPTH, ER_JSON_EOS, ER_JSON_ONE_OR_ALL, ER_JSON_PATH_EMPTY, ER_JSON_PATH_EOS,
     ER_JSON_PATH_NO_WILDCARD, ER_JSON_PATH_SYNTAX, ER_JSON_SYNTAX, ER_WRONG_PARAMCOUNT_TO_NATIVE_FCT,
@@ -21,9 +19,9 @@ use crate::errors;
 use crate::eval::convert;
 use crate::expr_type::{Class, ExprType, Repertoire, TypeNote};
 use crate::session::Level;
-use document::{DEPTH_MAX, Fault, Kind, Node};
-use modify::Change;
-use path::{KeyMatch, Path, PathFault};
+
+/// A parsed document, which owns its parts.
+type Node = paceline_json::Node<'static>;
 
 /// JSON_EXTRACT if a number is expected (MariaDB's `Item_func_json_extract::val_real`): the digits at the start of a
 /// string or number, 1 for true, 0 for anything else.
@@ -41,7 +39,7 @@ static EXTRACTED_NUMBER: Function = pure("json_extract", (2, MANY), bind_json, |
 static EXTRACTED_TEXT: Function = pure("json_extract", (2, MANY), bind_json, |args, context| {
     let node = some!(extracted(args, context)?);
     Ok(match &node.kind {
-        Kind::String(escaped) => Value::Text(document::unescape(escaped)),
+        Kind::String(escaped) => Value::Text(unescape(escaped).into_owned()),
         _ => json(&node),
     })
 });
@@ -133,7 +131,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
 
 /// Returns a JSON string literal.
 pub(crate) fn json_quote(text: &str) -> String {
-    format!("\"{}\"", document::escape(text))
+    format!("\"{}\"", escape(text))
 }
 
 /// Appends a value as JSON: numbers and JSON text unchanged, other text in quotes.
@@ -392,7 +390,7 @@ fn eval_value(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
         .find_map(|node| match node.kind {
             Kind::Null => None,
             Kind::Boolean(truth) => Some(if truth { "1".to_owned() } else { "0".to_owned() }),
-            _ => node.scalar_text(),
+            _ => node.scalar_text().map(Cow::into_owned),
         });
     Ok(scalar.map_or(Value::Null, Value::Text))
 }
@@ -419,7 +417,7 @@ fn eval_unquote(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value>
         Ok(Node {
             kind: Kind::String(escaped),
             ..
-        }) => Ok(Value::Text(document::unescape(&escaped))),
+        }) => Ok(Value::Text(unescape(&escaped).into_owned())),
         Ok(_) => Ok(Value::Text(text.into_owned())),
         Err(_) => {
             document(args, 0, context)?;
@@ -538,7 +536,7 @@ fn eval_array_insert(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<V
     for index in (1..args.len()).step_by(2) {
         let path = some!(exact_path(args, index, context)?);
         let value = value_node(args, index + 1, context)?;
-        let Some((path::Step::Index(at), before)) = path.steps.split_last() else {
+        let Some((Step::Index(at), before)) = path.steps.split_last() else {
             let message = ER_JSON_PATH_ARRAY.message(&[&(index + 1), &args.name()]);
             context.warn(ER_JSON_PATH_ARRAY, message)?;
             return Ok(Value::Null);
@@ -547,11 +545,7 @@ fn eval_array_insert(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<V
             continue;
         };
         if let Kind::Array(items) = &mut node.kind {
-            let at = match at {
-                path::Index::FromStart(at) => (*at).min(items.len()),
-                path::Index::FromEnd(back) => items.len().saturating_sub(back + 1),
-            };
-            items.insert(at, value);
+            items.insert(at.gap(items.len()), value);
         }
     }
     Ok(json(&root))
@@ -646,6 +640,7 @@ fn eval_type(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
         Kind::String(_) => "STRING",
         Kind::Array(_) => "ARRAY",
         Kind::Object(_) => "OBJECT",
+        Kind::Unparsed(_) => unreachable!("a document is parsed whole"),
     };
     Ok(Value::Text(name.to_owned()))
 }

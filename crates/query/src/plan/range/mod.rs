@@ -1,8 +1,9 @@
 //! From conditions to ranges of an index.
 //!
-//! While planning, the conditions on a table become a [`RangeCondition`]: what they say about single columns, joined by AND and OR. When
-//! the statement runs, its values are known and [`index_ranges`] computes the ranges of one index's keys that hold all rows that
-//! the conditions may let pass. The conditions are checked again on each row, so a range may be too wide, never too narrow.
+//! While planning, the conditions on a table become a [`RangeCondition`]: what they say about single columns, joined by
+//! AND and OR. When the statement runs, its values are known and [`index_ranges`] computes the ranges of one index's
+//! keys that hold all rows that the conditions may let pass. The conditions are checked again on each row, so a range
+//! may be too wide, never too narrow.
 //!
 //! All of it happens in the space of encoded keys, where every set of values is a list of half-open byte ranges:
 //!
@@ -75,8 +76,8 @@ pub enum ColumnTest {
 }
 
 impl RangeCondition {
-    /// What a condition says about the columns of the table whose slots begin at `base`. `constant` tells which expressions have a value
-    /// before the table is read.
+    /// What a condition says about the columns of the table whose slots begin at `base`. `constant` tells which
+    /// expressions have a value before the table is read.
     pub(crate) fn of(
         expr: &Expr,
         base: usize,

@@ -298,7 +298,8 @@ impl Part<'_> {
                 return Ok(Some(intervals));
             }
             CompareOp::Lt | CompareOp::Le => {
-                // The near value itself belongs to it when it is smaller than the bound, or equal to it and equality counts.
+                // The near value itself belongs to it when it is smaller than the bound, or equal to it and equality
+                // counts.
                 let included =
                     near == Ordering::Less || (near == Ordering::Equal && op == CompareOp::Le) || !whole;
                 let end = if included { after() } else { Some(key) };

@@ -1,7 +1,8 @@
 //! The file that figures outlive a restart in, so that plans are the same after it.
 //!
-//! It is derived from the tables, and nothing rests on it: a file that is missing, damaged or of another version counts as empty; figures of a table whose
-//! definition is another one, or whose rows are others as a quick survey tells, are taken anew. It is replaced as a whole.
+//! It is derived from the tables, and nothing rests on it: a file that is missing, damaged or of another version counts
+//! as empty; figures of a table whose definition is another one, or whose rows are others as a quick survey tells, are
+//! taken anew. It is replaced as a whole.
 //!
 //! ```text
 //!   paceline statistics 1 8f3c11d0        version, CRC-32 of what follows

@@ -1,7 +1,8 @@
-//! What is known about the sizes of tables: how many rows, how many of them share a key, and some of the rows themselves.
+//! What is known about the sizes of tables: how many rows, how many of them share a key, and some of the rows
+//! themselves.
 //!
-//! Figures are taken from the published state when they are first wanted. Small tables are read as a whole; of large ones a
-//! [survey](StorageSnapshot::survey) looks at entries from the whole range of each index:
+//! Figures are taken from the published state when they are first wanted. Small tables are read as a whole; of large
+//! ones a [survey](StorageSnapshot::survey) looks at entries from the whole range of each index:
 //!
 //! ```text
 //!   rows           the survey's estimate                                     mod.rs
@@ -10,8 +11,8 @@
 //!   ranges         a survey of each, when a statement is planned             ranges.rs
 //! ```
 //!
-//! They are taken anew after ANALYZE TABLE and when the table has changed: when they have aged, a quick survey, which gives the same for the same
-//! rows, is compared with the one from then. A [file](file) keeps them over a restart.
+//! They are taken anew after ANALYZE TABLE and when the table has changed: when they have aged, a quick survey, which
+//! gives the same for the same rows, is compared with the one from then. A [file](file) keeps them over a restart.
 
 mod file;
 mod prefixes;

@@ -1,8 +1,8 @@
 //! How many entries of an index share the values of its first columns.
 //!
-//! Entries come in the order of their keys, from a survey or a whole scan. Where one follows another without a gap, the pair tells whether a new group begins
-//! between them: the share of such pairs is the number of groups for each entry. Where groups are larger than the runs that a survey reads, the groups seen
-//! tell more: there are at least as many.
+//! Entries come in the order of their keys, from a survey or a whole scan. Where one follows another without a gap, the
+//! pair tells whether a new group begins between them: the share of such pairs is the number of groups for each entry.
+//! Where groups are larger than the runs that a survey reads, the groups seen tell more: there are at least as many.
 
 use paceline_storage::{
     Clustered, IndexId, KeyPart, StorageSnapshot, SurveyedEntry, TableSchema, value_payload,

@@ -1,6 +1,7 @@
 //! Rows of a table on which conditions are tried while a statement is planned.
 //!
-//! A row stands for as many as the survey that met it says. The rows are kept as images; what a condition reads of them is decoded when it is tried.
+//! A row stands for as many as the survey that met it says. The rows are kept as images; what a condition reads of them
+//! is decoded when it is tried.
 
 use std::collections::HashMap;
 
@@ -80,8 +81,8 @@ impl SampleBuilder {
 }
 
 impl RowSample {
-    /// About how many different values a column has in `rows` rows: by the values that were seen once (Haas and Stokes, "Estimating the number of classes in
-    /// a finite population", the estimator Duj1).
+    /// About how many different values a column has in `rows` rows: by the values that were seen once (Haas and Stokes,
+    /// "Estimating the number of classes in a finite population", the estimator Duj1).
     pub fn distinct(&self, schema: &TableSchema, column: usize, rows: f64) -> Option<f64> {
         if self.rows.is_empty() {
             return None;
@@ -106,7 +107,8 @@ impl RowSample {
         Some(estimate)
     }
 
-    /// Tries conditions on this table's rows, whose columns are the slots from `base`. Nothing where they need more than a row and literals.
+    /// Tries conditions on this table's rows, whose columns are the slots from `base`. Nothing where they need more
+    /// than a row and literals.
     pub fn try_conditions(
         &self,
         definition: &TableDefinition,

@@ -14,8 +14,8 @@ use super::super::error::{SourceError, corrupt};
 use paceline_binlog::event::{
     EventType, RowsCompression, RowsEvent, RowsFlags, RowsKind, RowsVersion, TableId, TableMapEvent,
 };
+use paceline_json::binary::append_json_text;
 use paceline_types::DataType;
-use paceline_types::json_binary::append_json_text;
 use paceline_types::row_image::RowLayout;
 use paceline_types::table_map_metadata::decode_columns;
 use std::borrow::Cow;

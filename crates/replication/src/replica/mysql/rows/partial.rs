@@ -8,9 +8,9 @@ use super::super::super::error::{SourceError, corrupt};
 use super::{Documents, Held, RowTranslator, Table, known_flags};
 use paceline_binlog::event::{RowsCompression, RowsEvent, RowsVersion};
 use paceline_binlog::mysql::PartialUpdateRowsEvent;
+use paceline_json::binary::append_json_text;
+use paceline_json::diff::append_changed_json;
 use paceline_types::error_code::{ER_CORRUPTED_JSON_DIFF, ER_COULD_NOT_APPLY_JSON_DIFF};
-use paceline_types::json_binary::append_json_text;
-use paceline_types::json_diff::append_changed_json;
 use std::borrow::Cow;
 
 /// PARTIAL_JSON_UPDATES, the only defined option of an image.
@@ -143,7 +143,7 @@ impl RowTranslator {
                 let document = documents.iter().find(|(known, _)| *known == column);
                 let done = match document {
                     Some((_, place)) => append_changed_json(&base[place.clone()], value, text),
-                    None => Err(paceline_types::Error::JsonDiffNotApplied),
+                    None => Err(paceline_json::Error::DiffNotApplied),
                 };
                 done.map_err(|error| cannot_change(&error, table, column, end_position))
             };
@@ -167,13 +167,13 @@ impl RowTranslator {
 /// Returns 3648 or 3649 with MySQL's text. It contains the column's index, because a table map has no names, and the
 /// position.
 fn cannot_change(
-    error: &paceline_types::Error,
+    error: &paceline_json::Error,
     table: &Table,
     column: usize,
     end_position: u32,
 ) -> SourceError {
     let code = match error {
-        paceline_types::Error::JsonDiffNotApplied => ER_COULD_NOT_APPLY_JSON_DIFF,
+        paceline_json::Error::DiffNotApplied => ER_COULD_NOT_APPLY_JSON_DIFF,
         _ => ER_CORRUPTED_JSON_DIFF,
     };
     let message = code.message(&[&table.name, &format_args!("@{}", column + 1)]);

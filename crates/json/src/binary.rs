@@ -10,19 +10,20 @@
 //! `json_binary.h`. Keys are in MySQL's order, by length and then by bytes, and are printed in this order.
 //!
 //! ```
-//! use paceline_types::json_binary::append_json_text;
+//! use paceline_json::binary::append_json_text;
 //! let mut text = Vec::new();
 //! append_json_text(b"\x02\x02\x00\x0a\x00\x05\x01\x00\x04\x00\x00", &mut text)?;
 //! assert_eq!(text, b"[1, null]");
-//! # Ok::<(), paceline_types::Error>(())
+//! # Ok::<(), paceline_json::Error>(())
 //! ```
 
-use crate::base64::append_base64_lines;
-use crate::decimal::Decimal;
 use crate::error::{Error, Result};
-use crate::float_text::append_double;
-use crate::temporal::append_padded;
-use crate::text::{append_signed, append_unsigned};
+use crate::escape::append_mysql_string;
+use paceline_types::Decimal;
+use paceline_types::base64::append_base64;
+use paceline_types::float_text::append_double;
+use paceline_types::temporal::append_padded;
+use paceline_types::text::{append_signed, append_unsigned};
 
 /// Maximum depth of a document in MySQL: its `JSON_DOCUMENT_MAX_DEPTH`.
 const DEPTH_MAX: usize = 100;
@@ -78,7 +79,7 @@ struct Left(usize);
 
 impl Left {
     fn take(&mut self, bytes: usize) -> Result<()> {
-        self.0 = self.0.checked_sub(bytes).ok_or(Error::MalformedJson)?;
+        self.0 = self.0.checked_sub(bytes).ok_or(Error::MalformedDocument)?;
         Ok(())
     }
 
@@ -118,7 +119,7 @@ impl Format {
 fn bytes_at(bytes: &[u8], at: usize, count: usize) -> Result<&[u8]> {
     at.checked_add(count)
         .and_then(|end| bytes.get(at..end))
-        .ok_or(Error::MalformedJson)
+        .ok_or(Error::MalformedDocument)
 }
 
 fn number_at(bytes: &[u8], at: usize, count: usize) -> Result<u64> {
@@ -141,7 +142,7 @@ fn append_value(kind: u8, value: &[u8], depth: usize, left: &mut Left, out: &mut
             Some(0) => b"null",
             Some(1) => b"true",
             Some(2) => b"false",
-            _ => return Err(Error::MalformedJson),
+            _ => return Err(Error::MalformedDocument),
         }),
         kind::INT16 => append_signed(i64::from(number_at(value, 0, 2)? as u16 as i16), out),
         kind::INT32 => append_signed(i64::from(number_at(value, 0, 4)? as u32 as i32), out),
@@ -150,12 +151,12 @@ fn append_value(kind: u8, value: &[u8], depth: usize, left: &mut Left, out: &mut
         kind::UINT32 => append_unsigned(number_at(value, 0, 4)?, out),
         kind::UINT64 => append_unsigned(number_at(value, 0, 8)?, out),
         kind::DOUBLE => append_number(f64::from_bits(number_at(value, 0, 8)?), out),
-        kind::STRING => append_string(left.counted(value)?, out),
+        kind::STRING => append_mysql_string(left.counted(value)?, out)?,
         kind::OPAQUE => {
-            let (&column, value) = value.split_first().ok_or(Error::MalformedJson)?;
+            let (&column, value) = value.split_first().ok_or(Error::MalformedDocument)?;
             append_opaque(column, left.counted(value)?, out)?;
         }
-        _ => return Err(Error::MalformedJson),
+        _ => return Err(Error::MalformedDocument),
     }
     Ok(())
 }
@@ -166,7 +167,7 @@ fn open(value: &[u8], format: Format, depth: usize) -> Result<(usize, &[u8])> {
     let count = number_at(value, 0, width)? as usize;
     let size = number_at(value, width, width)? as usize;
     if depth > DEPTH_MAX {
-        return Err(Error::MalformedJson);
+        return Err(Error::MalformedDocument);
     }
     Ok((count, bytes_at(value, 0, size)?))
 }
@@ -184,7 +185,7 @@ fn append_object(
     let values = count
         .checked_mul(width + 2)
         .and_then(|length| length.checked_add(keys))
-        .ok_or(Error::MalformedJson)?;
+        .ok_or(Error::MalformedDocument)?;
     out.push(b'{');
     for member in 0..count {
         if member > 0 {
@@ -194,7 +195,7 @@ fn append_object(
         let offset = number_at(body, entry, width)? as usize;
         let length = number_at(body, entry + width, 2)? as usize;
         left.take(length)?;
-        append_string(bytes_at(body, offset, length)?, out);
+        append_mysql_string(bytes_at(body, offset, length)?, out)?;
         out.extend_from_slice(b": ");
         append_entry(body, values + member * (width + 1), format, depth, left, out)?;
     }
@@ -237,7 +238,7 @@ fn append_entry(
         return append_value(kind, held, depth + 1, left, out);
     }
     let offset = number_at(held, 0, held.len())? as usize;
-    let value = body.get(offset..).ok_or(Error::MalformedJson)?;
+    let value = body.get(offset..).ok_or(Error::MalformedDocument)?;
     append_value(kind, value, depth + 1, left, out)
 }
 
@@ -250,30 +251,7 @@ fn counted(value: &[u8]) -> Result<&[u8]> {
             return bytes_at(value, at + 1, length);
         }
     }
-    Err(Error::MalformedJson)
-}
-
-/// Appends a string in quotes, with MySQL's escapes.
-pub(crate) fn append_string(bytes: &[u8], out: &mut Vec<u8>) {
-    out.push(b'"');
-    for &byte in bytes {
-        match byte {
-            b'"' => out.extend_from_slice(b"\\\""),
-            b'\\' => out.extend_from_slice(b"\\\\"),
-            0x08 => out.extend_from_slice(b"\\b"),
-            0x0C => out.extend_from_slice(b"\\f"),
-            b'\n' => out.extend_from_slice(b"\\n"),
-            b'\r' => out.extend_from_slice(b"\\r"),
-            b'\t' => out.extend_from_slice(b"\\t"),
-            0..=0x1F => {
-                out.extend_from_slice(b"\\u00");
-                out.push(b'0' + (byte >> 4));
-                out.push(b"0123456789abcdef"[usize::from(byte & 0xF)]);
-            }
-            _ => out.push(byte),
-        }
-    }
-    out.push(b'"');
+    Err(Error::MalformedDocument)
 }
 
 /// Appends a DOUBLE. It is always recognizable as one: `1.0`, not `1`.
@@ -292,10 +270,10 @@ fn append_opaque(column: u8, value: &[u8], out: &mut Vec<u8>) -> Result<()> {
     match column {
         column::DECIMAL => {
             let [precision, scale, packed @ ..] = value else {
-                return Err(Error::MalformedJson);
+                return Err(Error::MalformedDocument);
             };
             Decimal::from_binary(packed, *precision, *scale)
-                .ok_or(Error::MalformedJson)?
+                .ok_or(Error::MalformedDocument)?
                 .append_text(out);
         }
         column::DATE | column::DATETIME | column::TIMESTAMP | column::TIME => {
@@ -316,16 +294,7 @@ fn append_opaque(column: u8, value: &[u8], out: &mut Vec<u8>) -> Result<()> {
             out.extend_from_slice(b"\"base64:type");
             append_unsigned(u64::from(column), out);
             out.push(b':');
-            let start = out.len();
-            append_base64_lines(value, out);
-            let mut kept = start;
-            for at in start..out.len() {
-                if out[at] != b'\n' {
-                    out[kept] = out[at];
-                    kept += 1;
-                }
-            }
-            out.truncate(kept);
+            append_base64(value, out);
             out.push(b'"');
         }
     }
@@ -383,6 +352,21 @@ mod tests {
         let mut out = Vec::new();
         append_json_text(document, &mut out)?;
         Ok(String::from_utf8(out).unwrap())
+    }
+
+    #[test]
+    fn strings_that_are_not_utf8_are_refused() {
+        let mut out = Vec::new();
+        assert_eq!(
+            append_json_text(&[12, 1, 0xFF], &mut out),
+            Err(Error::MalformedDocument)
+        );
+        // Keys, too: {"\xFF": null}.
+        let document = [0, 1, 0, 12, 0, 11, 0, 1, 0, 4, 0, 0, 0xFF];
+        assert_eq!(
+            append_json_text(&document, &mut out),
+            Err(Error::MalformedDocument)
+        );
     }
 
     #[test]

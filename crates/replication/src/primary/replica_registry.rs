@@ -111,11 +111,11 @@ struct Known {
 
 /// All replicas, by connection id.
 #[derive(Debug, Default)]
-pub struct Replicas {
+pub struct ReplicaRegistry {
     known: Mutex<Known>,
 }
 
-impl Replicas {
+impl ReplicaRegistry {
     /// Registers a session as a replica. A session may register repeatedly.
     pub fn register(&self, connection: u32, registration: Registration) {
         self.known.lock().registered.insert(connection, registration);
@@ -162,7 +162,7 @@ impl Replicas {
 /// A running stream. Dropping it removes it from the registry.
 #[derive(Debug)]
 pub(super) struct RunningStream {
-    replicas: Arc<Replicas>,
+    replicas: Arc<ReplicaRegistry>,
     connection: u32,
     pub replaced: Arc<Replaced>,
 }
@@ -198,7 +198,7 @@ mod tests {
 
     #[test]
     fn a_replica_that_reconnects_ends_its_old_stream() {
-        let replicas = Arc::new(Replicas::default());
+        let replicas = Arc::new(ReplicaRegistry::default());
         let first = replicas.begin_stream(1, ServerId(5));
         let tool = replicas.begin_stream(2, ServerId(0));
         let other = replicas.begin_stream(3, ServerId(0));

@@ -19,10 +19,10 @@ use super::table::MappedTable;
 use paceline_binlog::event::{RowsEvent, RowsKind};
 use paceline_catalog::IndexKind;
 use paceline_catalog::ddl::{GeneratedColumns, default_of_absent};
+use paceline_json::diff::append_changed_json;
 use paceline_query::plan::Statistics;
 use paceline_storage::{Clustered, Direction, KeyPart, KeyRange};
 use paceline_txn::{LockMode, LockWait, Transaction};
-use paceline_types::json_diff::append_changed_json;
 use paceline_types::row_image::RowLayout;
 use paceline_types::{Value, ValueRef};
 use smallvec::SmallVec;
@@ -173,7 +173,8 @@ impl HeldColumns {
     }
 }
 
-/// `slave_exec_mode=IDEMPOTENT`: the row that a row overwrites. As in MariaDB, it keeps the columns that the event does not have.
+/// `slave_exec_mode=IDEMPOTENT`: the row that a row overwrites. As in MariaDB, it keeps the columns that the event does
+/// not have.
 fn overwritten(
     table: &MappedTable,
     row: &PartialRow,
@@ -382,13 +383,13 @@ fn change_documents(
         let mut text = Vec::new();
         let changed = match table.schema().image(current).column(number)? {
             ValueRef::Text(document) => append_changed_json(document.as_bytes(), change, &mut text)
-                .and_then(|()| String::from_utf8(text).map_err(|_| paceline_types::Error::MalformedJsonDiff))
+                .and_then(|()| String::from_utf8(text).map_err(|_| paceline_json::Error::MalformedDiff))
                 .map(Value::Text),
             ValueRef::Bytes(document) => {
                 append_changed_json(&document, change, &mut text).map(|()| Value::Bytes(text))
             }
             // This is NULL most of the time.
-            _ => Err(paceline_types::Error::JsonDiffNotApplied),
+            _ => Err(paceline_json::Error::DiffNotApplied),
         };
         let value = changed.map_err(|error| {
             let code = error.error_code();

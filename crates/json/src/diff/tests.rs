@@ -164,7 +164,7 @@ fn rejects_changes_that_do_not_fit_the_document() {
     ] {
         assert_eq!(
             changed(document, &[diff]),
-            Err(Error::JsonDiffNotApplied),
+            Err(Error::DiffNotApplied),
             "{document} {diff:?}"
         );
     }
@@ -199,14 +199,14 @@ fn rejects_malformed_changes() {
     ] {
         for operation in [REPLACE, INSERT, REMOVE] {
             let done = changed("{\"a\": 1}", &[(operation, path, NULL)]);
-            assert_eq!(done, Err(Error::MalformedJsonDiff), "{path}");
+            assert_eq!(done, Err(Error::MalformedDiff), "{path}");
         }
     }
     let whole = diffs(&[(REPLACE, "$.a", PAIR)]);
     let mut out = Vec::new();
     for length in 1..whole.len() {
         let done = append_changed_json(b"{\"a\": 1}", &whole[..length], &mut out);
-        assert_eq!(done, Err(Error::MalformedJsonDiff), "{length} bytes");
+        assert_eq!(done, Err(Error::MalformedDiff), "{length} bytes");
     }
     for bytes in [
         &b"\x03\x03$.a\x02\x04\x00"[..],
@@ -217,7 +217,7 @@ fn rejects_malformed_changes() {
     ] {
         assert_eq!(
             append_changed_json(b"{\"a\": 1}", bytes, &mut out),
-            Err(Error::MalformedJsonDiff)
+            Err(Error::MalformedDiff)
         );
     }
     assert!(out.is_empty(), "nothing is written of what is not done");

@@ -6,11 +6,11 @@ use paceline_storage::IndexId;
 
 use super::Alteration;
 use super::algorithm::Change;
-use super::kept::{clustered_stays, stored_alike};
-use crate::ddl::build::{BuildKind, ColumnSource, TableBuild, TestedRows};
+use super::compatibility::{clustered_stays, stored_alike};
 use crate::ddl::create_table::Occasion;
 use crate::ddl::foreign_key::{KeyStatement, malformed};
 use crate::ddl::plan::Planner;
+use crate::ddl::table_build::{BuildKind, ColumnSource, TableBuild, TestedRows};
 use crate::error::Result;
 use crate::{CatalogChange, TableDefinition, TableDescription};
 

@@ -1,7 +1,8 @@
 //! The AUTO_INCREMENT values of rows that are there before the column counts.
 //!
-//! MariaDB has two ways, which give other values under `auto_increment_increment`: where it copies the rows they are numbered as by INSERT; where InnoDB
-//! rebuilds the table in place (`ib_sequence_t`) the first value is one step later. Replicas number the rows themselves, so that both have to be known here.
+//! MariaDB has two ways, which give other values under `auto_increment_increment`: where it copies the rows they are
+//! numbered as by INSERT; where InnoDB rebuilds the table in place (`ib_sequence_t`) the first value is one step later.
+//! Replicas number the rows themselves, so that both have to be known here.
 
 use paceline_types::Value;
 
@@ -38,7 +39,8 @@ impl Numbers {
         numbers
     }
 
-    /// The value of a row that has none. Behind the last one the greatest is given, which the column refuses, or its index.
+    /// The value of a row that has none. Behind the last one the greatest is given, which the column refuses, or its
+    /// index.
     pub fn take(&mut self) -> u64 {
         match self.way {
             NumberingWay::Copy => {

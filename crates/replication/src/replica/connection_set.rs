@@ -23,7 +23,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// Connections of a server; see the module comment.
-pub struct Replicas {
+pub struct ConnectionSet {
     environment: Arc<dyn Environment>,
     connections: RwLock<BTreeMap<String, Arc<Connection>>>,
     owners: Arc<DomainOwners>,
@@ -53,7 +53,7 @@ pub struct PositionWarning {
     pub message: String,
 }
 
-impl Replicas {
+impl ConnectionSet {
     /// Creates the connections recorded in the log. None is started.
     pub fn open(environment: Arc<dyn Environment>) -> Self {
         let state = environment.transactions().log().replica_state();
@@ -75,7 +75,7 @@ impl Replicas {
                 }
             }
         }
-        let replicas = Replicas {
+        let replicas = ConnectionSet {
             environment,
             connections: RwLock::new(connections),
             owners,
@@ -491,8 +491,8 @@ mod tests {
             .definitions
             .push(("east".into(), Some(earlier.as_slice().into())));
         known.0.move_replica_position(&record).unwrap();
-        let replicas = Replicas::open(known.clone());
-        let password = |replicas: &Replicas| replicas.get("east").unwrap().definition().password.clone();
+        let replicas = ConnectionSet::open(known.clone());
+        let password = |replicas: &ConnectionSet| replicas.get("east").unwrap().definition().password.clone();
         assert_eq!(password(&replicas), Password::Known("geheim".into()));
         let sealed = recorded(&known);
         assert!(
@@ -500,7 +500,7 @@ mod tests {
             "{sealed}"
         );
         // Only once: at the next start it is already sealed.
-        let replicas = Replicas::open(known.clone());
+        let replicas = ConnectionSet::open(known.clone());
         assert_eq!(password(&replicas), Password::Known("geheim".into()));
         assert_eq!(recorded(&known), sealed);
     }
@@ -509,7 +509,7 @@ mod tests {
     fn without_the_key_a_connection_needs_its_password_again() {
         let directory = tempfile::tempdir().unwrap();
         let known = environment(directory.path());
-        let replicas = Replicas::open(known.clone());
+        let replicas = ConnectionSet::open(known.clone());
         runtime().block_on(async {
             let define = |definition: &mut Definition| {
                 definition.host = "primary".into();
@@ -523,7 +523,7 @@ mod tests {
             known.0.clone(),
             PasswordKey::in_directory(elsewhere.path()),
         ));
-        let replicas = Replicas::open(without);
+        let replicas = ConnectionSet::open(without);
         let sealed = recorded(&known);
         runtime().block_on(async {
             // A change of another setting keeps the unreadable password.
@@ -545,7 +545,7 @@ mod tests {
     #[test]
     fn a_removed_connection_is_not_started() {
         let directory = tempfile::tempdir().unwrap();
-        let replicas = Replicas::open(environment(directory.path()));
+        let replicas = ConnectionSet::open(environment(directory.path()));
         runtime().block_on(async {
             let define = |definition: &mut Definition| {
                 definition.host = "primary".into();

@@ -10,21 +10,23 @@
 //! ```
 //! Each change applies to the result of the changes before it. The source is MySQL's `Json_diff_vector`. Paths have
 //! SQL's syntax without wildcards: `$.key`, `$."any key"`, `$[3]`, `$[last-1]`, and never `$` alone.
-//! [`crate::json_binary`] reads the values.
+//! [`crate::binary`] reads the values.
 //!
 //! ```
-//! use paceline_types::json_diff::append_changed_json;
+//! use paceline_json::diff::append_changed_json;
 //! let mut text = Vec::new();
 //! append_changed_json(br#"{"a": 1, "c": [2]}"#, b"\x01\x03$.b\x02\x04\x01\x02\x06$.c[0]", &mut text)?;
 //! assert_eq!(text, br#"{"a": 1, "b": true, "c": []}"#);
-//! # Ok::<(), paceline_types::Error>(())
+//! # Ok::<(), paceline_json::Error>(())
 //! ```
 
+use crate::binary::append_json_text;
 use crate::error::{Error, Result};
-use crate::json_binary::append_json_text;
-use crate::json_text::{JsonNode, unescape, unquote};
-use crate::packed::Reader;
-use std::borrow::Cow;
+use crate::escape::unescape_exact;
+use crate::node::{Kind, Node};
+use crate::open::{find_member, insert_member, unquote};
+use crate::path::Index;
+use paceline_types::packed::Reader;
 
 /// Maximum length of a path: no document in MySQL is deeper (`JSON_DOCUMENT_MAX_DEPTH`).
 const LEGS_MAX: usize = 100;
@@ -40,116 +42,102 @@ enum Operation {
 /// One step of a path.
 #[derive(Clone, PartialEq, Eq, Debug)]
 enum Leg {
-    Member(Vec<u8>),
-    Element(Place),
-}
-
-/// Position in an array.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Place {
-    FromStart(usize),
-    /// 0 is the last element.
-    FromEnd(usize),
-}
-
-impl Place {
-    /// Returns the index of the existing element at this position.
-    fn element(self, length: usize) -> Option<usize> {
-        match self {
-            Place::FromStart(at) => (at < length).then_some(at),
-            Place::FromEnd(back) => length.checked_sub(1)?.checked_sub(back),
-        }
-    }
-
-    /// Returns the index for an insertion: an end of the array, if the position is beyond it.
-    fn gap(self, length: usize) -> usize {
-        match self {
-            Place::FromStart(at) => at.min(length),
-            Place::FromEnd(back) => length.saturating_sub(1).saturating_sub(back),
-        }
-    }
+    /// Key without escapes.
+    Member(String),
+    Element(Index),
 }
 
 /// Appends the text of a document after changes. Without any changes the text is copied.
 ///
 /// # Errors
-/// `MalformedJsonDiff` if the changes are malformed; `JsonDiffNotApplied` if they do not fit the document, or if a part
+/// `MalformedDiff` if the changes are malformed; `DiffNotApplied` if they do not fit the document, or if a part
 /// of it that they look into is not JSON.
 pub fn append_changed_json(document: &[u8], diffs: &[u8], out: &mut Vec<u8>) -> Result<()> {
-    let mut root = JsonNode::Text(Cow::Borrowed(document));
-    let mut rest = Reader::new(diffs, || Error::MalformedJsonDiff);
+    if diffs.is_empty() {
+        out.extend_from_slice(document);
+        return Ok(());
+    }
+    let mut root = Node::unparsed(std::str::from_utf8(document).map_err(|_| Error::DiffNotApplied)?);
+    let mut rest = Reader::new(diffs, || Error::MalformedDiff);
     while !rest.is_empty() {
         apply_next(&mut root, &mut rest)?;
     }
-    root.append(out);
+    let mut text = String::with_capacity(document.len() + diffs.len());
+    root.write_loose(&mut text);
+    out.extend_from_slice(text.as_bytes());
     Ok(())
 }
 
 /// Reads the next change and applies it.
-fn apply_next(root: &mut JsonNode<'_>, rest: &mut Reader<'_>) -> Result<()> {
+fn apply_next(root: &mut Node<'_>, rest: &mut Reader<'_, Error>) -> Result<()> {
     let operation = match rest.byte()? {
         0 => Operation::Replace,
         1 => Operation::Insert,
         2 => Operation::Remove,
-        _ => return Err(Error::MalformedJsonDiff),
+        _ => return Err(Error::MalformedDiff),
     };
     let mut legs = parse_path(rest.counted()?)?;
-    let last = legs.pop().ok_or(Error::MalformedJsonDiff)?;
+    let last = legs.pop().ok_or(Error::MalformedDiff)?;
     let value = match operation {
         Operation::Remove => None,
         Operation::Replace | Operation::Insert => {
             let mut text = Vec::new();
-            append_json_text(rest.counted()?, &mut text).map_err(|_| Error::MalformedJsonDiff)?;
-            Some(JsonNode::Text(Cow::Owned(text)))
+            append_json_text(rest.counted()?, &mut text).map_err(|_| Error::MalformedDiff)?;
+            let text = String::from_utf8(text).map_err(|_| Error::MalformedDiff)?;
+            Some(Node::unparsed(text))
         }
     };
     let mut parent = root;
     for leg in &legs {
         parent = child(parent, leg)?;
     }
-    parent.open().map_err(|_| Error::JsonDiffNotApplied)?;
-    let is_done = match (operation, value, parent, &last) {
-        (Operation::Replace, Some(value), parent, last) => {
-            *child(parent, last)? = value;
+    parent.open()?;
+    let is_done = match (operation, value, &mut parent.kind, last) {
+        (Operation::Replace, Some(value), _, last) => {
+            *child(parent, &last)? = value;
             true
         }
-        (Operation::Insert, Some(value), JsonNode::Object(members), Leg::Member(key)) => {
-            members.insert(key, value)
+        (Operation::Insert, Some(value), Kind::Object(members), Leg::Member(key)) => {
+            insert_member(members, key, value)
         }
-        (Operation::Insert, Some(value), JsonNode::Array(elements), Leg::Element(place)) => {
-            elements.insert(place.gap(elements.len()), value);
+        (Operation::Insert, Some(value), Kind::Array(elements), Leg::Element(index)) => {
+            elements.insert(index.gap(elements.len()), value);
             true
         }
-        (Operation::Remove, _, JsonNode::Object(members), Leg::Member(key)) => members.remove(key),
-        (Operation::Remove, _, JsonNode::Array(elements), Leg::Element(place)) => {
-            let found = place.element(elements.len());
+        (Operation::Remove, _, Kind::Object(members), Leg::Member(key)) => {
+            let found = find_member(members, &key);
+            found.map(|at| members.remove(at)).is_ok()
+        }
+        (Operation::Remove, _, Kind::Array(elements), Leg::Element(index)) => {
+            let found = index.element(elements.len());
             found.map(|at| elements.remove(at)).is_some()
         }
         _ => false,
     };
-    is_done.then_some(()).ok_or(Error::JsonDiffNotApplied)
+    is_done.then_some(()).ok_or(Error::DiffNotApplied)
 }
 
 /// Returns the child that a step leads to. Here a scalar is not an array of one element.
-fn child<'n, 'a>(parent: &'n mut JsonNode<'a>, leg: &Leg) -> Result<&'n mut JsonNode<'a>> {
-    parent.open().map_err(|_| Error::JsonDiffNotApplied)?;
-    let found = match (parent, leg) {
-        (JsonNode::Object(members), Leg::Member(key)) => members.get_mut(key),
-        (JsonNode::Array(elements), Leg::Element(place)) => {
-            place.element(elements.len()).and_then(|at| elements.get_mut(at))
+fn child<'n, 't>(parent: &'n mut Node<'t>, leg: &Leg) -> Result<&'n mut Node<'t>> {
+    parent.open()?;
+    let found = match (&mut parent.kind, leg) {
+        (Kind::Object(members), Leg::Member(key)) => {
+            let found = find_member(members, key);
+            found.ok().map(|at| &mut members[at].1)
+        }
+        (Kind::Array(elements), Leg::Element(index)) => {
+            let found = index.element(elements.len());
+            found.map(|at| &mut elements[at])
         }
         _ => None,
     };
-    found.ok_or(Error::JsonDiffNotApplied)
+    found.ok_or(Error::DiffNotApplied)
 }
 
 /// Parses a path.
 fn parse_path(path: &[u8]) -> Result<Vec<Leg>> {
-    let text = std::str::from_utf8(path).map_err(|_| Error::MalformedJsonDiff)?;
-    let mut rest = text
-        .trim_ascii()
-        .strip_prefix('$')
-        .ok_or(Error::MalformedJsonDiff)?;
+    let text = std::str::from_utf8(path).map_err(|_| Error::MalformedDiff)?;
+    let mut rest = text.trim_ascii().strip_prefix('$').ok_or(Error::MalformedDiff)?;
     let mut legs = Vec::new();
     loop {
         rest = rest.trim_ascii_start();
@@ -159,9 +147,9 @@ fn parse_path(path: &[u8]) -> Result<Vec<Leg>> {
             Some(b'[') => take_element(&rest[1..]),
             Some(_) => None,
         }
-        .ok_or(Error::MalformedJsonDiff)?;
+        .ok_or(Error::MalformedDiff)?;
         if legs.len() >= LEGS_MAX {
-            return Err(Error::MalformedJsonDiff);
+            return Err(Error::MalformedDiff);
         }
         legs.push(leg);
         rest = behind;
@@ -188,11 +176,11 @@ fn take_member(text: &str) -> Option<(Leg, &str)> {
     }
     let (name, rest) = text.split_at_checked(end)?;
     let key = match is_quoted {
-        true => unquote(name.as_bytes()).ok()?,
+        true => unquote(name)?,
         false if name.is_empty() => return None,
-        false => unescape(name.as_bytes()).ok()?,
+        false => unescape_exact(name)?,
     };
-    Some((Leg::Member(key), rest))
+    Some((Leg::Member(key.into_owned()), rest))
 }
 
 /// Parses an array position after its opening bracket.
@@ -207,12 +195,12 @@ fn take_element(text: &str) -> Option<(Leg, &str)> {
             .flatten()
             .map(|number| number as usize)
     };
-    let place = match within.strip_prefix("last") {
-        Some("") => Place::FromEnd(0),
-        Some(back) => Place::FromEnd(number(back.trim_ascii_start().strip_prefix('-')?)?),
-        None => Place::FromStart(number(within)?),
+    let index = match within.strip_prefix("last") {
+        Some("") => Index::FromEnd(0),
+        Some(back) => Index::FromEnd(number(back.trim_ascii_start().strip_prefix('-')?)?),
+        None => Index::FromStart(number(within)?),
     };
-    Some((Leg::Element(place), rest))
+    Some((Leg::Element(index), rest))
 }
 
 #[cfg(test)]

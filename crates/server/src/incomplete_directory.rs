@@ -35,7 +35,7 @@ pub enum BeginError {
 
 /// A data directory that is being filled, held by the command that fills it.
 #[derive(Debug)]
-pub struct Unfinished {
+pub struct IncompleteDirectory {
     directory: PathBuf,
     /// Whether the directory existed before.
     was_there: bool,
@@ -43,14 +43,14 @@ pub struct Unfinished {
     _marker: File,
 }
 
-impl Unfinished {
+impl IncompleteDirectory {
     /// Marks an empty or missing directory. The files of an interrupted command are deleted.
     ///
     /// The marker contains `command`, such as "paceline join".
     ///
     /// # Errors
     /// [`BeginError`]; nothing is changed then.
-    pub fn begin(directory: &Path, command: &str) -> Result<Unfinished, BeginError> {
+    pub fn begin(directory: &Path, command: &str) -> Result<IncompleteDirectory, BeginError> {
         let io = |path: &Path| {
             let path = path.to_owned();
             move |source| BeginError::Io { path, source }
@@ -88,7 +88,7 @@ impl Unfinished {
             File::open(directory)?.sync_all()
         })()
         .map_err(io(&path))?;
-        Ok(Unfinished {
+        Ok(IncompleteDirectory {
             directory: directory.to_owned(),
             was_there,
             _marker: marker,
@@ -138,7 +138,7 @@ fn remove(path: &Path) -> io::Result<()> {
 }
 
 /// Refuses an incomplete directory. The error is a message.
-pub fn refuse_unfinished(directory: &Path) -> Result<(), String> {
+pub fn refuse_incomplete_directory(directory: &Path) -> Result<(), String> {
     match fs::read_to_string(directory.join(FILE)) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         Err(error) => Err(format!("cannot read {}: {error}", directory.join(FILE).display())),
@@ -159,21 +159,21 @@ mod tests {
     fn begun_and_finished() {
         let parent = tempfile::tempdir().unwrap();
         let directory = parent.path().join("new/data");
-        let unfinished = Unfinished::begin(&directory, "paceline join").unwrap();
+        let unfinished = IncompleteDirectory::begin(&directory, "paceline join").unwrap();
         assert!(
-            refuse_unfinished(&directory)
+            refuse_incomplete_directory(&directory)
                 .unwrap_err()
                 .contains("'paceline join'")
         );
         fs::write(directory.join("a"), "").unwrap();
         assert!(matches!(
-            Unfinished::begin(&directory, "x"),
+            IncompleteDirectory::begin(&directory, "x"),
             Err(BeginError::InUse(_))
         ));
         unfinished.finish().unwrap();
-        refuse_unfinished(&directory).unwrap();
+        refuse_incomplete_directory(&directory).unwrap();
         assert!(matches!(
-            Unfinished::begin(&directory, "x"),
+            IncompleteDirectory::begin(&directory, "x"),
             Err(BeginError::NotEmpty(_))
         ));
         assert!(directory.join("a").exists());
@@ -183,11 +183,11 @@ mod tests {
     fn files_of_an_interrupted_command_are_deleted() {
         let parent = tempfile::tempdir().unwrap();
         let directory = parent.path();
-        drop(Unfinished::begin(directory, "paceline join").unwrap());
+        drop(IncompleteDirectory::begin(directory, "paceline join").unwrap());
         fs::create_dir(directory.join("tables")).unwrap();
         fs::write(directory.join("tables/b"), "").unwrap();
         fs::write(directory.join("a"), "").unwrap();
-        let again = Unfinished::begin(directory, "paceline join").unwrap();
+        let again = IncompleteDirectory::begin(directory, "paceline join").unwrap();
         let left: Vec<_> = fs::read_dir(directory)
             .unwrap()
             .map(|entry| entry.unwrap().file_name())

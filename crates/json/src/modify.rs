@@ -1,11 +1,12 @@
 //! Changes of documents: JSON_SET and related functions, JSON_REMOVE, the merge functions.
 
-use super::document::{Kind, Node, unescape};
-use super::path::{Index, Path, Step, same_key};
+use crate::escape::{escape, unescape};
+use crate::node::{Kind, Node};
+use crate::path::{Index, Path, Step, same_key};
 
 /// Kind of a change: JSON_INSERT, JSON_REPLACE, JSON_SET.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Change {
+pub enum Change {
     /// Only adds new values.
     Insert,
     /// Only replaces existing values.
@@ -14,15 +15,8 @@ pub(super) enum Change {
     Set,
 }
 
-fn array_index(index: Index, length: usize) -> Option<usize> {
-    match index {
-        Index::FromStart(at) => Some(at),
-        Index::FromEnd(back) => length.checked_sub(back + 1),
-    }
-}
-
 /// Returns the value at these steps below `node`.
-pub(super) fn descend_mut<'n>(node: &'n mut Node, steps: &[Step]) -> Option<&'n mut Node> {
+pub fn descend_mut<'n, 't>(node: &'n mut Node<'t>, steps: &[Step]) -> Option<&'n mut Node<'t>> {
     let mut node = node;
     for step in steps {
         if !matches!(node.kind, Kind::Array(_))
@@ -36,7 +30,7 @@ pub(super) fn descend_mut<'n>(node: &'n mut Node, steps: &[Step]) -> Option<&'n 
                 .find(|(key, _)| same_key(key, wanted))
                 .map(|(_, value)| value)?,
             (Step::Index(index), Kind::Array(items)) => {
-                let at = array_index(*index, items.len())?;
+                let at = index.resolve(items.len())?;
                 items.get_mut(at)?
             }
             _ => return None,
@@ -46,7 +40,7 @@ pub(super) fn descend_mut<'n>(node: &'n mut Node, steps: &[Step]) -> Option<&'n 
 }
 
 /// Sets, inserts or replaces the value at a path.
-pub(super) fn change(root: &mut Node, path: &Path, value: Node, change: Change) {
+pub fn change<'t>(root: &mut Node<'t>, path: &Path, value: Node<'t>, change: Change) {
     let Some((last, before)) = path.steps.split_last() else {
         if change != Change::Insert {
             *root = value;
@@ -64,7 +58,7 @@ pub(super) fn change(root: &mut Node, path: &Path, value: Node, change: Change) 
                 _ => {}
             }
         }
-        (Step::Index(index), Kind::Array(items)) => match array_index(*index, items.len()) {
+        (Step::Index(index), Kind::Array(items)) => match index.resolve(items.len()) {
             Some(at) if at < items.len() && change != Change::Insert => {
                 items[at] = value;
             }
@@ -95,12 +89,12 @@ fn written_key(key: &str) -> String {
     });
     match is_string && !is_escaped {
         true => key.to_owned(),
-        false => super::document::escape(&unescape(key)),
+        false => escape(&unescape(key)),
     }
 }
 
 /// Removes the value at a path. Returns false if there is none.
-pub(super) fn remove(root: &mut Node, path: &Path) -> bool {
+pub fn remove(root: &mut Node<'_>, path: &Path) -> bool {
     let Some((last, before)) = path.steps.split_last() else {
         return false;
     };
@@ -113,7 +107,7 @@ pub(super) fn remove(root: &mut Node, path: &Path) -> bool {
             members.retain(|(key, _)| !same_key(key, wanted));
             members.len() < count
         }
-        (Step::Index(index), Kind::Array(items)) => match array_index(*index, items.len()) {
+        (Step::Index(index), Kind::Array(items)) => match index.resolve(items.len()) {
             Some(at) if at < items.len() => {
                 items.remove(at);
                 true
@@ -125,7 +119,7 @@ pub(super) fn remove(root: &mut Node, path: &Path) -> bool {
 }
 
 /// Computes JSON_MERGE_PATCH (RFC 7396).
-pub(super) fn merge_patch(target: Node, patch: Node) -> Node {
+pub fn merge_patch<'t>(target: Node<'t>, patch: Node<'t>) -> Node<'t> {
     let Kind::Object(patch) = patch.kind else {
         return patch;
     };
@@ -154,7 +148,7 @@ pub(super) fn merge_patch(target: Node, patch: Node) -> Node {
 }
 
 /// Computes JSON_MERGE_PRESERVE: arrays are concatenated, and the values of a common key become an array.
-pub(super) fn merge_preserve(left: Node, right: Node) -> Node {
+pub fn merge_preserve<'t>(left: Node<'t>, right: Node<'t>) -> Node<'t> {
     match (left.kind, right.kind) {
         (Kind::Object(mut members), Kind::Object(more)) => {
             for (key, value) in more {
@@ -182,7 +176,7 @@ pub(super) fn merge_preserve(left: Node, right: Node) -> Node {
 }
 
 /// Computes JSON_CONTAINS: whether `candidate` is contained in `target`.
-pub(super) fn contains(target: &Node, candidate: &Node) -> bool {
+pub fn contains(target: &Node<'_>, candidate: &Node<'_>) -> bool {
     match (&target.kind, &candidate.kind) {
         (Kind::Array(items), Kind::Array(wanted)) => wanted
             .iter()
@@ -199,7 +193,7 @@ pub(super) fn contains(target: &Node, candidate: &Node) -> bool {
 }
 
 /// Computes JSON_OVERLAPS.
-pub(super) fn overlaps(left: &Node, right: &Node) -> bool {
+pub fn overlaps(left: &Node<'_>, right: &Node<'_>) -> bool {
     match (&left.kind, &right.kind) {
         (Kind::Array(a), Kind::Array(b)) => a.iter().any(|a| b.iter().any(|b| a.equals(b))),
         (Kind::Array(items), _) => items.iter().any(|item| item.equals(right)),

@@ -1,16 +1,18 @@
-//! JSON paths: `$.key[0].*`, `$**.key`, `$[last-1]`, `$[0 to 2]`.
+//! Paths of SQL's JSON functions: `$.key[0].*`, `$**.key`, `$[last-1]`, `$[0 to 2]`.
 
-use super::document::{Kind, Node, unescape};
+use crate::escape::unescape;
+use crate::node::{Kind, Node};
 
 /// A parsed path.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Path {
+pub struct Path {
+    /// The steps from the document's root.
     pub steps: Vec<Step>,
 }
 
 /// One step of a path.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Step {
+pub enum Step {
     /// `.key`, in its original spelling: a quote in it has its backslash.
     Key(String),
     /// `.*`
@@ -27,7 +29,7 @@ pub(super) enum Step {
 
 /// Matching of a path's keys with those of a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum KeyMatch {
+pub enum KeyMatch {
     /// By spelling: `\u0061` does not match `a`. Used by JSON_EXTRACT, JSON_CONTAINS_PATH and JSON_SEARCH.
     Written,
     /// By the decoded text.
@@ -35,31 +37,48 @@ pub(super) enum KeyMatch {
 }
 
 /// Returns whether a document's key and a path's key, both with escapes, represent the same text.
-pub(super) fn same_key(key: &str, wanted: &str) -> bool {
+pub fn same_key(key: &str, wanted: &str) -> bool {
     key == wanted || unescape(key) == unescape(wanted)
 }
 
 /// Position in an array, counted from either end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Index {
+pub enum Index {
+    /// 0 is the first element.
     FromStart(usize),
+    /// 0 is the last element.
     FromEnd(usize),
 }
 
 const PLACE_MAX: usize = u32::MAX as usize;
 
 impl Index {
-    fn resolve(self, length: usize) -> Option<usize> {
+    /// Returns the distance from the start in an array of this length: perhaps beyond its end, but not before its
+    /// start.
+    pub fn resolve(self, length: usize) -> Option<usize> {
         match self {
             Index::FromStart(at) => Some(at),
-            Index::FromEnd(back) => length.checked_sub(back + 1),
+            Index::FromEnd(back) => length.checked_sub(1)?.checked_sub(back),
+        }
+    }
+
+    /// Returns the index of the existing element at this position.
+    pub fn element(self, length: usize) -> Option<usize> {
+        self.resolve(length).filter(|at| *at < length)
+    }
+
+    /// Returns the index for an insertion before this position: an end of the array, if the position is beyond it.
+    pub fn gap(self, length: usize) -> usize {
+        match self {
+            Index::FromStart(at) => at.min(length),
+            Index::FromEnd(back) => length.saturating_sub(1).saturating_sub(back),
         }
     }
 }
 
 /// Error in a path: its position, or the end of the path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum PathFault {
+pub enum PathFault {
     /// 4041: the path ends too early.
     End,
     /// 4042: a character is invalid.
@@ -67,7 +86,10 @@ pub(super) enum PathFault {
 }
 
 impl Path {
-    /// Parses a path.
+    /// Parses a path as MariaDB does.
+    ///
+    /// # Errors
+    /// Where the path is not one.
     pub fn parse(text: &str) -> Result<Path, PathFault> {
         let bytes = text.as_bytes();
         let mut at = bytes.iter().take_while(|byte| **byte == b' ').count();
@@ -138,7 +160,7 @@ impl Path {
     }
 
     /// Returns all matching values, in the order of the document.
-    pub fn find<'n>(&self, root: &'n Node, keys: KeyMatch) -> Vec<&'n Node> {
+    pub fn find<'n, 't>(&self, root: &'n Node<'t>, keys: KeyMatch) -> Vec<&'n Node<'t>> {
         let mut found = vec![root];
         for step in &self.steps {
             let mut next = Vec::new();
@@ -152,7 +174,7 @@ impl Path {
 }
 
 impl Step {
-    fn apply<'n>(&self, node: &'n Node, keys: KeyMatch, out: &mut Vec<&'n Node>) {
+    fn apply<'n, 't>(&self, node: &'n Node<'t>, keys: KeyMatch, out: &mut Vec<&'n Node<'t>>) {
         match (self, &node.kind) {
             (Step::Key(wanted), Kind::Object(members)) => {
                 out.extend(
@@ -194,7 +216,7 @@ fn end_of_key(bytes: &[u8], start: usize, ends: impl Fn(u8) -> bool) -> usize {
     at.min(bytes.len())
 }
 
-fn descend<'n>(node: &'n Node, out: &mut Vec<&'n Node>) {
+fn descend<'n, 't>(node: &'n Node<'t>, out: &mut Vec<&'n Node<'t>>) {
     out.push(node);
     match &node.kind {
         Kind::Array(items) => items.iter().for_each(|item| descend(item, out)),

@@ -4,9 +4,9 @@
 //!   rows of the old table, as of a snapshot ─▶ converted, checked ─▶ entries of each new index ─▶ sorted files ─▶ synced
 //! ```
 //!
-//! The statement holds the table's metadata lock exclusively, so that the snapshot is all there is. Nothing is visible before the
-//! statement is in the log. Tables of the memory engine and temporary ones have no files: their rows go into the statement's write set.
-//! A row keeps its version: who has seen it before may change it after.
+//! The statement holds the table's metadata lock exclusively, so that the snapshot is all there is. Nothing is visible
+//! before the statement is in the log. Tables of the memory engine and temporary ones have no files: their rows go into
+//! the statement's write set. A row keeps its version: who has seen it before may change it after.
 
 mod numbers;
 mod rows;
@@ -106,8 +106,8 @@ impl TestedKey {
     }
 }
 
-/// Which rows are tested against the checks of the new description. Checks of columns alone are not: MariaDB takes them at once, and a
-/// replica must as well.
+/// Which rows are tested against the checks of the new description. Checks of columns alone are not: MariaDB takes them
+/// at once, and a replica must as well.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TestedRows {
     /// None.
@@ -153,8 +153,8 @@ impl TableBuild {
     /// Builds. Rows of the memory engine and of temporary tables go to `writes`.
     ///
     /// # Errors
-    /// 1062 for values that are not unique, 1264, 1265, 1366 … for values that the new columns cannot hold (in strict mode), 4025,
-    /// 1317 if the statement is killed, and those of the engine. What was built so far is deleted.
+    /// 1062 for values that are not unique, 1264, 1265, 1366 … for values that the new columns cannot hold (in strict
+    /// mode), 4025, 1317 if the statement is killed, and those of the engine. What was built so far is deleted.
     pub fn run(
         &self,
         id: BuildId,

@@ -15,7 +15,7 @@ const INDEX: &str = "idx";
 
 /// A read-only disk with GTID indexes in memory.
 #[derive(Debug, Default)]
-pub struct ForeignDisk {
+pub struct ReadOnlyDisk {
     files: ArchiveDisk,
     indexes: Mutex<HashMap<PathBuf, Arc<MemoryFile>>>,
 }
@@ -28,7 +28,7 @@ fn read_only<T>() -> io::Result<T> {
     Err(ErrorKind::ReadOnlyFilesystem.into())
 }
 
-impl Disk for ForeignDisk {
+impl Disk for ReadOnlyDisk {
     fn create(&self, path: &Path) -> io::Result<Arc<dyn DiskFile>> {
         if !is_index(path) {
             return read_only();

@@ -1,0 +1,235 @@
+//! The tree of a JSON text. It keeps the spelling of numbers and strings, and the range of each value in the text.
+//! MariaDB's JSON functions cut from the text and never change the rest of it.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use crate::escape::{escape, unescape};
+use crate::parse::{Fault, parse};
+
+/// A JSON value.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Node<'t> {
+    /// The value itself.
+    pub kind: Kind<'t>,
+    /// Range of the value in the text that was parsed, in bytes. Empty in a value that was made otherwise.
+    pub span: Range<usize>,
+}
+
+/// Kind of a value. Strings and keys keep their escapes.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Kind<'t> {
+    /// `null`
+    Null,
+    /// `true` or `false`
+    Boolean(bool),
+    /// A number as it is written.
+    Number(String),
+    /// A string without its quotes.
+    String(String),
+    /// The elements of an array.
+    Array(Vec<Node<'t>>),
+    /// The members of an object. A parsed object has them in the order of the text, with repeated keys.
+    Object(Vec<(String, Node<'t>)>),
+    /// Text of a value that has not been parsed. Only [`Node::unparsed`] makes it, never [`Node::parse`].
+    Unparsed(Cow<'t, str>),
+}
+
+impl<'t> Node<'t> {
+    /// Creates a value that is not part of a text.
+    pub fn new(kind: Kind<'t>) -> Node<'t> {
+        Node { kind, span: 0..0 }
+    }
+
+    /// Creates a string from text without escapes.
+    pub fn string(text: &str) -> Node<'t> {
+        Node::new(Kind::String(escape(text)))
+    }
+
+    /// Creates a value that is kept as text and parsed only where a change leads into it. A large document that is
+    /// changed in one place is not parsed elsewhere, and is written there as it was.
+    pub fn unparsed(text: impl Into<Cow<'t, str>>) -> Node<'t> {
+        Node::new(Kind::Unparsed(text.into()))
+    }
+
+    /// Parses a text that is a single value.
+    ///
+    /// # Errors
+    /// The first byte that MariaDB does not accept either.
+    pub fn parse(text: &str) -> Result<Node<'t>, Fault> {
+        parse(text)
+    }
+
+    /// Appends the value as MariaDB prints changed documents: with a space after commas and colons.
+    pub fn write_loose(&self, out: &mut String) {
+        match &self.kind {
+            Kind::Null => out.push_str("null"),
+            Kind::Boolean(truth) => out.push_str(if *truth { "true" } else { "false" }),
+            Kind::Number(text) => out.push_str(text),
+            Kind::Unparsed(text) => out.push_str(text),
+            Kind::String(text) => append_quoted(text, out),
+            Kind::Array(items) => {
+                out.push('[');
+                for (index, item) in items.iter().enumerate() {
+                    if index > 0 {
+                        out.push_str(", ");
+                    }
+                    item.write_loose(out);
+                }
+                out.push(']');
+            }
+            Kind::Object(members) => {
+                out.push('{');
+                for (index, (key, value)) in members.iter().enumerate() {
+                    if index > 0 {
+                        out.push_str(", ");
+                    }
+                    append_quoted(key, out);
+                    out.push_str(": ");
+                    value.write_loose(out);
+                }
+                out.push('}');
+            }
+        }
+    }
+
+    /// Appends the value without any blanks.
+    pub fn write_compact(&self, out: &mut String) {
+        match &self.kind {
+            Kind::Array(items) => {
+                out.push('[');
+                for (index, item) in items.iter().enumerate() {
+                    if index > 0 {
+                        out.push(',');
+                    }
+                    item.write_compact(out);
+                }
+                out.push(']');
+            }
+            Kind::Object(members) => {
+                out.push('{');
+                for (index, (key, value)) in members.iter().enumerate() {
+                    if index > 0 {
+                        out.push(',');
+                    }
+                    append_quoted(key, out);
+                    out.push(':');
+                    value.write_compact(out);
+                }
+                out.push('}');
+            }
+            _ => self.write_loose(out),
+        }
+    }
+
+    /// Appends the value in several lines, indented by `indent` spaces per level.
+    pub fn write_detailed(&self, indent: usize, level: usize, out: &mut String) {
+        let line = |level: usize, out: &mut String| {
+            out.push('\n');
+            out.extend(std::iter::repeat_n(' ', indent * level));
+        };
+        match &self.kind {
+            Kind::Array(items) => {
+                out.push('[');
+                for (index, item) in items.iter().enumerate() {
+                    if index > 0 {
+                        out.push(',');
+                    }
+                    line(level + 1, out);
+                    item.write_detailed(indent, level + 1, out);
+                }
+                line(level, out);
+                out.push(']');
+            }
+            Kind::Object(members) => {
+                out.push('{');
+                for (index, (key, value)) in members.iter().enumerate() {
+                    if index > 0 {
+                        out.push(',');
+                    }
+                    line(level + 1, out);
+                    append_quoted(key, out);
+                    out.push_str(": ");
+                    if matches!(&value.kind, Kind::Array(_) | Kind::Object(_)) {
+                        line(level + 1, out);
+                    }
+                    value.write_detailed(indent, level + 1, out);
+                }
+                line(level, out);
+                out.push('}');
+            }
+            _ => self.write_loose(out),
+        }
+    }
+
+    /// Returns the nesting depth: 1 for a scalar.
+    pub fn depth(&self) -> usize {
+        match &self.kind {
+            Kind::Array(items) => 1 + items.iter().map(Node::depth).max().unwrap_or(0),
+            Kind::Object(members) => 1 + members.iter().map(|(_, value)| value.depth()).max().unwrap_or(0),
+            _ => 1,
+        }
+    }
+
+    /// Returns whether both are the same value. The order of keys does not matter.
+    pub fn equals(&self, other: &Node<'_>) -> bool {
+        match (&self.kind, &other.kind) {
+            (Kind::Array(a), Kind::Array(b)) => {
+                a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.equals(b))
+            }
+            (Kind::Object(a), Kind::Object(b)) => {
+                a.len() == b.len()
+                    && a.iter().all(|(key, value)| {
+                        let key = unescape(key);
+                        b.iter()
+                            .any(|(other, found)| unescape(other) == key && value.equals(found))
+                    })
+            }
+            (Kind::Number(a), Kind::Number(b)) => a == b || a.parse::<f64>().ok() == b.parse::<f64>().ok(),
+            (Kind::String(a), Kind::String(b)) => unescape(a) == unescape(b),
+            (a, b) => a == b,
+        }
+    }
+
+    /// Returns the text of a scalar: for a string, without quotes and escapes.
+    pub fn scalar_text(&self) -> Option<Cow<'_, str>> {
+        Some(match &self.kind {
+            Kind::Null => Cow::Borrowed("null"),
+            Kind::Boolean(true) => Cow::Borrowed("true"),
+            Kind::Boolean(false) => Cow::Borrowed("false"),
+            Kind::Number(text) => Cow::Borrowed(text),
+            Kind::String(text) => unescape(text),
+            Kind::Array(_) | Kind::Object(_) | Kind::Unparsed(_) => return None,
+        })
+    }
+}
+
+fn append_quoted(escaped: &str, out: &mut String) {
+    out.push('"');
+    out.push_str(escaped);
+    out.push('"');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_and_strings_keep_their_spelling() {
+        let mut out = String::new();
+        let node = Node::parse(r#" {"a":1.50, "b" : [1,2 ,"x\u0041"]} "#).unwrap();
+        node.write_loose(&mut out);
+        assert_eq!(out, r#"{"a": 1.50, "b": [1, 2, "x\u0041"]}"#);
+    }
+
+    #[test]
+    fn spans_are_ranges_of_the_text() {
+        let text = r#" [ "a" , {"b":-1.5} ]"#;
+        let root = Node::parse(text).unwrap();
+        let Kind::Array(items) = &root.kind else {
+            panic!("an array")
+        };
+        assert_eq!(&text[root.span.clone()], r#"[ "a" , {"b":-1.5} ]"#);
+        assert_eq!(&text[items[1].span.clone()], r#"{"b":-1.5}"#);
+    }
+}

@@ -1,0 +1,35 @@
+//! The targets, each with the samples that are changed.
+
+mod events;
+mod json;
+mod log_directory;
+mod packets;
+mod row_images;
+mod sql;
+
+/// A function that takes any bytes.
+pub struct Target {
+    /// Its name, on the command line and in `fuzz/`.
+    pub name: &'static str,
+    /// Reads the bytes; panics if something is wrong.
+    pub run: fn(&[u8]),
+    /// Valid inputs.
+    pub samples: fn() -> Vec<Vec<u8>>,
+    /// Byte sequences that mean something to the target.
+    pub words: &'static [&'static [u8]],
+}
+
+/// All targets.
+pub const TARGETS: &[Target] = &[
+    sql::TARGET,
+    row_images::TARGET,
+    json::TARGET,
+    packets::TARGET,
+    events::TARGET,
+    log_directory::TARGET,
+];
+
+/// The target of that name.
+pub fn target(name: &str) -> Option<&'static Target> {
+    TARGETS.iter().find(|target| target.name == name)
+}
