@@ -60,6 +60,7 @@ pub use lock::{
 pub use log_admin::DomainDeletion;
 pub use log_lease::{LeaseRegistry, LogLease};
 pub use manager::{FatalHook, ManagerParts, TransactionManager};
+pub use paceline_types::{AccessMode, IsolationLevel};
 pub use positions::Positions;
 pub use replica::{PositionWaitOutcome, ReplicationWait};
 pub use sendable::{SendLimit, SendLimitWait};
@@ -67,7 +68,7 @@ pub use session::{GlobalReadLock, Session, TransactionProgress};
 pub use status::{HISTOGRAM_BUCKETS, HistogramSnapshot, Status};
 pub use sync_point::{CommitStep, SyncPoints};
 pub use transaction::{
-    AccessMode, CommitFuture, CommitOutcome, GtidChoice, IsolationLevel, Lifetime, LockMark, PublicationWait,
-    Replication, RowMark, RowValue, Scan, ScanEntry, SequenceSource, SnapshotIsolation, SourceMark,
-    TemporaryMark, Transaction, TransactionOptions, WriteMark,
+    CommitFuture, CommitOutcome, GtidChoice, Lifetime, LockMark, PublicationWait, Replication, RowMark,
+    RowValue, Scan, ScanEntry, SequenceSource, SnapshotIsolation, SourceMark, TemporaryMark, Transaction,
+    TransactionOptions, WriteMark,
 };

@@ -36,25 +36,13 @@ use paceline_binlog::event::{EventFlags, GtidFlags, QueryEvent};
 use paceline_binlog::group::StatementOptions;
 use paceline_binlog::{ExecutedSetChange, SourcePosition};
 use paceline_storage::{Mark, StorageSnapshot, WriteSet};
-use paceline_types::{DomainId, Gtid, LogPosition, SequenceNumber, ServerId, Version};
+use paceline_types::{
+    AccessMode, DomainId, Gtid, IsolationLevel, LogPosition, SequenceNumber, ServerId, Version,
+};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 use temporary::TemporaryChanges;
-
-/// Isolation level of a transaction.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Default)]
-pub enum IsolationLevel {
-    /// Treated as READ COMMITTED.
-    ReadUncommitted,
-    /// A snapshot for each statement.
-    ReadCommitted,
-    /// One snapshot, taken by the first non-locking read. See [`SnapshotIsolation`] for writes.
-    #[default]
-    RepeatableRead,
-    /// Reads lock the keys that they read, and the gaps between.
-    Serializable,
-}
 
 /// Treatment, under REPEATABLE READ, of a write or locking read of a row that has changed since the snapshot
 /// (`innodb_snapshot_isolation`).
@@ -65,16 +53,6 @@ pub enum SnapshotIsolation {
     On,
     /// The statement uses the newest version: the snapshot is for plain reads only.
     Off,
-}
-
-/// READ WRITE or READ ONLY.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub enum AccessMode {
-    /// May read and write.
-    #[default]
-    ReadWrite,
-    /// Writes get 1792.
-    ReadOnly,
 }
 
 /// Duration of a transaction.

@@ -115,7 +115,8 @@ impl Transaction {
 mod tests {
     use super::*;
     use crate::testing::TestServer;
-    use crate::transaction::{AccessMode, IsolationLevel, TransactionOptions};
+    use crate::transaction::TransactionOptions;
+    use crate::{AccessMode, IsolationLevel};
     use crate::{Interrupt, LockMode, LockWait};
     use paceline_storage::{Direction, KeyRange};
 

@@ -1,8 +1,9 @@
 //! Golden scripts of transactions (`testscripts/transactions/`).
 
+use crate::IsolationLevel;
 use crate::lock::{LockMode, LockOutcome, LockWait, MetadataMode, MetadataObject};
 use crate::testing::{Actors, TEST_INDEX, TestServer, TestTable};
-use crate::transaction::{IsolationLevel, SnapshotIsolation};
+use crate::transaction::SnapshotIsolation;
 use crate::{Error, Interrupt, Result, Session, Transaction, TransactionOptions};
 use goldenscript::{Command, Context, Runner};
 use paceline_storage::{Direction, KeyRange};
