@@ -8,7 +8,7 @@ use crate::serve::registry::Sessions;
 use crate::shared::ArchiveShared;
 use paceline_binlog::Log;
 use paceline_replication::primary::{Primary, ServedLog};
-use paceline_txn::{LeaseRegistry, Sendable};
+use paceline_txn::{LeaseRegistry, SendLimit};
 use paceline_types::ServerId;
 use paceline_wire::tls::ServerTls;
 use parking_lot::Mutex;
@@ -66,7 +66,7 @@ impl Archive {
             log,
             keeper,
         } = opened;
-        let sendable = Arc::new(Sendable::new(log.durable()));
+        let sendable = Arc::new(SendLimit::new(log.durable()));
         let leases = LeaseRegistry::default();
         let served = ServedLog {
             log: log.clone(),

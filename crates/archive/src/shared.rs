@@ -8,7 +8,7 @@ use crate::options::{Account, SemiSync};
 use crate::writer::Writer;
 use paceline_binlog::{GtidPosition, Log};
 use paceline_replication::replica::definition::TlsSettings;
-use paceline_txn::{LeaseRegistry, Sendable};
+use paceline_txn::{LeaseRegistry, SendLimit};
 use paceline_types::ServerId;
 use parking_lot::Mutex;
 use std::path::PathBuf;
@@ -32,7 +32,7 @@ pub struct ArchiveShared {
     /// Ranges of the log that are being read.
     pub leases: LeaseRegistry,
     /// End of the part that may be sent to replicas.
-    pub sendable: Arc<Sendable>,
+    pub sendable: Arc<SendLimit>,
     /// Queue into which all followers put their groups; `None` while the archive stops, or if it follows no primary.
     pub writer: Mutex<Option<Writer>>,
     /// Coordinates the beginning of a new archive's log.

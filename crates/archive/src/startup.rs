@@ -60,7 +60,7 @@ impl DataDirectory {
         }
         paceline_storage::create_directory(path)
             .map_err(Error::system(format!("make the directory {shown}")))?;
-        match paceline_storage::close_directory(path) {
+        match paceline_storage::restrict_directory(path) {
             Ok(None) => {}
             Ok(Some(mode)) => tracing::warn!(
                 "the directory {shown} had the permissions {mode:04o}: it is closed to other users now"

@@ -13,7 +13,7 @@ use crate::closed_files::ClosedFiles;
 use crate::error::{Error, Result};
 use paceline_binlog::group::{CommitGroup, GroupSize};
 use paceline_binlog::{EventGroup, GtidState, Log};
-use paceline_txn::Sendable;
+use paceline_txn::SendLimit;
 use paceline_types::Gtid;
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -106,7 +106,7 @@ impl Writer {
     /// `closed_files` is signalled after each full file.
     pub fn start(
         log: Log,
-        sendable: Arc<Sendable>,
+        sendable: Arc<SendLimit>,
         stop: watch::Sender<bool>,
         closed_files: Arc<ClosedFiles>,
     ) -> Result<RunningWriter> {
@@ -228,7 +228,7 @@ struct Worker {
     log: Log,
     /// State after the written groups and the batch that is being built.
     state: GtidState,
-    sendable: Arc<Sendable>,
+    sendable: Arc<SendLimit>,
     received: mpsc::UnboundedReceiver<Work>,
     counters: Arc<Counters>,
     prepare: SyncSender<()>,
@@ -475,7 +475,7 @@ mod tests {
         };
         let log = open();
         let stop = watch::Sender::new(false);
-        let sendable = Arc::new(Sendable::new(log.durable()));
+        let sendable = Arc::new(SendLimit::new(log.durable()));
         let RunningWriter { writer, thread } =
             Writer::start(log.clone(), sendable, stop.clone(), Arc::default()).unwrap();
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();

@@ -52,7 +52,7 @@ pub use record::{CatalogChange, write_changes};
 pub use referrers::TableReferrers;
 pub use snapshot::{Catalog, Database};
 pub use table::TableDefinition;
-pub use table::{kept_number, literal_value, same_name, schema_of};
+pub use table::{counter_id, literal_value, same_name, schema_of};
 pub use temporary::{TemporaryPlan, TemporaryTables};
 pub use temporary_catalog::{FILLED_DATABASE, TemporaryCatalog};
 pub use view::{ViewDefinition, ViewDescription};

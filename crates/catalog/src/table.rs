@@ -136,7 +136,7 @@ impl TableDefinition {
     /// # Errors
     /// If the table cannot be read.
     pub fn auto_increment_highest(&self, snapshot: &StorageSnapshot) -> Result<u64> {
-        let gone = match self.schema.kept_number() {
+        let gone = match self.schema.counter_id() {
             Some(kept) => snapshot
                 .get(&kept.number_key())?
                 .and_then(|value| IndexId::number_of(value.payload())),
@@ -288,14 +288,14 @@ pub fn schema_of(description: &TableDescription) -> Result<TableSchema> {
         .iter()
         .position(|column| column.auto_increment);
     Ok(match numbered {
-        Some(column) => schema.with_numbers(column, kept_number(description)),
+        Some(column) => schema.with_counter(column, counter_id(description)),
         None => schema,
     })
 }
 
 /// Returns the index under which the highest AUTO_INCREMENT value of deleted rows is stored on disk: the table's own
 /// id, which no index has.
-pub fn kept_number(description: &TableDescription) -> IndexId {
+pub fn counter_id(description: &TableDescription) -> IndexId {
     IndexId::in_engine(description.id & IndexId::NUMBER_MAX, EngineKind::RocksDb)
 }
 

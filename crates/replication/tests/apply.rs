@@ -16,7 +16,7 @@ use paceline_replication::replica::apply::{
     Applier, ApplierOptions, ApplierState, ParallelMode, SharedRowOptions,
 };
 use paceline_replication::replica::received::{Received, ReceivedGroup, SourcePosition};
-use paceline_txn::{Config, Numbers, SyncBinlog};
+use paceline_txn::{Config, SequenceSource, SyncBinlog};
 use paceline_types::{Gtid, LogPosition, ServerId, Value};
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
@@ -525,7 +525,7 @@ fn positions_move_without_transactions() {
             gtid: gtid.parse().unwrap(),
             source_end: end(offset),
             executed: None,
-            numbers: Numbers::Primarys,
+            numbers: SequenceSource::Primary,
         };
         apply_all(
             &applier,
@@ -572,7 +572,7 @@ fn transaction_of(number: u64, bodies: &[&dyn EventBody]) -> Received {
         },
         received_at: Instant::now(),
         executed: None,
-        numbers: Numbers::Primarys,
+        numbers: SequenceSource::Primary,
     })
 }
 

@@ -14,7 +14,7 @@ use paceline_binlog::event::{
 };
 use paceline_replication::replica::apply::{ApplierOptions, ApplierState, ApplierStatus, SharedRowOptions};
 use paceline_replication::replica::received::{Received, ReceivedGroup, SourcePosition};
-use paceline_txn::{Config, Numbers};
+use paceline_txn::{Config, SequenceSource};
 use paceline_types::row_image::RowLayout;
 use paceline_types::{
     DataType, Gtid, IntegerType, IntegerWidth, LogPosition, SequenceNumber, ServerId, Sign, Value,
@@ -118,7 +118,7 @@ impl Primary {
             },
             received_at: Instant::now(),
             executed: None,
-            numbers: Numbers::Primarys,
+            numbers: SequenceSource::Primary,
         })
     }
 

@@ -8,7 +8,7 @@ use paceline_replication::primary::request::{Acknowledges, Annotations, AtEnd, C
 use paceline_replication::primary::request::{DumpRequest, MarkedForSkip, ReaderKind, StartAt};
 use paceline_replication::primary::{Ended, Host, Link, Primary, ServedLog};
 use paceline_simulated_disk::SimulatedDisk;
-use paceline_txn::{Interrupt, InterruptReason, LeaseRegistry, Sendable};
+use paceline_txn::{Interrupt, InterruptReason, LeaseRegistry, SendLimit};
 use paceline_types::{DomainId, Gtid, SequenceNumber, ServerId};
 use paceline_wire::socket::Socket;
 use paceline_wire::{PacketReader, PacketWriter};
@@ -64,7 +64,7 @@ async fn next(reader: &mut PacketReader, socket: &mut Socket, patience: Duration
 #[tokio::test(flavor = "multi_thread")]
 async fn a_replica_that_connects_during_a_rotation_waits_for_it() {
     let log = log();
-    let sendable = Arc::new(Sendable::new(log.durable()));
+    let sendable = Arc::new(SendLimit::new(log.durable()));
     let primary = Primary::of_archive(ServedLog {
         log: log.clone(),
         sendable: sendable.clone(),

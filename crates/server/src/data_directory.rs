@@ -142,7 +142,7 @@ impl DataDirectory {
 /// Removes other users' access. A failure only causes a warning, because a file system may have no permissions.
 fn close_to_others(path: &Path) {
     let shown = path.display();
-    match paceline_storage::close_directory(path) {
+    match paceline_storage::restrict_directory(path) {
         Ok(None) => {}
         Ok(Some(mode)) => tracing::warn!(
             "the data directory {shown} had the permissions {mode:04o}: it is closed to other users now"

@@ -42,7 +42,7 @@ fn create(path: &Path, mode: u32) -> io::Result<()> {
 ///
 /// # Errors
 /// If they cannot be read or changed: not every file system has permissions.
-pub fn close_directory(path: &Path) -> io::Result<Option<u32>> {
+pub fn restrict_directory(path: &Path) -> io::Result<Option<u32>> {
     let mode = path.metadata()?.permissions().mode() & 0o7777;
     if mode & OTHERS == 0 {
         return Ok(None);
@@ -63,9 +63,9 @@ mod tests {
         create_directory(&path).unwrap();
         assert!(path.is_dir());
         assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o700);
-        assert_eq!(close_directory(&path).unwrap(), None);
+        assert_eq!(restrict_directory(&path).unwrap(), None);
         fs::set_permissions(&path, Permissions::from_mode(0o755)).unwrap();
-        assert_eq!(close_directory(&path).unwrap(), Some(0o755));
+        assert_eq!(restrict_directory(&path).unwrap(), Some(0o755));
         assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o750);
         fs::write(directory.path().join("file"), "").unwrap();
         assert!(create_directory(&directory.path().join("file/below")).is_err());

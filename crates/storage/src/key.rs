@@ -86,7 +86,7 @@ impl IndexId {
     }
 
     /// Returns the key of the number that is kept under this id:
-    /// [`WriteSet::raise_number`](crate::WriteSet::raise_number).
+    /// [`WriteSet::raise_counter`](crate::WriteSet::raise_counter).
     pub const fn number_key(self) -> [u8; 4] {
         self.to_be_bytes()
     }

@@ -34,7 +34,7 @@ mod write_set;
 
 pub use bulk::{BuildId, BulkBuild, IndexBuilder, InputOrder, RowFiles};
 pub use cursor::Cursor;
-pub use directory::{close_directory, create_directory};
+pub use directory::{create_directory, restrict_directory};
 pub use error::{Error, Result};
 pub use held_files::{HeldFile, HeldFiles};
 pub use key::{
@@ -52,6 +52,6 @@ pub use storage::{LogBarrier, Storage, StorageConfig, StorageStatistics};
 pub use survey::SurveyedEntry;
 pub use temporary::{TemporaryIndex, TemporarySpace, TemporaryWrites};
 pub use write_set::{
-    Change, CompleteWriteSet, Entries, EntryIndex, FrozenWriteSet, Mark, MarkedWriteSet, RowIdPlace,
+    Change, Entries, EntryIndex, FrozenWriteSet, Mark, MarkedWriteSet, RowIdLocation, SealedWriteSet,
     SharedValue, ValueVersion, WriteSet,
 };

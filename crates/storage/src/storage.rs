@@ -102,13 +102,13 @@ pub struct Storage {
     applying: Mutex<()>,
     log_barrier: OnceLock<Arc<dyn LogBarrier>>,
     /// Ranges whose deletion is applied, and whose disk space is not released yet.
-    dropped: Mutex<Vec<Dropped>>,
+    dropped: Mutex<Vec<DroppedRange>>,
     /// Directory of held files, and the number of times that files were held.
     held: PathBuf,
     held_count: AtomicU64,
 }
 
-struct Dropped {
+struct DroppedRange {
     range: KeyRange,
     version: LogPosition,
 }
@@ -206,7 +206,7 @@ impl Storage {
     }
 
     /// Starts to write everything applied so far to table files. Called under `applying`, so that the position
-    /// does not move beyond the one that the barrier was asked for.
+    /// does not move beyond the one that the barrier was requested for.
     fn begin_flush_locked(&self) -> Result<()> {
         self.make_log_durable()?;
         self.rocksdb.begin_flush()
@@ -215,7 +215,7 @@ impl Storage {
     fn note_dropped_ranges(&self, set: &FrozenWriteSet) {
         for range in set.deleted_ranges() {
             if EngineKind::of_key(&range.start) == EngineKind::RocksDb {
-                self.dropped.lock().push(Dropped {
+                self.dropped.lock().push(DroppedRange {
                     range: range.clone(),
                     version: set.version(),
                 });

@@ -40,7 +40,7 @@ pub struct SurveyedEntry<'a> {
     /// Number of entries that it represents; zero for one that only shows what follows the previous one.
     pub weight: f64,
     /// Whether it is the immediate successor of the entry visited before it.
-    pub follows: bool,
+    pub is_successor: bool,
 }
 
 /// Keys from `start`, which exists, up to `end` (excluded).
@@ -134,7 +134,7 @@ impl Survey<'_> {
             };
         }
         self.cursor.seek(&interval.start);
-        let (mut follows, mut handed_out) = (false, 0);
+        let (mut is_successor, mut handed_out) = (false, 0);
         while let Some((key, value)) = self.cursor.next()? {
             // The entry after the last one is visited too. Intervals end where the keys' bytes change, and so
             // do groups.
@@ -145,14 +145,14 @@ impl Survey<'_> {
                 key,
                 value,
                 weight,
-                follows,
+                is_successor,
             };
             (self.visit)(entry)?;
             handed_out += 1;
             if is_beyond || handed_out > UNDIVIDED_MAX {
                 break;
             }
-            follows = true;
+            is_successor = true;
         }
         Ok(())
     }

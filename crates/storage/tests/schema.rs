@@ -378,8 +378,8 @@ fn lookups_find_their_entries() {
 #[test]
 fn the_number_of_a_deleted_row_is_kept() {
     let kept = IndexId::new(1040);
-    let schema = schema(true).with_numbers(0, kept);
-    assert_eq!(schema.kept_number(), Some(kept));
+    let schema = schema(true).with_counter(0, kept);
+    assert_eq!(schema.counter_id(), Some(kept));
     let image = |values: &[Value]| {
         let mut image = Vec::new();
         schema.encode_row(values, &mut image).unwrap();
@@ -393,7 +393,7 @@ fn the_number_of_a_deleted_row_is_kept() {
     let numbers = |before: Option<&[u8]>, after: Option<&[u8]>| {
         let mut set = WriteSet::new();
         schema.row_change(before.map(Row::from), after, &mut set).unwrap();
-        set.numbers().to_vec()
+        set.counters().to_vec()
     };
     assert_eq!(numbers(None, Some(&five)), []);
     assert_eq!(numbers(Some(&five), Some(&renamed)), []);

@@ -95,8 +95,8 @@ fn a_retried_flush_does_not_overtake_the_log() {
         std::fs::create_dir(directory.path().join("rocksdb").join(name)).unwrap();
     }
     let flushed = storage.flush();
-    let asked = barrier.0.load(Ordering::SeqCst);
-    assert!(asked > 1, "asked {asked} times: {flushed:?}");
+    let requested = barrier.0.load(Ordering::SeqCst);
+    assert!(requested > 1, "requested {requested} times: {flushed:?}");
 }
 
 #[test]
@@ -403,7 +403,7 @@ fn numbers_only_rise_until_their_range_is_deleted() {
             set.put(&key, b"row");
             numbers
                 .iter()
-                .for_each(|(id, number)| set.raise_number(*id, *number));
+                .for_each(|(id, number)| set.raise_counter(*id, *number));
         })
     };
     {
@@ -425,7 +425,7 @@ fn numbers_only_rise_until_their_range_is_deleted() {
     assert_eq!((kept(&storage, a), kept(&storage, b)), (Some(8), Some(1)));
     // Numbers in a range that a set deletes start anew, and the set's own numbers apply after that.
     let emptied = frozen(position(6), |set| {
-        set.raise_number(b, 2);
+        set.raise_counter(b, 2);
         set.delete_range(a.range());
         set.delete_range(b.range());
     });
@@ -440,7 +440,7 @@ fn numbers_only_rise_until_their_range_is_deleted() {
     // Also the numbers of a large set, whose rows go to files.
     let mut large = paceline_storage::WriteSet::new();
     large.put(&key(EngineKind::RocksDb, 2), b"row");
-    large.raise_number(a, 40);
+    large.raise_counter(a, 40);
     storage
         .apply_large(&Arc::new(large.assign_version(position(8))), position(8))
         .unwrap();

@@ -140,7 +140,7 @@ fn a_short_range_is_exact_and_weights_show_the_size_of_groups() {
     let (mut pairs, mut changes) = (0.0, 0.0);
     let mut last: (Vec<u8>, f64) = (Vec::new(), 0.0);
     let mut visit = |entry: paceline_storage::SurveyedEntry<'_>| {
-        if entry.follows {
+        if entry.is_successor {
             assert!(*last.0 < *entry.key);
             pairs += last.1;
             if last.0[..8] != entry.key[..8] {

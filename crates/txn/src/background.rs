@@ -3,7 +3,7 @@
 //! | thread | task |
 //! |---|---|
 //! | `log` | leads commit groups (modes `thread` and `adaptive`) |
-//! | `publisher` | publishes a group while the log thread writes the next (`PublishBy::Publisher`) |
+//! | `publisher` | publishes a group while the log thread writes the next (`PublishThread::Publisher`) |
 //! | `log-keeper` | prepares blocks ahead of the log, syncs it under `sync_binlog=0`, purges expired files |
 //! | `checkpoint` | flushes the engines and records it in the log; lets them release memory and space |
 //!
@@ -27,32 +27,32 @@ const CHECKPOINT_INTERVAL: Duration = Duration::from_secs(10);
 
 /// Wake-up signal of a thread.
 #[derive(Default)]
-struct Bell {
-    rung: Mutex<bool>,
-    heard: Condvar,
+struct WakeSignal {
+    raised: Mutex<bool>,
+    changed: Condvar,
 }
 
-impl Bell {
-    fn ring(&self) {
-        let mut rung = self.rung.lock();
-        if !*rung {
-            *rung = true;
-            self.heard.notify_one();
+impl WakeSignal {
+    fn raise(&self) {
+        let mut raised = self.raised.lock();
+        if !*raised {
+            *raised = true;
+            self.changed.notify_one();
         }
     }
 
-    /// Waits until the bell is rung, or until `time` has passed.
+    /// Waits until the signal is raised, or until `time` has passed.
     fn wait(&self, time: Option<Duration>) {
-        let mut rung = self.rung.lock();
-        if !*rung {
+        let mut raised = self.raised.lock();
+        if !*raised {
             match time {
                 Some(time) => {
-                    self.heard.wait_for(&mut rung, time);
+                    self.changed.wait_for(&mut raised, time);
                 }
-                None => self.heard.wait(&mut rung),
+                None => self.changed.wait(&mut raised),
             }
         }
-        *rung = false;
+        *raised = false;
     }
 }
 
@@ -68,11 +68,11 @@ struct State {
     threads: Vec<JoinHandle<()>>,
 }
 
-/// The threads and their bells.
+/// The threads and their signals.
 pub(crate) struct Background {
-    publisher: Arc<Bell>,
-    keeper: Arc<Bell>,
-    checkpoint: Arc<Bell>,
+    publisher: Arc<WakeSignal>,
+    keeper: Arc<WakeSignal>,
+    checkpoint: Arc<WakeSignal>,
     /// Set while the log keeper has found nothing unsynced and is about to sleep for a long time.
     keeper_sleeps: AtomicBool,
     state: Mutex<State>,
@@ -96,26 +96,26 @@ impl Default for Background {
 impl Background {
     /// Wakes the publisher thread, which publishes while the caller continues.
     pub(crate) fn call_publisher(&self) {
-        self.publisher.ring();
+        self.publisher.raise();
     }
 
     pub(crate) fn wake_for_preparation(&self) {
-        self.keeper.ring();
+        self.keeper.raise();
     }
 
     pub(crate) fn wake_for_expiry(&self) {
-        self.keeper.ring();
+        self.keeper.raise();
     }
 
     /// Ends the keeper's long sleep, if it is in one: the log has grown and is to be synced in the background.
     pub(crate) fn wake_if_idle(&self) {
         if self.keeper_sleeps.load(Ordering::SeqCst) {
-            self.keeper.ring();
+            self.keeper.raise();
         }
     }
 
     pub(crate) fn wake_for_settings(&self) {
-        self.keeper.ring();
+        self.keeper.raise();
     }
 
     fn is_running(&self) -> bool {
@@ -129,27 +129,27 @@ impl Background {
         let mut spawn = |name: &str, work: Box<dyn FnOnce(Arc<Core>) + Send>| {
             let core = core.clone();
             let thread = std::thread::Builder::new().name(name.to_owned()).spawn(move || {
-                let guard = PanicIsFatal(Arc::downgrade(&core));
+                let guard = FatalOnPanic(Arc::downgrade(&core));
                 work(core);
                 std::mem::forget(guard);
             });
             state.threads.push(thread.expect("a thread can be started"));
         };
         spawn("log", Box::new(|core| core.run_log_thread()));
-        let bell = self.publisher.clone();
+        let signal = self.publisher.clone();
         spawn(
             "publisher",
             Box::new(move |core| {
                 while core.background.is_running() {
-                    bell.wait(None);
+                    signal.wait(None);
                     core.publish();
                 }
             }),
         );
-        let bell = self.keeper.clone();
-        spawn("log-keeper", Box::new(move |core| keep_log(&core, &bell)));
-        let bell = self.checkpoint.clone();
-        spawn("checkpoint", Box::new(move |core| keep_engines(&core, &bell)));
+        let signal = self.keeper.clone();
+        spawn("log-keeper", Box::new(move |core| keep_log(&core, &signal)));
+        let signal = self.checkpoint.clone();
+        spawn("checkpoint", Box::new(move |core| keep_engines(&core, &signal)));
     }
 
     /// Stops all threads. Returns false if they are not running.
@@ -163,8 +163,8 @@ impl Background {
             std::mem::take(&mut state.threads)
         };
         core.queue.close();
-        for bell in [&self.publisher, &self.keeper, &self.checkpoint] {
-            bell.ring();
+        for signal in [&self.publisher, &self.keeper, &self.checkpoint] {
+            signal.raise();
         }
         for thread in threads {
             if thread.thread().id() != std::thread::current().id() {
@@ -177,9 +177,9 @@ impl Background {
 }
 
 /// Turns a panic in a thread of the pipeline into a fatal error; sessions would otherwise wait forever.
-struct PanicIsFatal(Weak<Core>);
+struct FatalOnPanic(Weak<Core>);
 
-impl Drop for PanicIsFatal {
+impl Drop for FatalOnPanic {
     fn drop(&mut self) {
         if std::thread::panicking()
             && let Some(core) = self.0.upgrade()
@@ -189,12 +189,12 @@ impl Drop for PanicIsFatal {
     }
 }
 
-fn keep_log(core: &Arc<Core>, bell: &Bell) {
+fn keep_log(core: &Arc<Core>, signal: &WakeSignal) {
     let mut last_expiry: Option<Instant> = None;
     let mut last_sync = Instant::now();
     while core.background.is_running() {
         let config = core.config();
-        // Set before the check: a writer that writes after the check sees the flag, and rings.
+        // Set before the check: a writer that writes after the check sees the flag, and raises it.
         core.background.keeper_sleeps.store(true, Ordering::SeqCst);
         let is_unsynced = core.positions.durable() < core.positions.written();
         if is_unsynced {
@@ -205,7 +205,7 @@ fn keep_log(core: &Arc<Core>, bell: &Bell) {
             _ => EXPIRY_INTERVAL,
         };
         if !wait.is_zero() {
-            bell.wait(Some(wait));
+            signal.wait(Some(wait));
         }
         core.background.keeper_sleeps.store(false, Ordering::SeqCst);
         if core.poisoned().is_some() {
@@ -234,11 +234,11 @@ fn keep_log(core: &Arc<Core>, bell: &Bell) {
     }
 }
 
-fn keep_engines(core: &Arc<Core>, bell: &Bell) {
+fn keep_engines(core: &Arc<Core>, signal: &WakeSignal) {
     let mut last = core.positions.published();
     let mut last_time = Instant::now();
     while core.background.is_running() {
-        bell.wait(Some(MAINTENANCE_INTERVAL));
+        signal.wait(Some(MAINTENANCE_INTERVAL));
         if core.poisoned().is_some() || !core.background.is_running() {
             return;
         }

@@ -17,19 +17,19 @@ pub enum LeaderMode {
 
 /// Publisher of a group while more wait to be written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PublishBy {
+pub enum PublishThread {
     /// The log thread, between two groups: no additional thread to switch to.
     LogThread,
     /// A dedicated thread, while the log thread writes the next group.
     Publisher,
 }
 
-impl Default for PublishBy {
+impl Default for PublishThread {
     /// The log thread where the machine has few processors: there the switch costs more than the overlap gains.
     fn default() -> Self {
         match std::thread::available_parallelism() {
-            Ok(processors) if processors.get() > 4 => PublishBy::Publisher,
-            _ => PublishBy::LogThread,
+            Ok(processors) if processors.get() > 4 => PublishThread::Publisher,
+            _ => PublishThread::LogThread,
         }
     }
 }
@@ -76,7 +76,7 @@ pub struct Config {
     /// Leader of a commit group.
     pub leader_mode: LeaderMode,
     /// Publisher of groups when the log thread leads.
-    pub publish_by: PublishBy,
+    pub publish_thread: PublishThread,
     /// When row locks are released.
     pub lock_release: LockRelease,
     /// `sync_binlog`.
@@ -120,7 +120,7 @@ impl Default for Config {
     fn default() -> Self {
         Config {
             leader_mode: LeaderMode::default(),
-            publish_by: PublishBy::default(),
+            publish_thread: PublishThread::default(),
             lock_release: LockRelease::default(),
             sync_binlog: SyncBinlog::default(),
             sync_interval: Duration::from_millis(100),

@@ -5,7 +5,9 @@
 //! position in the log.
 
 use crate::commit::ticket::Ticket;
-use crate::commit::{CommitRequest, Escort, Kept, OnPublish, Reply, Rows};
+use crate::commit::{
+    CommitAttachments, CommitRequest, CommitRows, OnPublish, ResultReceiver, RetainedMetadataLocks,
+};
 use crate::error::Error;
 use crate::event_cache::event_flags;
 use crate::lock::{HeldLocks, MetadataMode, MetadataObject};
@@ -63,11 +65,15 @@ impl TransactionManager {
         let ticket = Ticket::new();
         core.submit(CommitRequest {
             events,
-            rows: Rows::InMemory(WriteSet::new().complete()),
+            rows: CommitRows::InMemory(WriteSet::new().complete()),
             gtid,
             replication: Replication::Replicated,
-            reply: Reply::Session(ticket.clone()),
-            escort: Escort::new(session, HeldLocks::default(), Kept::of(guard)),
+            receiver: ResultReceiver::Session(ticket.clone()),
+            attachments: CommitAttachments::new(
+                session,
+                HeldLocks::default(),
+                RetainedMetadataLocks::of(guard),
+            ),
         });
         CommitFuture::of(core, ticket)
     }
@@ -107,16 +113,17 @@ impl TransactionManager {
         );
         events.query(ddl.timestamp_seconds, ddl.event_flags, ddl.query);
         let ticket = Ticket::new();
-        let mut escort = Escort::new(session, HeldLocks::default(), Kept::of(guard));
-        escort.on_publish = ddl.on_publish;
-        escort.builds = ddl.builds;
+        let mut attachments =
+            CommitAttachments::new(session, HeldLocks::default(), RetainedMetadataLocks::of(guard));
+        attachments.on_publish = ddl.on_publish;
+        attachments.builds = ddl.builds;
         core.submit(CommitRequest {
             events,
-            rows: Rows::InMemory(ddl.writes.complete()),
+            rows: CommitRows::InMemory(ddl.writes.complete()),
             gtid: ddl.gtid,
             replication: ddl.replication,
-            reply: Reply::Session(ticket.clone()),
-            escort,
+            receiver: ResultReceiver::Session(ticket.clone()),
+            attachments,
         });
         CommitFuture::of(core, ticket)
     }

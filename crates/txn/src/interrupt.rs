@@ -189,32 +189,36 @@ impl Interrupt {
     /// [`Error::Interrupted`] if the flag was raised before the time had passed.
     pub fn sleep(&self, duration: Duration) -> Result<()> {
         match self.wait_until(Instant::now().checked_add(duration), || false) {
-            Waited::Interrupted(reason) => Err(Error::Interrupted(reason)),
-            Waited::Ready | Waited::TimedOut => Ok(()),
+            WaitResult::Interrupted(reason) => Err(Error::Interrupted(reason)),
+            WaitResult::Ready | WaitResult::TimedOut => Ok(()),
         }
     }
 
     /// Waits until `ready` returns true, the flag is raised or `deadline` (`None`: never) has passed. Whatever
     /// `ready` reads must be changed before [`Interrupt::notify`] is called.
-    pub(crate) fn wait_until(&self, deadline: Option<Instant>, mut ready: impl FnMut() -> bool) -> Waited {
+    pub(crate) fn wait_until(
+        &self,
+        deadline: Option<Instant>,
+        mut ready: impl FnMut() -> bool,
+    ) -> WaitResult {
         let statement_deadline = self.deadline();
         let first = deadline.into_iter().chain(statement_deadline).min();
         let mut gate = self.state.gate.lock();
         loop {
             if ready() {
-                return Waited::Ready;
+                return WaitResult::Ready;
             }
             if let Some(reason) = self.raised() {
-                return Waited::Interrupted(reason);
+                return WaitResult::Interrupted(reason);
             }
             match first {
                 None => self.state.wake.wait(&mut gate),
                 Some(first) => {
                     if self.state.wake.wait_until(&mut gate, first).timed_out() {
                         return match ready() {
-                            true => Waited::Ready,
-                            false if Some(first) == deadline => Waited::TimedOut,
-                            false => Waited::Interrupted(InterruptReason::StatementTimeout),
+                            true => WaitResult::Ready,
+                            false if Some(first) == deadline => WaitResult::TimedOut,
+                            false => WaitResult::Interrupted(InterruptReason::StatementTimeout),
                         };
                     }
                 }
@@ -231,7 +235,7 @@ impl Interrupt {
 
 /// Outcome of a wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Waited {
+pub(crate) enum WaitResult {
     Ready,
     TimedOut,
     Interrupted(InterruptReason),
@@ -273,7 +277,7 @@ mod tests {
         interrupt.set_deadline(Some(Duration::from_secs(60)));
         assert_eq!(
             interrupt.wait_until(Some(Instant::now() + Duration::from_millis(10)), || false),
-            Waited::TimedOut
+            WaitResult::TimedOut
         );
     }
 

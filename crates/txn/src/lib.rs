@@ -45,27 +45,30 @@ mod testing;
 
 pub use backup::BackupSource;
 pub use commit::OnPublish;
-pub use commit::acknowledge::{AcknowledgeAtOnce, Acknowledger, MadeDurable};
+pub use commit::acknowledge::{Acknowledger, DurableExtent, ImmediateAcknowledger};
 pub use commit::batch::{BatchObserver, CommitStream};
-pub use config::{Config, GtidStrictMode, LeaderMode, LockRelease, PublishBy, ROW_LOCK_BYTES, SyncBinlog};
+pub use config::{
+    Config, GtidStrictMode, LeaderMode, LockRelease, PublishThread, ROW_LOCK_BYTES, SyncBinlog,
+};
 pub use ddl::DdlCommit;
 pub use error::{Error, Result, RollbackScope};
 pub use event_cache::RowChange;
 pub use interrupt::{AwaitedLock, Interrupt, InterruptReason};
 pub use lock::{
-    Granted, LockMode, LockWait, MetadataGuard, MetadataMode, MetadataObject, RowLock, RowLockWait,
+    LockMode, LockOutcome, LockWait, MetadataGuard, MetadataMode, MetadataObject, RowLock, RowLockWait,
 };
 pub use log_admin::DomainDeletion;
 pub use log_lease::{LeaseRegistry, LogLease};
 pub use manager::{FatalHook, ManagerParts, TransactionManager};
+pub use paceline_types::{AccessMode, IsolationLevel};
 pub use positions::Positions;
-pub use replica::{Replicated, WaitEnd};
-pub use sendable::{Sendable, SendablePast};
+pub use replica::{PositionWaitOutcome, ReplicationWait};
+pub use sendable::{SendLimit, SendLimitWait};
 pub use session::{GlobalReadLock, Session, TransactionProgress};
 pub use status::{HISTOGRAM_BUCKETS, HistogramSnapshot, Status};
 pub use sync_point::{CommitStep, SyncPoints};
 pub use transaction::{
-    AccessMode, CommitFuture, CommitOutcome, GtidChoice, IsolationLevel, Lifetime, LockMark, Numbers,
-    Replication, RowMark, RowValue, Scan, ScanEntry, Settled, SnapshotIsolation, SourceMark, TemporaryMark,
-    Transaction, TransactionOptions, WriteMark,
+    CommitFuture, CommitOutcome, GtidChoice, Lifetime, LockMark, PublicationWait, Replication, RowMark,
+    RowValue, Scan, ScanEntry, SequenceSource, SnapshotIsolation, SourceMark, TemporaryMark, Transaction,
+    TransactionOptions, WriteMark,
 };

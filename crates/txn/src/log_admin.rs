@@ -53,7 +53,7 @@ impl Core {
     }
 
     /// Returns what needs a file of the log, if anything does.
-    fn needs(&self, file: &LogFile, recovery: LogPosition) -> Option<String> {
+    fn holder_of_file(&self, file: &LogFile, recovery: LogPosition) -> Option<String> {
         if file.ordinal >= recovery.ordinal() {
             return Some("crash recovery".into());
         }
@@ -69,7 +69,7 @@ impl Core {
             .durable_position()
             .map_err(Error::from)
             .and_then(|recovery| {
-                let guard = |file: &LogFile| self.needs(file, recovery);
+                let guard = |file: &LogFile| self.holder_of_file(file, recovery);
                 Ok(self.log.expire(SystemTime::now(), after.as_secs(), &guard)?)
             });
         match purged {
@@ -92,7 +92,7 @@ pub struct DomainDeletion {
 }
 
 /// Returns a message if the state lacks a GTID that precedes the oldest file.
-fn doubt(before: Gtid, state: &GtidState) -> Option<String> {
+fn contradiction(before: Gtid, state: &GtidState) -> Option<String> {
     let Gtid {
         domain_id,
         server_id,
@@ -148,7 +148,7 @@ impl TransactionManager {
             }
             let state = core.log.state();
             for before in core.log.oldest_state().iter() {
-                deletion.doubts.extend(doubt(before, &state));
+                deletion.doubts.extend(contradiction(before, &state));
             }
             let (known, unknown): (Vec<DomainId>, Vec<DomainId>) = domains
                 .iter()
@@ -173,7 +173,9 @@ impl TransactionManager {
     pub fn purge(&self, target: &PurgeTarget) -> Result<PurgeOutcome> {
         let core = self.core();
         let recovery = core.checkpoint()?;
-        Ok(core.log.purge(target, &|file| core.needs(file, recovery))?)
+        Ok(core
+            .log
+            .purge(target, &|file| core.holder_of_file(file, recovery))?)
     }
 
     /// `RESET MASTER [TO number]`: empties the log; versions continue to grow. Everything in the old log is in

@@ -1,7 +1,7 @@
 //! The transaction manager: the state that a server's sessions share.
 
 use crate::background::Background;
-use crate::commit::acknowledge::{AcknowledgeAtOnce, Acknowledger};
+use crate::commit::acknowledge::{Acknowledger, ImmediateAcknowledger};
 use crate::commit::log_stage::LogStage;
 use crate::commit::publish::Publisher;
 use crate::commit::queue::CommitQueue;
@@ -14,11 +14,11 @@ use crate::log_lease::LeaseRegistry;
 use crate::overlay::Overlay;
 use crate::positions::{Durability, PositionCells, Positions};
 use crate::replica::PublishedPosition;
-use crate::sendable::{Sendable, SendablePast};
+use crate::sendable::{SendLimit, SendLimitWait};
 use crate::session::Session;
 use crate::status::{CommitCounters, Status};
 use crate::sync_point::SyncPoints;
-use crate::transaction::{Settled, Transaction, TransactionOptions};
+use crate::transaction::{PublicationWait, Transaction, TransactionOptions};
 use arc_swap::ArcSwap;
 use paceline_binlog::log::SyncMode;
 use paceline_binlog::{GtidState, Log};
@@ -52,7 +52,7 @@ pub struct ManagerParts {
     pub storage: Arc<Storage>,
     /// The settings.
     pub config: Config,
-    /// Decides when durable transactions are acknowledged: [`AcknowledgeAtOnce`] without semi-sync.
+    /// Decides when durable transactions are acknowledged: [`ImmediateAcknowledger`] without semi-sync.
     pub acknowledger: Box<dyn Acknowledger>,
     /// Called when the log fails. The default prints the reason and aborts the process.
     pub fatal_hook: FatalHook,
@@ -66,7 +66,7 @@ impl ManagerParts {
             state,
             storage,
             config: Config::default(),
-            acknowledger: Box::new(AcknowledgeAtOnce),
+            acknowledger: Box::new(ImmediateAcknowledger),
             fatal_hook: Box::new(|reason| {
                 eprintln!(
                     "[ERROR] {reason}; the server stops, because a log that failed once is not to be trusted"
@@ -89,7 +89,7 @@ pub(crate) struct Core {
     pub(crate) replica: PublishedPosition,
     /// Last published GTID of each domain.
     pub(crate) logged: PublishedPosition,
-    pub(crate) sendable: Arc<Sendable>,
+    pub(crate) sendable: Arc<SendLimit>,
     pub(crate) overlay: Overlay,
     pub(crate) locks: Arc<LockManager>,
     pub(crate) queue: CommitQueue,
@@ -215,7 +215,7 @@ impl TransactionManager {
             positions: PositionCells::new(start),
             replica,
             logged,
-            sendable: Arc::new(Sendable::new(start)),
+            sendable: Arc::new(SendLimit::new(start)),
             overlay: Overlay::default(),
             locks: Arc::new(LockManager::new()),
             queue: CommitQueue::default(),
@@ -355,12 +355,12 @@ impl TransactionManager {
     }
 
     /// Completes when the log may be sent beyond `position`.
-    pub fn sendable_past(&self, position: LogPosition) -> SendablePast {
+    pub fn sendable_past(&self, position: LogPosition) -> SendLimitWait {
         self.core.sendable.past(position)
     }
 
     /// Returns the handle that senders of the log wait on.
-    pub fn sendable_handle(&self) -> Arc<Sendable> {
+    pub fn sendable_handle(&self) -> Arc<SendLimit> {
         self.core.sendable.clone()
     }
 
@@ -370,8 +370,8 @@ impl TransactionManager {
     }
 
     /// Completes when `version` is published: the caller's next snapshot contains it.
-    pub fn published_up_to(&self, version: Version) -> Settled {
-        Settled::new(self.core.clone(), version)
+    pub fn published_up_to(&self, version: Version) -> PublicationWait {
+        PublicationWait::new(self.core.clone(), version)
     }
 
     /// Returns the error of every commit if the log has failed.

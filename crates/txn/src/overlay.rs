@@ -11,7 +11,7 @@
 //! is not above the loaded snapshot's position is out of date: the snapshot has it or something newer.
 //!
 //! The rows of a large transaction are not inserted into the tree one by one, which would take seconds while
-//! others wait. From [`WHOLE_FROM`] keys on, the write set, itself ordered by key, is kept beside the tree as a
+//! others wait. From [`WHOLE_SET_MIN_KEYS`] keys on, the write set, itself ordered by key, is kept beside the tree as a
 //! whole.
 //!
 //! Rows are ordered by key. A row carries the first bytes of its key ([`Keyed`]), so a look-up compares what is
@@ -63,21 +63,21 @@ impl PartialEq for dyn Keyed + '_ {
 impl Eq for dyn Keyed + '_ {}
 
 /// A key to look up.
-struct Sought<'a> {
+struct SearchKey<'a> {
     head: KeyHead,
     key: &'a [u8],
 }
 
-impl<'a> Sought<'a> {
+impl<'a> SearchKey<'a> {
     fn new(key: &'a [u8]) -> Self {
-        Sought {
+        SearchKey {
             head: KeyHead::of(key),
             key,
         }
     }
 }
 
-impl Keyed for Sought<'_> {
+impl Keyed for SearchKey<'_> {
     fn head(&self) -> KeyHead {
         self.head
     }
@@ -166,7 +166,7 @@ impl Ord for PendingRow {
 
 /// Number of keys from which on a set is kept beside the tree. Every look-up searches each such set, so there
 /// must be few of them. A smaller set enters the tree in the time of a sync.
-const WHOLE_FROM: usize = 1024;
+const WHOLE_SET_MIN_KEYS: usize = 1024;
 
 #[derive(Default)]
 struct Rows {
@@ -181,8 +181,8 @@ impl Rows {
     }
 
     fn get(&self, key: &[u8]) -> Option<PendingRow> {
-        let sought = Sought::new(key);
-        let mut newest = self.tree.get(&sought as &dyn Keyed).cloned();
+        let search_key = SearchKey::new(key);
+        let mut newest = self.tree.get(&search_key as &dyn Keyed).cloned();
         for set in &self.large {
             if newest.as_ref().is_none_or(|row| row.version() < set.version())
                 && let Some(entry) = set.find(key)
@@ -194,7 +194,7 @@ impl Rows {
     }
 
     fn range(&self, range: &KeyRange) -> Vec<PendingRow> {
-        let (start, end) = (Sought::new(&range.start), Sought::new(&range.end));
+        let (start, end) = (SearchKey::new(&range.start), SearchKey::new(&range.end));
         let bounds = (
             Bound::Included(&start as &dyn Keyed),
             Bound::Excluded(&end as &dyn Keyed),
@@ -226,7 +226,7 @@ impl Overlay {
     pub(crate) fn insert<'a>(&self, sets: impl IntoIterator<Item = &'a Arc<FrozenWriteSet>>) {
         let mut rows = self.rows.write();
         for set in sets {
-            if set.len() >= WHOLE_FROM {
+            if set.len() >= WHOLE_SET_MIN_KEYS {
                 assert!(
                     rows.large
                         .last()
@@ -252,14 +252,14 @@ impl Overlay {
     pub(crate) fn forget<'a>(&self, sets: impl IntoIterator<Item = &'a Arc<FrozenWriteSet>>) {
         let mut rows = self.rows.write();
         for set in sets {
-            if set.len() >= WHOLE_FROM {
+            if set.len() >= WHOLE_SET_MIN_KEYS {
                 rows.large.retain(|large| !Arc::ptr_eq(large, set));
                 continue;
             }
             for entry in set.indexes() {
-                let sought = Sought::new(set.key(entry));
+                let search_key = SearchKey::new(set.key(entry));
                 // Most rows have not been overwritten: one look-up.
-                if let Some(row) = rows.tree.take(&sought as &dyn Keyed)
+                if let Some(row) = rows.tree.take(&search_key as &dyn Keyed)
                     && row.version() != set.version()
                 {
                     rows.tree.insert(row);
@@ -334,7 +334,9 @@ mod tests {
     fn a_large_set_is_kept_as_a_whole() {
         let overlay = Overlay::default();
         let before = set(10, &[("0001a", Some("x")), ("0001b", Some("x"))]);
-        let others: Vec<String> = (0..WHOLE_FROM).map(|number| format!("0003{number}")).collect();
+        let others: Vec<String> = (0..WHOLE_SET_MIN_KEYS)
+            .map(|number| format!("0003{number}"))
+            .collect();
         let mut rows = vec![("0001b", Some("y")), ("0001c", Some("y")), ("0001d", None)];
         rows.extend(others.iter().map(|key| (key.as_str(), Some("y"))));
         let large = set(20, &rows);
@@ -402,7 +404,7 @@ mod tests {
         keys.sort();
         for (at, one) in keys.iter().enumerate() {
             for (other_at, other) in keys.iter().enumerate() {
-                let (one, other) = (Sought::new(one), Sought::new(other));
+                let (one, other) = (SearchKey::new(one), SearchKey::new(other));
                 assert_eq!((&one as &dyn Keyed).cmp(&other as &dyn Keyed), at.cmp(&other_at));
             }
         }

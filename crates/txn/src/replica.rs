@@ -7,7 +7,7 @@
 
 use crate::commit::log_stage::WrittenGroup;
 use crate::error::{Error, Result};
-use crate::interrupt::{Interrupt, Waited};
+use crate::interrupt::{Interrupt, WaitResult};
 use crate::manager::{Core, TransactionManager, unix_seconds};
 use paceline_binlog::mysql::MySqlGtidSet;
 use paceline_binlog::{GtidPosition, PositionChange, ReplicaRecord, SourcePosition};
@@ -21,7 +21,7 @@ use std::time::Instant;
 
 /// Outcome of a wait for a GTID position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum WaitEnd {
+pub enum PositionWaitOutcome {
     /// The position is reached: the next snapshot contains it.
     Reached,
     /// The time-out has passed.
@@ -84,9 +84,9 @@ impl PublishedPosition {
         wanted: &GtidPosition,
         deadline: Option<Instant>,
         interrupt: &Interrupt,
-    ) -> Result<WaitEnd> {
+    ) -> Result<PositionWaitOutcome> {
         if self.covers(wanted) {
-            return Ok(WaitEnd::Reached);
+            return Ok(PositionWaitOutcome::Reached);
         }
         self.waiting
             .lock()
@@ -102,21 +102,21 @@ impl PublishedPosition {
             }
         }
         match waited {
-            Waited::Ready => Ok(WaitEnd::Reached),
-            Waited::TimedOut => Ok(WaitEnd::TimedOut),
-            Waited::Interrupted(reason) => Err(Error::Interrupted(reason)),
+            WaitResult::Ready => Ok(PositionWaitOutcome::Reached),
+            WaitResult::TimedOut => Ok(PositionWaitOutcome::TimedOut),
+            WaitResult::Interrupted(reason) => Err(Error::Interrupted(reason)),
         }
     }
 }
 
 /// Wait of a task until a position is replicated and published.
 #[must_use = "nothing is awaited before it is polled"]
-pub struct Replicated {
+pub struct ReplicationWait {
     core: Arc<Core>,
     wanted: GtidPosition,
 }
 
-impl Future for Replicated {
+impl Future for ReplicationWait {
     type Output = ();
 
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
@@ -258,8 +258,8 @@ impl TransactionManager {
     }
 
     /// Completes when everything in `wanted` is replicated and published.
-    pub fn replicated_up_to(&self, wanted: GtidPosition) -> Replicated {
-        Replicated {
+    pub fn replicated_up_to(&self, wanted: GtidPosition) -> ReplicationWait {
+        ReplicationWait {
             core: self.core().clone(),
             wanted,
         }
@@ -275,7 +275,7 @@ impl TransactionManager {
         wanted: &GtidPosition,
         deadline: Option<Instant>,
         interrupt: &Interrupt,
-    ) -> Result<WaitEnd> {
+    ) -> Result<PositionWaitOutcome> {
         let core = self.core();
         crate::lock::owner::blocking(|| core.replica.wait(wanted, deadline, interrupt))
     }
@@ -290,7 +290,7 @@ impl TransactionManager {
         wanted: &GtidPosition,
         deadline: Option<Instant>,
         interrupt: &Interrupt,
-    ) -> Result<WaitEnd> {
+    ) -> Result<PositionWaitOutcome> {
         let core = self.core();
         crate::lock::owner::blocking(|| core.logged.wait(wanted, deadline, interrupt))
     }

@@ -25,7 +25,7 @@ struct Waiting {
 
 /// Position up to which a log may be sent, with its waiters. A log that does not belong to a transaction
 /// manager has one of its own.
-pub struct Sendable {
+pub struct SendLimit {
     position: AtomicU64,
     /// Length of `waiting`, readable without its lock.
     count: AtomicUsize,
@@ -33,16 +33,16 @@ pub struct Sendable {
     runtime: OnceLock<Handle>,
 }
 
-impl std::fmt::Debug for Sendable {
+impl std::fmt::Debug for SendLimit {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_tuple("Sendable").field(&self.position()).finish()
+        f.debug_tuple("SendLimit").field(&self.position()).finish()
     }
 }
 
-impl Sendable {
+impl SendLimit {
     /// Starts with everything before `start` sendable.
     pub fn new(start: LogPosition) -> Self {
-        Sendable {
+        SendLimit {
             position: AtomicU64::new(start.as_u64()),
             count: AtomicUsize::new(0),
             waiting: Mutex::default(),
@@ -81,15 +81,15 @@ impl Sendable {
     }
 
     /// Waits until the log may be sent beyond `position`.
-    pub fn past(self: &Arc<Self>, position: LogPosition) -> SendablePast {
-        SendablePast {
+    pub fn past(self: &Arc<Self>, position: LogPosition) -> SendLimitWait {
+        SendLimitWait {
             sendable: self.clone(),
             position,
-            enlisted: None,
+            registered: None,
         }
     }
 
-    fn enlist(&self, id: &mut Option<u64>, waker: &Waker) {
+    fn register(&self, id: &mut Option<u64>, waker: &Waker) {
         if let Ok(runtime) = Handle::try_current() {
             // The first runtime stays.
             let _ = self.runtime.set(runtime);
@@ -113,13 +113,13 @@ impl Sendable {
 
 /// Completes when the log may be sent beyond a position.
 #[must_use = "a wait does nothing unless it is awaited"]
-pub struct SendablePast {
-    sendable: Arc<Sendable>,
+pub struct SendLimitWait {
+    sendable: Arc<SendLimit>,
     position: LogPosition,
-    enlisted: Option<u64>,
+    registered: Option<u64>,
 }
 
-impl Future for SendablePast {
+impl Future for SendLimitWait {
     type Output = ();
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
@@ -128,7 +128,7 @@ impl Future for SendablePast {
         if sendable.position() > this.position {
             return Poll::Ready(());
         }
-        sendable.enlist(&mut this.enlisted, context.waker());
+        sendable.register(&mut this.registered, context.waker());
         if sendable.position() > this.position {
             return Poll::Ready(());
         }
@@ -136,9 +136,9 @@ impl Future for SendablePast {
     }
 }
 
-impl Drop for SendablePast {
+impl Drop for SendLimitWait {
     fn drop(&mut self) {
-        if let Some(id) = self.enlisted {
+        if let Some(id) = self.registered {
             self.sendable.leave(id);
         }
     }

@@ -3,7 +3,7 @@
 use crate::error::Result;
 use crate::interrupt::Interrupt;
 use crate::lock::owner::{LockOwner, OwnerKind};
-use crate::lock::{LockManager, MetadataGuard, MetadataMode, MetadataObject, Patience};
+use crate::lock::{LockManager, MetadataGuard, MetadataMode, MetadataObject, WaitLimit};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -83,7 +83,7 @@ impl Session {
         timeout: Duration,
     ) -> Result<MetadataGuard> {
         self.locks
-            .lock_metadata(&self.owner, object, mode, Patience::For(timeout))
+            .lock_metadata(&self.owner, object, mode, WaitLimit::For(timeout))
     }
 
     /// `FLUSH TABLES WITH READ LOCK`: waits for writing statements to end, then blocks new ones and commits

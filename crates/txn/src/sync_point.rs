@@ -25,7 +25,7 @@ pub enum CommitStep {
     /// The shared snapshot is the new one; no session has been notified.
     Published,
     /// All sessions of the group have been notified.
-    Told,
+    SessionsNotified,
 }
 
 impl CommitStep {
@@ -39,7 +39,7 @@ impl CommitStep {
         CommitStep::Durable,
         CommitStep::Applied,
         CommitStep::Published,
-        CommitStep::Told,
+        CommitStep::SessionsNotified,
     ];
 }
 

@@ -1,6 +1,7 @@
 //! Shared test support: actors whose waits can be distinguished from work.
 
 use crate::Acknowledger;
+use crate::IsolationLevel;
 use crate::config::Config;
 use crate::error::Result;
 use crate::event_cache::RowChange;
@@ -9,7 +10,7 @@ use crate::lock::owner::LockOwner;
 use crate::lock::{LockMode, LockWait};
 use crate::manager::{ManagerParts, TransactionManager};
 use crate::session::Session;
-use crate::transaction::{IsolationLevel, Transaction, TransactionOptions};
+use crate::transaction::{Transaction, TransactionOptions};
 use paceline_binlog::event::{Event, RowsKind, TableId, TableMapEvent};
 use paceline_binlog::log::OpenRequest;
 use paceline_binlog::{Disk, Log, LogConfig, LoggedTable, Recovery};
@@ -310,7 +311,7 @@ impl Default for TestOptions {
         TestOptions {
             config: Config::default(),
             prepare_step: 1 << 20,
-            acknowledger: Box::new(crate::AcknowledgeAtOnce),
+            acknowledger: Box::new(crate::ImmediateAcknowledger),
         }
     }
 }

@@ -43,6 +43,7 @@ mod statement_error;
 pub mod table_map_metadata;
 pub mod temporal;
 pub mod text;
+mod transaction_mode;
 pub mod value;
 
 pub use collation::{Charset, Collation};
@@ -59,4 +60,5 @@ pub use memory::{MemoryCharge, ServerMemory, SessionMemory};
 pub use sql_mode::SqlMode;
 pub use statement_error::StatementError;
 pub use temporal::{Date, DateTime, Time, TimeZone, Timestamp};
+pub use transaction_mode::{AccessMode, IsolationLevel};
 pub use value::{BitValue, EnumRef, EnumValue, SetRef, SetValue, Value, ValueRef};

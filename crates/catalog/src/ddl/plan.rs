@@ -11,7 +11,7 @@ use super::table_build::TableBuild;
 use crate::error::{Error, Result};
 use crate::{
     Catalog, CatalogChange, Database, SYSTEM_DATABASE, TableDefinition, TableEngine, TemporaryPlan,
-    VIRTUAL_DATABASES, kept_number, write_changes,
+    VIRTUAL_DATABASES, counter_id, write_changes,
 };
 use paceline_expression::session::SessionContext;
 use paceline_syntax::{DdlStatement, TableName};
@@ -195,7 +195,7 @@ impl<'a> Planner<'a> {
                 .table(database, name)
                 .filter(|table| !table.is_temporary())
         {
-            self.plan.dropped.push(kept_number(table.description()));
+            self.plan.dropped.push(counter_id(table.description()));
         }
         self.catalog = self
             .catalog

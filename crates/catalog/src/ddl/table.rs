@@ -16,7 +16,7 @@ impl Planner<'_> {
     pub(super) fn drop_table(&mut self, table: &Arc<TableDefinition>) -> Result<()> {
         self.refuse_system(table)?;
         self.plan.dropped.extend(table.schema().index_ids());
-        self.plan.dropped.extend(table.schema().kept_number());
+        self.plan.dropped.extend(table.schema().counter_id());
         self.forget_name(table)
     }
 

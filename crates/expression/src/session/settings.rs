@@ -5,35 +5,9 @@ use std::time::Duration;
 
 use paceline_types::table_map_metadata::RowMetadata;
 use paceline_types::temporal::{DateModes, Fractions};
-use paceline_types::{Charset, Collation, Locale, TimeZone};
+use paceline_types::{Charset, Collation, IsolationLevel, Locale, TimeZone};
 
 use super::SqlMode;
-
-/// `tx_isolation`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub enum IsolationLevel {
-    /// Served as READ COMMITTED.
-    ReadUncommitted,
-    /// Each statement has its own snapshot.
-    ReadCommitted,
-    /// Snapshot isolation.
-    #[default]
-    RepeatableRead,
-    /// Reads take shared next-key locks.
-    Serializable,
-}
-
-impl IsolationLevel {
-    /// As `@@tx_isolation` shows it.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            IsolationLevel::ReadUncommitted => "READ-UNCOMMITTED",
-            IsolationLevel::ReadCommitted => "READ-COMMITTED",
-            IsolationLevel::RepeatableRead => "REPEATABLE-READ",
-            IsolationLevel::Serializable => "SERIALIZABLE",
-        }
-    }
-}
 
 /// `alter_algorithm`: what ALTER TABLE without ALGORITHM= is to be done by at most.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]

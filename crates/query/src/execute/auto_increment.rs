@@ -195,7 +195,7 @@ pub(super) fn know_next(exec: &mut Exec<'_, '_>, table: &TableDefinition) -> Res
 
 /// Returns the highest AUTO_INCREMENT value of the newest rows and of deleted rows; 0 for none.
 fn highest_value(exec: &mut Exec<'_, '_>, table: &TableDefinition, column: usize) -> Result<u64> {
-    let gone = match table.schema().kept_number() {
+    let gone = match table.schema().counter_id() {
         Some(kept) => exec
             .runtime
             .transaction

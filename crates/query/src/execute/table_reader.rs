@@ -11,7 +11,7 @@ use std::ops::ControlFlow;
 use std::rc::Rc;
 
 use paceline_storage::{Direction, KeyRange, TableSchema};
-use paceline_txn::{Granted, IsolationLevel, LockMode, LockWait, ScanEntry};
+use paceline_txn::{IsolationLevel, LockMode, LockOutcome, LockWait, ScanEntry};
 use paceline_types::{DataType, Value, ValueRef};
 
 use super::join_buffer::read_kept;
@@ -459,7 +459,7 @@ impl<'p> BaseReader<'p> {
                         // Lock the value itself: if it does not exist it must not appear, as with InnoDB's gap locks.
                         if transaction.isolation() >= IsolationLevel::RepeatableRead
                             && transaction.lock(key, lock_mode(strength), lock_wait(wait))?
-                                == Granted::Skipped
+                                == LockOutcome::Skipped
                         {
                             return Ok(ControlFlow::Continue(()));
                         }
@@ -511,7 +511,7 @@ impl<'p> BaseReader<'p> {
     ) -> Result<ControlFlow<()>> {
         let transaction = &mut *exec.runtime.transaction;
         let mark = transaction.lock_mark();
-        if transaction.lock(row_key, lock_mode(strength), lock_wait(wait))? == Granted::Skipped {
+        if transaction.lock(row_key, lock_mode(strength), lock_wait(wait))? == LockOutcome::Skipped {
             return Ok(ControlFlow::Continue(()));
         }
         let found = {

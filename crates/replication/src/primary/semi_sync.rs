@@ -23,7 +23,7 @@
 //! covers everything before it. Transactions that are not replicated (`sql_log_bin=0`), transactions from a primary,
 //! and events of the log itself wait only for transactions before them.
 
-use paceline_txn::{Acknowledger, MadeDurable, TransactionManager};
+use paceline_txn::{Acknowledger, DurableExtent, TransactionManager};
 use paceline_types::{LogPosition, ServerId};
 use parking_lot::Mutex;
 use std::collections::{HashMap, VecDeque};
@@ -233,8 +233,8 @@ impl std::fmt::Debug for SemiSync {
 pub struct SemiSyncAcknowledger(pub Arc<SemiSync>);
 
 impl Acknowledger for SemiSyncAcknowledger {
-    fn made_durable(&self, made: MadeDurable) -> LogPosition {
-        self.0.made_durable(made)
+    fn on_durable(&self, made: DurableExtent) -> LogPosition {
+        self.0.on_durable(made)
     }
 }
 
@@ -332,7 +332,7 @@ impl SemiSync {
         }
     }
 
-    fn made_durable(&self, made: MadeDurable) -> LogPosition {
+    fn on_durable(&self, made: DurableExtent) -> LogPosition {
         if !self.enabled.load(Ordering::Acquire) {
             return made.durable;
         }
@@ -578,8 +578,8 @@ mod tests {
         LogPosition::new(1, offset)
     }
 
-    fn durable(end: u64) -> MadeDurable {
-        MadeDurable {
+    fn durable(end: u64) -> DurableExtent {
+        DurableExtent {
             durable: at(end),
             replicated: Some(at(end)),
             own: Some(at(end)),
@@ -605,8 +605,8 @@ mod tests {
         let first = semi_sync.join(1, ServerId(1), at(4));
         let second = semi_sync.join(2, ServerId(2), at(4));
         let third = semi_sync.join(3, ServerId(3), at(4));
-        assert_eq!(semi_sync.made_durable(durable(100)), LogPosition::ZERO);
-        assert_eq!(semi_sync.made_durable(durable(200)), LogPosition::ZERO);
+        assert_eq!(semi_sync.on_durable(durable(100)), LogPosition::ZERO);
+        assert_eq!(semi_sync.on_durable(durable(200)), LogPosition::ZERO);
         first.acknowledged(at(200));
         assert_eq!(semi_sync.status().wait_sessions, 2);
         third.acknowledged(at(100));
@@ -620,24 +620,24 @@ mod tests {
             (0, 2)
         );
         // A transaction that is not sent to replicas does not wait for them.
-        let local = MadeDurable {
+        let local = DurableExtent {
             replicated: None,
             own: None,
             ..durable(300)
         };
-        assert_eq!(semi_sync.made_durable(local), at(300));
+        assert_eq!(semi_sync.on_durable(local), at(300));
         // Except for the transactions before it.
-        assert_eq!(semi_sync.made_durable(durable(400)), LogPosition::ZERO);
-        let local = MadeDurable {
+        assert_eq!(semi_sync.on_durable(durable(400)), LogPosition::ZERO);
+        let local = DurableExtent {
             replicated: None,
             own: None,
             ..durable(450)
         };
-        assert_eq!(semi_sync.made_durable(local), LogPosition::ZERO);
+        assert_eq!(semi_sync.on_durable(local), LogPosition::ZERO);
     }
 
-    fn from_a_primary(end: u64) -> MadeDurable {
-        MadeDurable {
+    fn from_a_primary(end: u64) -> DurableExtent {
+        DurableExtent {
             own: None,
             transactions: 0,
             ..durable(end)
@@ -647,13 +647,13 @@ mod tests {
     #[test]
     fn a_replicated_transaction_waits_only_for_earlier_local_ones() {
         let semi_sync = enabled(SemiSyncSettings::default());
-        assert_eq!(semi_sync.made_durable(from_a_primary(100)), at(100));
-        assert_eq!(semi_sync.made_durable(durable(200)), LogPosition::ZERO);
-        assert_eq!(semi_sync.made_durable(from_a_primary(300)), LogPosition::ZERO);
+        assert_eq!(semi_sync.on_durable(from_a_primary(100)), at(100));
+        assert_eq!(semi_sync.on_durable(durable(200)), LogPosition::ZERO);
+        assert_eq!(semi_sync.on_durable(from_a_primary(300)), LogPosition::ZERO);
         let member = semi_sync.join(1, ServerId(1), at(100));
         assert_eq!(member.asked_at(at(100), at(300)), Some(at(200)));
         member.acknowledged(at(300));
-        assert_eq!(semi_sync.made_durable(from_a_primary(400)), at(400));
+        assert_eq!(semi_sync.on_durable(from_a_primary(400)), at(400));
         assert_eq!(semi_sync.status().yes_tx, 1);
     }
 
@@ -666,7 +666,7 @@ mod tests {
             ..SemiSyncSettings::default()
         };
         let semi_sync = enabled(settings);
-        assert_eq!(semi_sync.made_durable(durable(100)), LogPosition::ZERO);
+        assert_eq!(semi_sync.on_durable(durable(100)), LogPosition::ZERO);
         std::thread::sleep(Duration::from_millis(3));
         assert_eq!(semi_sync.next_timeout(), None);
         let status = semi_sync.status();
@@ -689,7 +689,7 @@ mod tests {
             ..SemiSyncSettings::default()
         };
         let semi_sync = enabled(settings);
-        semi_sync.made_durable(durable(100));
+        semi_sync.on_durable(durable(100));
         assert_eq!(semi_sync.next_timeout(), None);
         assert!(!semi_sync.status().is_on);
         semi_sync.set(SemiSyncSettings {
@@ -697,7 +697,7 @@ mod tests {
             ..settings
         });
         assert!(semi_sync.status().is_on);
-        assert_eq!(semi_sync.made_durable(durable(200)), LogPosition::ZERO);
+        assert_eq!(semi_sync.on_durable(durable(200)), LogPosition::ZERO);
         // The timer is needed again when fallback is allowed.
         semi_sync.set(settings);
         assert_eq!(semi_sync.next_timeout(), None);
@@ -712,7 +712,7 @@ mod tests {
         let semi_sync = enabled(SemiSyncSettings::default());
         let member = semi_sync.join(1, ServerId(1), at(4));
         for end in [100, 200, 300] {
-            semi_sync.made_durable(durable(end));
+            semi_sync.on_durable(durable(end));
         }
         assert_eq!(member.asked_at(at(4), at(50)), None);
         assert_eq!(member.asked_at(at(4), at(250)), Some(at(200)));
@@ -728,19 +728,19 @@ mod tests {
         };
         let semi_sync = enabled(settings);
         let member = semi_sync.join(1, ServerId(1), at(4));
-        semi_sync.made_durable(durable(100));
+        semi_sync.on_durable(durable(100));
         std::thread::sleep(Duration::from_millis(3));
         assert_eq!(semi_sync.next_timeout(), None);
         let status = semi_sync.status();
         assert_eq!((status.is_on, status.no_times, status.no_tx), (false, 1, 1));
-        assert_eq!(semi_sync.made_durable(durable(200)), at(200));
+        assert_eq!(semi_sync.on_durable(durable(200)), at(200));
         // While it is off it still asks, at the newest transaction, to detect when the replica has caught up.
         assert_eq!(member.asked_at(at(4), at(200)), Some(at(200)));
         member.acknowledged(at(100));
         assert!(!semi_sync.status().is_on);
         member.acknowledged(at(200));
         assert!(semi_sync.status().is_on);
-        assert_eq!(semi_sync.made_durable(durable(300)), LogPosition::ZERO);
+        assert_eq!(semi_sync.on_durable(durable(300)), LogPosition::ZERO);
     }
 
     #[test]
@@ -749,7 +749,7 @@ mod tests {
             timeout: Duration::from_millis(1),
             ..SemiSyncSettings::default()
         });
-        semi_sync.made_durable(durable(100));
+        semi_sync.on_durable(durable(100));
         std::thread::sleep(Duration::from_millis(3));
         assert_eq!(semi_sync.next_timeout(), None);
         assert!(!semi_sync.status().is_on);
@@ -764,7 +764,7 @@ mod tests {
         let member = semi_sync.join(1, ServerId(1), at(4));
         semi_sync.state.lock().is_on = false;
         for end in 1..=10 {
-            semi_sync.made_durable(durable(end * 100));
+            semi_sync.on_durable(durable(end * 100));
         }
         // The replica never reaches the newest group, but what it has became durable only just now.
         member.acknowledged(at(700));
@@ -777,9 +777,9 @@ mod tests {
             too_few: TooFewReplicas::GoOn,
             ..SemiSyncSettings::default()
         });
-        assert_eq!(semi_sync.made_durable(durable(100)), at(100));
+        assert_eq!(semi_sync.on_durable(durable(100)), at(100));
         let member = semi_sync.join(1, ServerId(1), at(100));
-        assert_eq!(semi_sync.made_durable(durable(200)), LogPosition::ZERO);
+        assert_eq!(semi_sync.on_durable(durable(200)), LogPosition::ZERO);
         drop(member);
         let status = semi_sync.status();
         assert_eq!((status.wait_sessions, status.no_tx, status.is_on), (0, 2, true));

@@ -1,7 +1,7 @@
 //! The served log as streams see it, independent of its writer: a server's transactions, or an archive.
 
 use paceline_binlog::log::Log;
-use paceline_txn::{LeaseRegistry, LogLease, Sendable, SendablePast, TransactionManager};
+use paceline_txn::{LeaseRegistry, LogLease, SendLimit, SendLimitWait, TransactionManager};
 use paceline_types::LogPosition;
 use std::fmt;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ pub struct ServedLog {
     /// The log.
     pub log: Log,
     /// Position up to which it may be sent: never beyond the durable position.
-    pub sendable: Arc<Sendable>,
+    pub sendable: Arc<SendLimit>,
     /// Leases of the readers.
     pub leases: LeaseRegistry,
 }
@@ -31,7 +31,7 @@ impl ServedLog {
         self.sendable.position()
     }
 
-    pub(super) fn sendable_past(&self, position: LogPosition) -> SendablePast {
+    pub(super) fn sendable_past(&self, position: LogPosition) -> SendLimitWait {
         self.sendable.past(position)
     }
 

@@ -20,7 +20,7 @@ use paceline_binlog::event::{
 use paceline_binlog::log::{EventRole, Grouping};
 use paceline_binlog::mysql::{MySqlGtid, MySqlGtidSet};
 use paceline_binlog::{EventGroup, SourcePosition};
-use paceline_txn::Numbers;
+use paceline_txn::SequenceSource;
 use paceline_types::error_code::{
     ER_NETWORK_READ_EVENT_CHECKSUM_FAILURE, ER_SLAVE_FATAL_ERROR, ER_SLAVE_INCIDENT,
 };
@@ -63,7 +63,7 @@ pub struct AssembledGroup {
     /// Its GTID on a MySQL primary, if it has one.
     pub mysql_gtid: Option<MySqlGtid>,
     /// Source of the sequence number in its head.
-    pub numbers: Numbers,
+    pub numbers: SequenceSource,
 }
 
 /// GTIDs for a source without them: consecutive numbers of one domain. They identify the transactions until these are
@@ -100,7 +100,7 @@ struct Open {
     start: SourcePosition,
     timestamp: u32,
     mysql_gtid: Option<MySqlGtid>,
-    numbers: Numbers,
+    numbers: SequenceSource,
 }
 
 /// Head of a MySQL transaction.
@@ -367,7 +367,7 @@ impl Assembler {
                     start: open_start,
                     timestamp: header.timestamp,
                     mysql_gtid: None,
-                    numbers: Numbers::Primarys,
+                    numbers: SequenceSource::Primary,
                 });
             }
             EventRole::Inside | EventRole::Ends => match &mut self.open {
@@ -451,7 +451,7 @@ impl Assembler {
             start,
             timestamp: stamp.timestamp,
             mysql_gtid,
-            numbers: Numbers::Ours,
+            numbers: SequenceSource::Local,
         });
         Ok(())
     }

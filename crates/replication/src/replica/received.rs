@@ -6,7 +6,7 @@ use std::time::Instant;
 pub use paceline_binlog::SourcePosition;
 use paceline_binlog::event::FormatDescription;
 use paceline_binlog::{EventGroup, ExecutedSetChange};
-use paceline_txn::Numbers;
+use paceline_txn::SequenceSource;
 use paceline_types::Gtid;
 
 /// An event group from the primary: whole, with verified checksums.
@@ -22,7 +22,7 @@ pub struct ReceivedGroup {
     /// Change of the connection's set of MySQL GTIDs.
     pub executed: Option<ExecutedSetChange>,
     /// Source of the sequence number.
-    pub numbers: Numbers,
+    pub numbers: SequenceSource,
 }
 
 /// A change of a connection's position.
@@ -39,7 +39,7 @@ pub enum Received {
         /// The same as for an applied transaction.
         executed: Option<ExecutedSetChange>,
         /// The same as for an applied transaction. A local number does not show that a transaction is present.
-        numbers: Numbers,
+        numbers: SequenceSource,
     },
     /// Everything up to here has been sent and nothing of it is applied here: a heartbeat, or the end of a file.
     Position(SourcePosition),

@@ -17,8 +17,8 @@ use paceline_replication::replica::received::{Received, ReceivedGroup, SourcePos
 use paceline_storage::{Direction, Row, Storage, StorageConfig, value_payload};
 use paceline_syntax::AccountStatement;
 use paceline_txn::{
-    Config, DdlCommit, GtidChoice, Interrupt, LockMode, LockWait, ManagerParts, Numbers, Replication,
-    RowChange, Session, Transaction, TransactionManager, TransactionOptions,
+    Config, DdlCommit, GtidChoice, Interrupt, LockMode, LockWait, ManagerParts, Replication, RowChange,
+    SequenceSource, Session, Transaction, TransactionManager, TransactionOptions,
 };
 use paceline_types::table_map_metadata::RowMetadata;
 use paceline_types::{DomainId, LogPosition, SequenceNumber, ServerId, Value};
@@ -158,7 +158,7 @@ impl TestServer {
                     source_end,
                     received_at: Instant::now(),
                     executed: None,
-                    numbers: Numbers::Primarys,
+                    numbers: SequenceSource::Primary,
                 })
             })
             .collect()

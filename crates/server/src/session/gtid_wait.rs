@@ -4,7 +4,7 @@ use super::errors::of_transaction;
 use crate::registry::SessionShared;
 use paceline_binlog::GtidPosition;
 use paceline_syntax::{Error, Result};
-use paceline_txn::{TransactionManager, WaitEnd};
+use paceline_txn::{PositionWaitOutcome, TransactionManager};
 use paceline_types::error_code::*;
 use parking_lot::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -49,8 +49,8 @@ pub fn wait_until_logged(
     let waited = transactions.wait_logged(wanted, deadline, &shared.interrupt);
     shared.update(|activity| activity.state = "executing");
     match waited {
-        Ok(WaitEnd::Reached) => Ok(()),
-        Ok(WaitEnd::TimedOut) => Err(Error::new(ER_LOCK_WAIT_TIMEOUT, &[])),
+        Ok(PositionWaitOutcome::Reached) => Ok(()),
+        Ok(PositionWaitOutcome::TimedOut) => Err(Error::new(ER_LOCK_WAIT_TIMEOUT, &[])),
         Err(error) => Err(of_transaction(&error)),
     }
 }
@@ -88,8 +88,8 @@ pub fn wait_until_replicated(
         .master_gtid_wait_time
         .add(u64::try_from(began.elapsed().as_micros()).unwrap_or(u64::MAX));
     match waited {
-        Ok(WaitEnd::Reached) => Ok(0),
-        Ok(WaitEnd::TimedOut) => {
+        Ok(PositionWaitOutcome::Reached) => Ok(0),
+        Ok(PositionWaitOutcome::TimedOut) => {
             counters.master_gtid_wait_timeouts.add(1);
             Ok(-1)
         }

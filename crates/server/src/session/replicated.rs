@@ -223,7 +223,7 @@ impl Session {
         settings.row_lock_wait_timeout = before.row_lock_wait_timeout;
         settings.metadata_lock_wait_timeout = before.metadata_lock_wait_timeout;
         settings.binlog_row_metadata = before.binlog_row_metadata;
-        settings.isolation = paceline_expression::session::IsolationLevel::ReadCommitted;
+        settings.isolation = paceline_types::IsolationLevel::ReadCommitted;
         if !statement.tells_explicit_defaults {
             settings.explicit_defaults_for_timestamp =
                 self.server.globals.is_on(Variable::ExplicitDefaultsForTimestamp);

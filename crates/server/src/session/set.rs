@@ -6,14 +6,13 @@ use super::result::{RowCollector, RowFormat};
 use super::{More, Session};
 use crate::variables::{Setting, Variable, apply_to_session, isolation_setting};
 use paceline_expression::ExprType;
-use paceline_expression::session::{IsolationLevel, Privilege, UserVariable};
+use paceline_expression::session::{Privilege, UserVariable};
 use paceline_syntax::ast::visit::has_subquery;
 use paceline_syntax::ast::{Expr, QueryBody, SelectItem};
 use paceline_syntax::{AccountStatement, SetItem, SetValue, TransactionScope};
 use paceline_syntax::{Error, Result};
-use paceline_txn::AccessMode;
 use paceline_types::error_code::*;
-use paceline_types::{Charset, Collation, Value};
+use paceline_types::{AccessMode, Charset, Collation, IsolationLevel, Value};
 use paceline_wire::session_state::StateChange;
 
 /// A checked item of a SET.
@@ -25,11 +24,7 @@ enum Checked {
         charset: Charset,
         connection: Collation,
     },
-    Transaction(
-        TransactionScope,
-        Option<paceline_syntax::IsolationLevel>,
-        Option<paceline_syntax::AccessMode>,
-    ),
+    Transaction(TransactionScope, Option<IsolationLevel>, Option<AccessMode>),
     Password(AccountStatement),
 }
 
@@ -261,19 +256,9 @@ impl Session {
     fn set_transaction(
         &mut self,
         scope: TransactionScope,
-        isolation: Option<paceline_syntax::IsolationLevel>,
-        access: Option<paceline_syntax::AccessMode>,
+        isolation: Option<IsolationLevel>,
+        access: Option<AccessMode>,
     ) {
-        let isolation = isolation.map(|level| match level {
-            paceline_syntax::IsolationLevel::ReadUncommitted => IsolationLevel::ReadUncommitted,
-            paceline_syntax::IsolationLevel::ReadCommitted => IsolationLevel::ReadCommitted,
-            paceline_syntax::IsolationLevel::RepeatableRead => IsolationLevel::RepeatableRead,
-            paceline_syntax::IsolationLevel::Serializable => IsolationLevel::Serializable,
-        });
-        let access = access.map(|mode| match mode {
-            paceline_syntax::AccessMode::ReadOnly => AccessMode::ReadOnly,
-            paceline_syntax::AccessMode::ReadWrite => AccessMode::ReadWrite,
-        });
         let settings = [
             isolation.map(|level| (Variable::TxIsolation, isolation_setting(level))),
             access.map(|mode| {

@@ -26,12 +26,8 @@ impl Session {
     /// # Errors
     /// 1941 for an invalid GTID list; 1205 if the position is not reached in time; 1945 if it is not in the log; 1236
     /// if the log since then is not available any more or too long; 1221 for READ WRITE.
-    pub fn begin_at(
-        &mut self,
-        position: &str,
-        access: Option<paceline_syntax::AccessMode>,
-    ) -> Result<Transaction> {
-        if access == Some(paceline_syntax::AccessMode::ReadWrite) {
+    pub fn begin_at(&mut self, position: &str, access: Option<AccessMode>) -> Result<Transaction> {
+        if access == Some(AccessMode::ReadWrite) {
             return Err(Error::new(ER_WRONG_USAGE, &[&"AT GTID", &"READ WRITE"]));
         }
         let position: GtidPosition = position.parse().map_err(of_gtid_list)?;
@@ -52,7 +48,7 @@ impl Session {
         let found =
             tokio::task::block_in_place(|| look_back(log, &snapshot, &position, &definitions, BYTES_MAX));
         let found = found.map_err(|error| of_apply(&error, &position))?;
-        transaction.look_back(found.undo, found.version);
+        transaction.read_as_of(found.undo, found.version);
         Ok(transaction)
     }
 }

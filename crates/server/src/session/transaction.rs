@@ -13,7 +13,7 @@ use super::services::SessionServices;
 use super::{More, Phase, Session};
 use crate::variables::Variable;
 use paceline_binlog::event::GtidFlags;
-use paceline_expression::session::{IsolationLevel as SqlIsolation, SessionContext};
+use paceline_expression::session::SessionContext;
 use paceline_syntax::{Completion, TransactionStatement};
 use paceline_syntax::{Error, Result};
 use paceline_txn::{
@@ -29,7 +29,7 @@ use paceline_wire::session_state::StateChange;
 pub struct TransactionSlot {
     state: State,
     /// SET TRANSACTION for the next transaction: isolation and access.
-    next_isolation: Option<SqlIsolation>,
+    next_isolation: Option<IsolationLevel>,
     next_access: Option<AccessMode>,
 }
 
@@ -100,18 +100,9 @@ impl TransactionSlot {
     }
 
     /// Sets the options of SET TRANSACTION without SESSION or GLOBAL.
-    pub fn set_next(&mut self, isolation: Option<SqlIsolation>, access: Option<AccessMode>) {
+    pub fn set_next(&mut self, isolation: Option<IsolationLevel>, access: Option<AccessMode>) {
         self.next_isolation = isolation.or(self.next_isolation);
         self.next_access = access.or(self.next_access);
-    }
-}
-
-fn isolation(level: SqlIsolation) -> IsolationLevel {
-    match level {
-        SqlIsolation::ReadUncommitted => IsolationLevel::ReadUncommitted,
-        SqlIsolation::ReadCommitted => IsolationLevel::ReadCommitted,
-        SqlIsolation::RepeatableRead => IsolationLevel::RepeatableRead,
-        SqlIsolation::Serializable => IsolationLevel::Serializable,
     }
 }
 
@@ -163,7 +154,7 @@ impl Session {
             false => AccessMode::ReadWrite,
         };
         TransactionOptions {
-            isolation: isolation(level),
+            isolation: level,
             snapshot_isolation: match settings.snapshot_isolation {
                 true => SnapshotIsolation::On,
                 false => SnapshotIsolation::Off,
@@ -246,7 +237,7 @@ impl Session {
         match &self.transaction.state {
             State::Single(_) => self.commit().await,
             State::Open(transaction) => {
-                let settled = transaction.settled();
+                let settled = transaction.reads_published();
                 if !settled.is_ready() {
                     settled.await;
                 }
@@ -357,11 +348,7 @@ impl Session {
                     self.write_ok(0, 0, "", more);
                     return Ok(());
                 }
-                let access = access.map(|mode| match mode {
-                    paceline_syntax::AccessMode::ReadOnly => AccessMode::ReadOnly,
-                    paceline_syntax::AccessMode::ReadWrite => AccessMode::ReadWrite,
-                });
-                let options = self.transaction_options(Lifetime::Explicit, access);
+                let options = self.transaction_options(Lifetime::Explicit, *access);
                 if *consistent_snapshot {
                     self.services.await_gtid()?;
                 }

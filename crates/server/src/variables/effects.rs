@@ -4,10 +4,10 @@ use super::store::{Globals, SessionValues};
 use super::table::Variable;
 use super::value::Setting;
 use crate::memory;
-use paceline_expression::session::{AlterAlgorithm, IsolationLevel, Notes, SessionContext, SqlMode};
+use paceline_expression::session::{AlterAlgorithm, Notes, SessionContext, SqlMode};
 use paceline_replication::primary::{Fallback, SemiSyncMode, SemiSyncSettings, TooFewReplicas};
 use paceline_txn::{Config, GtidStrictMode, LeaderMode, LockRelease, ROW_LOCK_BYTES, SyncBinlog};
-use paceline_types::{Charset, Collation, Locale, TimeZone};
+use paceline_types::{Charset, Collation, IsolationLevel, Locale, TimeZone};
 use std::time::Duration;
 
 /// Copies a session variable's value to the settings that execution reads.

@@ -75,10 +75,10 @@ struct DeletedRange {
 /// Data that may be removed when no snapshot is older than `superseded_at`.
 struct Garbage {
     superseded_at: Version,
-    what: Superseded,
+    what: OldVersion,
 }
 
-enum Superseded {
+enum OldVersion {
     Entry(VersionedKey),
     Range(KeyRange),
 }
@@ -166,7 +166,7 @@ impl MemoryEngine {
             Some(entry) if entry.key().version == version => self.remove(entry.key()),
             Some(entry) => garbage.push_back(Garbage {
                 superseded_at: version,
-                what: Superseded::Entry(entry.key().clone()),
+                what: OldVersion::Entry(entry.key().clone()),
             }),
             None if change == Change::Delete => return,
             None => {}
@@ -176,7 +176,7 @@ impl MemoryEngine {
             Change::Delete => {
                 garbage.push_back(Garbage {
                     superseded_at: version,
-                    what: Superseded::Entry(new_key.clone()),
+                    what: OldVersion::Entry(new_key.clone()),
                 });
                 None
             }
@@ -198,7 +198,7 @@ impl MemoryEngine {
         });
         self.garbage.lock().push_back(Garbage {
             superseded_at: version,
-            what: Superseded::Range(range),
+            what: OldVersion::Range(range),
         });
     }
 
@@ -267,17 +267,17 @@ impl MemoryEngine {
             }
             match garbage.pop_front() {
                 Some(Garbage {
-                    what: Superseded::Entry(key),
+                    what: OldVersion::Entry(key),
                     ..
                 }) => self.remove(&key),
                 Some(Garbage {
-                    what: Superseded::Range(range),
+                    what: OldVersion::Range(range),
                     superseded_at,
                 }) => {
                     if self.collect_range(&range, superseded_at, entries_max) {
                         garbage.push_front(Garbage {
                             superseded_at,
-                            what: Superseded::Range(range),
+                            what: OldVersion::Range(range),
                         });
                         return true;
                     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use rocksdb::{DBRawIterator, ReadOptions};
 
 use super::Database;
-use super::scan_cost::Asked;
+use super::scan_cost::RequestedSteps;
 use super::snapshot::RocksDbSnapshot;
 use crate::error::Result;
 use crate::key::{Direction, KeyRange};
@@ -28,7 +28,7 @@ impl Source {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum CursorState {
     /// Nothing was sought yet.
     Start,
     /// On an entry that was not returned yet.
@@ -44,8 +44,8 @@ pub(crate) struct RocksDbCursor {
     // Dropped before `source`.
     iterator: DBRawIterator<'static>,
     direction: Direction,
-    place: Place,
-    asked: Asked,
+    state: CursorState,
+    requested: RequestedSteps,
     source: Source,
 }
 
@@ -56,10 +56,10 @@ impl RocksDbCursor {
             options.set_snapshot(snapshot.snapshot());
         }
         let db = source.database();
-        let place = if range.is_empty() {
-            Place::End
+        let state = if range.is_empty() {
+            CursorState::End
         } else {
-            Place::Start
+            CursorState::Start
         };
         options.set_iterate_lower_bound(range.start);
         options.set_iterate_upper_bound(range.end);
@@ -73,46 +73,46 @@ impl RocksDbCursor {
         RocksDbCursor {
             iterator,
             direction,
-            place,
-            asked: Asked::default(),
+            state,
+            requested: RequestedSteps::default(),
             source,
         }
     }
 
     pub(crate) fn seek(&mut self, key: &[u8]) {
-        self.asked.seek();
+        self.requested.seek();
         match self.direction {
             Direction::Forward => self.iterator.seek(key),
             Direction::Backward => self.iterator.seek_for_prev(key),
         }
-        self.place = Place::Before;
+        self.state = CursorState::Before;
     }
 
     /// Moves to the next entry. After `false` the cursor is at its end.
     pub(crate) fn advance(&mut self) -> Result<bool> {
-        match self.place {
-            Place::Start => {
-                self.asked.seek();
+        match self.state {
+            CursorState::Start => {
+                self.requested.seek();
                 match self.direction {
                     Direction::Forward => self.iterator.seek_to_first(),
                     Direction::Backward => self.iterator.seek_to_last(),
                 }
             }
-            Place::Before => {}
-            Place::On => {
-                self.asked.step();
+            CursorState::Before => {}
+            CursorState::On => {
+                self.requested.step();
                 match self.direction {
                     Direction::Forward => self.iterator.next(),
                     Direction::Backward => self.iterator.prev(),
                 }
             }
-            Place::End => return Ok(false),
+            CursorState::End => return Ok(false),
         }
         if self.iterator.valid() {
-            self.place = Place::On;
+            self.state = CursorState::On;
             Ok(true)
         } else {
-            self.place = Place::End;
+            self.state = CursorState::End;
             self.iterator.status()?;
             Ok(false)
         }
@@ -120,15 +120,15 @@ impl RocksDbCursor {
 
     /// Returns the entry that the cursor is on.
     pub(crate) fn entry(&self) -> Option<(&[u8], &[u8])> {
-        match self.place {
-            Place::On => self.iterator.item(),
-            Place::Start | Place::Before | Place::End => None,
+        match self.state {
+            CursorState::On => self.iterator.item(),
+            CursorState::Start | CursorState::Before | CursorState::End => None,
         }
     }
 }
 
 impl Drop for RocksDbCursor {
     fn drop(&mut self) {
-        self.source.database().scan_cost.add(&self.asked);
+        self.source.database().scan_cost.add(&self.requested);
     }
 }

@@ -13,7 +13,7 @@ use paceline_types::LogPosition;
 use rocksdb::{IngestExternalFileOptions, SstFileWriter};
 
 use super::options::table_file_options;
-use super::{POSITION_KEY, RaisedNumber, RocksDbEngine};
+use super::{POSITION_KEY, RaisedCounter, RocksDbEngine};
 use crate::error::Result;
 use crate::key::{EngineKind, KeyRange};
 use crate::write_set::{Change, FrozenWriteSet, WriteSet};
@@ -32,7 +32,7 @@ impl RocksDbEngine {
     ) -> Result<()> {
         // Named differently from a build's own files: a crash before the ingestion leaves it there.
         let rest = scratch.join("commit");
-        let raised = self.raise_numbers(raising)?;
+        let raised = self.raise_counters(raising)?;
         while let Err(error) = write_commit_file(&rest, group, &raised, position) {
             self.wait_for_room(error)?;
         }
@@ -52,7 +52,7 @@ impl RocksDbEngine {
 fn write_commit_file(
     path: &Path,
     group: &[Arc<FrozenWriteSet>],
-    raised: &[RaisedNumber],
+    raised: &[RaisedCounter],
     position: LogPosition,
 ) -> std::result::Result<(), rocksdb::Error> {
     let mut writer = SstFileWriter::create(table_file_options());

@@ -89,7 +89,7 @@ pub struct RocksDbEngine {
     /// Approximate size of the active memtable. Counted here, because querying RocksDB for each batch would
     /// cost more.
     active_memtable_bytes: AtomicUsize,
-    numbers: Mutex<KnownNumbers>,
+    counters: Mutex<CounterCache>,
     write_options: WriteOptions,
     read_options: ReadOptions,
     /// Number of flushes and compactions that may have failed before waiting is given up: unlimited, until the
@@ -97,18 +97,18 @@ pub struct RocksDbEngine {
     errors_allowed: AtomicU64,
     /// Number of failures when the newest flush was begun: a later failure may be that flush's.
     errors_before_flush: AtomicU64,
-    stuck: Mutex<Stuck>,
+    stall: Mutex<StallDetector>,
 }
 
 /// Time since which the disk has had room while writes failed for lack of it, and time of the last such
 /// failure.
 #[derive(Default)]
-struct Stuck {
+struct StallDetector {
     since: Option<Instant>,
     seen: Option<Instant>,
 }
 
-impl Stuck {
+impl StallDetector {
     /// Records a failure at `now`. Returns whether failures have lasted too long.
     fn note(&mut self, has_room: bool, now: Instant) -> bool {
         let is_new = self
@@ -155,12 +155,12 @@ impl RocksDbEngine {
             memtables_max: u64::from(config.memtables_max.max(2)),
             position: AtomicU64::new(0),
             active_memtable_bytes: AtomicUsize::new(0),
-            numbers: Mutex::default(),
+            counters: Mutex::default(),
             write_options,
             read_options: ReadOptions::default(),
             errors_allowed: AtomicU64::new(u64::MAX),
             errors_before_flush: AtomicU64::new(0),
-            stuck: Mutex::default(),
+            stall: Mutex::default(),
         };
         let position = engine.read_position(ReadTier::All)?;
         engine.position.store(position.as_u64(), Ordering::Release);
@@ -206,7 +206,7 @@ impl RocksDbEngine {
     /// compactions lag too far, also for lack of room on the disk: RocksDB retries by itself when there is
     /// room.
     pub(crate) fn apply(&self, group: &[Arc<FrozenWriteSet>], position: LogPosition) -> Result<()> {
-        let raised = self.raise_numbers(group)?;
+        let raised = self.raise_counters(group)?;
         loop {
             let (batch, memory_bytes) = self.batch(group, &raised, position);
             match self.db.write_opt(batch, &self.write_options) {
@@ -224,23 +224,23 @@ impl RocksDbEngine {
 
     /// Returns the numbers that a group raises, with their new values. The group must be the next one that is
     /// applied. Numbers in a range that a set deletes start anew.
-    fn raise_numbers(&self, group: &[Arc<FrozenWriteSet>]) -> Result<Vec<RaisedNumber>> {
-        let mut raised: Vec<RaisedNumber> = Vec::new();
+    fn raise_counters(&self, group: &[Arc<FrozenWriteSet>]) -> Result<Vec<RaisedCounter>> {
+        let mut raised: Vec<RaisedCounter> = Vec::new();
         let is_concerned =
-            |set: &Arc<FrozenWriteSet>| !set.numbers().is_empty() || !set.deleted_ranges().is_empty();
+            |set: &Arc<FrozenWriteSet>| !set.counters().is_empty() || !set.deleted_ranges().is_empty();
         if !group.iter().any(is_concerned) {
             return Ok(raised);
         }
-        let mut numbers = self.numbers.lock();
-        numbers.forget_deleted();
+        let mut counters = self.counters.lock();
+        counters.forget_deleted();
         for set in group {
             let deleted = set.deleted_ranges().iter();
             for id in deleted.filter_map(|range| IndexId::of_key(&range.start)) {
                 raised.retain(|number| number.id != id);
-                numbers.delete(id);
+                counters.delete(id);
             }
-            for &(id, number) in set.numbers() {
-                let known = match numbers.known.entry(id) {
+            for &(id, number) in set.counters() {
+                let known = match counters.known.entry(id) {
                     Entry::Occupied(known) => known.into_mut(),
                     Entry::Vacant(unknown) => unknown.insert(self.number(id)?),
                 };
@@ -248,7 +248,7 @@ impl RocksDbEngine {
                     *known = number;
                     match raised.iter_mut().find(|raised| raised.id == id) {
                         Some(raised) => raised.number = number,
-                        None => raised.push(RaisedNumber { id, number }),
+                        None => raised.push(RaisedCounter { id, number }),
                     }
                 }
             }
@@ -268,7 +268,7 @@ impl RocksDbEngine {
     fn batch(
         &self,
         group: &[Arc<FrozenWriteSet>],
-        raised: &[RaisedNumber],
+        raised: &[RaisedCounter],
         position: LogPosition,
     ) -> (WriteBatch, usize) {
         let bytes: usize = group.iter().map(|set| set.memory_bytes()).sum();
@@ -300,7 +300,7 @@ impl RocksDbEngine {
         let room =
             rustix::fs::statvfs(&self.path).map_or(0, |disk| disk.f_bavail.saturating_mul(disk.f_frsize));
         let has_room = room > self.memtable_bytes as u64 * ROOM_MEMTABLES;
-        self.stuck.lock().note(has_room, Instant::now())
+        self.stall.lock().note(has_room, Instant::now())
     }
 
     /// Sleeps if the error is temporary, so that the caller tries again; returns the error otherwise.
@@ -454,15 +454,15 @@ impl RocksDbEngine {
     }
 }
 
-/// Cache of the numbers that write sets have raised: [`RocksDbEngine::raise_numbers`].
+/// Cache of the numbers that write sets have raised: [`RocksDbEngine::raise_counters`].
 #[derive(Default)]
-struct KnownNumbers {
+struct CounterCache {
     known: HashMap<IndexId, u64>,
     /// Numbers deleted by the last group. Each counts as 0 until the deletion is in the tables.
     deleted: Vec<IndexId>,
 }
 
-impl KnownNumbers {
+impl CounterCache {
     fn delete(&mut self, id: IndexId) {
         self.known.insert(id, 0);
         self.deleted.push(id);
@@ -477,13 +477,13 @@ impl KnownNumbers {
     }
 }
 
-/// Number that a group raises: [`WriteSet::raise_number`](crate::WriteSet::raise_number).
-struct RaisedNumber {
+/// Number that a group raises: [`WriteSet::raise_counter`](crate::WriteSet::raise_counter).
+struct RaisedCounter {
     id: IndexId,
     number: u64,
 }
 
-impl RaisedNumber {
+impl RaisedCounter {
     /// Returns the complete value of its key.
     fn value(&self) -> [u8; VERSION_LENGTH + 8] {
         let mut value = [0; VERSION_LENGTH + 8];
@@ -549,10 +549,10 @@ mod tests {
     #[test]
     fn only_long_failures_despite_room_count_as_stuck() {
         let start = Instant::now();
-        let mut stuck = Stuck::default();
+        let mut stall = StallDetector::default();
         let mut seconds = |from: u64, to: u64, has_room: bool| {
             let at = |second| start + Duration::from_secs(second);
-            (from..to).any(|second| stuck.note(has_room, at(second)))
+            (from..to).any(|second| stall.note(has_room, at(second)))
         };
         assert!(!seconds(0, 100, false), "a full disk is waited for");
         assert!(!seconds(100, 129, true));

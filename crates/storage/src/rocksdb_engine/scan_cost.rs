@@ -45,11 +45,11 @@ impl Moves {
 
 /// Cost of what a cursor requested, to be compared with its actual cost.
 #[derive(Default)]
-pub(super) struct Asked {
+pub(super) struct RequestedSteps {
     steps: u64,
 }
 
-impl Asked {
+impl RequestedSteps {
     pub(super) fn step(&mut self) {
         self.steps += 1;
     }
@@ -67,10 +67,10 @@ pub(super) struct ScanCost {
 
 impl ScanCost {
     /// Adds the waste of a cursor that has ended, on any thread.
-    pub(super) fn add(&self, asked: &Asked) {
+    pub(super) fn add(&self, requested: &RequestedSteps) {
         // A thread that ends adds nothing any more.
         let _ = MOVES.try_with(|moves| {
-            let wasted = moves.borrow_mut().take().saturating_sub(asked.steps);
+            let wasted = moves.borrow_mut().take().saturating_sub(requested.steps);
             if wasted > 0 {
                 self.steps.fetch_add(wasted, Ordering::Relaxed);
             }

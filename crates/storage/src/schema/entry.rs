@@ -127,12 +127,12 @@ impl TableSchema {
     fn append_columns(&self, index: usize, image: &[u8], out: &mut Vec<u8>) -> Result<Nulls> {
         let start = out.len();
         let nulls = self.append_values(index, image, out)?;
-        self.hash_if_asked(index, start, out);
+        self.hash_if_required(index, start, out);
         Ok(nulls)
     }
 
     /// Replaces everything from `start` on by its hash, if the index requires that.
-    pub(super) fn hash_if_asked(&self, index: usize, start: usize, out: &mut Vec<u8>) {
+    pub(super) fn hash_if_required(&self, index: usize, start: usize, out: &mut Vec<u8>) {
         if self.indexes[index].kind == IndexKind::UniqueHash {
             // A collision-resistant hash: a row with the same hash as a different value would be refused, or
             // replaced.

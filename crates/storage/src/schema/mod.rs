@@ -107,15 +107,15 @@ pub struct TableSchema {
     dependencies: Vec<u64>,
     /// The same for the clustered index alone.
     clustered_dependencies: u64,
-    numbers: Option<Numbers>,
+    counter: Option<Counter>,
 }
 
 /// Column that numbers rows (AUTO_INCREMENT), and the id under which the highest number of a deleted row is
 /// kept.
 #[derive(Clone, Copy, Debug)]
-struct Numbers {
+struct Counter {
     column: usize,
-    kept: IndexId,
+    id: IndexId,
     /// Its bit among those of indexed columns; all bits where there are more than 64.
     dependency: u64,
 }
@@ -186,19 +186,19 @@ impl TableSchema {
             indexed_columns,
             dependencies,
             clustered_dependencies,
-            numbers: None,
+            counter: None,
         })
     }
 
     /// Declares that `column` numbers the rows: the highest number of a row that is deleted, or gets another
-    /// number, is kept under `kept`, so that it is not assigned again
-    /// ([`WriteSet::raise_number`](crate::WriteSet::raise_number)). Has no effect in memory and temporary
+    /// number, is kept under `id`, so that it is not assigned again
+    /// ([`WriteSet::raise_counter`](crate::WriteSet::raise_counter)). Has no effect in memory and temporary
     /// tables.
-    pub fn with_numbers(mut self, column: usize, kept: IndexId) -> Self {
+    pub fn with_counter(mut self, column: usize, id: IndexId) -> Self {
         if self.clustered_id().engine() == EngineKind::RocksDb {
-            self.numbers = Some(Numbers {
+            self.counter = Some(Counter {
                 column,
-                kept,
+                id,
                 dependency: dependency(&self.indexed_columns, column),
             });
         }
@@ -206,8 +206,8 @@ impl TableSchema {
     }
 
     /// Returns the id under which the highest number of a deleted row is kept; `None` if it is not kept.
-    pub fn kept_number(&self) -> Option<IndexId> {
-        self.numbers.map(|numbers| numbers.kept)
+    pub fn counter_id(&self) -> Option<IndexId> {
+        self.counter.map(|counter| counter.id)
     }
 
     /// Returns the number of the index in which rows are stored; `None` for the hidden row id. If the result
@@ -346,7 +346,7 @@ impl TableSchema {
             let column = &self.columns[part.column];
             sort_key::append(value, &column.data_type, column.nullability, part.prefix, out)?;
         }
-        self.hash_if_asked(number, start, out);
+        self.hash_if_required(number, start, out);
         Ok(())
     }
 

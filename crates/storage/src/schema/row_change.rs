@@ -6,7 +6,7 @@ use super::entry::{EntryKind, hash_entry};
 use super::{Clustered, TableSchema};
 use crate::error::{Error, Result};
 use crate::key::{IndexId, RowId};
-use crate::write_set::{RowIdPlace, WriteSet};
+use crate::write_set::{RowIdLocation, WriteSet};
 
 /// Buffer for a key without an allocation.
 type KeyBuffer = SmallVec<[u8; 64]>;
@@ -62,7 +62,7 @@ impl TableSchema {
                 let id = write_set.allocate_row_id();
                 row_key.extend_from_slice(&hidden.rows.to_be_bytes());
                 row_key.extend_from_slice(&id.to_be_bytes());
-                write_set.put_parts(&hash_entry(hidden.hash, image, id), &[], RowIdPlace::KeyEnd);
+                write_set.put_parts(&hash_entry(hidden.hash, image, id), &[], RowIdLocation::KeyEnd);
                 Some(id)
             }
         };
@@ -116,8 +116,8 @@ impl TableSchema {
             return Ok(());
         }
         if self
-            .numbers
-            .is_some_and(|numbers| changed & numbers.dependency != 0)
+            .counter
+            .is_some_and(|counter| changed & counter.dependency != 0)
         {
             self.keep_number(before.image, write_set)?;
         }
@@ -132,10 +132,10 @@ impl TableSchema {
 
     /// Keeps the number of a row that is deleted, or gets another number: it must not be assigned again.
     fn keep_number(&self, image: &[u8], write_set: &mut WriteSet) -> Result<()> {
-        if let Some(numbers) = self.numbers
-            && let Some(number) = self.image(image).column(numbers.column)?.counted()
+        if let Some(counter) = self.counter
+            && let Some(number) = self.image(image).column(counter.column)?.counted()
         {
-            write_set.raise_number(numbers.kept, number);
+            write_set.raise_counter(counter.id, number);
         }
         Ok(())
     }
@@ -152,9 +152,9 @@ impl TableSchema {
         match self.append_entry_key(index, image, row_key, &mut key)? {
             EntryKind::Unique => {
                 let place = if id.is_some() {
-                    RowIdPlace::ValueEnd
+                    RowIdLocation::ValueEnd
                 } else {
-                    RowIdPlace::None
+                    RowIdLocation::None
                 };
                 write_set.put_parts(&key, &[&[0, 0], &row_key[IndexId::LENGTH..]], place);
             }
@@ -175,7 +175,7 @@ impl TableSchema {
     ) -> Result<()> {
         let mut key = Vec::with_capacity(64);
         let place = match self.append_entry_key(index, image, row_key, &mut key)? {
-            EntryKind::Unique => RowIdPlace::None,
+            EntryKind::Unique => RowIdLocation::None,
             EntryKind::Shared { .. } => key_place(id),
         };
         write_set.delete_placed(&key, place);
@@ -247,10 +247,10 @@ impl TableSchema {
     }
 }
 
-fn key_place(id: Option<RowId>) -> RowIdPlace {
+fn key_place(id: Option<RowId>) -> RowIdLocation {
     if id.is_some() {
-        RowIdPlace::KeyEnd
+        RowIdLocation::KeyEnd
     } else {
-        RowIdPlace::None
+        RowIdLocation::None
     }
 }

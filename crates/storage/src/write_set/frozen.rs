@@ -16,11 +16,11 @@ pub struct FrozenWriteSet {
 
 /// Write set to which nothing is added any more; its transaction is not placed in the log yet. It is already in
 /// shared memory, so that assigning its version is cheap.
-pub struct CompleteWriteSet(Arc<FrozenWriteSet>);
+pub struct SealedWriteSet(Arc<FrozenWriteSet>);
 
-impl CompleteWriteSet {
+impl SealedWriteSet {
     pub(super) fn new(set: WriteSet) -> Self {
-        CompleteWriteSet(Arc::new(FrozenWriteSet::new(set, Version::MAX)))
+        SealedWriteSet(Arc::new(FrozenWriteSet::new(set, Version::MAX)))
     }
 
     /// Assigns the version of its transaction, as [`WriteSet::assign_version`] does.
@@ -119,9 +119,9 @@ impl FrozenWriteSet {
         self.set.deleted_ranges()
     }
 
-    /// Returns the numbers that it raises: [`WriteSet::raise_number`].
-    pub fn numbers(&self) -> &[(IndexId, u64)] {
-        self.set.numbers()
+    /// Returns the numbers that it raises: [`WriteSet::raise_counter`].
+    pub fn counters(&self) -> &[(IndexId, u64)] {
+        self.set.counters()
     }
 
     /// Returns the numbers of all entries, not in key order.

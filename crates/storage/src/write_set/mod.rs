@@ -18,7 +18,7 @@
 //! - **Range deletes come first**: they are applied before all entries of the set, regardless of the order of
 //!   calls. [`WriteSet::delete_range`] turns existing entries in the range into deletes, so that the result is
 //!   that of the calls in order.
-//! - **Numbers only rise**: [`WriteSet::raise_number`] requests that a number kept for a table be at least a
+//! - **Numbers only rise**: [`WriteSet::raise_counter`] requests that a number kept for a table be at least a
 //!   given one. The engine compares, in log order, so that transactions that raise the same number need not
 //!   wait for each other.
 //! - **Large sets keep only their keys in memory**: after [`WriteSet::spill_to`], values go to a file
@@ -35,7 +35,7 @@ use std::fmt;
 
 use paceline_types::Version;
 
-pub use frozen::{CompleteWriteSet, EntryIndex, FrozenWriteSet, MarkedWriteSet};
+pub use frozen::{EntryIndex, FrozenWriteSet, MarkedWriteSet, SealedWriteSet};
 use order::{BYTES_PER_KEY, Order, Position};
 use slot::{IN_FILE, KeySlot, Slot, ValueSlot};
 use spilled::SpilledValues;
@@ -58,7 +58,7 @@ pub enum Change<'a> {
 
 /// Place of a row id in an entry whose row the same transaction inserts, so that its version is not known yet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum RowIdPlace {
+pub enum RowIdLocation {
     /// Nowhere.
     None,
     /// In the key's last 12 bytes.
@@ -69,22 +69,22 @@ pub enum RowIdPlace {
     KeyAndValueEnd,
 }
 
-impl RowIdPlace {
+impl RowIdLocation {
     fn of(in_key: bool, in_value: bool) -> Self {
         match (in_key, in_value) {
-            (false, false) => RowIdPlace::None,
-            (true, false) => RowIdPlace::KeyEnd,
-            (false, true) => RowIdPlace::ValueEnd,
-            (true, true) => RowIdPlace::KeyAndValueEnd,
+            (false, false) => RowIdLocation::None,
+            (true, false) => RowIdLocation::KeyEnd,
+            (false, true) => RowIdLocation::ValueEnd,
+            (true, true) => RowIdLocation::KeyAndValueEnd,
         }
     }
 
     fn in_key(self) -> bool {
-        matches!(self, RowIdPlace::KeyEnd | RowIdPlace::KeyAndValueEnd)
+        matches!(self, RowIdLocation::KeyEnd | RowIdLocation::KeyAndValueEnd)
     }
 
     fn in_value(self) -> bool {
-        matches!(self, RowIdPlace::ValueEnd | RowIdPlace::KeyAndValueEnd)
+        matches!(self, RowIdLocation::ValueEnd | RowIdLocation::KeyAndValueEnd)
     }
 }
 
@@ -107,7 +107,7 @@ pub struct Mark {
     arena: usize,
     spilled: u64,
     ranges: u32,
-    numbers: u32,
+    counters: u32,
     row_ordinal: u32,
     memory_engine_bytes: u64,
 }
@@ -119,7 +119,7 @@ impl Mark {
         arena: 0,
         spilled: 0,
         ranges: 0,
-        numbers: 0,
+        counters: 0,
         row_ordinal: 0,
         memory_engine_bytes: 0,
     };
@@ -133,7 +133,7 @@ pub struct WriteSet {
     undo: Vec<Undo>,
     ranges: Vec<KeyRange>,
     /// Requested minimums of numbers; a number may occur once per mark.
-    numbers: Vec<(IndexId, u64)>,
+    counters: Vec<(IndexId, u64)>,
     /// Ordinal of the next row without a primary key.
     row_ordinal: u32,
     memory_engine_bytes: u64,
@@ -158,7 +158,7 @@ impl WriteSet {
             order: Order::new(),
             undo: Vec::new(),
             ranges: Vec::new(),
-            numbers: Vec::new(),
+            counters: Vec::new(),
             row_ordinal: 0,
             memory_engine_bytes: 0,
             protected: Mark::START,
@@ -191,12 +191,12 @@ impl WriteSet {
 
     /// Sets the value of `key` to `payload`; the version will be added before it.
     pub fn put(&mut self, key: &[u8], payload: &[u8]) {
-        self.put_parts(key, &[payload], RowIdPlace::None);
+        self.put_parts(key, &[payload], RowIdLocation::None);
     }
 
     /// Puts a value as [`put`](Self::put) does, with a payload in several parts, and the place of a row id that
     /// is still a placeholder.
-    pub fn put_parts(&mut self, key: &[u8], payload: &[&[u8]], row_id: RowIdPlace) {
+    pub fn put_parts(&mut self, key: &[u8], payload: &[&[u8]], row_id: RowIdLocation) {
         let length = VERSION_LENGTH + payload.iter().map(|part| part.len()).sum::<usize>();
         if EngineKind::of_key(key) == EngineKind::Memory {
             self.memory_engine_bytes += (key.len() + length) as u64;
@@ -235,11 +235,11 @@ impl WriteSet {
 
     /// Deletes `key`. The entry stays, because the engine may have the key.
     pub fn delete(&mut self, key: &[u8]) {
-        self.delete_placed(key, RowIdPlace::None);
+        self.delete_placed(key, RowIdLocation::None);
     }
 
     /// Deletes a key as [`delete`](Self::delete) does; it may end with the placeholder of a row id.
-    pub fn delete_placed(&mut self, key: &[u8], row_id: RowIdPlace) {
+    pub fn delete_placed(&mut self, key: &[u8], row_id: RowIdLocation) {
         let entry = self.entry_for(key, row_id.in_key());
         self.entries[entry].value = ValueSlot::DELETED;
     }
@@ -260,17 +260,17 @@ impl WriteSet {
 
     /// Requests that the number kept under `id` be at least `number`. The number is deleted with its id's
     /// range, like other keys.
-    pub fn raise_number(&mut self, id: IndexId, number: u64) {
-        let since_mark = &mut self.numbers[self.protected.numbers as usize..];
+    pub fn raise_counter(&mut self, id: IndexId, number: u64) {
+        let since_mark = &mut self.counters[self.protected.counters as usize..];
         match since_mark.iter_mut().find(|(known, _)| *known == id) {
             Some((_, known)) => *known = number.max(*known),
-            None => self.numbers.push((id, number)),
+            None => self.counters.push((id, number)),
         }
     }
 
-    /// Returns the requests of [`raise_number`](Self::raise_number).
-    pub fn numbers(&self) -> &[(IndexId, u64)] {
-        &self.numbers
+    /// Returns the requests of [`raise_counter`](Self::raise_counter).
+    pub fn counters(&self) -> &[(IndexId, u64)] {
+        &self.counters
     }
 
     /// Returns the id of the next row that the transaction inserts into a table without a primary key; its
@@ -367,7 +367,7 @@ impl WriteSet {
             arena: self.arena.len(),
             spilled: self.spilled.as_ref().map_or(0, |spilled| spilled.end()),
             ranges: self.ranges.len() as u32,
-            numbers: self.numbers.len() as u32,
+            counters: self.counters.len() as u32,
             row_ordinal: self.row_ordinal,
             memory_engine_bytes: self.memory_engine_bytes,
         };
@@ -407,7 +407,7 @@ impl WriteSet {
             spilled.truncate(mark.spilled);
         }
         self.ranges.truncate(mark.ranges as usize);
-        self.numbers.truncate(mark.numbers as usize);
+        self.counters.truncate(mark.counters as usize);
         self.row_ordinal = mark.row_ordinal;
         self.memory_engine_bytes = mark.memory_engine_bytes;
         self.protected = mark;
@@ -427,7 +427,7 @@ impl WriteSet {
         let mut taken = WriteSet::new();
         for number in mark.entries as usize..self.entries.len() {
             let Entry { key, value } = self.entries[number];
-            let row_id = RowIdPlace::of(key.row_id_at_end(), value.row_id_at_end());
+            let row_id = RowIdLocation::of(key.row_id_at_end(), value.row_id_at_end());
             let key = self.bytes(key.slot());
             match self.change(number) {
                 Change::Put(value) => taken.put_parts(key, &[&value[VERSION_LENGTH..]], row_id),
@@ -435,8 +435,8 @@ impl WriteSet {
             }
         }
         taken
-            .numbers
-            .extend_from_slice(&self.numbers[mark.numbers as usize..]);
+            .counters
+            .extend_from_slice(&self.counters[mark.counters as usize..]);
         self.rollback_to(mark);
         taken
     }
@@ -452,8 +452,8 @@ impl WriteSet {
 
     /// Prepares the set for [`assign_version`](Self::assign_version), in the transaction's own thread, to leave
     /// less work for the log stage.
-    pub fn complete(self) -> CompleteWriteSet {
-        CompleteWriteSet::new(self)
+    pub fn complete(self) -> SealedWriteSet {
+        SealedWriteSet::new(self)
     }
 
     fn freeze(&mut self, version: Version) {

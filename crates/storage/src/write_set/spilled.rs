@@ -59,7 +59,7 @@ impl std::ops::Deref for SharedValue {
 pub(super) struct SpilledValues {
     file: SpillFile,
     /// Bytes that the file does not have yet.
-    behind: Vec<u8>,
+    unwritten: Vec<u8>,
     version: ValueVersion,
     /// Error of a row id that could not be patched, so that the values must not be read.
     failed: Option<std::io::Error>,
@@ -69,7 +69,7 @@ impl SpilledValues {
     pub(super) fn new(file: SpillFile, version: ValueVersion) -> Self {
         SpilledValues {
             file,
-            behind: Vec::new(),
+            unwritten: Vec::new(),
             version,
             failed: None,
         }
@@ -80,26 +80,26 @@ impl SpilledValues {
     }
 
     pub(super) fn end(&self) -> u64 {
-        self.file.length() + self.behind.len() as u64
+        self.file.length() + self.unwritten.len() as u64
     }
 
     /// Appends a value, preceded by its version. Returns its start.
     pub(super) fn append(&mut self, payload: &[&[u8]]) -> u64 {
         let start = self.end();
         let version: [u8; VERSION_LENGTH] = self.version.as_version().to_be_bytes();
-        self.behind.extend_from_slice(&version);
+        self.unwritten.extend_from_slice(&version);
         for part in payload {
-            self.behind.extend_from_slice(part);
+            self.unwritten.extend_from_slice(part);
         }
         start
     }
 
     pub(super) fn write(&mut self) -> Result<()> {
-        if self.behind.len() < WRITTEN_AT_ONCE {
+        if self.unwritten.len() < WRITTEN_AT_ONCE {
             return Ok(());
         }
-        self.file.append(&self.behind).map_err(spill_error)?;
-        self.behind.clear();
+        self.file.append(&self.unwritten).map_err(spill_error)?;
+        self.unwritten.clear();
         Ok(())
     }
 
@@ -107,7 +107,7 @@ impl SpilledValues {
     /// reader may be using it.
     pub(super) fn truncate(&mut self, end: u64) {
         let written = self.file.length();
-        self.behind.truncate(end.saturating_sub(written) as usize);
+        self.unwritten.truncate(end.saturating_sub(written) as usize);
     }
 
     /// Returns a value like [`Self::bytes`], to be kept while the set changes.
@@ -122,7 +122,7 @@ impl SpilledValues {
         // The buffer is always written as a whole: no value is in both.
         match start.checked_sub(self.file.length()) {
             None => self.file.bytes(start, length),
-            Some(start) => &self.behind[start as usize..start as usize + length],
+            Some(start) => &self.unwritten[start as usize..start as usize + length],
         }
     }
 
@@ -133,7 +133,9 @@ impl SpilledValues {
                     self.failed.get_or_insert(error);
                 }
             }
-            Some(start) => self.behind[start as usize..start as usize + bytes.len()].copy_from_slice(&bytes),
+            Some(start) => {
+                self.unwritten[start as usize..start as usize + bytes.len()].copy_from_slice(&bytes)
+            }
         }
     }
 

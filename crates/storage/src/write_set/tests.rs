@@ -147,8 +147,8 @@ fn freezing_writes_the_version_everywhere() {
     let id = set.allocate_row_id();
     assert!(id.is_placeholder());
     let key = [b"tbl1".as_slice(), &id.to_be_bytes()].concat();
-    set.put_parts(&key, &[b"image"], RowIdPlace::KeyEnd);
-    set.put_parts(b"tbl2-unique", &[&id.to_be_bytes()], RowIdPlace::ValueEnd);
+    set.put_parts(&key, &[b"image"], RowIdLocation::KeyEnd);
+    set.put_parts(b"tbl2-unique", &[&id.to_be_bytes()], RowIdLocation::ValueEnd);
     set.delete(b"tbl3-gone");
     let version = Version::new(3, 77);
     let frozen = set.assign_version(version);
@@ -181,11 +181,11 @@ fn values_in_a_file_carry_the_mark_from_the_beginning() {
     assert_eq!(set.version_mark(), Some(mark));
     let id = set.allocate_row_id();
     let key = [b"tbl1".as_slice(), &id.to_be_bytes()].concat();
-    set.put_parts(&key, &[b"image"], RowIdPlace::KeyEnd);
-    set.put_parts(b"tbl2-unique", &[&id.to_be_bytes()], RowIdPlace::ValueEnd);
+    set.put_parts(&key, &[b"image"], RowIdLocation::KeyEnd);
+    set.put_parts(b"tbl2-unique", &[&id.to_be_bytes()], RowIdLocation::ValueEnd);
     set.put(b"tbl2-long", &[7; 100]);
     set.write_spilled().unwrap();
-    set.put_parts(b"tbl2-behind", &[&id.to_be_bytes()], RowIdPlace::ValueEnd);
+    set.put_parts(b"tbl2-behind", &[&id.to_be_bytes()], RowIdLocation::ValueEnd);
     let version = Version::new(4, 77);
     let frozen = set.assign_mark(mark).unwrap().placed_at(version);
     assert_eq!(frozen.version(), version);
@@ -237,16 +237,16 @@ fn rewriting_a_row_does_not_grow_the_set() {
 fn numbers_are_rolled_back_and_taken_out() {
     let (a, b) = (IndexId::new(1030), IndexId::new(1031));
     let mut set = WriteSet::new();
-    set.raise_number(a, 5);
-    set.raise_number(a, 3);
+    set.raise_counter(a, 5);
+    set.raise_counter(a, 3);
     let mark = set.mark();
-    set.raise_number(a, 4);
-    set.raise_number(b, 1);
-    set.raise_number(a, 9);
-    assert_eq!(set.numbers(), [(a, 5), (a, 9), (b, 1)]);
+    set.raise_counter(a, 4);
+    set.raise_counter(b, 1);
+    set.raise_counter(a, 9);
+    assert_eq!(set.counters(), [(a, 5), (a, 9), (b, 1)]);
     set.rollback_to(mark);
-    assert_eq!(set.numbers(), [(a, 5)]);
-    set.raise_number(b, 2);
-    assert_eq!(set.take_since(mark).numbers(), [(b, 2)]);
-    assert_eq!(set.numbers(), [(a, 5)]);
+    assert_eq!(set.counters(), [(a, 5)]);
+    set.raise_counter(b, 2);
+    assert_eq!(set.take_since(mark).counters(), [(b, 2)]);
+    assert_eq!(set.counters(), [(a, 5)]);
 }

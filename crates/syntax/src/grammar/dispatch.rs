@@ -7,6 +7,7 @@ use crate::error::Result;
 use crate::lexer::Token;
 use crate::statement::definition::DdlStatement;
 use crate::statement::*;
+use paceline_types::AccessMode;
 
 impl Parser<'_> {
     /// The statement at the cursor, and what ends it.

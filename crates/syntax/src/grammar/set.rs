@@ -6,6 +6,7 @@ use crate::ast::VariableScope;
 use crate::error::Result;
 use crate::lexer::Token;
 use crate::statement::*;
+use paceline_types::{AccessMode, IsolationLevel};
 
 impl Parser<'_> {
     /// SET.

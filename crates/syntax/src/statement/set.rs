@@ -3,8 +3,8 @@
 use crate::ast::Expr;
 
 use super::account::{AccountName, PasswordSpec};
-use super::transaction::{AccessMode, IsolationLevel};
 use crate::ast::VariableScope;
+use paceline_types::{AccessMode, IsolationLevel};
 
 /// One part of `SET`.
 #[derive(Debug, Clone, PartialEq)]

@@ -1,26 +1,6 @@
 //! Transactions and savepoints.
 
-/// A transaction's isolation.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum IsolationLevel {
-    /// `READ UNCOMMITTED`.
-    ReadUncommitted,
-    /// `READ COMMITTED`.
-    ReadCommitted,
-    /// `REPEATABLE READ`.
-    RepeatableRead,
-    /// `SERIALIZABLE`.
-    Serializable,
-}
-
-/// What a transaction may do.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum AccessMode {
-    /// `READ ONLY`.
-    ReadOnly,
-    /// `READ WRITE`.
-    ReadWrite,
-}
+use paceline_types::AccessMode;
 
 /// Transactions and savepoints.
 #[derive(Debug, Clone, PartialEq, Eq)]

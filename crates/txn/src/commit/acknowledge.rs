@@ -4,7 +4,7 @@ use paceline_types::LogPosition;
 
 /// Extent of newly durable log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct MadeDurable {
+pub struct DurableExtent {
     /// Position up to which the log is durable here.
     pub durable: LogPosition,
     /// End of the last new transaction that is sent to replicas. `None` if there is none: only events of the
@@ -25,15 +25,15 @@ pub trait Acknowledger: Send + Sync {
     /// later acknowledgements are reported through [`crate::TransactionManager::acknowledge`]. The leader calls
     /// this in log order: it must not block. The new part of the log is sent to replicas when this has
     /// returned.
-    fn made_durable(&self, made: MadeDurable) -> LogPosition;
+    fn on_durable(&self, made: DurableExtent) -> LogPosition;
 }
 
 /// Acknowledges everything that is durable, without waiting for replicas.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct AcknowledgeAtOnce;
+pub struct ImmediateAcknowledger;
 
-impl Acknowledger for AcknowledgeAtOnce {
-    fn made_durable(&self, made: MadeDurable) -> LogPosition {
+impl Acknowledger for ImmediateAcknowledger {
+    fn on_durable(&self, made: DurableExtent) -> LogPosition {
         made.durable
     }
 }

@@ -72,14 +72,14 @@ impl Batch {
     }
 
     /// Counts one more transaction that is placed and has released its locks.
-    pub(crate) fn placed(&self) {
+    pub(crate) fn report_placed(&self) {
         if self.unplaced.fetch_sub(1, Ordering::AcqRel) == 1 {
             self.observer.placed();
         }
     }
 
     /// Counts one more transaction that is published or has failed.
-    pub(crate) fn done(&self, outcome: Outcome) {
+    pub(crate) fn deliver(&self, outcome: Outcome) {
         {
             let mut result = self.result.lock();
             match (&outcome.result, &mut *result) {
@@ -99,9 +99,9 @@ impl Batch {
 
 impl CommitRequest {
     fn stream(&self) -> Option<&CommitStream> {
-        match &self.reply {
-            super::Reply::Session(_) => None,
-            super::Reply::Batch(batch) => Some(batch.stream()),
+        match &self.receiver {
+            super::ResultReceiver::Session(_) => None,
+            super::ResultReceiver::Batch(batch) => Some(batch.stream()),
         }
     }
 
@@ -196,10 +196,10 @@ impl TransactionManager {
             // What was submitted before keeps its position; nothing may follow it.
             stream.fail();
             for _ in 0..refused {
-                batch.placed();
-                batch.done(Outcome {
+                batch.report_placed();
+                batch.deliver(Outcome {
                     result: Err(error.clone()),
-                    _escort: None,
+                    _attachments: None,
                 });
             }
         }

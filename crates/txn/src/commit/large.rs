@@ -16,9 +16,9 @@
 //! A crash before the log's index names the file leaves nothing of the transaction. After a later crash,
 //! recovery replays it from the log and does not need the table files.
 
-use super::acknowledge::MadeDurable;
+use super::acknowledge::DurableExtent;
 use super::log_stage::{WrittenGroup, source_record};
-use super::{CommitRequest, Committed, Ending, Outcome, PlacedTransaction, Rows};
+use super::{CommitPlace, CommitRequest, CommitRows, Completion, Outcome, PlacedTransaction};
 use crate::error::{Error, Result};
 use crate::manager::{Core, unix_seconds};
 use crate::sync_point::CommitStep;
@@ -43,7 +43,7 @@ pub(crate) struct BuiltRows {
 impl Core {
     /// Brings a complete transaction, whose events are in a file, into the form in which it is committed. Runs
     /// in its session's thread, for as long as the disk takes.
-    pub(crate) fn seal_large(&self, events: &mut EventGroupBuffer, writes: WriteSet) -> Result<Rows> {
+    pub(crate) fn seal_large(&self, events: &mut EventGroupBuffer, writes: WriteSet) -> Result<CommitRows> {
         crate::lock::owner::blocking(|| {
             events.seal()?;
             let is_worth_it =
@@ -54,11 +54,11 @@ impl Core {
                 None => None,
             };
             let Some(mark) = mark else {
-                return Ok(Rows::InMemory(writes.complete()));
+                return Ok(CommitRows::InMemory(writes.complete()));
             };
             let set = writes.assign_mark(mark)?;
             let files = self.storage.build_rows(&set)?;
-            Ok(Rows::Built(Box::new(BuiltRows { set, files })))
+            Ok(CommitRows::Built(Box::new(BuiltRows { set, files })))
         })
     }
 
@@ -114,8 +114,8 @@ impl Core {
             mut events,
             rows,
             replication,
-            reply,
-            escort,
+            receiver,
+            attachments,
             gtid: choice,
         } = request;
         if choice.is_replicated() {
@@ -129,19 +129,19 @@ impl Core {
         };
         let (writes, built) = rows.place(version);
         let transaction = PlacedTransaction {
-            committed: Committed {
+            committed: CommitPlace {
                 gtid: (replication != Replication::LocalOnly).then_some(gtid),
                 version,
             },
             is_replicated: choice.is_replicated(),
             writes,
             built,
-            reply,
-            escort,
-            ending: Ending::Aside,
+            receiver,
+            attachments,
+            completion: Completion::OwnThread,
         };
         if let Err(error) = placed {
-            return self.lose(
+            return self.fail_written(
                 vec![transaction],
                 &format!("cannot write the binary log: {error}"),
             );
@@ -163,7 +163,7 @@ impl Core {
         self.positions.advance_durable(version);
         self.sync_points.reach(CommitStep::Durable);
         let is_own = transaction.committed.gtid.is_some() && !transaction.is_replicated;
-        self.acknowledge_durable(MadeDurable {
+        self.acknowledge_durable(DurableExtent {
             durable: version,
             replicated: transaction.committed.gtid.map(|_| version),
             own: is_own.then_some(version),
@@ -182,7 +182,7 @@ impl Core {
 impl PlacedTransaction {
     /// Releases the locks, frees the memory and notifies the session, in a separate thread: other transactions
     /// are published meanwhile.
-    pub(super) fn tell_aside(self, result: Result<Committed>) {
+    pub(super) fn report_in_thread(self, result: Result<CommitPlace>) {
         let cell = Arc::new(parking_lot::Mutex::new(Some((self, result))));
         let end = {
             let cell = cell.clone();
@@ -203,20 +203,20 @@ impl PlacedTransaction {
         }
     }
 
-    fn end(self, result: Result<Committed>) {
+    fn end(self, result: Result<CommitPlace>) {
         let PlacedTransaction {
-            reply,
-            mut escort,
+            receiver,
+            mut attachments,
             writes,
             built,
             ..
         } = self;
-        escort.locks.release();
-        reply.placed();
+        attachments.locks.release();
+        receiver.report_placed();
         drop((writes, built));
-        reply.done(Outcome {
+        receiver.deliver(Outcome {
             result,
-            _escort: Some(escort),
+            _attachments: Some(attachments),
         });
     }
 }

@@ -3,14 +3,14 @@
 //! One leader at a time is in this stage, under the mutex of [`LogStage`]; rotation and checkpoint events take
 //! the same mutex. The order of the steps is the protocol; see the crate's README.
 
-use super::acknowledge::MadeDurable;
-use super::{CommitRequest, Committed, Ending, PlacedTransaction};
+use super::acknowledge::DurableExtent;
+use super::{CommitPlace, CommitRequest, Completion, PlacedTransaction};
 use crate::config::{GtidStrictMode, LockRelease, SyncBinlog};
 use crate::error::{Error, Result};
 use crate::manager::{Core, unix_seconds};
 use crate::positions::Durability;
 use crate::sync_point::CommitStep;
-use crate::transaction::{GtidChoice, Numbers, Replication};
+use crate::transaction::{GtidChoice, Replication, SequenceSource};
 use paceline_binlog::event::EventFlags;
 use paceline_binlog::group::GroupSize;
 use paceline_binlog::{
@@ -83,7 +83,7 @@ impl LogStage {
         };
         let gtid = match &request.gtid {
             &GtidChoice::Next { domain_id, server_id } => next(domain_id, server_id)?,
-            GtidChoice::ReplicatedFrom(given, mark) if mark.numbers == Numbers::Ours => {
+            GtidChoice::ReplicatedFrom(given, mark) if mark.numbers == SequenceSource::Local => {
                 next(given.domain_id, given.server_id)?
             }
             &GtidChoice::Given(given)
@@ -163,7 +163,9 @@ impl Core {
         self.sync_points.reach(CommitStep::Placed);
         let written = match self.log.append(&stage.group) {
             Ok(end) => end,
-            Err(error) => return self.lose(transactions, &format!("cannot write the binary log: {error}")),
+            Err(error) => {
+                return self.fail_written(transactions, &format!("cannot write the binary log: {error}"));
+            }
         };
         assert_eq!(written, stage.group.end(), "the group ends where it was placed");
         self.positions.advance_written(written);
@@ -172,15 +174,15 @@ impl Core {
             .insert(transactions.iter().map(|transaction| &transaction.writes));
         self.sync_points.reach(CommitStep::InOverlay);
         // Only now: the next holder of such a lock finds the row in the overlay (invariant 6).
-        let small = |transaction: &PlacedTransaction| transaction.ending == Ending::AtOnce;
+        let small = |transaction: &PlacedTransaction| transaction.completion == Completion::Inline;
         if config.lock_release == LockRelease::Early {
             for transaction in transactions.iter_mut().filter(|one| small(one)) {
-                transaction.escort.locks.release();
+                transaction.attachments.locks.release();
             }
         }
         self.sync_points.reach(CommitStep::LocksReleased);
         for transaction in transactions.iter().filter(|one| small(one)) {
-            transaction.reply.placed();
+            transaction.receiver.report_placed();
         }
         self.counters
             .commits
@@ -193,7 +195,7 @@ impl Core {
         match config.sync_binlog {
             SyncBinlog::EveryGroup => {
                 if let Err(error) = self.sync_log() {
-                    return self.lose(transactions, &error);
+                    return self.fail_written(transactions, &error);
                 }
                 self.sync_points.reach(CommitStep::Durable);
                 let sent = || {
@@ -202,7 +204,7 @@ impl Core {
                 };
                 let own = || sent().filter(|transaction| !transaction.is_replicated);
                 let end = |last: &PlacedTransaction| last.committed.version;
-                self.acknowledge_durable(MadeDurable {
+                self.acknowledge_durable(DurableExtent {
                     durable: self.positions.durable(),
                     replicated: sent().next_back().map(end),
                     own: own().next_back().map(end),
@@ -307,8 +309,8 @@ impl Core {
                 mut events,
                 rows,
                 replication,
-                reply,
-                escort,
+                receiver,
+                attachments,
                 gtid: choice,
             } = request;
             if let Some(record) = source_record(&choice) {
@@ -329,18 +331,18 @@ impl Core {
             end = placed.end;
             used.push(events);
             let (writes, built) = rows.place(placed.end);
-            let ending = Ending::of(&writes);
+            let completion = Completion::of(&writes);
             transactions.push(PlacedTransaction {
-                committed: Committed {
+                committed: CommitPlace {
                     gtid: (replication != Replication::LocalOnly).then_some(gtid),
                     version: placed.end,
                 },
                 is_replicated: choice.is_replicated(),
                 writes,
                 built,
-                reply,
-                escort,
-                ending,
+                receiver,
+                attachments,
+                completion,
             });
         }
         self.buffers.give_back(used);
@@ -362,8 +364,8 @@ impl Core {
     }
 
     /// Reports newly durable log to the acknowledger, and allows it to be sent.
-    pub(super) fn acknowledge_durable(&self, made: MadeDurable) {
-        let acknowledged = self.acknowledger.made_durable(made);
+    pub(super) fn acknowledge_durable(&self, made: DurableExtent) {
+        let acknowledged = self.acknowledger.on_durable(made);
         self.positions
             .advance_acknowledged(acknowledged, Durability::Required);
         self.sendable.advance(made.durable);
@@ -379,10 +381,10 @@ impl Core {
     }
 
     /// Ends transactions that are written but will never be acknowledged, and stops the server.
-    pub(super) fn lose(&self, transactions: Vec<PlacedTransaction>, message: &str) {
+    pub(super) fn fail_written(&self, transactions: Vec<PlacedTransaction>, message: &str) {
         let error = self.fatal(message);
         for transaction in transactions {
-            transaction.tell(Err(error.clone()));
+            transaction.report(Err(error.clone()));
         }
     }
 
@@ -434,7 +436,7 @@ impl Core {
     pub(crate) fn reach_in_stage(&self, position: LogPosition, moves: PositionChange) {
         self.positions.advance_written(position);
         self.positions.advance_durable(position);
-        self.acknowledge_durable(MadeDurable {
+        self.acknowledge_durable(DurableExtent {
             durable: position,
             replicated: None,
             own: None,

@@ -26,7 +26,7 @@ pub(crate) mod queue;
 pub(crate) mod ticket;
 
 use crate::error::Result;
-use crate::lock::metadata::TransactionMetadata;
+use crate::lock::metadata::TransactionMetadataLocks;
 use crate::lock::owner::LockOwner;
 use crate::lock::{HeldLocks, LockManager, MetadataGuard};
 use crate::session::Session;
@@ -34,7 +34,7 @@ use crate::transaction::{GtidChoice, Replication};
 use batch::Batch;
 use large::BuiltRows;
 use paceline_binlog::EventGroupBuffer;
-use paceline_storage::{BuildId, CompleteWriteSet, FrozenWriteSet, RowFiles};
+use paceline_storage::{BuildId, FrozenWriteSet, RowFiles, SealedWriteSet};
 use paceline_types::{Gtid, Version};
 use std::sync::Arc;
 use std::time::Instant;
@@ -42,7 +42,7 @@ use ticket::Ticket;
 
 /// GTID and version of a placed transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Committed {
+pub(crate) struct CommitPlace {
     /// `None` for a transaction that is not replicated.
     pub(crate) gtid: Option<Gtid>,
     pub(crate) version: Version,
@@ -51,43 +51,43 @@ pub(crate) struct Committed {
 /// Metadata locks that a session keeps until its transaction is published. They travel through the pipeline, so
 /// they are released even if the session is dropped meanwhile.
 #[derive(Default)]
-pub(crate) struct Kept {
-    pub(crate) _metadata: TransactionMetadata,
+pub(crate) struct RetainedMetadataLocks {
+    pub(crate) _metadata: TransactionMetadataLocks,
     pub(crate) _guards: [Option<MetadataGuard>; 2],
     /// Locks that a whole batch shares.
     pub(crate) _shared: Option<Arc<Vec<MetadataGuard>>>,
 }
 
-impl Kept {
+impl RetainedMetadataLocks {
     pub(crate) fn of(guard: MetadataGuard) -> Self {
-        Kept {
+        RetainedMetadataLocks {
             _guards: [Some(guard), None],
-            ..Kept::default()
+            ..RetainedMetadataLocks::default()
         }
     }
 }
 
 /// Attachments of a transaction from the queue to its end. Boxed, as it is passed from stage to stage.
-pub(crate) struct Escort {
-    pub(crate) locks: TravellingLocks,
+pub(crate) struct CommitAttachments {
+    pub(crate) locks: TransferredLocks,
     pub(crate) on_publish: Option<OnPublish>,
     /// Builds that become visible with the transaction.
     pub(crate) builds: Vec<BuildId>,
-    pub(crate) _kept: Kept,
+    pub(crate) _retained: RetainedMetadataLocks,
     pub(crate) queued_at: Instant,
 }
 
-impl Escort {
-    pub(crate) fn new(session: &Session, held: HeldLocks, kept: Kept) -> Box<Self> {
-        Box::new(Escort {
-            locks: TravellingLocks {
+impl CommitAttachments {
+    pub(crate) fn new(session: &Session, held: HeldLocks, kept: RetainedMetadataLocks) -> Box<Self> {
+        Box::new(CommitAttachments {
+            locks: TransferredLocks {
                 manager: session.locks.clone(),
                 owner: session.owner.clone(),
                 held,
             },
             on_publish: None,
             builds: Vec::new(),
-            _kept: kept,
+            _retained: kept,
             queued_at: Instant::now(),
         })
     }
@@ -95,59 +95,59 @@ impl Escort {
 
 /// Result that a session receives.
 pub(crate) struct Outcome {
-    pub(crate) result: Result<Committed>,
+    pub(crate) result: Result<CommitPlace>,
     /// Dropped by the session, or with the ticket.
-    pub(crate) _escort: Option<Box<Escort>>,
+    pub(crate) _attachments: Option<Box<CommitAttachments>>,
 }
 
 /// Receiver of a transaction's result.
 #[derive(Clone)]
-pub(crate) enum Reply {
+pub(crate) enum ResultReceiver {
     /// The session that waits for the transaction.
     Session(Arc<Ticket<Outcome>>),
     /// The batch that the transaction is part of.
     Batch(Arc<Batch>),
 }
 
-impl Reply {
+impl ResultReceiver {
     /// Reports that the transaction is placed and its locks are free.
-    pub(crate) fn placed(&self) {
+    pub(crate) fn report_placed(&self) {
         match self {
-            Reply::Session(_) => {}
-            Reply::Batch(batch) => batch.placed(),
+            ResultReceiver::Session(_) => {}
+            ResultReceiver::Batch(batch) => batch.report_placed(),
         }
     }
 
-    pub(crate) fn done(&self, outcome: Outcome) {
+    pub(crate) fn deliver(&self, outcome: Outcome) {
         match self {
-            Reply::Session(ticket) => ticket.done(outcome),
-            Reply::Batch(batch) => batch.done(outcome),
+            ResultReceiver::Session(ticket) => ticket.deliver(outcome),
+            ResultReceiver::Batch(batch) => batch.deliver(outcome),
         }
     }
 
     /// Asks the session to lead the next group. Returns false if there is no session: the caller must lead.
     pub(crate) fn offer_leadership(&self) -> bool {
         match self {
-            Reply::Session(ticket) => ticket.offer_leadership(),
-            Reply::Batch(_) => false,
+            ResultReceiver::Session(ticket) => ticket.offer_leadership(),
+            ResultReceiver::Batch(_) => false,
         }
     }
 }
 
 /// Row locks that travel with a commit until they are released.
-pub(crate) struct TravellingLocks {
+pub(crate) struct TransferredLocks {
     pub(crate) manager: Arc<LockManager>,
     pub(crate) owner: Arc<LockOwner>,
     pub(crate) held: HeldLocks,
 }
 
-impl TravellingLocks {
+impl TransferredLocks {
     pub(crate) fn release(&mut self) {
         self.manager.release(&self.owner, &mut self.held);
     }
 }
 
-impl Drop for TravellingLocks {
+impl Drop for TransferredLocks {
     fn drop(&mut self) {
         self.release();
     }
@@ -157,42 +157,42 @@ impl Drop for TravellingLocks {
 pub type OnPublish = Box<dyn FnOnce(Version) + Send>;
 
 /// Rows that a transaction writes.
-pub(crate) enum Rows {
-    InMemory(CompleteWriteSet),
+pub(crate) enum CommitRows {
+    InMemory(SealedWriteSet),
     /// In table files as well as in memory.
     Built(Box<BuiltRows>),
 }
 
-impl Rows {
+impl CommitRows {
     /// Assigns the transaction's version. Returns its rows, and its table files if there are any.
     pub(crate) fn place(self, version: Version) -> (Arc<FrozenWriteSet>, Option<RowFiles>) {
         match self {
-            Rows::InMemory(writes) => (writes.placed_at(version), None),
-            Rows::Built(built) => (Arc::new(built.set.placed_at(version)), Some(built.files)),
+            CommitRows::InMemory(writes) => (writes.placed_at(version), None),
+            CommitRows::Built(built) => (Arc::new(built.set.placed_at(version)), Some(built.files)),
         }
     }
 }
 
 /// How a transaction releases its row locks and reports its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Ending {
+pub(crate) enum Completion {
     /// The log stage releases the locks (the publish stage, if they are not released early), and the
     /// publisher's thread notifies the waiters.
-    AtOnce,
+    Inline,
     /// Both are done in a separate thread once the transaction is published: no other commit waits while
     /// thousands of locks are released.
-    Aside,
+    OwnThread,
 }
 
-impl Ending {
+impl Completion {
     /// Number of keys from which on a thread costs less than it saves on the commit path: releasing a lock
     /// takes 0.2 to 1 µs.
-    const ASIDE_FROM: usize = 4096;
+    const OWN_THREAD_MIN_KEYS: usize = 4096;
 
     pub(crate) fn of(writes: &FrozenWriteSet) -> Self {
-        match writes.len() < Self::ASIDE_FROM {
-            true => Ending::AtOnce,
-            false => Ending::Aside,
+        match writes.len() < Self::OWN_THREAD_MIN_KEYS {
+            true => Completion::Inline,
+            false => Completion::OwnThread,
         }
     }
 }
@@ -200,53 +200,57 @@ impl Ending {
 /// Transaction in the queue.
 pub(crate) struct CommitRequest {
     pub(crate) events: EventGroupBuffer,
-    pub(crate) rows: Rows,
+    pub(crate) rows: CommitRows,
     pub(crate) gtid: GtidChoice,
     pub(crate) replication: Replication,
-    pub(crate) reply: Reply,
-    pub(crate) escort: Box<Escort>,
+    pub(crate) receiver: ResultReceiver,
+    pub(crate) attachments: Box<CommitAttachments>,
 }
 
 impl CommitRequest {
     /// Ends the request without a log position.
     pub(crate) fn fail(self, error: crate::Error) {
         let CommitRequest {
-            reply, mut escort, ..
+            receiver,
+            mut attachments,
+            ..
         } = self;
-        escort.locks.release();
-        reply.placed();
-        reply.done(Outcome {
+        attachments.locks.release();
+        receiver.report_placed();
+        receiver.deliver(Outcome {
             result: Err(error),
-            _escort: Some(escort),
+            _attachments: Some(attachments),
         });
     }
 }
 
 /// Transaction that has its position in the log.
 pub(crate) struct PlacedTransaction {
-    pub(crate) committed: Committed,
+    pub(crate) committed: CommitPlace,
     /// Whether it came from a primary.
     pub(crate) is_replicated: bool,
     pub(crate) writes: Arc<FrozenWriteSet>,
     /// Table files with the rows of `writes`, for a large transaction.
     pub(crate) built: Option<RowFiles>,
-    pub(crate) reply: Reply,
-    pub(crate) escort: Box<Escort>,
-    pub(crate) ending: Ending,
+    pub(crate) receiver: ResultReceiver,
+    pub(crate) attachments: Box<CommitAttachments>,
+    pub(crate) completion: Completion,
 }
 
 impl PlacedTransaction {
-    pub(crate) fn tell(self, result: Result<Committed>) {
-        if self.ending == Ending::Aside {
-            return self.tell_aside(result);
+    pub(crate) fn report(self, result: Result<CommitPlace>) {
+        if self.completion == Completion::OwnThread {
+            return self.report_in_thread(result);
         }
         let PlacedTransaction {
-            reply, mut escort, ..
+            receiver,
+            mut attachments,
+            ..
         } = self;
-        escort.locks.release();
-        reply.done(Outcome {
+        attachments.locks.release();
+        receiver.deliver(Outcome {
             result,
-            _escort: Some(escort),
+            _attachments: Some(attachments),
         });
     }
 }

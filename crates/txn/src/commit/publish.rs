@@ -6,7 +6,7 @@
 //! the others' groups along.
 
 use super::log_stage::WrittenGroup;
-use super::{Committed, PlacedTransaction};
+use super::{CommitPlace, PlacedTransaction};
 use crate::manager::Core;
 use crate::replica::PublishedMoves;
 use crate::sync_point::CommitStep;
@@ -166,12 +166,12 @@ impl Core {
             let error = self.fatal(&message);
             transactions
                 .into_iter()
-                .for_each(|transaction| transaction.tell(Err(error.clone())));
+                .for_each(|transaction| transaction.report(Err(error.clone())));
             return false;
         }
         self.sync_points.reach(CommitStep::Applied);
         for transaction in &mut transactions {
-            if let Some(on_publish) = transaction.escort.on_publish.take() {
+            if let Some(on_publish) = transaction.attachments.on_publish.take() {
                 on_publish(transaction.committed.version);
             }
         }
@@ -192,11 +192,11 @@ impl Core {
         for transaction in transactions {
             self.counters
                 .commit_time
-                .record(transaction.escort.queued_at.elapsed());
+                .record(transaction.attachments.queued_at.elapsed());
             let committed = transaction.committed;
-            transaction.tell(Ok(committed));
+            transaction.report(Ok(committed));
         }
-        self.sync_points.reach(CommitStep::Told);
+        self.sync_points.reach(CommitStep::SessionsNotified);
         true
     }
 
@@ -232,7 +232,7 @@ impl Core {
             reached = version;
             sets.push(transaction.writes.clone());
             // A build is activated in a step of its own, at its position.
-            let builds: Vec<BuildId> = std::mem::take(&mut transaction.escort.builds);
+            let builds: Vec<BuildId> = std::mem::take(&mut transaction.attachments.builds);
             if !builds.is_empty() {
                 self.storage.activate(&builds, &sets, version).map_err(failed)?;
                 sets.clear();
@@ -267,8 +267,8 @@ impl Core {
     }
 
     /// Returns the outcome of a transaction that logged nothing.
-    pub(crate) fn nothing_committed(&self) -> Committed {
-        Committed {
+    pub(crate) fn nothing_committed(&self) -> CommitPlace {
+        CommitPlace {
             gtid: None,
             version: self.positions.published(),
         }

@@ -5,7 +5,7 @@
 //! note has the measurements.
 
 use super::CommitRequest;
-use crate::config::{Config, LeaderMode, PublishBy};
+use crate::config::{Config, LeaderMode, PublishThread};
 use crate::manager::Core;
 use crate::sync_point::CommitStep;
 use parking_lot::{Condvar, Mutex};
@@ -76,7 +76,7 @@ impl Core {
         // their clients or for their commits: then the last group had more than one. Where one worker runs all
         // sessions, a session that leads in place keeps the others from beginning: then they alternate, and the
         // last session differs.
-        let session = request.escort.locks.owner.id();
+        let session = request.attachments.locks.owner.id();
         let is_same_session = self.queue.last_session.swap(session, Ordering::Relaxed) == session;
         let is_alone = is_same_session
             && self.open_transactions.load(Ordering::Relaxed) <= 1
@@ -192,7 +192,7 @@ impl Core {
             if state
                 .requests
                 .iter()
-                .any(|request| request.escort.locks.owner.is_awaited())
+                .any(|request| request.attachments.locks.owner.is_awaited())
             {
                 self.counters.trigger_lock_wait.fetch_add(1, Ordering::Relaxed);
                 break;
@@ -230,14 +230,14 @@ impl Core {
                     state.is_led = false;
                     return;
                 };
-                let reply = request.reply.clone();
+                let receiver = request.receiver.clone();
                 if matches!(config.leader_mode, LeaderMode::Adaptive | LeaderMode::Thread) {
                     state.thread_is_called = true;
                     drop(state);
                     self.queue.called.notify_one();
                     return;
                 }
-                reply
+                receiver
             };
             if next.offer_leadership() {
                 return;
@@ -287,8 +287,8 @@ impl Core {
                 Next::Nothing => return,
                 Next::Group(group) => self.log_group(group),
             }
-            let published_beside =
-                config.publish_by == PublishBy::Publisher && !self.queue.state.lock().requests.is_empty();
+            let published_beside = config.publish_thread == PublishThread::Publisher
+                && !self.queue.state.lock().requests.is_empty();
             match published_beside {
                 true => self.background.call_publisher(),
                 false => self.publish(),

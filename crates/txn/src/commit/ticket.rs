@@ -35,7 +35,7 @@ impl<T> Ticket<T> {
     }
 
     /// Delivers the result. If the session is gone, the result is dropped.
-    pub(crate) fn done(&self, result: T) {
+    pub(crate) fn deliver(&self, result: T) {
         let mut state = self.state.lock();
         match &mut *state {
             State::Abandoned => {}
@@ -145,7 +145,7 @@ mod tests {
         });
         assert!(ticket.offer_leadership());
         std::thread::sleep(std::time::Duration::from_millis(30));
-        ticket.done(7);
+        ticket.deliver(7);
         assert_eq!(thread.join().unwrap(), (1, 7));
     }
 }

@@ -7,7 +7,7 @@
 //!
 //! A long queue on a hot row moves while it is walked. An owner that was seen before the walker may have been
 //! granted the lock, committed and queued again, after the walker, when its own edges are read. That looks like
-//! a cycle but is none. A cycle is therefore checked a second time ([`stands`]): every member must still be in
+//! a cycle but is none. A cycle is therefore checked a second time ([`is_confirmed`]): every member must still be in
 //! the wait in which it was found, and must again wait for the next member. A waiting owner releases no lock
 //! and leaves no queue, so all edges of the second check exist at the same time, as long as all members have
 //! waited throughout. Only a waiter that gives up at that moment (time-out, KILL) can still break the cycle;
@@ -25,17 +25,17 @@ use std::sync::Arc;
 /// Runs one search at a time, so that two members of one cycle do not choose two victims.
 #[derive(Default)]
 pub(super) struct Detector {
-    turn: Mutex<()>,
+    search_lock: Mutex<()>,
 }
 
 impl Detector {
     /// Breaks every cycle that `owner`, which has just joined a queue, closes. Returns their number.
     pub(super) fn resolve(&self, locks: &LockManager, owner: &Arc<LockOwner>) -> u64 {
-        let _turn = self.turn.lock();
+        let _search = self.search_lock.lock();
         let mut read = |owner: &Arc<LockOwner>, into: &mut Vec<_>| locks.blockers_of(owner, into);
         let mut cycles = 0;
         while let Some(cycle) = find_cycle(owner, &mut read) {
-            if !stands(&cycle, &mut read) {
+            if !is_confirmed(&cycle, &mut read) {
                 continue;
             }
             cycles += 1;
@@ -94,7 +94,7 @@ fn find_cycle(start: &Arc<LockOwner>, read: &mut impl ReadBlockers) -> Option<Ve
 }
 
 /// Returns whether all edges of a cycle exist at the same time. See the module's head.
-fn stands(cycle: &[Member], read: &mut impl ReadBlockers) -> bool {
+fn is_confirmed(cycle: &[Member], read: &mut impl ReadBlockers) -> bool {
     let next = cycle.iter().cycle().skip(1);
     let waits_for_next = |(member, next): (&Member, &Member)| {
         let mut blockers = Vec::new();
@@ -120,7 +120,7 @@ mod tests {
     use crate::interrupt::Interrupt;
     use crate::lock::mode::Mode;
     use crate::lock::owner::WaitOutcome;
-    use crate::lock::table::{HeldLock, IfBusy, Requested, Wakeups};
+    use crate::lock::table::{HeldLock, LockRequestOutcome, OnConflict, Wakeups};
 
     const HOT: &[u8] = b"hot";
 
@@ -130,9 +130,9 @@ mod tests {
 
     /// Requests a key exclusively. Returns whether it was granted at once, and the lock.
     fn request(locks: &LockManager, owner: &Arc<LockOwner>, key: &[u8]) -> (bool, HeldLock) {
-        match locks.rows.request(owner, key, Mode::Exclusive, IfBusy::Queue) {
-            Requested::New(held) => (true, held),
-            Requested::Queued { held, .. } => (false, held),
+        match locks.rows.request(owner, key, Mode::Exclusive, OnConflict::Queue) {
+            LockRequestOutcome::New(held) => (true, held),
+            LockRequestOutcome::Queued { held, .. } => (false, held),
             _ => panic!("nobody asks twice"),
         }
     }
@@ -165,7 +165,7 @@ mod tests {
         };
         let seen = find_cycle(&walker, &mut read).expect("it looks like a cycle");
         assert_eq!(seen.len(), 4);
-        assert!(!stands(&seen, &mut read));
+        assert!(!is_confirmed(&seen, &mut read));
         assert!(find_cycle(&walker, &mut read).is_none());
         assert_eq!(locks.deadlock.resolve(&locks, &walker), 0);
     }
@@ -180,13 +180,13 @@ mod tests {
         request(&locks, &other, b"a");
         let mut read = |owner: &Arc<LockOwner>, into: &mut Vec<_>| locks.blockers_of(owner, into);
         let cycle = find_cycle(&one, &mut read).expect("each waits for the other");
-        assert!(stands(&cycle, &mut read));
+        assert!(is_confirmed(&cycle, &mut read));
         // It gives up, and waits for the same key again.
         let long_ago = std::time::Instant::now();
         assert_eq!(one.wait(Some(long_ago)), WaitOutcome::TimedOut);
         let _nobody_behind = locks.rows.cancel(&one, waiting, &mut Wakeups::new());
         request(&locks, &one, b"b");
-        assert!(!stands(&cycle, &mut read));
+        assert!(!is_confirmed(&cycle, &mut read));
         assert_eq!(locks.deadlock.resolve(&locks, &one), 1);
         assert_eq!(one.wait(None), WaitOutcome::Victim);
         release(&locks, &other, held);

@@ -24,20 +24,20 @@ pub(super) enum Holders {
     Nobody,
     One(Holder),
     /// Also after all but one of several have been removed.
-    Several(Box<Crowd>),
+    Several(Box<HolderList>),
 }
 
 /// Several holders with a count for each mode: checking a request against all of them costs the same for two
 /// and for a thousand.
 #[derive(Default)]
-pub(super) struct Crowd {
+pub(super) struct HolderList {
     list: Vec<Holder>,
     counts: [u32; 4],
     /// Owner id to position in the list. Only for long lists.
     index: Option<HashMap<u64, usize>>,
 }
 
-impl Crowd {
+impl HolderList {
     fn position(&self, owner: &Arc<LockOwner>) -> Option<usize> {
         match &self.index {
             Some(index) => index.get(&owner.id()).copied(),
@@ -48,10 +48,10 @@ impl Crowd {
         }
     }
 
-    fn go_with(&self, mode: Mode, own: Option<Mode>) -> bool {
+    fn are_compatible_with(&self, mode: Mode, own: Option<Mode>) -> bool {
         MODES.into_iter().all(|held| {
             let others = self.counts[held as usize] - u32::from(own == Some(held));
-            others == 0 || mode.goes_with(held)
+            others == 0 || mode.is_compatible_with(held)
         })
     }
 
@@ -94,7 +94,7 @@ impl Holders {
         match self {
             Holders::Nobody => &[],
             Holders::One(holder) => std::slice::from_ref(holder),
-            Holders::Several(crowd) => &crowd.list,
+            Holders::Several(list) => &list.list,
         }
     }
 
@@ -111,16 +111,16 @@ impl Holders {
         match self {
             Holders::Nobody => None,
             Holders::One(holder) => Arc::ptr_eq(&holder.owner, owner).then_some(holder.mode),
-            Holders::Several(crowd) => crowd.position(owner).map(|at| crowd.list[at].mode),
+            Holders::Several(list) => list.position(owner).map(|at| list.list[at].mode),
         }
     }
 
     /// Returns whether `mode` is compatible with all holders except one that holds it in the mode `own`.
-    pub(super) fn go_with(&self, mode: Mode, own: Option<Mode>) -> bool {
+    pub(super) fn are_compatible_with(&self, mode: Mode, own: Option<Mode>) -> bool {
         match self {
             Holders::Nobody => true,
-            Holders::One(holder) => own == Some(holder.mode) || mode.goes_with(holder.mode),
-            Holders::Several(crowd) => crowd.go_with(mode, own),
+            Holders::One(holder) => own == Some(holder.mode) || mode.is_compatible_with(holder.mode),
+            Holders::Several(list) => list.are_compatible_with(mode, own),
         }
     }
 
@@ -130,14 +130,14 @@ impl Holders {
         *self = match std::mem::take(self) {
             Holders::Nobody => Holders::One(holder),
             Holders::One(first) => {
-                let mut crowd = Box::<Crowd>::default();
-                crowd.add(first);
-                crowd.add(holder);
-                Holders::Several(crowd)
+                let mut list = Box::<HolderList>::default();
+                list.add(first);
+                list.add(holder);
+                Holders::Several(list)
             }
-            Holders::Several(mut crowd) => {
-                crowd.add(holder);
-                Holders::Several(crowd)
+            Holders::Several(mut list) => {
+                list.add(holder);
+                Holders::Several(list)
             }
         };
     }
@@ -150,9 +150,9 @@ impl Holders {
         match self {
             Holders::One(holder) if Arc::ptr_eq(&holder.owner, owner) => holder.mode = mode,
             Holders::Nobody | Holders::One(_) => panic!("who changes a lock's mode holds it"),
-            Holders::Several(crowd) => {
-                let at = crowd.position(owner).expect("who changes a lock's mode holds it");
-                crowd.change(at, mode);
+            Holders::Several(list) => {
+                let at = list.position(owner).expect("who changes a lock's mode holds it");
+                list.change(at, mode);
             }
         }
     }
@@ -165,7 +165,7 @@ impl Holders {
         doomed: &mut SmallVec<[Arc<LockOwner>; 4]>,
     ) {
         let stands_against =
-            |holder: &Holder| !mode.goes_with(holder.mode) && !Arc::ptr_eq(&holder.owner, asking);
+            |holder: &Holder| !mode.is_compatible_with(holder.mode) && !Arc::ptr_eq(&holder.owner, asking);
         let victims: SmallVec<[Arc<LockOwner>; 4]> = self
             .iter()
             .filter(|holder| stands_against(holder) && holder.owner.doom())
@@ -185,8 +185,8 @@ impl Holders {
         match self {
             Holders::One(holder) if Arc::ptr_eq(&holder.owner, owner) => *self = Holders::Nobody,
             Holders::Nobody | Holders::One(_) => released_twice_by(owner),
-            Holders::Several(crowd) => match crowd.position(owner) {
-                Some(at) => crowd.remove(at),
+            Holders::Several(list) => match list.position(owner) {
+                Some(at) => list.remove(at),
                 None => released_twice_by(owner),
             },
         }
@@ -234,8 +234,11 @@ mod tests {
             assert_eq!(holders.mode_of(owner), model.get(&owner.id()).copied());
             let expected = model
                 .iter()
-                .all(|(id, held)| *id == owner.id() || mode.goes_with(*held));
-            assert_eq!(holders.go_with(mode, model.get(&owner.id()).copied()), expected);
+                .all(|(id, held)| *id == owner.id() || mode.is_compatible_with(*held));
+            assert_eq!(
+                holders.are_compatible_with(mode, model.get(&owner.id()).copied()),
+                expected
+            );
         }
     }
 }

@@ -7,8 +7,8 @@
 
 use super::mode::Mode;
 use super::owner::LockOwner;
-use super::table::{HeldLock, Requested, Wakeups};
-use super::{LockManager, Patience};
+use super::table::{HeldLock, LockRequestOutcome, Wakeups};
+use super::{LockManager, WaitLimit};
 use crate::error::Result;
 use crate::interrupt::AwaitedLock;
 use smallvec::SmallVec;
@@ -148,7 +148,7 @@ impl MetadataGuard {
         let mode = Mode::from(mode);
         self.owner.set_weight(self.owner.weight().max(DDL_WEIGHT));
         self.locks
-            .request_metadata(&self.owner, &self.key, mode, Patience::For(timeout))?;
+            .request_metadata(&self.owner, &self.key, mode, WaitLimit::For(timeout))?;
         self.mode = self.mode.join(mode);
         Ok(())
     }
@@ -179,7 +179,7 @@ impl Drop for MetadataGuard {
 
 /// Metadata locks of a transaction's statements.
 #[derive(Default)]
-pub(crate) struct TransactionMetadata {
+pub(crate) struct TransactionMetadataLocks {
     held: SmallVec<[TransactionLock; 2]>,
     /// Set with the first lock; used to release the locks on drop.
     manager: Option<(Arc<LockManager>, Arc<LockOwner>)>,
@@ -192,7 +192,7 @@ struct TransactionLock {
     held: Option<HeldLock>,
 }
 
-impl TransactionMetadata {
+impl TransactionMetadataLocks {
     /// Locks an object until the transaction ends.
     pub(crate) fn lock(
         &mut self,
@@ -200,7 +200,7 @@ impl TransactionMetadata {
         owner: &Arc<LockOwner>,
         object: MetadataObject<'_>,
         mode: MetadataMode,
-        patience: Patience,
+        wait_limit: WaitLimit,
     ) -> Result<()> {
         let key = object.key();
         let mode = Mode::from(mode);
@@ -208,7 +208,7 @@ impl TransactionMetadata {
         if known.is_some_and(|at| self.held[at].mode.covers(mode)) {
             return Ok(());
         }
-        let held = locks.request_metadata(owner, &key, mode, patience)?;
+        let held = locks.request_metadata(owner, &key, mode, wait_limit)?;
         self.manager.get_or_insert_with(|| (locks.clone(), owner.clone()));
         match known {
             Some(at) => self.held[at].mode = self.held[at].mode.join(mode),
@@ -238,7 +238,7 @@ impl TransactionMetadata {
     }
 }
 
-impl Drop for TransactionMetadata {
+impl Drop for TransactionMetadataLocks {
     fn drop(&mut self) {
         self.release_newest(0);
     }
@@ -252,17 +252,17 @@ impl LockManager {
         owner: &Arc<LockOwner>,
         key: &[u8],
         mode: Mode,
-        patience: Patience,
+        wait_limit: WaitLimit,
     ) -> Result<Option<HeldLock>> {
-        match self.metadata.request(owner, key, mode, patience.if_busy()) {
-            Requested::AlreadyHeld | Requested::Upgraded => Ok(None),
-            Requested::New(held) => Ok(Some(held)),
-            Requested::Busy => Err(crate::Error::LockWaitTimeout),
-            Requested::Queued { held, is_new } => {
+        match self.metadata.request(owner, key, mode, wait_limit.on_conflict()) {
+            LockRequestOutcome::AlreadyHeld | LockRequestOutcome::Upgraded => Ok(None),
+            LockRequestOutcome::New(held) => Ok(Some(held)),
+            LockRequestOutcome::Busy => Err(crate::Error::LockWaitTimeout),
+            LockRequestOutcome::Queued { held, is_new } => {
                 self.wait(
                     owner,
                     kind_of(key),
-                    patience,
+                    wait_limit,
                     &self.counters.metadata_lock_waits,
                     |wakeups| self.metadata.cancel(owner, held, wakeups),
                 )?;
@@ -277,14 +277,14 @@ impl LockManager {
         owner: &Arc<LockOwner>,
         object: MetadataObject<'_>,
         mode: MetadataMode,
-        patience: Patience,
+        wait_limit: WaitLimit,
     ) -> Result<MetadataGuard> {
         let key = object.key();
         let mode = Mode::from(mode);
         if mode == Mode::Exclusive {
             owner.set_weight(owner.weight().max(DDL_WEIGHT));
         }
-        let held = self.request_metadata(owner, &key, mode, patience)?;
+        let held = self.request_metadata(owner, &key, mode, wait_limit)?;
         if held.is_some() {
             owner.add_session_lock();
         }

@@ -23,7 +23,7 @@ mod table;
 mod waits;
 
 pub use metadata::{MetadataGuard, MetadataMode, MetadataObject};
-pub use mode::{Granted, LockMode, LockWait};
+pub use mode::{LockMode, LockOutcome, LockWait};
 pub use waits::{RowLock, RowLockWait};
 
 use crate::error::{Error, Result};
@@ -31,16 +31,16 @@ use crate::interrupt::AwaitedLock;
 use crate::status::LockCounters;
 use owner::{LockOwner, TableKind, WaitOutcome};
 use paceline_storage::{IndexId, KeyRange};
-use range::{RangeRequested, RangeTable};
+use range::{RangeRequestOutcome, RangeTable};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 pub(crate) use table::HeldLock;
-use table::{IfBusy, LockTable, Requested, Wakeups};
+use table::{LockRequestOutcome, LockTable, OnConflict, Wakeups};
 
 /// Longest wait of a request, derived from [`LockWait`] and the transaction's options.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Patience {
+pub(crate) enum WaitLimit {
     /// No wait: 1205.
     None,
     /// No wait: the row is skipped.
@@ -49,27 +49,27 @@ pub(crate) enum Patience {
     For(Duration),
 }
 
-impl Patience {
+impl WaitLimit {
     pub(crate) fn new(wait: LockWait, default: Duration) -> Self {
         match wait {
-            LockWait::Default => Patience::For(default),
-            LockWait::NoWait => Patience::None,
-            LockWait::SkipLocked => Patience::Skip,
-            LockWait::Timeout(time) => Patience::For(time),
+            LockWait::Default => WaitLimit::For(default),
+            LockWait::NoWait => WaitLimit::None,
+            LockWait::SkipLocked => WaitLimit::Skip,
+            LockWait::Timeout(time) => WaitLimit::For(time),
         }
     }
 
-    fn if_busy(self) -> IfBusy {
+    fn on_conflict(self) -> OnConflict {
         match self {
-            Patience::For(time) if !time.is_zero() => IfBusy::Queue,
-            _ => IfBusy::Return,
+            WaitLimit::For(time) if !time.is_zero() => OnConflict::Queue,
+            _ => OnConflict::Return,
         }
     }
 
     fn deadline(self) -> Option<Instant> {
         match self {
-            Patience::For(time) => Instant::now().checked_add(time),
-            Patience::None | Patience::Skip => Some(Instant::now()),
+            WaitLimit::For(time) => Instant::now().checked_add(time),
+            WaitLimit::None | WaitLimit::Skip => Some(Instant::now()),
         }
     }
 }
@@ -145,22 +145,25 @@ impl LockManager {
         held: &mut HeldLocks,
         key: &[u8],
         mode: LockMode,
-        patience: Patience,
-    ) -> Result<Granted> {
-        let lock = match self.rows.request(owner, key, mode.into(), patience.if_busy()) {
+        wait_limit: WaitLimit,
+    ) -> Result<LockOutcome> {
+        let lock = match self
+            .rows
+            .request(owner, key, mode.into(), wait_limit.on_conflict())
+        {
             // The owner may hold only the key: the wait for the ranges around it may have failed.
-            Requested::AlreadyHeld if mode == LockMode::Exclusive && !self.ranges.is_empty() => {
-                return self.wait_for_ranges(owner, key, patience);
+            LockRequestOutcome::AlreadyHeld if mode == LockMode::Exclusive && !self.ranges.is_empty() => {
+                return self.wait_for_ranges(owner, key, wait_limit);
             }
-            Requested::AlreadyHeld => return Ok(Granted::Granted),
-            Requested::New(lock) => Some(lock),
-            Requested::Upgraded => None,
-            Requested::Busy => return self.busy(patience),
-            Requested::Queued { held: lock, is_new } => {
+            LockRequestOutcome::AlreadyHeld => return Ok(LockOutcome::Granted),
+            LockRequestOutcome::New(lock) => Some(lock),
+            LockRequestOutcome::Upgraded => None,
+            LockRequestOutcome::Busy => return self.busy(wait_limit),
+            LockRequestOutcome::Queued { held: lock, is_new } => {
                 self.wait(
                     owner,
                     AwaitedLock::Row,
-                    patience,
+                    wait_limit,
                     &self.counters.row_lock_waits,
                     |wakeups| self.rows.cancel(owner, lock, wakeups),
                 )?;
@@ -173,9 +176,9 @@ impl LockManager {
             self.count_more(owner, held)?;
         }
         if mode == LockMode::Exclusive && !self.ranges.is_empty() {
-            return self.wait_for_ranges(owner, key, patience);
+            return self.wait_for_ranges(owner, key, wait_limit);
         }
-        Ok(Granted::Granted)
+        Ok(LockOutcome::Granted)
     }
 
     /// Reserves more locks from the limit of all sessions. Appliers have no limit: what a primary has committed
@@ -198,25 +201,30 @@ impl LockManager {
     }
 
     #[cold]
-    fn wait_for_ranges(&self, owner: &Arc<LockOwner>, key: &[u8], patience: Patience) -> Result<Granted> {
+    fn wait_for_ranges(
+        &self,
+        owner: &Arc<LockOwner>,
+        key: &[u8],
+        wait_limit: WaitLimit,
+    ) -> Result<LockOutcome> {
         // The key stays locked if this fails; it is released with the rest when the transaction ends.
-        if !self.ranges.writer_must_wait(owner, key, patience.if_busy()) {
-            return Ok(Granted::Granted);
+        if !self.ranges.writer_must_wait(owner, key, wait_limit.on_conflict()) {
+            return Ok(LockOutcome::Granted);
         }
-        if patience.if_busy() == IfBusy::Return {
-            return self.busy(patience);
+        if wait_limit.on_conflict() == OnConflict::Return {
+            return self.busy(wait_limit);
         }
         self.wait(
             owner,
             AwaitedLock::Row,
-            patience,
+            wait_limit,
             &self.counters.row_lock_waits,
             |_| {
                 self.ranges.cancel_writer(owner, key);
                 Wakeups::new()
             },
         )?;
-        Ok(Granted::Granted)
+        Ok(LockOutcome::Granted)
     }
 
     /// Locks a range against writers (shared next-key lock).
@@ -228,17 +236,20 @@ impl LockManager {
         owner: &Arc<LockOwner>,
         held: &mut HeldLocks,
         range: &KeyRange,
-        patience: Patience,
-    ) -> Result<Granted> {
-        match self.ranges.request(owner, range, &self.rows, patience.if_busy()) {
-            RangeRequested::AlreadyHeld => return Ok(Granted::Granted),
-            RangeRequested::Granted => {}
-            RangeRequested::Busy => return self.busy(patience),
-            RangeRequested::Queued => {
+        wait_limit: WaitLimit,
+    ) -> Result<LockOutcome> {
+        match self
+            .ranges
+            .request(owner, range, &self.rows, wait_limit.on_conflict())
+        {
+            RangeRequestOutcome::AlreadyHeld => return Ok(LockOutcome::Granted),
+            RangeRequestOutcome::Granted => {}
+            RangeRequestOutcome::Busy => return self.busy(wait_limit),
+            RangeRequestOutcome::Queued => {
                 self.wait(
                     owner,
                     AwaitedLock::Row,
-                    patience,
+                    wait_limit,
                     &self.counters.row_lock_waits,
                     |wakeups| {
                         self.ranges.cancel(owner, range.index(), wakeups);
@@ -251,7 +262,7 @@ impl LockManager {
             held.ranges.push(range.index());
         }
         owner.set_weight(owner.weight() + 1);
-        Ok(Granted::Granted)
+        Ok(LockOutcome::Granted)
     }
 
     /// Releases everything that a transaction holds, and wakes the owners that are granted it.
@@ -302,10 +313,10 @@ impl LockManager {
         held.keys.len()
     }
 
-    fn busy(&self, patience: Patience) -> Result<Granted> {
-        match patience {
-            Patience::Skip => Ok(Granted::Skipped),
-            Patience::None | Patience::For(_) => {
+    fn busy(&self, wait_limit: WaitLimit) -> Result<LockOutcome> {
+        match wait_limit {
+            WaitLimit::Skip => Ok(LockOutcome::Skipped),
+            WaitLimit::None | WaitLimit::For(_) => {
                 self.counters.timeouts.fetch_add(1, Ordering::Relaxed);
                 Err(Error::LockWaitTimeout)
             }
@@ -318,7 +329,7 @@ impl LockManager {
         &self,
         owner: &Arc<LockOwner>,
         kind: AwaitedLock,
-        patience: Patience,
+        wait_limit: WaitLimit,
         waits: &std::sync::atomic::AtomicU64,
         cancel: impl FnOnce(&mut Wakeups) -> Wakeups,
     ) -> Result<()> {
@@ -331,7 +342,7 @@ impl LockManager {
                 .fetch_add(self.deadlock.resolve(self, owner), Ordering::Relaxed);
         }
         owner.interrupt().set_awaited_lock(Some(kind));
-        let outcome = owner.wait(patience.deadline());
+        let outcome = owner.wait(wait_limit.deadline());
         owner.interrupt().set_awaited_lock(None);
         self.counters.current_waits.fetch_sub(1, Ordering::Relaxed);
         self.counters.wait_time.record(start.elapsed());

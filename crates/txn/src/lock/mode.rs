@@ -17,7 +17,7 @@ pub enum LockWait {
     Default,
     /// `NOWAIT`: error 1205 at once.
     NoWait,
-    /// `SKIP LOCKED`: [`Granted::Skipped`].
+    /// `SKIP LOCKED`: [`LockOutcome::Skipped`].
     SkipLocked,
     /// `WAIT n`: wait at most this long.
     Timeout(std::time::Duration),
@@ -25,7 +25,7 @@ pub enum LockWait {
 
 /// Outcome of a lock request that did not fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Granted {
+pub enum LockOutcome {
     /// The lock is held, newly or from before.
     Granted,
     /// Another transaction holds the lock and the request was `SKIP LOCKED`.
@@ -54,7 +54,7 @@ const COMPATIBLE: [u8; 4] = [0b0111, 0b0011, 0b0101, 0b0000];
 
 impl Mode {
     /// Returns whether two owners may hold these modes at the same time.
-    pub(crate) fn goes_with(self, other: Mode) -> bool {
+    pub(crate) fn is_compatible_with(self, other: Mode) -> bool {
         COMPATIBLE[self as usize] & (1 << other as u8) != 0
     }
 
@@ -93,13 +93,13 @@ mod tests {
         let all: [Mode; 4] = [Read, Write, ReadOnly, Exclusive];
         for a in all {
             for b in all {
-                assert_eq!(a.goes_with(b), b.goes_with(a), "{a:?} {b:?}");
+                assert_eq!(a.is_compatible_with(b), b.is_compatible_with(a), "{a:?} {b:?}");
                 let joined = a.join(b);
                 assert!(joined.covers(a) && joined.covers(b), "{a:?} {b:?} {joined:?}");
                 // A mode that is compatible with the stronger one is compatible with the weaker.
                 for c in all {
-                    if a.covers(b) && a.goes_with(c) {
-                        assert!(b.goes_with(c), "{a:?} covers {b:?}, {c:?}");
+                    if a.covers(b) && a.is_compatible_with(c) {
+                        assert!(b.is_compatible_with(c), "{a:?} covers {b:?}, {c:?}");
                     }
                 }
             }

@@ -1,6 +1,6 @@
 //! Owners of locks. An owner is a session, for the rows of its transaction and for its metadata locks.
 
-use crate::interrupt::{Interrupt, Waited};
+use crate::interrupt::{Interrupt, WaitResult};
 use paceline_storage::IndexId;
 use parking_lot::Mutex;
 use std::sync::Arc;
@@ -302,18 +302,18 @@ impl LockOwner {
         self.is_parked.store(true, Ordering::SeqCst);
         let decided = || self.state.load(Ordering::SeqCst) != wait_state::WAITING;
         let waited = if decided() {
-            Waited::Ready
+            WaitResult::Ready
         } else {
             blocking(|| self.interrupt.wait_until(deadline, decided))
         };
-        let gave_up = waited != Waited::Ready && self.decide(wait_state::GAVE_UP);
+        let gave_up = waited != WaitResult::Ready && self.decide(wait_state::GAVE_UP);
         let state = self.state.swap(wait_state::IDLE, Ordering::SeqCst);
         self.is_parked.store(false, Ordering::SeqCst);
         self.waiting.lock().target = None;
         match (state, waited) {
             (wait_state::GRANTED, _) => WaitOutcome::Granted,
             (wait_state::VICTIM, _) => WaitOutcome::Victim,
-            (_, Waited::Interrupted(reason)) => WaitOutcome::Interrupted(reason),
+            (_, WaitResult::Interrupted(reason)) => WaitOutcome::Interrupted(reason),
             _ => {
                 assert!(gave_up, "a wait ends by a decision or by giving up");
                 WaitOutcome::TimedOut

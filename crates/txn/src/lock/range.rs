@@ -24,7 +24,7 @@
 
 use super::mode::Mode;
 use super::owner::{LockOwner, WaitTarget};
-use super::table::{IfBusy, LockTable, Wakeups};
+use super::table::{LockTable, OnConflict, Wakeups};
 use super::waits::{RowLock, RowLockWait};
 use paceline_storage::{IndexId, KeyRange};
 use parking_lot::Mutex;
@@ -145,7 +145,7 @@ pub(crate) struct RangeTable {
 }
 
 /// Outcome of a request for a range.
-pub(crate) enum RangeRequested {
+pub(crate) enum RangeRequestOutcome {
     /// Held now. The index may have been among the owner's before.
     Granted,
     AlreadyHeld,
@@ -165,16 +165,16 @@ impl RangeTable {
         owner: &Arc<LockOwner>,
         range: &KeyRange,
         keys: &LockTable,
-        if_busy: IfBusy,
-    ) -> RangeRequested {
+        on_conflict: OnConflict,
+    ) -> RangeRequestOutcome {
         if range.is_empty() {
-            return RangeRequested::AlreadyHeld;
+            return RangeRequestOutcome::AlreadyHeld;
         }
         let index = range.index();
         let mut indexes = self.indexes.lock();
         let ranges = indexes.entry(index).or_default();
         let range = match ranges.held_by(owner) {
-            Some(held) if held.covers(range) => return RangeRequested::AlreadyHeld,
+            Some(held) if held.covers(range) => return RangeRequestOutcome::AlreadyHeld,
             Some(held) if held.ranges.len() >= RANGES_MAX => index.range(),
             _ => range.clone(),
         };
@@ -192,9 +192,9 @@ impl RangeTable {
             }
         });
         let granted = blockers.is_empty();
-        if !granted && if_busy == IfBusy::Return {
+        if !granted && on_conflict == OnConflict::Return {
             self.count.fetch_sub(1, Ordering::SeqCst);
-            return RangeRequested::Busy;
+            return RangeRequestOutcome::Busy;
         }
         if !granted {
             owner.start_wait(WaitTarget::Range { index });
@@ -217,10 +217,10 @@ impl RangeTable {
         }
         if granted {
             self.hold(ranges, waiting);
-            RangeRequested::Granted
+            RangeRequestOutcome::Granted
         } else {
             ranges.waiting.push(waiting);
-            RangeRequested::Queued
+            RangeRequestOutcome::Queued
         }
     }
 
@@ -239,8 +239,13 @@ impl RangeTable {
     }
 
     /// Returns whether a writer with an exclusive lock on `key` must wait for a range around it. Queues the
-    /// writer then, unless `if_busy` forbids it.
-    pub(crate) fn writer_must_wait(&self, owner: &Arc<LockOwner>, key: &[u8], if_busy: IfBusy) -> bool {
+    /// writer then, unless `on_conflict` forbids it.
+    pub(crate) fn writer_must_wait(
+        &self,
+        owner: &Arc<LockOwner>,
+        key: &[u8],
+        on_conflict: OnConflict,
+    ) -> bool {
         let Some(index) = IndexId::of_key(key) else {
             return false;
         };
@@ -273,7 +278,7 @@ impl RangeTable {
             stopped = true;
             other.mark_awaited();
         }
-        if stopped && if_busy == IfBusy::Queue {
+        if stopped && on_conflict == OnConflict::Queue {
             owner.start_wait(WaitTarget::InsideRange { key: key.into() });
             ranges.writers.push(Writer {
                 owner: owner.clone(),

@@ -64,13 +64,14 @@ struct Entry {
 
 impl Entry {
     fn goes_with_holders(&self, owner: &Arc<LockOwner>, mode: Mode) -> bool {
-        self.holders.go_with(mode, self.holders.mode_of(owner))
+        self.holders
+            .are_compatible_with(mode, self.holders.mode_of(owner))
     }
 
     fn goes_with_queue(&self, mode: Mode) -> bool {
         self.queue
             .as_ref()
-            .is_none_or(|queue| queue.iter().all(|request| mode.goes_with(request.mode)))
+            .is_none_or(|queue| queue.iter().all(|request| mode.is_compatible_with(request.mode)))
     }
 
     fn has_queue(&self) -> bool {
@@ -140,7 +141,7 @@ impl ShardState {
 struct Shard(Mutex<ShardState>);
 
 /// Outcome of a request.
-pub(crate) enum Requested {
+pub(crate) enum LockRequestOutcome {
     /// Held now, and not held before.
     New(HeldLock),
     /// Already held in this mode or a stronger one.
@@ -156,7 +157,7 @@ pub(crate) enum Requested {
 
 /// Whether a request that cannot be granted joins the queue.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum IfBusy {
+pub(crate) enum OnConflict {
     Queue,
     Return,
 }
@@ -189,10 +190,10 @@ impl LockTable {
         owner: &Arc<LockOwner>,
         key: &[u8],
         mode: Mode,
-        if_busy: IfBusy,
-    ) -> Requested {
+        on_conflict: OnConflict,
+    ) -> LockRequestOutcome {
         let mut doomed = Wakeups::new();
-        let requested = self.request_in_shard(owner, key, mode, if_busy, &mut doomed);
+        let requested = self.request_in_shard(owner, key, mode, on_conflict, &mut doomed);
         for victim in doomed {
             victim.wake();
         }
@@ -204,9 +205,9 @@ impl LockTable {
         owner: &Arc<LockOwner>,
         key: &[u8],
         mode: Mode,
-        if_busy: IfBusy,
+        on_conflict: OnConflict,
         doomed: &mut Wakeups,
-    ) -> Requested {
+    ) -> LockRequestOutcome {
         let hash = self.hasher.hash_one(key);
         let mut guard = self.shard(hash).lock();
         let shard = &mut *guard;
@@ -228,7 +229,7 @@ impl LockTable {
                     holders,
                     queue: None,
                 });
-                return Requested::New(HeldLock { hash, entry: id });
+                return LockRequestOutcome::New(HeldLock { hash, entry: id });
             }
             TableEntry::Occupied(occupied) => occupied,
         };
@@ -239,38 +240,38 @@ impl LockTable {
         };
         let own = entry.holders.mode_of(owner);
         let takes = owner.is_applier() && self.kind == TableKind::Rows;
-        if takes && !entry.holders.go_with(mode, own) {
+        if takes && !entry.holders.are_compatible_with(mode, own) {
             entry.holders.doom_conflicting(mode, owner, doomed);
         }
         let (mode, kind) = match own {
             Some(held_mode) => {
                 if held_mode.covers(mode) {
-                    return Requested::AlreadyHeld;
+                    return LockRequestOutcome::AlreadyHeld;
                 }
                 let mode = held_mode.join(mode);
-                if entry.holders.go_with(mode, own) {
+                if entry.holders.are_compatible_with(mode, own) {
                     entry.holders.change(owner, mode);
                     if entry.has_queue() {
                         // The requests queued there may wait for it from now on.
                         owner.mark_awaited();
                     }
-                    return Requested::Upgraded;
+                    return LockRequestOutcome::Upgraded;
                 }
                 (mode, RequestKind::Upgrade)
             }
             None => {
-                if entry.holders.go_with(mode, None) && (takes || entry.goes_with_queue(mode)) {
+                if entry.holders.are_compatible_with(mode, None) && (takes || entry.goes_with_queue(mode)) {
                     entry.holders.add(owner.clone(), mode);
                     if entry.has_queue() {
                         owner.mark_awaited();
                     }
-                    return Requested::New(held);
+                    return LockRequestOutcome::New(held);
                 }
                 (mode, RequestKind::New)
             }
         };
-        if if_busy == IfBusy::Return {
-            return Requested::Busy;
+        if on_conflict == OnConflict::Return {
+            return LockRequestOutcome::Busy;
         }
         owner.start_wait(WaitTarget::Key {
             table: self.kind,
@@ -304,7 +305,7 @@ impl LockTable {
             // The requests after an upgrade already waited for its owner, as a holder.
             owner.mark_awaited();
         }
-        Requested::Queued {
+        LockRequestOutcome::Queued {
             held,
             is_new: kind == RequestKind::New,
         }
@@ -441,7 +442,8 @@ fn blockers<'e>(entry: &'e Entry, owner: &Arc<LockOwner>) -> impl Iterator<Item 
     let ahead = queue.and_then(|queue| nearest_ahead(queue, owner));
     let own = owner.clone();
     let holders = entry.holders.iter().filter(move |holder| {
-        wanted.is_some_and(|wanted| !wanted.goes_with(holder.mode)) && !Arc::ptr_eq(&holder.owner, &own)
+        wanted.is_some_and(|wanted| !wanted.is_compatible_with(holder.mode))
+            && !Arc::ptr_eq(&holder.owner, &own)
     });
     holders.map(|holder| &holder.owner).chain(ahead)
 }
@@ -455,7 +457,7 @@ fn nearest_ahead<'q>(queue: &'q VecDeque<Request>, owner: &Arc<LockOwner>) -> Op
     queue
         .range(..at)
         .rev()
-        .find(|request| !wanted.goes_with(request.mode))
+        .find(|request| !wanted.is_compatible_with(request.mode))
         .map(|request| &request.owner)
 }
 

@@ -50,10 +50,10 @@ fn describe<T>(result: Result<T>, ok: impl Fn(T) -> &'static str) -> String {
     }
 }
 
-fn granted(granted: Granted) -> &'static str {
+fn granted(granted: LockOutcome) -> &'static str {
     match granted {
-        Granted::Granted => "granted",
-        Granted::Skipped => "skipped",
+        LockOutcome::Granted => "granted",
+        LockOutcome::Skipped => "skipped",
     }
 }
 
@@ -88,16 +88,16 @@ impl Runner for LockScript {
             self.actors.add(&name, owner, holder);
         }
         let mut consumer = command.consume_args();
-        let mut patience = Patience::For(Duration::from_secs(60));
+        let mut wait_limit = WaitLimit::For(Duration::from_secs(60));
         if let Some(ms) = consumer.take_key("ms") {
-            patience = Patience::For(Duration::from_millis(ms.parse()?));
+            wait_limit = WaitLimit::For(Duration::from_millis(ms.parse()?));
         }
         let args: Vec<String> = std::iter::from_fn(|| consumer.next_pos().map(str::to_owned)).collect();
         if args.iter().any(|arg| arg == "nowait") {
-            patience = Patience::None;
+            wait_limit = WaitLimit::None;
         }
         if args.iter().any(|arg| arg == "skip") {
-            patience = Patience::Skip;
+            wait_limit = WaitLimit::Skip;
         }
         let result = match command.name.as_str() {
             "lock" => {
@@ -108,9 +108,10 @@ impl Runner for LockScript {
                 };
                 let key = key(&args[0]);
                 self.actors.run(&name, move |holder| {
-                    let locked = holder
-                        .locks
-                        .lock_key(&holder.owner, &mut holder.held, &key, mode, patience);
+                    let locked =
+                        holder
+                            .locks
+                            .lock_key(&holder.owner, &mut holder.held, &key, mode, wait_limit);
                     if matches!(locked, Err(Error::Deadlock)) {
                         holder.locks.release(&holder.owner, &mut holder.held);
                     }
@@ -122,7 +123,7 @@ impl Runner for LockScript {
                 self.actors.run(&name, move |holder| {
                     let locked = holder
                         .locks
-                        .lock_range(&holder.owner, &mut holder.held, &range, patience);
+                        .lock_range(&holder.owner, &mut holder.held, &range, wait_limit);
                     describe(locked, granted)
                 })
             }
@@ -134,7 +135,9 @@ impl Runner for LockScript {
                         database: "d",
                         table: &table,
                     };
-                    let locked = holder.locks.lock_metadata(&holder.owner, object, mode, patience);
+                    let locked = holder
+                        .locks
+                        .lock_metadata(&holder.owner, object, mode, wait_limit);
                     describe(
                         locked.map(|guard| holder.metadata.insert(table.clone(), guard)),
                         |_| "granted",
@@ -251,13 +254,13 @@ fn key_locks_exclude_each_other_under_random_load() {
                         } else {
                             LockMode::Exclusive
                         };
-                        let patience = match rng.random_range(0..10) {
-                            0 => Patience::Skip,
-                            1 => Patience::For(Duration::from_micros(50)),
-                            _ => Patience::For(Duration::from_secs(30)),
+                        let wait_limit = match rng.random_range(0..10) {
+                            0 => WaitLimit::Skip,
+                            1 => WaitLimit::For(Duration::from_micros(50)),
+                            _ => WaitLimit::For(Duration::from_secs(30)),
                         };
-                        match locks.lock_key(&owner, &mut held, &key(&number.to_string()), mode, patience) {
-                            Ok(Granted::Granted) => {
+                        match locks.lock_key(&owner, &mut held, &key(&number.to_string()), mode, wait_limit) {
+                            Ok(LockOutcome::Granted) => {
                                 let before = modes.get(&number).copied();
                                 let (add, mode) = match (before, mode) {
                                     (None, LockMode::Shared) => (1, mode),
@@ -274,7 +277,7 @@ fn key_locks_exclude_each_other_under_random_load() {
                                     LockMode::Shared => assert!(now < 1 << 32, "no writer beside a reader"),
                                 }
                             }
-                            Ok(Granted::Skipped) | Err(Error::LockWaitTimeout) => {}
+                            Ok(LockOutcome::Skipped) | Err(Error::LockWaitTimeout) => {}
                             Err(Error::Deadlock) => {
                                 deadlocks += 1;
                                 failed = true;
@@ -314,7 +317,7 @@ fn range_locks_exclude_writers_under_random_load() {
             std::thread::spawn(move || {
                 let mut rng = rand::rng();
                 let owner = LockOwner::new(id + 1, Interrupt::new());
-                let patience = Patience::For(Duration::from_secs(30));
+                let wait_limit = WaitLimit::For(Duration::from_secs(30));
                 for _ in 0..2000 {
                     owner.begin();
                     let mut held = HeldLocks::default();
@@ -322,7 +325,7 @@ fn range_locks_exclude_writers_under_random_load() {
                         let from = rng.random_range(0..KEYS);
                         let to = rng.random_range(from..KEYS);
                         let range = KeyRange::new(key(&from.to_string()), key(&(to + 1).to_string()));
-                        match locks.lock_range(&owner, &mut held, &range, patience) {
+                        match locks.lock_range(&owner, &mut held, &range, wait_limit) {
                             Ok(_) => {
                                 for counter in &inside[from..=to] {
                                     assert!(counter.fetch_add(1, Ordering::SeqCst) < 1 << 32);
@@ -340,7 +343,7 @@ fn range_locks_exclude_writers_under_random_load() {
                         for _ in 0..rng.random_range(1..3) {
                             let number = rng.random_range(0..KEYS);
                             let name = key(&number.to_string());
-                            match locks.lock_key(&owner, &mut held, &name, LockMode::Exclusive, patience) {
+                            match locks.lock_key(&owner, &mut held, &name, LockMode::Exclusive, wait_limit) {
                                 Ok(_) if written.contains(&number) => {}
                                 Ok(_) => {
                                     assert_eq!(inside[number].fetch_add(1 << 32, Ordering::SeqCst), 0);
@@ -375,13 +378,19 @@ fn many_ranges_become_the_whole_index() {
     let (mut held, mut written) = (HeldLocks::default(), HeldLocks::default());
     let number = |number: usize| key(&format!("{number:06}"));
     let mut write = |number: &[u8]| {
-        let locked = locks.lock_key(&writer, &mut written, number, LockMode::Exclusive, Patience::None);
+        let locked = locks.lock_key(
+            &writer,
+            &mut written,
+            number,
+            LockMode::Exclusive,
+            WaitLimit::None,
+        );
         locks.release(&writer, &mut written);
         locked.is_ok()
     };
     let mut read = |range: KeyRange| {
         locks
-            .lock_range(&reader, &mut held, &range, Patience::None)
+            .lock_range(&reader, &mut held, &range, WaitLimit::None)
             .unwrap();
     };
     // Adjacent ranges are merged.
@@ -416,7 +425,7 @@ fn too_many_locks_are_refused_and_released() {
     };
     let lock = |owner: &Arc<LockOwner>, held: &mut HeldLocks, number: u64| {
         let key = format!("{}-{number}", owner.id());
-        locks.lock_key(owner, held, key.as_bytes(), LockMode::Exclusive, Patience::None)
+        locks.lock_key(owner, held, key.as_bytes(), LockMode::Exclusive, WaitLimit::None)
     };
     let all = |owner: &Arc<LockOwner>, held: &mut HeldLocks, count: u64| {
         (0..count).find_map(|number| lock(owner, held, number).err().map(|error| (number, error)))

@@ -4,7 +4,10 @@ use super::Transaction;
 use super::temporary::TemporaryChanges;
 use crate::commit::batch::Batch;
 use crate::commit::ticket::{Notification, Ticket};
-use crate::commit::{CommitRequest, Committed, Escort, Kept, OnPublish, Outcome, Reply, Rows};
+use crate::commit::{
+    CommitAttachments, CommitPlace, CommitRequest, CommitRows, OnPublish, Outcome, ResultReceiver,
+    RetainedMetadataLocks,
+};
 use crate::error::{Error, Result};
 use crate::lock::{MetadataGuard, MetadataMode, MetadataObject};
 use crate::manager::Core;
@@ -92,7 +95,7 @@ impl Transaction {
     ) -> Result<Option<Arc<Ticket<Outcome>>>> {
         self.check_active()?;
         self.end_statement()?;
-        if self.looks_back_to.is_some() {
+        if self.as_of_version.is_some() {
             assert!(self.events.is_empty(), "who looks back only reads");
             self.writes = WriteSet::new();
         }
@@ -119,20 +122,20 @@ impl Transaction {
             return Err(Error::ReadOnlyServer);
         }
         let ticket = Ticket::new();
-        let kept = Kept {
+        let kept = RetainedMetadataLocks {
             _metadata: std::mem::take(&mut self.metadata),
             _guards: [Some(guard), self.statement_guard.take()],
             _shared: None,
         };
-        let mut escort = Escort::new(&self.session, std::mem::take(&mut self.held), kept);
-        escort.on_publish = on_publish;
+        let mut attachments = CommitAttachments::new(&self.session, std::mem::take(&mut self.held), kept);
+        attachments.on_publish = on_publish;
         self.core.submit(CommitRequest {
             events,
             rows,
             gtid: self.options.gtid.clone(),
             replication: self.options.replication,
-            reply: Reply::Session(ticket.clone()),
-            escort,
+            receiver: ResultReceiver::Session(ticket.clone()),
+            attachments,
         });
         Ok(Some(ticket))
     }
@@ -150,7 +153,7 @@ impl Transaction {
             .storage
             .check_memory_room(self.writes.memory_engine_bytes())?;
         let (events, rows) = self.take_changes()?;
-        let kept = Kept {
+        let kept = RetainedMetadataLocks {
             _metadata: std::mem::take(&mut self.metadata),
             _guards: [None, self.statement_guard.take()],
             _shared: Some(locks.clone()),
@@ -160,27 +163,27 @@ impl Transaction {
             rows,
             gtid: self.options.gtid.clone(),
             replication: self.options.replication,
-            reply: Reply::Batch(batch.clone()),
-            escort: Escort::new(&self.session, std::mem::take(&mut self.held), kept),
+            receiver: ResultReceiver::Batch(batch.clone()),
+            attachments: CommitAttachments::new(&self.session, std::mem::take(&mut self.held), kept),
         })
     }
 
     /// Returns the complete changes in the form in which they are committed.
-    fn take_changes(&mut self) -> Result<(EventGroupBuffer, Rows)> {
+    fn take_changes(&mut self) -> Result<(EventGroupBuffer, CommitRows)> {
         let mut events = self.events.take();
         events.commit(self.core.next_xid());
         let writes = std::mem::replace(&mut self.writes, WriteSet::new());
         let rows = match events.is_large() {
             true => self.core.seal_large(&mut events, writes)?,
-            false => Rows::InMemory(writes.complete()),
+            false => CommitRows::InMemory(writes.complete()),
         };
         Ok((events, rows))
     }
 
     /// Completes when everything that this transaction has read under lock is published. Must be awaited before
     /// a statement's reply is sent if the transaction continues ([`Transaction::commit`] waits by itself).
-    pub fn settled(&self) -> Settled {
-        Settled::new(self.core.clone(), self.newest_read)
+    pub fn reads_published(&self) -> PublicationWait {
+        PublicationWait::new(self.core.clone(), self.newest_read)
     }
 }
 
@@ -258,7 +261,7 @@ impl Future for CommitFuture {
         if let (Ok(_), Some(temporary)) = (&result, this.temporary.take()) {
             temporary.apply();
         }
-        Poll::Ready(result.map(|Committed { gtid, version }| CommitOutcome { gtid, version }))
+        Poll::Ready(result.map(|CommitPlace { gtid, version }| CommitOutcome { gtid, version }))
     }
 }
 
@@ -274,14 +277,14 @@ impl Drop for CommitFuture {
 
 /// Wait until a version is published.
 #[must_use = "nothing is awaited before it is polled"]
-pub struct Settled {
+pub struct PublicationWait {
     core: Arc<Core>,
     version: Version,
 }
 
-impl Settled {
+impl PublicationWait {
     pub(crate) fn new(core: Arc<Core>, version: Version) -> Self {
-        Settled { core, version }
+        PublicationWait { core, version }
     }
 
     /// Returns whether there is nothing to wait for.
@@ -290,7 +293,7 @@ impl Settled {
     }
 }
 
-impl Future for Settled {
+impl Future for PublicationWait {
     type Output = ();
 
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {

@@ -4,7 +4,7 @@
 use super::Transaction;
 use super::temporary::is_temporary;
 use crate::error::Result;
-use crate::lock::{Granted, LockManager, LockMode, LockWait, Patience};
+use crate::lock::{LockManager, LockMode, LockOutcome, LockWait, WaitLimit};
 use paceline_storage::KeyRange;
 
 /// Number of key locks that a transaction held at some moment: see [`Transaction::unlock_since`].
@@ -19,16 +19,16 @@ impl Transaction {
     /// [`crate::Error::LockWaitTimeout`] (1205; the statement must be rolled back), [`crate::Error::Deadlock`]
     /// (1213; the transaction *is* rolled back), [`crate::Error::TooManyLocks`] (1206; it is rolled back too),
     /// [`crate::Error::Interrupted`].
-    pub fn lock(&mut self, key: &[u8], mode: LockMode, wait: LockWait) -> Result<Granted> {
+    pub fn lock(&mut self, key: &[u8], mode: LockMode, wait: LockWait) -> Result<LockOutcome> {
         self.check_active()?;
         if is_temporary(key) {
-            return Ok(Granted::Granted);
+            return Ok(LockOutcome::Granted);
         }
-        let patience = Patience::new(wait, self.options.row_lock_timeout);
+        let wait_limit = WaitLimit::new(wait, self.options.row_lock_timeout);
         let locked = self
             .session
             .locks
-            .lock_key(&self.session.owner, &mut self.held, key, mode, patience);
+            .lock_key(&self.session.owner, &mut self.held, key, mode, wait_limit);
         self.undo_if_victim(locked)
     }
 
@@ -37,16 +37,16 @@ impl Transaction {
     ///
     /// # Errors
     /// Those of [`Transaction::lock`].
-    pub fn lock_range(&mut self, range: &KeyRange, wait: LockWait) -> Result<Granted> {
+    pub fn lock_range(&mut self, range: &KeyRange, wait: LockWait) -> Result<LockOutcome> {
         self.check_active()?;
         if is_temporary(&range.start) {
-            return Ok(Granted::Granted);
+            return Ok(LockOutcome::Granted);
         }
-        let patience = Patience::new(wait, self.options.row_lock_timeout);
+        let wait_limit = WaitLimit::new(wait, self.options.row_lock_timeout);
         let locked = self
             .session
             .locks
-            .lock_range(&self.session.owner, &mut self.held, range, patience);
+            .lock_range(&self.session.owner, &mut self.held, range, wait_limit);
         self.undo_if_victim(locked)
     }
 

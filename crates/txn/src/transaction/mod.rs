@@ -12,14 +12,14 @@
 
 mod commit;
 mod locking;
-mod newer;
 mod read;
 mod row;
 mod scan;
+mod snapshot_delta;
 mod temporary;
 mod write;
 
-pub use commit::{CommitFuture, CommitOutcome, Settled};
+pub use commit::{CommitFuture, CommitOutcome, PublicationWait};
 pub use locking::LockMark;
 pub use row::RowValue;
 pub use scan::{Scan, ScanEntry};
@@ -28,33 +28,21 @@ pub use write::{RowMark, WriteMark};
 
 use crate::error::{Error, Result};
 use crate::event_cache::{EventCache, EventMark};
-use crate::lock::metadata::TransactionMetadata;
-use crate::lock::{HeldLocks, MetadataGuard, MetadataMode, MetadataObject, Patience};
+use crate::lock::metadata::TransactionMetadataLocks;
+use crate::lock::{HeldLocks, MetadataGuard, MetadataMode, MetadataObject, WaitLimit};
 use crate::manager::Core;
 use crate::session::Session;
 use paceline_binlog::event::{EventFlags, GtidFlags, QueryEvent};
 use paceline_binlog::group::StatementOptions;
 use paceline_binlog::{ExecutedSetChange, SourcePosition};
 use paceline_storage::{Mark, StorageSnapshot, WriteSet};
-use paceline_types::{DomainId, Gtid, LogPosition, SequenceNumber, ServerId, Version};
+use paceline_types::{
+    AccessMode, DomainId, Gtid, IsolationLevel, LogPosition, SequenceNumber, ServerId, Version,
+};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 use temporary::TemporaryChanges;
-
-/// Isolation level of a transaction.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Default)]
-pub enum IsolationLevel {
-    /// Treated as READ COMMITTED.
-    ReadUncommitted,
-    /// A snapshot for each statement.
-    ReadCommitted,
-    /// One snapshot, taken by the first non-locking read. See [`SnapshotIsolation`] for writes.
-    #[default]
-    RepeatableRead,
-    /// Reads lock the keys that they read, and the gaps between.
-    Serializable,
-}
 
 /// Treatment, under REPEATABLE READ, of a write or locking read of a row that has changed since the snapshot
 /// (`innodb_snapshot_isolation`).
@@ -65,16 +53,6 @@ pub enum SnapshotIsolation {
     On,
     /// The statement uses the newest version: the snapshot is for plain reads only.
     Off,
-}
-
-/// READ WRITE or READ ONLY.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub enum AccessMode {
-    /// May read and write.
-    #[default]
-    ReadWrite,
-    /// Writes get 1792.
-    ReadOnly,
 }
 
 /// Duration of a transaction.
@@ -119,17 +97,17 @@ pub struct SourceMark {
     /// Change of the connection's set of MySQL GTIDs.
     pub executed: Option<ExecutedSetChange>,
     /// Source of the transaction's sequence number.
-    pub numbers: Numbers,
+    pub numbers: SequenceSource,
 }
 
 /// Source of the sequence numbers of a primary's transactions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Numbers {
+pub enum SequenceSource {
     /// The primary.
-    Primarys,
+    Primary,
     /// This server, at commit, because the primary has no MariaDB GTIDs: the next number of the domain, to
     /// which sessions here and other primaries may write, too.
-    Ours,
+    Local,
 }
 
 impl GtidChoice {
@@ -232,7 +210,7 @@ enum State {
 struct TransactionMark {
     writes: Mark,
     events: EventMark,
-    newer: Mark,
+    snapshot_delta: Mark,
     temporary: TemporaryMark,
 }
 
@@ -256,12 +234,12 @@ pub struct Transaction {
     /// Set when no file is available for its rows: they stay in memory.
     rows_stay_in_memory: bool,
     events: EventCache,
-    /// Changes by others since the snapshot that plain reads see nevertheless: see [`newer`].
-    newer: WriteSet,
+    /// Changes by others since the snapshot that plain reads see nevertheless: see [`snapshot_delta`].
+    snapshot_delta: WriteSet,
     /// Changes to temporary tables, once there are any.
     temporary: Option<Box<TemporaryChanges>>,
     held: HeldLocks,
-    metadata: TransactionMetadata,
+    metadata: TransactionMetadataLocks,
     /// Held in `Write` while a writing statement runs.
     statement_guard: Option<MetadataGuard>,
     statement: Option<TransactionMark>,
@@ -269,7 +247,7 @@ pub struct Transaction {
     /// Newest version that was read under lock and was not published then: no reply may be sent before it is.
     newest_read: Version,
     /// Log position that its reads are set back to. If set, the write set undoes every change since then.
-    looks_back_to: Option<Version>,
+    as_of_version: Option<Version>,
 }
 
 impl Transaction {
@@ -287,15 +265,15 @@ impl Transaction {
             writes: WriteSet::new(),
             rows_stay_in_memory: false,
             events,
-            newer: WriteSet::new(),
+            snapshot_delta: WriteSet::new(),
             temporary: None,
             held: HeldLocks::default(),
-            metadata: TransactionMetadata::default(),
+            metadata: TransactionMetadataLocks::default(),
             statement_guard: None,
             statement: None,
             savepoints: Vec::new(),
             newest_read: LogPosition::ZERO,
-            looks_back_to: None,
+            as_of_version: None,
         }
     }
 
@@ -312,7 +290,7 @@ impl Transaction {
     /// # Panics
     /// If the transaction is not read only at REPEATABLE READ with its snapshot taken: the undo changes must
     /// never be committed.
-    pub fn look_back(&mut self, undo: WriteSet, version: Version) {
+    pub fn read_as_of(&mut self, undo: WriteSet, version: Version) {
         assert!(
             self.options.access == AccessMode::ReadOnly
                 && self.options.isolation == IsolationLevel::RepeatableRead
@@ -321,7 +299,7 @@ impl Transaction {
             "who looks back only reads"
         );
         self.writes = undo;
-        self.looks_back_to = Some(version);
+        self.as_of_version = Some(version);
     }
 
     /// Returns the isolation level.
@@ -347,7 +325,7 @@ impl Transaction {
 
     /// Returns whether it has changed anything.
     pub fn has_writes(&self) -> bool {
-        (!self.writes.is_empty() && self.looks_back_to.is_none()) || !self.events.is_empty()
+        (!self.writes.is_empty() && self.as_of_version.is_none()) || !self.events.is_empty()
     }
 
     /// Returns whether an error has undone the whole transaction ([`Error::rollback_scope`]); a new one must be
@@ -358,7 +336,7 @@ impl Transaction {
 
     /// Returns the version of its snapshot, if one was taken. A table whose definition is newer gets 1412.
     pub fn snapshot_version(&self) -> Option<Version> {
-        self.looks_back_to
+        self.as_of_version
             .or_else(|| self.snapshot.as_ref().map(|snapshot| snapshot.position()))
     }
 
@@ -512,10 +490,10 @@ impl Transaction {
     /// [`Error::LockWaitTimeout`], [`Error::Deadlock`] (the transaction is rolled back), [`Error::Interrupted`].
     pub fn lock_metadata(&mut self, object: MetadataObject<'_>, mode: MetadataMode) -> Result<()> {
         self.check_active()?;
-        let patience = Patience::For(self.options.metadata_lock_timeout);
+        let wait_limit = WaitLimit::For(self.options.metadata_lock_timeout);
         let locked = self
             .metadata
-            .lock(&self.session.locks, &self.session.owner, object, mode, patience);
+            .lock(&self.session.locks, &self.session.owner, object, mode, wait_limit);
         self.undo_if_victim(locked)
     }
 
@@ -548,7 +526,7 @@ impl Transaction {
         TransactionMark {
             writes: self.writes.mark(),
             events: self.events.mark(),
-            newer: self.newer.mark(),
+            snapshot_delta: self.snapshot_delta.mark(),
             temporary: self.temporary_mark(),
         }
     }
@@ -556,7 +534,7 @@ impl Transaction {
     fn roll_back_to(&mut self, mark: TransactionMark) {
         self.writes.rollback_to(mark.writes);
         self.events.rollback_to(mark.events);
-        self.newer.rollback_to(mark.newer);
+        self.snapshot_delta.rollback_to(mark.snapshot_delta);
         self.roll_back_temporary(mark.temporary);
     }
 
@@ -596,14 +574,14 @@ impl Transaction {
         }
         self.writes = WriteSet::new();
         self.events.clear();
-        self.newer = WriteSet::new();
+        self.snapshot_delta = WriteSet::new();
         self.temporary = None;
         self.statement = None;
         self.statement_guard = None;
         self.savepoints.clear();
         self.snapshot = None;
         self.session.locks.release(&self.session.owner, &mut self.held);
-        self.metadata = TransactionMetadata::default();
+        self.metadata = TransactionMetadataLocks::default();
         self.session.owner.forget_doom();
     }
 }

@@ -86,7 +86,7 @@ impl Transaction {
         }
         self.check_active()?;
         let snapshot = self.snapshot();
-        if !self.newer.is_empty() {
+        if !self.snapshot_delta.is_empty() {
             let above = self.changes_above_snapshot(&range);
             let above = above.iter().map(|(key, value)| (&**key, value.clone()));
             let deleted = self.deleted_ranges(&range);

@@ -63,7 +63,7 @@ impl Upper {
 
 /// Location of the current entry.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum At {
+enum EntryLocation {
     Nowhere,
     Engine,
     Upper(usize),
@@ -80,7 +80,7 @@ pub struct Scan {
     deleted: Vec<KeyRange>,
     /// Whether the cursor is on an entry that has not been returned.
     engine_ahead: bool,
-    at: At,
+    at: EntryLocation,
 }
 
 impl Scan {
@@ -118,7 +118,7 @@ impl Scan {
             next_upper: 0,
             deleted,
             engine_ahead: false,
-            at: At::Nowhere,
+            at: EntryLocation::Nowhere,
         }
     }
 
@@ -138,7 +138,11 @@ impl Scan {
     pub fn advance(&mut self) -> Result<bool> {
         if self.upper.is_empty() && self.deleted.is_empty() {
             let more = self.cursor.advance()?;
-            self.at = if more { At::Engine } else { At::Nowhere };
+            self.at = if more {
+                EntryLocation::Engine
+            } else {
+                EntryLocation::Nowhere
+            };
             return Ok(more);
         }
         loop {
@@ -153,7 +157,7 @@ impl Scan {
             let above = self.upper.get(self.next_upper).map(Upper::key);
             let order = match (above, below) {
                 (None, None) => {
-                    self.at = At::Nowhere;
+                    self.at = EntryLocation::Nowhere;
                     return Ok(false);
                 }
                 (Some(_), None) => Ordering::Less,
@@ -169,7 +173,7 @@ impl Scan {
                 if self.deleted.iter().any(|range| range.contains(key)) {
                     continue;
                 }
-                self.at = At::Engine;
+                self.at = EntryLocation::Engine;
                 return Ok(true);
             }
             if order == Ordering::Equal {
@@ -178,7 +182,7 @@ impl Scan {
             let at = self.next_upper;
             self.next_upper += 1;
             if self.upper[at].value().is_some() {
-                self.at = At::Upper(at);
+                self.at = EntryLocation::Upper(at);
                 return Ok(true);
             }
         }
@@ -187,9 +191,9 @@ impl Scan {
     /// Returns the entry that the last `next` or `advance` found.
     pub fn entry(&self) -> Option<ScanEntry<'_>> {
         match self.at {
-            At::Nowhere => None,
-            At::Engine => self.cursor.entry().map(|(key, value)| ScanEntry { key, value }),
-            At::Upper(at) => {
+            EntryLocation::Nowhere => None,
+            EntryLocation::Engine => self.cursor.entry().map(|(key, value)| ScanEntry { key, value }),
+            EntryLocation::Upper(at) => {
                 let upper = &self.upper[at];
                 Some(ScanEntry {
                     key: upper.key(),
@@ -204,7 +208,7 @@ impl Scan {
     pub fn seek(&mut self, key: &[u8]) {
         self.cursor.seek(key);
         self.engine_ahead = false;
-        self.at = At::Nowhere;
+        self.at = EntryLocation::Nowhere;
         self.next_upper = match self.direction {
             Direction::Forward => self.upper.partition_point(|entry| entry.key() < key),
             Direction::Backward => self.upper.partition_point(|entry| entry.key() > key),

@@ -115,7 +115,8 @@ impl Transaction {
 mod tests {
     use super::*;
     use crate::testing::TestServer;
-    use crate::transaction::{AccessMode, IsolationLevel, TransactionOptions};
+    use crate::transaction::TransactionOptions;
+    use crate::{AccessMode, IsolationLevel};
     use crate::{Interrupt, LockMode, LockWait};
     use paceline_storage::{Direction, KeyRange};
 
@@ -172,7 +173,7 @@ mod tests {
         let mut transaction = begin();
         write(&mut transaction, &key(&index, 4), b"rolled back");
         let locked = transaction.lock(&key(&index, 1), LockMode::Exclusive, LockWait::Default);
-        assert_eq!(locked.unwrap(), crate::Granted::Granted);
+        assert_eq!(locked.unwrap(), crate::LockOutcome::Granted);
         assert_eq!(read(&mut transaction, &index).len(), 2);
         transaction.rollback();
         let mut transaction = begin();

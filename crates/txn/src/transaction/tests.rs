@@ -1,8 +1,9 @@
 //! Golden scripts of transactions (`testscripts/transactions/`).
 
-use crate::lock::{Granted, LockMode, LockWait, MetadataMode, MetadataObject};
+use crate::IsolationLevel;
+use crate::lock::{LockMode, LockOutcome, LockWait, MetadataMode, MetadataObject};
 use crate::testing::{Actors, TEST_INDEX, TestServer, TestTable};
-use crate::transaction::{IsolationLevel, SnapshotIsolation};
+use crate::transaction::SnapshotIsolation;
 use crate::{Error, Interrupt, Result, Session, Transaction, TransactionOptions};
 use goldenscript::{Command, Context, Runner};
 use paceline_storage::{Direction, KeyRange};
@@ -110,8 +111,8 @@ fn get(transaction: &mut Transaction, name: &str, words: &[String]) -> Result<St
     let row = match lock_of(words) {
         None => transaction.get(&key)?,
         Some(mode) => match transaction.lock(&key, mode, wait_of(words))? {
-            Granted::Skipped => return Ok("skipped".into()),
-            Granted::Granted => transaction.get_newest(&key)?,
+            LockOutcome::Skipped => return Ok("skipped".into()),
+            LockOutcome::Granted => transaction.get_newest(&key)?,
         },
     };
     Ok(row.map_or("-".into(), |row| TestTable::value(row.payload())))
@@ -137,7 +138,7 @@ fn scan(transaction: &mut Transaction, from: &str, to: &str, words: &[String]) -
             // As an executor does: find candidates, lock each, read it again.
             let mut scan = transaction.scan_newest(range, direction)?;
             while let Some(entry) = scan.next()? {
-                if transaction.lock(entry.key, mode, wait_of(words))? == Granted::Skipped {
+                if transaction.lock(entry.key, mode, wait_of(words))? == LockOutcome::Skipped {
                     continue;
                 }
                 let name = std::str::from_utf8(&entry.key[4..]).unwrap().to_owned();

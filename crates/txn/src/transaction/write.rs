@@ -3,7 +3,7 @@
 use super::{Transaction, TransactionMark};
 use crate::error::Result;
 use crate::event_cache::RowChange;
-use crate::lock::{Granted, LockMode, LockWait};
+use crate::lock::{LockMode, LockOutcome, LockWait};
 use paceline_binlog::LoggedTable;
 use paceline_binlog::event::RowsFlags;
 use paceline_storage::{
@@ -128,7 +128,7 @@ impl Transaction {
             let granted = self.lock(&key, LockMode::Exclusive, LockWait::Default)?;
             assert_eq!(
                 granted,
-                Granted::Granted,
+                LockOutcome::Granted,
                 "a lock that may be waited for is not skipped"
             );
         }
@@ -171,7 +171,7 @@ impl Transaction {
             return self.charge_temporary();
         }
         if self.writes_newer_rows() {
-            self.note_newer_row(schema, before, after)?;
+            self.record_newer_row(schema, before, after)?;
         }
         let mark = self.write_mark();
         schema.row_change(before, after, &mut self.writes)?;

@@ -61,8 +61,8 @@ impl ClosedLog {
     /// nothing, except that it completes a rewind that was decided before.
     ///
     /// # Errors
-    /// As for [`crate::log::Log::open`]; [`Error::MissingFile`] if there is no log; [`Error::DamagedIndex`] in the middle
-    /// of a `RESET MASTER`, which opening the log completes.
+    /// As for [`crate::log::Log::open`]; [`Error::MissingFile`] if there is no log; [`Error::DamagedIndex`] in the
+    /// middle of a `RESET MASTER`, which opening the log completes.
     pub fn open(disk: Arc<dyn Disk>, config: &LogConfig, request: &OpenRequest) -> Result<Self> {
         let decisions = RewindFile::of(&disk, config);
         decisions.complete()?;

@@ -1,5 +1,6 @@
-//! Opening the log: completing a decided rewind ([`crate::log::offline::rewind`]), surveying the directory ([`crate::log::opening::inventory`]),
-//! repairing what a crash has left ([`crate::log::opening::crash_repair`]), and beginning a new file.
+//! Opening the log: completing a decided rewind ([`rewind`](crate::log::offline::rewind)), taking the directory's
+//! [`inventory`](crate::log::opening::inventory), repairing what a crash has left
+//! ([`crash_repair`](crate::log::opening::crash_repair)), and beginning a new file.
 
 use crate::error::Result;
 use crate::event::MAGIC;

@@ -374,15 +374,15 @@ fn scan(
     visit: &mut dyn FnMut(SurveyedEntry<'_>) -> paceline_storage::Result<()>,
 ) -> paceline_storage::Result<()> {
     let mut cursor = snapshot.scan(range, Direction::Forward);
-    let mut follows = false;
+    let mut is_successor = false;
     while let Some((key, value)) = cursor.next()? {
         visit(SurveyedEntry {
             key,
             value,
             weight: 1.0,
-            follows,
+            is_successor,
         })?;
-        follows = true;
+        is_successor = true;
     }
     Ok(())
 }

@@ -53,7 +53,7 @@ impl<'s> PrefixGroups<'s> {
         if !is_told || self.ends.last().is_none_or(|end| *end > entry.key.len()) {
             return;
         }
-        let is_pair = entry.follows && !self.last_ends.is_empty();
+        let is_pair = entry.is_successor && !self.last_ends.is_empty();
         let weight = self.last_weight;
         self.last_weight = entry.weight;
         if is_pair {

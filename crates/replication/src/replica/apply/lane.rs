@@ -18,7 +18,7 @@ use paceline_apply::replicated::{
 };
 use paceline_binlog::event::{AlterPhase, CommitId, Event, EventType};
 use paceline_binlog::{GtidPosition, PositionChange, ReplicaRecord};
-use paceline_txn::Numbers;
+use paceline_txn::SequenceSource;
 use paceline_types::Gtid;
 use paceline_types::error_code::{ER_GTID_STRICT_OUT_OF_ORDER, ER_SLAVE_INCIDENT};
 use std::collections::VecDeque;
@@ -267,7 +267,7 @@ impl Lane {
         let mut position = GtidPosition::new();
         let told = passed
             .iter()
-            .filter(|passed| passed.pass.numbers == Numbers::Primarys);
+            .filter(|passed| passed.pass.numbers == SequenceSource::Primary);
         for passed in told {
             position.set(passed.pass.gtid);
         }

@@ -3,7 +3,7 @@
 use super::progress::PushNumber;
 use crate::replica::received::{ReceivedGroup, SourcePosition};
 use paceline_binlog::ExecutedSetChange;
-use paceline_txn::Numbers;
+use paceline_txn::SequenceSource;
 use paceline_types::Gtid;
 use parking_lot::{Condvar, Mutex};
 use std::collections::VecDeque;
@@ -24,7 +24,7 @@ pub(super) struct Pass {
     /// Change of the connection's set of MySQL GTIDs.
     pub(super) executed: Option<ExecutedSetChange>,
     /// Source of the GTID's number.
-    pub(super) numbers: Numbers,
+    pub(super) numbers: SequenceSource,
 }
 
 pub(super) enum Work {

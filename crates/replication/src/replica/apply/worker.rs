@@ -14,7 +14,7 @@ use paceline_binlog::event::{EventFlags, RawEvent};
 use paceline_binlog::group::StatementOptions;
 use paceline_query::plan::Statistics;
 use paceline_txn::{
-    GtidChoice, Interrupt, IsolationLevel, Numbers, Replication, Session, SourceMark, Transaction,
+    GtidChoice, Interrupt, IsolationLevel, Replication, SequenceSource, Session, SourceMark, Transaction,
     TransactionManager, TransactionOptions,
 };
 use parking_lot::{Condvar, Mutex};
@@ -216,7 +216,7 @@ impl Worker {
     /// Returns the GTID of a transaction, with the other positions to record.
     pub(super) fn gtid_choice(&self, received: &ReceivedGroup) -> GtidChoice {
         let gtid = received.group.gtid();
-        let is_primarys = received.numbers == Numbers::Primarys;
+        let is_primarys = received.numbers == SequenceSource::Primary;
         if is_primarys && self.position == KeptPosition::Gtid && received.executed.is_none() {
             return GtidChoice::Replicated(gtid);
         }

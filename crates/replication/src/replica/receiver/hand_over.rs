@@ -6,13 +6,13 @@ use crate::replica::received::{Received, SourcePosition};
 use crate::replica::status::Delayed;
 use paceline_binlog::mysql::MySqlGtidSet;
 use paceline_binlog::{ExecutedSetChange, PositionChange, ReplicaRecord};
-use paceline_txn::Numbers;
+use paceline_txn::SequenceSource;
 use paceline_types::Gtid;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 impl Stream<'_> {
     /// Records a transaction that only moves the position.
-    pub(super) fn pass(&mut self, gtid: Gtid, numbers: Numbers, end: SourcePosition) {
+    pub(super) fn pass(&mut self, gtid: Gtid, numbers: SequenceSource, end: SourcePosition) {
         self.receiver
             .shared
             .status

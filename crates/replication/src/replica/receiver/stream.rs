@@ -13,7 +13,7 @@ use crate::replica::until::Until;
 use paceline_binlog::group::LARGE_GROUP_BYTES;
 use paceline_binlog::mysql::{MySqlGtid, MySqlGtidSet};
 use paceline_binlog::{ExecutedSetChange, LOCAL_DOMAIN};
-use paceline_txn::Numbers;
+use paceline_txn::SequenceSource;
 use paceline_types::Gtid;
 use paceline_types::error_code::{ER_SLAVE_CORRUPT_EVENT, ER_SLAVE_FATAL_ERROR};
 use std::collections::VecDeque;
@@ -22,7 +22,7 @@ use std::time::{Duration, Instant};
 /// A transaction that only moves the position.
 pub(super) struct Passed {
     pub(super) gtid: Gtid,
-    pub(super) numbers: Numbers,
+    pub(super) numbers: SequenceSource,
     /// End in the primary's log.
     pub(super) end: SourcePosition,
 }
@@ -159,7 +159,7 @@ impl<'a> Stream<'a> {
             }
             Assembled::Passed(gtids) => {
                 for gtid in gtids {
-                    self.pass(gtid, Numbers::Primarys, assembler.place().clone());
+                    self.pass(gtid, SequenceSource::Primary, assembler.place().clone());
                 }
             }
             Assembled::Executed(gtids) => {
@@ -254,7 +254,7 @@ impl<'a> Stream<'a> {
         // As in MariaDB, a start by file and position asserts what is missing here, and a local number shows nothing
         // about duplicates.
         let tells_duplicates =
-            self.receiver.definition.use_gtid != UseGtid::No && received.numbers == Numbers::Primarys;
+            self.receiver.definition.use_gtid != UseGtid::No && received.numbers == SequenceSource::Primary;
         if let Some(gtid) = &received.mysql_gtid {
             self.note_executed(gtid);
         }

@@ -209,7 +209,7 @@ fn a_snapshot_at_any_step_holds_whole_transactions() {
             let length = whole_prefix(&content(&snapshot), "abc", &format!("{what} at {step:?}"));
             // Steps of two groups run concurrently, so only the published position says how far a snapshot must
             // be.
-            if matches!(step, CommitStep::Published | CommitStep::Told) {
+            if matches!(step, CommitStep::Published | CommitStep::SessionsNotified) {
                 assert!(length >= before && length > 0, "{what}: {length} after {before}");
                 before = length;
             }

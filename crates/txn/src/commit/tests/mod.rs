@@ -10,22 +10,22 @@ mod log_files;
 mod pipeline;
 mod replica_positions;
 
-use crate::{Config, LeaderMode, LockRelease, PublishBy};
+use crate::{Config, LeaderMode, LockRelease, PublishThread};
 
 /// Returns every combination of leader, publisher and lock release.
 fn all_modes() -> Vec<Config> {
     let mut modes = Vec::new();
-    for (leader_mode, publish_by) in [
-        (LeaderMode::Inline, PublishBy::LogThread),
-        (LeaderMode::Thread, PublishBy::LogThread),
-        (LeaderMode::Thread, PublishBy::Publisher),
-        (LeaderMode::Adaptive, PublishBy::LogThread),
-        (LeaderMode::Adaptive, PublishBy::Publisher),
+    for (leader_mode, publish_thread) in [
+        (LeaderMode::Inline, PublishThread::LogThread),
+        (LeaderMode::Thread, PublishThread::LogThread),
+        (LeaderMode::Thread, PublishThread::Publisher),
+        (LeaderMode::Adaptive, PublishThread::LogThread),
+        (LeaderMode::Adaptive, PublishThread::Publisher),
     ] {
         for lock_release in [LockRelease::Early, LockRelease::AfterPublish] {
             modes.push(Config {
                 leader_mode,
-                publish_by,
+                publish_thread,
                 lock_release,
                 ..Config::default()
             });

@@ -5,8 +5,8 @@ use crate::lock::{LockMode, LockWait};
 use crate::sync_point::CommitStep;
 use crate::testing::{TestOptions, TestServer, TestTable};
 use crate::{
-    Acknowledger, BatchObserver, CommitStream, Config, DdlCommit, Error, GtidChoice, Interrupt,
-    IsolationLevel, LeaderMode, MadeDurable, Replication, SyncBinlog, Transaction, TransactionManager,
+    Acknowledger, BatchObserver, CommitStream, Config, DdlCommit, DurableExtent, Error, GtidChoice,
+    Interrupt, IsolationLevel, LeaderMode, Replication, SyncBinlog, Transaction, TransactionManager,
     TransactionOptions,
 };
 use paceline_binlog::event::{EventFlags, QueryEvent};
@@ -109,12 +109,12 @@ fn locks_are_released_before_the_sync_and_rows_are_seen_in_the_overlay() {
     assert_eq!(seen, "new");
     reader.end_statement().unwrap();
     // The reader's reply waits for what it has read, although it wrote nothing (invariant 6).
-    assert!(!reader.settled().is_ready());
-    let mut reply = pin!(reader.commit());
-    assert!(!is_ready(reply.as_mut()));
+    assert!(!reader.reads_published().is_ready());
+    let mut reader_commit = pin!(reader.commit());
+    assert!(!is_ready(reader_commit.as_mut()));
     assert!(!is_ready(commit.as_mut()));
     gate.open();
-    let outcome = block_on(reply).unwrap();
+    let outcome = block_on(reader_commit).unwrap();
     assert_eq!(outcome.gtid, None);
     assert_eq!(server.get("x").as_deref(), Some("new"));
     assert!(outcome.version >= block_on(commit).unwrap().version);
@@ -315,7 +315,7 @@ fn a_group_waits_for_more_as_configured() {
 struct LimitedAcknowledger(Arc<AtomicU64>);
 
 impl Acknowledger for LimitedAcknowledger {
-    fn made_durable(&self, made: MadeDurable) -> LogPosition {
+    fn on_durable(&self, made: DurableExtent) -> LogPosition {
         made.durable
             .min(LogPosition::from_u64(self.0.load(Ordering::SeqCst)))
     }
@@ -527,12 +527,12 @@ fn a_poll_before_publication_is_pending() {
 fn the_acknowledger_is_notified_before_the_log_is_sendable() {
     /// Records, at each notification, whether the new part could already have been sent.
     struct Witness(
-        Arc<Mutex<Vec<(MadeDurable, LogPosition)>>>,
+        Arc<Mutex<Vec<(DurableExtent, LogPosition)>>>,
         Arc<OnceLock<Weak<TransactionManager>>>,
     );
 
     impl Acknowledger for Witness {
-        fn made_durable(&self, made: MadeDurable) -> LogPosition {
+        fn on_durable(&self, made: DurableExtent) -> LogPosition {
             if let Some(manager) = self.1.get().and_then(Weak::upgrade) {
                 self.0.lock().push((made, manager.sendable()));
             }
@@ -593,7 +593,7 @@ fn a_rotation_and_a_checkpoint_return_when_they_are_published() {
         let server = threaded();
         // A checkpoint is recorded once per file.
         server.manager.rotate().unwrap();
-        let gate = Gate::at(&server.manager, CommitStep::Told);
+        let gate = Gate::at(&server.manager, CommitStep::SessionsNotified);
         server.set("x", "1").unwrap();
         gate.wait_until_reached();
         std::thread::scope(|scope| {

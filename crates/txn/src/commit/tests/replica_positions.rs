@@ -2,7 +2,7 @@
 
 use crate::sync_point::CommitStep;
 use crate::testing::{TestOptions, TestServer};
-use crate::{GtidChoice, Interrupt, Numbers, SourceMark, TransactionOptions, WaitEnd};
+use crate::{GtidChoice, Interrupt, PositionWaitOutcome, SequenceSource, SourceMark, TransactionOptions};
 use paceline_binlog::{PositionChange, ReplicaRecord, ReplicaState, SourcePosition};
 use paceline_simulated_disk::SimulatedDisk;
 use paceline_types::Gtid;
@@ -29,7 +29,7 @@ fn replicate(server: &TestServer, gtid: &str, source: Option<(&str, u64)>) {
                 connection: "east".into(),
                 position,
                 executed: None,
-                numbers: Numbers::Primarys,
+                numbers: SequenceSource::Primary,
             };
             GtidChoice::ReplicatedFrom(gtid, Arc::new(mark))
         }
@@ -146,15 +146,15 @@ fn a_wait_ends_when_the_position_is_published() {
     };
     // A transaction written here satisfies no wait for a replicated one.
     server.set("own", "1").unwrap();
-    assert_eq!(wait("0-1-1", 0), WaitEnd::TimedOut);
-    assert_eq!(wait("", 0), WaitEnd::Reached);
+    assert_eq!(wait("0-1-1", 0), PositionWaitOutcome::TimedOut);
+    assert_eq!(wait("", 0), PositionWaitOutcome::Reached);
     let other = server.clone();
     let writer = std::thread::spawn(move || {
         std::thread::sleep(Duration::from_millis(50));
         replicate(&other, "0-2-8", None);
         replicate(&other, "5-2-1", None);
     });
-    assert_eq!(wait("0-9-7,5-2-1", 30_000), WaitEnd::Reached);
+    assert_eq!(wait("0-9-7,5-2-1", 30_000), PositionWaitOutcome::Reached);
     writer.join().unwrap();
     assert_eq!(server.get("x").as_deref(), Some("5-2-1"));
     let interrupt = Interrupt::new();

@@ -32,7 +32,7 @@ impl Transaction {
     /// # Errors
     /// If an image does not fit this table; [`Error::CacheFull`] if such rows take more memory than a
     /// transaction may write.
-    pub(super) fn note_newer_row(
+    pub(super) fn record_newer_row(
         &mut self,
         schema: &TableSchema,
         before: Option<Row<'_>>,
@@ -68,9 +68,9 @@ impl Transaction {
             image,
             key: Some(&key),
         });
-        schema.row_change(seen, newest, &mut self.newer)?;
+        schema.row_change(seen, newest, &mut self.snapshot_delta)?;
         let limit_bytes = self.core.config().max_binlog_cache_size;
-        match self.newer.memory_bytes() as u64 > limit_bytes {
+        match self.snapshot_delta.memory_bytes() as u64 > limit_bytes {
             true => Err(Error::CacheFull { limit_bytes }),
             false => Ok(()),
         }
@@ -78,14 +78,14 @@ impl Transaction {
 
     /// Returns the change that a plain read finds for a key above the snapshot.
     pub(super) fn change_above_snapshot(&self, key: &[u8]) -> Option<Change<'_>> {
-        self.own_change(key).or_else(|| self.newer.get(key))
+        self.own_change(key).or_else(|| self.snapshot_delta.get(key))
     }
 
     /// Returns the changes that a plain read finds in a range above the snapshot, ascending.
     pub(super) fn changes_above_snapshot(&self, range: &KeyRange) -> Vec<(Box<[u8]>, Option<SharedValue>)> {
         let mut merged: BTreeMap<Box<[u8]>, Option<SharedValue>> = BTreeMap::new();
         merged.extend(
-            self.newer
+            self.snapshot_delta
                 .shared_range(range)
                 .map(|(key, value)| (key.into(), value)),
         );
