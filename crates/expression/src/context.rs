@@ -78,7 +78,7 @@ pub struct EvalState {
     pub(crate) subqueries: SubqueryResults,
     pub(crate) generators: HashMap<u64, RandomGenerator>,
     pub(crate) constants: HashMap<u64, Value>,
-    pub(crate) regexes: HashMap<u64, super::eval::CompiledPattern>,
+    pub(crate) regexes: HashMap<u64, std::sync::Arc<super::eval::CompiledPattern>>,
 }
 
 impl EvalState {

@@ -1,70 +1,71 @@
 //! Shows the progress of a copy on standard error: a bar that is redrawn on a terminal, otherwise a line from time to
-//! time.
+//! time. Crate `indicatif` draws the bar.
 
-use std::io::{IsTerminal, Write};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::time::{Duration, Instant};
 
 const ON_TERMINAL: Duration = Duration::from_millis(250);
 const ELSEWHERE: Duration = Duration::from_secs(10);
 const BAR: u64 = 24;
 
-/// Output of progress lines.
-#[derive(Clone, Copy, Debug)]
+/// Standard error, with a bar if it is a terminal.
+#[derive(Clone, Debug)]
 pub struct Screen {
-    is_terminal: bool,
+    /// Hidden if standard error is not a terminal.
+    bar: ProgressBar,
 }
 
 impl Screen {
-    /// Uses standard error.
+    /// Uses standard error. Nothing is drawn yet.
     pub fn standard_error() -> Self {
+        Screen::new(ProgressDrawTarget::stderr())
+    }
+
+    fn new(target: ProgressDrawTarget) -> Self {
+        let style = ProgressStyle::with_template(&format!("[{{bar:{BAR}}}] {{percent:>3}} %  {{msg}}"));
+        let style = style.expect("the template is valid").progress_chars("#-");
         Screen {
-            is_terminal: std::io::stderr().is_terminal(),
+            bar: ProgressBar::with_draw_target(None, target).with_style(style),
         }
     }
 
+    fn is_terminal(&self) -> bool {
+        !self.bar.is_hidden()
+    }
+
     /// Returns the interval between two lines.
-    pub fn pause(self) -> Duration {
-        match self.is_terminal {
+    pub fn pause(&self) -> Duration {
+        match self.is_terminal() {
             true => ON_TERMINAL,
             false => ELSEWHERE,
         }
     }
 
-    /// Prints a line. On a terminal the next line overwrites it.
-    pub fn tell(self, line: &str) {
-        let mut out = std::io::stderr().lock();
-        // A failure to print progress is ignored.
-        let _ = match self.is_terminal {
-            true => write!(out, "\r{line}\x1b[K").and_then(|()| out.flush()),
-            false => writeln!(out, "{line}"),
-        };
-    }
-
-    /// Prints a line that remains.
-    pub fn tell_last(self, line: &str) {
-        match self.is_terminal {
-            true => eprintln!("\r{line}\x1b[K"),
-            false => eprintln!("{line}"),
+    /// Shows a bar and a text. On a terminal they replace the last ones.
+    pub fn show(&self, done: u64, total: u64, text: String) {
+        match self.is_terminal() {
+            true => {
+                self.bar.set_length(total);
+                self.bar.set_position(done);
+                self.bar.set_message(text);
+            }
+            false => eprintln!("{}  {text}", bar(done, total)),
         }
     }
 
-    /// Keeps the last line: further output starts below it.
-    pub fn leave(self) {
-        if self.is_terminal {
-            eprintln!();
-        }
+    /// Keeps the bar: further output starts below it.
+    pub fn leave(&self) {
+        self.bar.abandon();
     }
 
-    /// Removes the last line.
-    pub fn clear(self) {
-        if self.is_terminal {
-            eprint!("\r\x1b[K");
-        }
+    /// Removes the bar.
+    pub fn clear(&self) {
+        self.bar.finish_and_clear();
     }
 }
 
-/// Returns a bar with a percentage.
-pub fn bar(done: u64, total: u64) -> String {
+/// Returns a bar with a percentage, for output that is not a terminal.
+fn bar(done: u64, total: u64) -> String {
     let part = match total {
         0 => 1.0,
         total => done as f64 / total as f64,
@@ -125,7 +126,9 @@ impl Progress {
         let last = self.told.unwrap_or(self.started);
         if last.elapsed() >= self.screen.pause() {
             self.told = Some(Instant::now());
-            self.screen.tell(&self.line(self.started.elapsed()));
+            let total = self.total.max(self.done);
+            self.screen
+                .show(self.done, total, self.text(self.started.elapsed()));
         }
     }
 
@@ -150,13 +153,12 @@ impl Progress {
         }
     }
 
-    fn line(&self, elapsed: Duration) -> String {
+    fn text(&self, elapsed: Duration) -> String {
         let total = self.total.max(self.done);
         let seconds = elapsed.as_secs_f64().max(0.001);
         let rate = self.done as f64 / seconds;
         format!(
-            "{}  {} of {} {}, {}/s, {}{}",
-            bar(self.done, total),
+            "{} of {} {}, {}/s, {}{}",
             bytes_text(self.done),
             bytes_text(total),
             self.what,
@@ -200,6 +202,7 @@ pub fn clock(seconds: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use indicatif::InMemoryTerm;
 
     #[test]
     fn bytes_are_shown_with_decimal_units() {
@@ -217,22 +220,47 @@ mod tests {
     }
 
     #[test]
-    fn the_line_shows_rate_and_time_left() {
+    fn the_text_shows_rate_and_time_left() {
         let mut progress = Progress::new("copied", 4_000_000_000);
         assert_eq!(
-            progress.line(Duration::from_secs(1)),
-            "[------------------------]   0 %  0 B of 4.0 GB copied, 0 B/s, 0:01"
+            progress.text(Duration::from_secs(1)),
+            "0 B of 4.0 GB copied, 0 B/s, 0:01"
         );
         progress.done = 1_000_000_000;
         assert_eq!(
-            progress.line(Duration::from_secs(100)),
-            "[######------------------]  25 %  1.0 GB of 4.0 GB copied, 10.0 MB/s, 1:40, about 5:00 left"
+            progress.text(Duration::from_secs(100)),
+            "1.0 GB of 4.0 GB copied, 10.0 MB/s, 1:40, about 5:00 left"
         );
         // The total may be larger than expected.
         progress.done = 5_000_000_000;
         assert_eq!(
-            progress.line(Duration::from_secs(3700)),
-            "[########################] 100 %  5.0 GB of 5.0 GB copied, 1.4 MB/s, 1:01:40"
+            progress.text(Duration::from_secs(3700)),
+            "5.0 GB of 5.0 GB copied, 1.4 MB/s, 1:01:40"
         );
+    }
+
+    #[test]
+    fn a_bar_beside_a_percentage() {
+        assert_eq!(bar(0, 4), "[------------------------]   0 %");
+        assert_eq!(bar(1, 4), "[######------------------]  25 %");
+        assert_eq!(bar(5, 5), "[########################] 100 %");
+        assert_eq!(bar(0, 0), "[########################] 100 %");
+    }
+
+    /// What crate `indicatif` draws on a terminal looks like the lines elsewhere.
+    #[test]
+    fn a_terminal_shows_the_same_bar() {
+        let terminal = InMemoryTerm::new(5, 120);
+        let screen = Screen::new(ProgressDrawTarget::term_like(Box::new(terminal.clone())));
+        assert_eq!(screen.pause(), ON_TERMINAL);
+        for (done, total) in [(0, 4), (1, 4), (5, 5)] {
+            screen.show(done, total, "of it".into());
+            screen.bar.tick();
+            assert_eq!(terminal.contents(), format!("{}  of it", bar(done, total)));
+        }
+        screen.clear();
+        assert_eq!(terminal.contents(), "");
+        let hidden = Screen::new(ProgressDrawTarget::hidden());
+        assert_eq!(hidden.pause(), ELSEWHERE);
     }
 }

@@ -21,7 +21,7 @@ use paceline_types::{DataType, Value};
 pub use arithmetic::division_by_zero;
 pub use compare::{compare_row_values, compare_rows, compare_values, compare_with, row_values};
 pub(crate) use readings::Reading;
-pub(crate) use regex::{CompiledPattern, with_pattern};
+pub(crate) use regex::{CompiledPattern, Groups};
 
 use self::readings::SharedOperand;
 use super::bind::hex_number;

@@ -1,194 +1,207 @@
-//! Regular expressions. MariaDB uses PCRE. We use crate `regex`, which never takes exponential time and therefore has
-//! no back references and no look-around.
+//! Regular expressions, by PCRE2 as in MariaDB.
+//!
+//! A pattern is compiled to machine code. If that has not enough stack, PCRE2's interpreter runs it again, which is what
+//! MariaDB uses and needs no stack.
+
+use std::ops::Range;
+use std::sync::OnceLock;
 
 use paceline_types::Collation;
-use paceline_types::error_code::ER_REGEXP_ERROR;
+use parking_lot::Mutex;
+use pcre2::bytes::{CaptureLocations, Regex, RegexBuilder};
 
-use crate::context::EvalContext;
-use crate::error::Result;
-use crate::errors;
+/// Maximum stack of machine code in bytes. It grows to what a match needs, and is freed with the pattern.
+const JIT_STACK_MAX: usize = 1 << 20;
+/// PCRE2's `PCRE2_ERROR_MATCHLIMIT`.
+const MATCH_LIMIT_EXCEEDED: i32 = -47;
 
-/// A compiled regular expression and its pattern.
+/// A compiled pattern.
 #[derive(Debug)]
 pub(crate) struct CompiledPattern {
-    source: String,
-    regex: regex::Regex,
-}
-
-/// POSIX classes with Unicode contents as in PCRE. In crate `regex` they are ASCII.
-const CLASSES: [(&str, &str); 11] = [
-    ("alpha", r"\p{L}"),
-    ("lower", r"\p{Ll}"),
-    ("upper", r"\p{Lu}"),
-    ("alnum", r"\p{L}\p{N}"),
-    ("word", r"\p{L}\p{N}_"),
-    ("digit", r"\p{Nd}"),
-    ("space", r"\s"),
-    ("blank", r"\t\p{Zs}"),
-    ("punct", r"\p{P}$+<=>\^`|\~"),
-    ("graph", r"\p{L}\p{M}\p{N}\p{P}\p{S}\p{Cf}"),
-    ("print", r"\p{L}\p{M}\p{N}\p{P}\p{S}\p{Cf}\p{Zs}"),
-];
-
-/// Translates a pattern to the syntax of crate `regex`: `[[:<:]]` and `[[:>:]]` become word boundaries, POSIX classes
-/// their Unicode equivalents.
-fn translate_pattern(pattern: &str, collation: Collation) -> String {
-    let pattern = pattern.replace("[[:<:]]", r"\b").replace("[[:>:]]", r"\b");
-    let name = collation.name();
-    let is_caseless = name.ends_with("_ci") || name.ends_with("_nopad_ci");
-    let mut out = String::with_capacity(pattern.len() + 16);
-    if is_caseless {
-        out.push_str("(?i)");
-    }
-    let mut rest = pattern.as_str();
-    while let Some(next) = rest.chars().next() {
-        if next == '[' {
-            rest = translate_set(rest, collation, is_caseless, &mut out);
-        } else {
-            let length = token_length(rest);
-            out.push_str(&rest[..length]);
-            rest = &rest[length..];
-        }
-    }
-    out
-}
-
-/// Returns the length of the first character in bytes, including the next one if it is a backslash.
-fn token_length(text: &str) -> usize {
-    let mut chars = text.chars();
-    let first = chars.next().map_or(0, char::len_utf8);
-    match text.starts_with('\\') {
-        true => first + chars.next().map_or(0, char::len_utf8),
-        false => first,
-    }
-}
-
-/// Translates the set at the start of `text` and returns the rest. PCRE has no set operations: `&&`, `~~`, `--` and an
-/// inner bracket are characters.
-fn translate_set<'p>(text: &'p str, collation: Collation, is_caseless: bool, out: &mut String) -> &'p str {
-    let head = if text.starts_with("[^") { "[^" } else { "[" };
-    out.push_str(head);
-    let mut rest = &text[head.len()..];
-    let mut is_first = true;
-    while !rest.is_empty() && (is_first || !rest.starts_with(']')) {
-        let class = rest.strip_prefix("[:").and_then(|behind| behind.split_once(":]"));
-        let length = match class {
-            Some((class, behind)) if class.chars().all(|c| c == '^' || c.is_ascii_lowercase()) => {
-                push_class(class, collation, is_caseless, out);
-                rest.len() - behind.len()
-            }
-            _ => {
-                // The second of two hyphens is a character, as is a hyphen at the start.
-                let is_doubled = !is_first && rest.starts_with("--");
-                if is_doubled {
-                    out.push('-');
-                    rest = &rest[1..];
-                }
-                let length = token_length(rest);
-                let is_operator = matches!(rest.as_bytes()[0], b'[' | b']' | b'&' | b'~');
-                if is_operator || (rest.starts_with('-') && (is_first || is_doubled)) {
-                    out.push('\\');
-                }
-                out.push_str(&rest[..length]);
-                length
-            }
-        };
-        rest = &rest[length..];
-        is_first = false;
-    }
-    match rest.strip_prefix(']') {
-        Some(behind) => {
-            out.push(']');
-            behind
-        }
-        None => rest,
-    }
-}
-
-/// Appends a POSIX class by its name, which `^` negates.
-fn push_class(class: &str, collation: Collation, is_caseless: bool, out: &mut String) {
-    let (is_negated, name) = match class.strip_prefix('^') {
-        Some(name) => (true, name),
-        None => (false, class),
-    };
-    let members = CLASSES.iter().find(|(known, _)| *known == name);
-    let members = match members {
-        Some(("lower" | "upper", _)) if is_caseless => r"\p{L}",
-        Some((_, members)) if collation != Collation::Binary => members,
-        _ => {
-            out.extend(["[:", class, ":]"]);
-            return;
-        }
-    };
-    match is_negated {
-        true => out.extend(["[^", members, "]"]),
-        false => out.push_str(members),
-    }
-}
-
-/// Calls `with` with the compiled pattern. It is cached for the node `id` until the pattern changes.
-pub(crate) fn with_pattern<T>(
-    id: u64,
-    pattern: &str,
+    source: Vec<u8>,
     collation: Collation,
-    context: &mut EvalContext<'_>,
-    with: impl FnOnce(&regex::Regex) -> T,
-) -> Result<T> {
-    if let Some(compiled) = context.state.regexes.get(&id)
-        && compiled.source == pattern
-    {
-        return Ok(with(&compiled.regex));
+    compiled: Regex,
+    /// The same for the interpreter, once it was needed.
+    interpreted: OnceLock<Regex>,
+    /// Room for the groups of a match, once it was needed.
+    groups: Mutex<Option<CaptureLocations>>,
+}
+
+/// Ranges of the whole match and of its first groups, which are all that a replacement can refer to. A group that has
+/// no part in the match is empty.
+pub(crate) type Groups = [Range<usize>; 10];
+
+impl CompiledPattern {
+    /// Compiles a pattern. `source` is UTF-8 unless the collation is binary.
+    ///
+    /// # Errors
+    /// PCRE2's text with the offset, as in error 1139.
+    pub(crate) fn new(source: &[u8], collation: Collation) -> Result<CompiledPattern, String> {
+        let compiled = builder(collation)
+            .jit_if_available(true)
+            .max_jit_stack_size(Some(JIT_STACK_MAX))
+            .build(&written(source))
+            .map_err(|error| text_of(&error))?;
+        Ok(CompiledPattern {
+            source: source.to_vec(),
+            collation,
+            compiled,
+            interpreted: OnceLock::new(),
+            groups: Mutex::new(None),
+        })
     }
-    let regex = regex::RegexBuilder::new(&translate_pattern(pattern, collation))
-        .size_limit(8 << 20)
-        .build()
-        .map_err(|error| {
-            let text = error.to_string();
-            let line = text
-                .lines()
-                .last()
-                .unwrap_or_default()
-                .trim_start_matches("error: ")
-                .to_owned();
-            errors::error(ER_REGEXP_ERROR, &[&line])
-        })?;
-    let result = with(&regex);
-    context.state.regexes.insert(
-        id,
-        CompiledPattern {
-            source: pattern.to_owned(),
-            regex,
-        },
-    );
-    Ok(result)
+
+    /// Returns whether this is the compiled form of a pattern.
+    pub(crate) fn is_of(&self, source: &[u8]) -> bool {
+        self.source == source
+    }
+
+    /// Returns the collation that was used. With a binary one, characters are bytes.
+    pub(crate) fn collation(&self) -> Collation {
+        self.collation
+    }
+
+    /// Returns the first match at or after `start`.
+    ///
+    /// # Errors
+    /// PCRE2's text if the match was given up.
+    pub(crate) fn find(&self, subject: &[u8], start: usize) -> Result<Option<Range<usize>>, String> {
+        let find = |regex: &Regex| {
+            let found = regex.find_at(subject, start)?;
+            Ok(found.map(|found| found.start()..found.end()))
+        };
+        self.either(find)
+    }
+
+    /// Like [`CompiledPattern::find`], with the groups of the match.
+    ///
+    /// # Errors
+    /// The same.
+    pub(crate) fn find_groups(&self, subject: &[u8], start: usize) -> Result<Option<Groups>, String> {
+        let mut room = self.groups.lock();
+        let find = |regex: &Regex| {
+            // The interpreter's needs no room for machine code's stack, but it works with either.
+            let found = room.get_or_insert_with(|| regex.capture_locations());
+            let is_match = regex.captures_read_at(found, subject, start)?.is_some();
+            let range = |group| found.get(group).map_or(0..0, |(from, to)| from..to);
+            Ok(is_match.then(|| std::array::from_fn(range)))
+        };
+        self.either(find)
+    }
+
+    fn either<T>(&self, mut find: impl FnMut(&Regex) -> Result<T, pcre2::Error>) -> Result<T, String> {
+        match find(&self.compiled) {
+            Ok(found) => return Ok(found),
+            // The interpreter counts more steps, so it would give up as well.
+            Err(error) if error.code() == MATCH_LIMIT_EXCEEDED => return Err(text_of(&error)),
+            Err(_) => {}
+        }
+        let interpreted = self.interpreted.get_or_init(|| {
+            let again = builder(self.collation).build(&written(&self.source));
+            again.expect("the pattern was compiled before")
+        });
+        find(interpreted).map_err(|error| text_of(&error))
+    }
+}
+
+/// Returns MariaDB's options for a collation.
+fn builder(collation: Collation) -> RegexBuilder {
+    let mut builder = RegexBuilder::new();
+    builder
+        .caseless(collation.name().ends_with("_ci"))
+        .ucp(collation != Collation::Binary);
+    builder
+}
+
+/// Returns the pattern as text, in which bytes that are not UTF-8 are escapes.
+fn written(source: &[u8]) -> std::borrow::Cow<'_, str> {
+    use std::fmt::Write;
+    match std::str::from_utf8(source) {
+        Ok(text) => text.into(),
+        Err(_) => {
+            let mut out = String::with_capacity(source.len() * 4);
+            for &byte in source {
+                match byte.is_ascii() {
+                    true => out.push(char::from(byte)),
+                    false => {
+                        let _ = write!(out, "\\x{byte:02x}");
+                    }
+                }
+            }
+            out.into()
+        }
+    }
+}
+
+/// Returns PCRE2's text of an error, without the words that crate `pcre2` adds, and with MariaDB's.
+fn text_of(error: &pcre2::Error) -> String {
+    let text = error.to_string();
+    match error.offset() {
+        Some(offset) => {
+            let text = text.split_once(&format!(" at offset {offset}: "));
+            format!("{} at offset {offset}", text.map_or("", |(_, text)| text))
+        }
+        None => {
+            let (_, text) = text.split_once("error matching: ").unwrap_or(("", &text));
+            text.to_owned()
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn matched(set: &str, of: &str) -> String {
-        let pattern = format!("^{set}$");
-        let regex =
-            regex::Regex::new(&translate_pattern(&pattern, Collation::Utf8mb4Bin)).expect("a pattern");
-        let characters = of.chars().filter(|c| regex.is_match(c.encode_utf8(&mut [0; 4])));
-        characters.collect()
+    fn pattern(source: &str) -> CompiledPattern {
+        CompiledPattern::new(source.as_bytes(), Collation::Utf8mb4Bin).expect("a pattern")
     }
 
     #[test]
-    fn a_set_has_characters_and_no_operators() {
-        assert_eq!(matched("[a&&b]", "ab&c"), "ab&");
-        assert_eq!(matched("[a~~b]", "ab~c"), "ab~");
-        assert_eq!(matched("[[a]", "[ab"), "[a");
-        assert_eq!(matched("[]a]", "]ab"), "]a");
-        assert_eq!(matched("[^]a]", "]ab"), "b");
-        assert_eq!(matched("[+--]", "+,-."), "+,-");
-        assert_eq!(matched("[--/]", "-./0"), "-./");
-        assert_eq!(matched("[a-]", "a-b"), "a-");
-        assert_eq!(matched(r"[\]\[a]", "[]ab"), "[]a");
-        assert_eq!(matched("[[:digit:]&&[:alpha:]]", "1a&b!"), "1a&b");
-        assert_eq!(matched("[[:punct:]~-]", "~-!a"), "~-!");
-        assert_eq!(matched("[[:^alpha:]x]", "1xa"), "1x");
-        assert_eq!(matched(r"\[a]", "a"), "");
+    fn an_error_has_pcre2s_text_and_the_offset() {
+        let error =
+            |source: &str| CompiledPattern::new(source.as_bytes(), Collation::Utf8mb4Bin).unwrap_err();
+        assert_eq!(error("("), "missing closing parenthesis at offset 1");
+        assert_eq!(
+            error("[a"),
+            "missing terminating ] for character class at offset 2"
+        );
+    }
+
+    #[test]
+    fn a_match_that_needs_much_stack_or_time() {
+        // More stack than machine code has.
+        let text = "a".repeat(200_000);
+        assert_eq!(pattern("^(a|b)*$").find(text.as_bytes(), 0), Ok(Some(0..200_000)));
+        let text = "a".repeat(60) + "b";
+        assert_eq!(
+            pattern("^(a+)+$").find(text.as_bytes(), 0),
+            Err("match limit exceeded".to_owned())
+        );
+    }
+
+    #[test]
+    fn characters_of_a_binary_collation_are_bytes() {
+        let pattern = CompiledPattern::new(b"\xff.", Collation::Binary).unwrap();
+        assert_eq!(pattern.find(b"a\xff\xc3\xb1", 0), Ok(Some(1..3)));
+    }
+
+    #[test]
+    fn groups_of_a_match() {
+        let pattern = pattern("(a)|(b)(c?)");
+        let groups = pattern.find_groups(b"xbxa", 0).unwrap().unwrap();
+        assert_eq!(groups[..4], [1..2, 0..0, 1..2, 2..2]);
+        let groups = pattern.find_groups(b"xbxa", 2).unwrap().unwrap();
+        assert_eq!(groups[..4], [3..4, 3..4, 0..0, 0..0]);
+        assert_eq!(pattern.find_groups(b"xbxa", 4), Ok(None));
+        let text = "a".repeat(200_000);
+        let long = self::pattern("^(?:(a)|b)*$");
+        let groups = long.find_groups(text.as_bytes(), 0).unwrap().unwrap();
+        assert_eq!(groups[..2], [0..200_000, 199_999..200_000]);
+    }
+
+    #[test]
+    fn back_references_and_look_around() {
+        assert_eq!(pattern(r"(a.)\1").find(b"abacac", 0), Ok(Some(2..6)));
+        assert_eq!(pattern("(?<=a)b(?!c)").find(b"abcab", 0), Ok(Some(4..5)));
     }
 }

@@ -271,16 +271,6 @@ impl<'a> Args<'a> {
         }
     }
 
-    /// Returns the result for a text: its bytes if the result is binary.
-    pub fn text_value(&self, text: impl Into<String>) -> Value {
-        let text = text.into();
-        if self.is_binary() {
-            Value::Bytes(text.into_bytes())
-        } else {
-            Value::Text(text)
-        }
-    }
-
     /// Evaluates an argument as bytes in the character set of its type.
     pub fn bytes(&self, index: usize, context: &mut EvalContext<'_>) -> Result<Option<Cow<'a, [u8]>>> {
         let ty = self.ty_of(index);

@@ -17,7 +17,7 @@ use crate::expr_type::{Class, ExprType};
 use crate::tree::Expr;
 
 /// Maximum length of text in a function's type, in characters.
-const LONGEST: u64 = 16_777_216;
+pub(super) const LONGEST: u64 = 16_777_216;
 
 pub(super) static FUNCTIONS: &[Function] = &[
     pure("concat", (1, MANY), bind_concat, eval_concat),

@@ -1,7 +1,7 @@
 //! Progress of copying rows.
 
 use super::schema::Table;
-use crate::progress::{Screen, bar, clock, time_left};
+use crate::progress::{Screen, clock, time_left};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -42,53 +42,66 @@ impl Progress {
         self.tables_done.fetch_add(1, Ordering::Relaxed);
     }
 
-    fn line(&self, elapsed: Duration) -> String {
+    fn show(&self, screen: &Screen) {
         let rows = self.rows.load(Ordering::Relaxed);
-        let done = self.tables_done.load(Ordering::Relaxed);
-        let expected = match done == self.tables {
+        screen.show(rows, self.expected(rows), self.text(rows, self.started.elapsed()));
+    }
+
+    /// Returns how many rows there will be. Without tables to copy, and at the end, it is the number of copied ones.
+    fn expected(&self, rows: u64) -> u64 {
+        match self.tables_done.load(Ordering::Relaxed) == self.tables {
             true => rows,
             false => self.rows_expected.load(Ordering::Relaxed).max(rows),
-        };
+        }
+    }
+
+    fn text(&self, rows: u64, elapsed: Duration) -> String {
+        let done = self.tables_done.load(Ordering::Relaxed);
         let seconds = elapsed.as_secs_f64().max(0.001);
         let rate = rows as f64 / seconds;
         let megabytes = self.bytes.load(Ordering::Relaxed) as f64 / 1e6 / seconds;
         let left = match done < self.tables {
-            true => time_left(rows, expected, rate),
+            true => time_left(rows, self.expected(rows), rate),
             false => String::new(),
         };
         format!(
-            "{}  {done} of {} tables, {rows} rows, {rate:.0} rows/s, {megabytes:.1} MB/s, {}{left}",
-            bar(rows, expected),
+            "{done} of {} tables, {rows} rows, {rate:.0} rows/s, {megabytes:.1} MB/s, {}{left}",
             self.tables,
             clock(seconds)
         )
     }
 }
 
-/// Prints the progress until it is dropped, and then a final line, even if copying has failed.
+/// Shows the progress until it is dropped, and then for the last time, even if copying has failed.
 pub struct Reporting {
     progress: Arc<Progress>,
+    screen: Screen,
     task: JoinHandle<()>,
 }
 
 impl Reporting {
     pub fn start(progress: Arc<Progress>) -> Self {
         let screen = Screen::standard_error();
-        let told = progress.clone();
+        let (shown, on) = (progress.clone(), screen.clone());
         let task = tokio::spawn(async move {
             loop {
-                tokio::time::sleep(screen.pause()).await;
-                screen.tell(&told.line(told.started.elapsed()));
+                tokio::time::sleep(on.pause()).await;
+                shown.show(&on);
             }
         });
-        Reporting { progress, task }
+        Reporting {
+            progress,
+            screen,
+            task,
+        }
     }
 }
 
 impl Drop for Reporting {
     fn drop(&mut self) {
         self.task.abort();
-        Screen::standard_error().tell_last(&self.progress.line(self.progress.started.elapsed()));
+        self.progress.show(&self.screen);
+        self.screen.leave();
     }
 }
 
@@ -97,7 +110,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_line_shows_rate_and_time_left() {
+    fn the_text_shows_rate_and_time_left() {
         let progress = Progress {
             tables: 3,
             tables_done: AtomicU64::new(1),
@@ -108,14 +121,15 @@ mod tests {
         };
         progress.add(1_000_000, 200_000_000);
         assert_eq!(
-            progress.line(Duration::from_secs(100)),
-            "[######------------------]  25 %  1 of 3 tables, 1000000 rows, 10000 rows/s, 2.0 MB/s, 1:40, about 5:00 left"
+            progress.text(1_000_000, Duration::from_secs(100)),
+            "1 of 3 tables, 1000000 rows, 10000 rows/s, 2.0 MB/s, 1:40, about 5:00 left"
         );
         progress.tables_done.store(3, Ordering::Relaxed);
         assert_eq!(
-            progress.line(Duration::from_secs(3700)),
-            "[########################] 100 %  3 of 3 tables, 1000000 rows, 270 rows/s, 0.1 MB/s, 1:01:40"
+            progress.text(1_000_000, Duration::from_secs(3700)),
+            "3 of 3 tables, 1000000 rows, 270 rows/s, 0.1 MB/s, 1:01:40"
         );
-        assert!(Progress::new(&[]).line(Duration::ZERO).contains("100 %"));
+        assert_eq!(progress.expected(1_000_000), 1_000_000);
+        assert_eq!(Progress::new(&[]).expected(0), 0);
     }
 }
