@@ -175,6 +175,10 @@ pub(super) fn adapt(by: &mut Comparison, left: &mut Expr, right: &mut Expr, sess
 /// Converts a constant once, here, to what the comparison will want of it; an integer column against a text that is an
 /// integer becomes a comparison of integers, which an index can serve.
 pub(super) fn adapt_each(by: &mut Comparison, left: &mut Expr, right: &mut Expr, session: &SessionContext) {
+    if matches!(by, Comparison::Int | Comparison::Decimal | Comparison::Double) {
+        hex_to_number(left);
+        hex_to_number(right);
+    }
     let is_number = literal_to_year(left, right, session)
         || literal_to_year(right, left, session)
         || literal_to_bigint(left, right)
