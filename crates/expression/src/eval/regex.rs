@@ -1,7 +1,7 @@
 //! Regular expressions, by PCRE2 as in MariaDB.
 //!
-//! A pattern is compiled to machine code. If that has not enough stack, PCRE2's interpreter runs it again, which is what
-//! MariaDB uses and needs no stack.
+//! A pattern is compiled to machine code. If that has not enough stack, PCRE2's interpreter runs it again. MariaDB uses
+//! the interpreter, which needs no stack.
 
 use std::ops::Range;
 use std::sync::OnceLock;

@@ -67,8 +67,8 @@ fn collation(args: &Args<'_>, context: &EvalContext<'_>) -> Collation {
         .map_or(Collation::Utf8mb4Bin, |(collation, _)| collation)
 }
 
-/// Returns the compiled pattern. It is compiled once, and again when its text changes. `None` for NULL, and as in MariaDB
-/// if it cannot be compiled and is not constant.
+/// Returns the compiled pattern. It is compiled once, and again when its text changes. `None` for NULL, and as in
+/// MariaDB if it cannot be compiled and is not constant.
 ///
 /// # Errors
 /// 1139 if a constant pattern cannot be compiled.
