@@ -7,7 +7,8 @@
 //!      └── main.rs, mutation                 a minute each in `make test`: samples changed at random, stable toolchain
 //! ```
 //!
-//! A target asserts more than "does not panic" where it can: what is decoded can be encoded and decoded to the same again.
+//! A target asserts more than "does not panic" where it can: what is decoded can be encoded and decoded to the same
+//! again.
 #![forbid(unsafe_code)]
 
 pub mod mutation;

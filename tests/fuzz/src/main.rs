@@ -1,8 +1,9 @@
-//! `paceline-fuzz-targets [--seconds N] [--seed N] [TARGET …]`: changes the samples of each target at random for a while.
+//! `paceline-fuzz-targets [--seconds N] [--seed N] [TARGET …]`: changes the samples of each target at random for a
+//! while.
 //!
-//! Targets run side by side, one thread each. The seed is that of the day unless given, so that every day tries something
-//! else and a finding can be repeated. A finding is printed as hexadecimal digits and ends its target; an input that does
-//! not come to an end is one, too, and ends the program. The last line is "N passed, M failed".
+//! Targets run side by side, one thread each. The seed is that of the day unless given, so that every day tries
+//! something else and a finding can be repeated. A finding is printed as hexadecimal digits and ends its target; an
+//! input that does not come to an end is one, too, and ends the program. The last line is "N passed, M failed".
 #![forbid(unsafe_code)]
 
 use paceline_fuzz_targets::mutation::Mutator;

@@ -1,7 +1,7 @@
 //! Random changes of samples.
 //!
-//! Without coverage to guide it, a change has to be likely to reach deep: most changes are small, samples are spliced, and
-//! the target's own words are inserted.
+//! Without coverage to guide it, a change has to be likely to reach deep: most changes are small, samples are spliced,
+//! and the target's own words are inserted.
 
 use rand::rngs::SmallRng;
 use rand::seq::IndexedRandom;

@@ -229,7 +229,8 @@ pub(super) fn adapt_each(by: &mut Comparison, left: &mut Expr, right: &mut Expr,
     }
 }
 
-/// A BIGINT column is compared with a constant date or time as with its number. Whether the literal is one, and now is that number.
+/// A BIGINT column is compared with a constant date or time as with its number. Whether the literal is one, and now is
+/// that number.
 fn literal_to_bigint(column: &Expr, literal: &mut Expr) -> bool {
     let is_bigint =
         matches!(&column.ty.data_type, DataType::Integer(integer) if integer.width == IntegerWidth::Big);

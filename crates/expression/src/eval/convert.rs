@@ -382,7 +382,8 @@ pub(crate) fn to_datetime(value: &Value, context: &mut EvalContext<'_>) -> Resul
     to_datetime_of(value, DateUse::Instant, context)
 }
 
-/// As [`to_datetime`] for what becomes a day: with the invalid dates that ALLOW_INVALID_DATES allows, and never rounded to the next.
+/// As [`to_datetime`] for what becomes a day: with the invalid dates that ALLOW_INVALID_DATES allows, and never rounded
+/// to the next.
 pub(crate) fn to_day(value: &Value, context: &mut EvalContext<'_>) -> Result<Option<DateTime>> {
     to_datetime_of(value, DateUse::Day, context)
 }

@@ -394,8 +394,8 @@ impl Expr {
         }
     }
 
-    /// The truth of a condition, or of an operand of AND, OR and NOT: MariaDB makes `column <> 0` of a column there, and of one of text it warns as of a
-    /// decimal.
+    /// The truth of a condition, or of an operand of AND, OR and NOT: MariaDB makes `column <> 0` of a column there,
+    /// and of one of text it warns as of a decimal.
     fn condition_in<'a>(&'a self, frame: &Frame<'a>, context: &mut EvalContext<'_>) -> Result<Option<bool>> {
         if !matches!(self.kind, ExprKind::Column(_)) || !self.ty.data_type.is_text() {
             return self.truth_in(frame, context);

@@ -296,7 +296,8 @@ pub(super) fn value_fraction(expr: &Expr) -> u8 {
     }
 }
 
-/// The digits after the point that MariaDB has an expression announce: texts have no fixed number of them but where a function makes them.
+/// The digits after the point that MariaDB has an expression announce: texts have no fixed number of them but where a
+/// function makes them.
 pub(super) fn shown_decimals(expr: &Expr) -> u8 {
     if expr.ty.class() != Class::String {
         return expr.ty.decimals();
@@ -859,7 +860,8 @@ fn addtime_value(args: &Args<'_>, context: &mut EvalContext<'_>, direction: Dire
         -right
     };
     let as_text = args.ty.class() == Class::String;
-    // A number, and a text that is known to have a fraction of that length, has the fraction of its type; any other text has one where there is any.
+    // A number, and a text that is known to have a fraction of that length, has the fraction of its type; any other
+    // text has one where there is any.
     let of_number = match shown_decimals(&args.call.args[0]) {
         NOT_FIXED_DECIMALS => None,
         decimals => Some(decimals.max(added_decimals).min(6)),

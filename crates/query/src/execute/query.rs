@@ -471,7 +471,8 @@ fn arranged(
 struct Arrangement<'p> {
     order: &'p [SortItem],
     limit: &'p Limit,
-    /// Whether SQL_CALC_FOUND_ROWS asks how many rows there would be without the limit. What is sorted is counted anyway, as in MariaDB.
+    /// Whether SQL_CALC_FOUND_ROWS asks how many rows there would be without the limit. What is sorted is counted
+    /// anyway, as in MariaDB.
     counts_found_rows: bool,
 }
 

@@ -481,7 +481,8 @@ fn access(table: usize, choice: &Choice) -> TableAccess {
     }
 }
 
-/// How dear a condition is to check: subqueries last. Functions keep their place: what they refuse or warn of must not depend on the others.
+/// How dear a condition is to check: subqueries last. Functions keep their place: what they refuse or warn of must not
+/// depend on the others.
 fn expense(expr: &Expr) -> u8 {
     use paceline_expression::ExprKind;
     let mut expense = 0;

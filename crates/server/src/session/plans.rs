@@ -262,7 +262,8 @@ impl Session {
         Ok(())
     }
 
-    /// 1227 for a table that only accounts with PROCESS may read: the session's, or the definer's of a view with its privileges.
+    /// 1227 for a table that only accounts with PROCESS may read: the session's, or the definer's of a view with its
+    /// privileges.
     fn check_process(&self, table: &TableUse) -> Result<()> {
         use crate::information_schema::{DATABASE, needs_process};
         if !table.database.eq_ignore_ascii_case(DATABASE) || !needs_process(&table.name) {

@@ -322,7 +322,7 @@ mod tests {
             Value::UInt(10_000_000_000_000_000_000)
         );
         let time = Value::Time(crate::Time::from_micros(-45_296_700_000, 1));
-        assert_eq!(to_decimal(&time, &zone).unwrap().0.to_string(), "-123456.7");
+        assert_eq!(to_decimal(&time, &zone).unwrap().0.to_string(), "-123456.700000");
         assert_eq!(to_double(&time, &zone).unwrap().0, -123456.7);
         assert!(to_double(&Value::Null, &zone).is_none());
     }

@@ -98,7 +98,7 @@ fn read_double(number: f64, fractions: Fractions) -> ReadNumber {
         carries: false,
         // Nothing is said of what is rounded.
         lost: match fractions {
-            Fractions::Cut if nanos % 1000 != 0 => Lost::Part,
+            Fractions::Cut if !nanos.is_multiple_of(1000) => Lost::Part,
             _ => Lost::Nothing,
         },
     }

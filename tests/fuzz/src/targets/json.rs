@@ -1,4 +1,5 @@
-//! JSON text, MySQL's binary documents, and changes of documents. What is read from text is written and read to the same again.
+//! JSON text, MySQL's binary documents, and changes of documents. What is read from text is written and read to the
+//! same again.
 
 use super::Target;
 use paceline_json::Node;

@@ -1,4 +1,5 @@
-//! Row images of a log or a primary. The first bytes choose the columns. What decodes is encoded to the same values again.
+//! Row images of a log or a primary. The first bytes choose the columns. What decodes is encoded to the same values
+//! again.
 
 use super::Target;
 use paceline_types::row_image::RowLayout;
