@@ -33,5 +33,5 @@ pub use definitions::{DdlEffect, DdlError, Definitions, LoggedDdl, ReplayTable};
 pub use error::{Error, Result};
 pub use group::{Applied, CurrentRows, GroupApplier, MemoryTables, makes_table};
 pub use memory_tables::empty_memory_tables;
-pub use past_snapshot::{LookedBack, look_back};
+pub use past_snapshot::{PastSnapshot, look_back};
 pub use recovery::{RecoveryReport, recover};

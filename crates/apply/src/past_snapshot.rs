@@ -13,8 +13,8 @@
 //!
 //! In each domain, transactions after the position's sequence number are undone. If the position does not name a
 //! domain, all its transactions are undone. Transactions that never replicate (`sql_log_bin=0`) belong to no position
-//! and are not undone. DDL is not undone either: a table whose definition is newer than [`LookedBack::version`] cannot
-//! be read (1412), and row events older than the definition are skipped as in a replay.
+//! and are not undone. DDL is not undone either: a table whose definition is newer than [`PastSnapshot::version`]
+//! cannot be read (1412), and row events older than the definition are skipped as in a replay.
 
 use crate::definitions::Definitions;
 use crate::error::{Error, Result};
@@ -26,7 +26,7 @@ use paceline_types::Version;
 use std::sync::Arc;
 
 /// A write set that turns a snapshot into an older state.
-pub struct LookedBack {
+pub struct PastSnapshot {
     /// Is read on top of the snapshot.
     pub undo: WriteSet,
     /// Start of the first undone transaction in the log; the snapshot's position if there is none.
@@ -50,14 +50,14 @@ pub fn look_back(
     position: &GtidPosition,
     definitions: &impl Definitions,
     bytes_max: u64,
-) -> Result<LookedBack> {
+) -> Result<PastSnapshot> {
     let oldest = log.oldest_state();
     for gtid in position.iter() {
         if oldest.last(gtid.domain_id) != Some(gtid) && log.find(gtid)?.is_none() {
             return Err(Error::NotInLog(gtid));
         }
     }
-    let mut looked_back = LookedBack {
+    let mut looked_back = PastSnapshot {
         undo: WriteSet::new(),
         version: snapshot.position(),
         transactions: 0,

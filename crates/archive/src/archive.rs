@@ -1,11 +1,11 @@
 //! The running archive: its log, the connections to its primaries, and its clients.
 
-use crate::begin::Beginning;
-use crate::file_lifecycle::Keeper;
+use crate::begin::LogStart;
+use crate::file_lifecycle::RetentionTask;
 use crate::follow::Follower;
 use crate::options::{ArchiveOptions, Candidates};
 use crate::serve::registry::Sessions;
-use crate::shared::ArchiveShared;
+use crate::shared::ArchiveContext;
 use paceline_binlog::Log;
 use paceline_replication::primary::{Primary, ServedLog};
 use paceline_txn::{LeaseRegistry, SendLimit};
@@ -23,7 +23,7 @@ pub fn version() -> String {
 }
 
 /// An archive after startup: its opened log and settings.
-pub struct Opened {
+pub struct OpenedLog {
     /// Directory of its files.
     pub datadir: PathBuf,
     /// Server id of the archive.
@@ -31,17 +31,17 @@ pub struct Opened {
     /// The log.
     pub log: Log,
     /// Compresses, copies and removes closed files; `None` if the files belong to another server.
-    pub keeper: Option<Arc<Keeper>>,
+    pub keeper: Option<Arc<RetentionTask>>,
 }
 
 /// A running archive.
 pub struct Archive {
     /// The log, and what the followers and the keeper share.
-    pub shared: Arc<ArchiveShared>,
+    pub shared: Arc<ArchiveContext>,
     /// TLS for clients; `None` without TLS.
     pub tls: Option<ServerTls>,
     /// Compresses, copies and removes closed files; `None` if the files belong to another server.
-    pub keeper: Option<Arc<Keeper>>,
+    pub keeper: Option<Arc<RetentionTask>>,
     /// Streams the log to replicas.
     pub primary: Primary,
     /// Connections to primaries, in the order of the options.
@@ -56,11 +56,11 @@ impl Archive {
     /// Builds an archive from what was opened. `sources` are the logs to follow.
     pub fn new(
         options: &ArchiveOptions,
-        opened: Opened,
+        opened: OpenedLog,
         sources: &[Candidates],
         stop: watch::Sender<bool>,
     ) -> Self {
-        let Opened {
+        let OpenedLog {
             datadir,
             server_id,
             log,
@@ -82,13 +82,13 @@ impl Archive {
             Arc::new(Follower::new(name, Clone::clone(candidates)))
         };
         Archive {
-            shared: Arc::new(ArchiveShared {
+            shared: Arc::new(ArchiveContext {
                 server_id,
                 datadir,
                 account: options.account.clone(),
                 source_tls: options.source_tls.clone(),
                 semi_sync: options.semi_sync,
-                beginning: Beginning::new(log.state().is_empty(), sources.len()),
+                beginning: LogStart::new(log.state().is_empty(), sources.len()),
                 leases,
                 sendable,
                 writer: Mutex::new(None),

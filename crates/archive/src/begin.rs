@@ -14,7 +14,7 @@ use tokio::sync::watch;
 
 /// Coordinates the followers until an archive's log has begun.
 #[derive(Debug)]
-pub struct Beginning {
+pub struct LogStart {
     /// True once the log has begun.
     has_begun: watch::Sender<bool>,
     told: Mutex<Told>,
@@ -36,10 +36,10 @@ pub enum Next {
     Wait,
 }
 
-impl Beginning {
+impl LogStart {
     /// `is_new`: the log is still empty. `followers`: number of followers that will report.
     pub fn new(is_new: bool, followers: usize) -> Self {
-        Beginning {
+        LogStart {
             has_begun: watch::Sender::new(!is_new),
             told: Mutex::new(Told {
                 state: GtidState::new(),
@@ -89,7 +89,7 @@ mod tests {
 
     #[test]
     fn the_log_begins_after_everything_that_any_primary_has_purged() {
-        let beginning = Beginning::new(true, 2);
+        let beginning = LogStart::new(true, 2);
         let position = |text: &str| text.parse::<GtidPosition>().unwrap();
         assert_eq!(beginning.tell("1", &position("0-1-100")), Next::Wait);
         // The same follower reports again after it lost its connection.

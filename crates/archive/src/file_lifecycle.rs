@@ -21,7 +21,7 @@ use crate::disk::remote::write_stub;
 use crate::disk::seekable::compress;
 use crate::disk::{ArchiveDisk, COMPRESSED, Form, STUB, UNFINISHED, sync_directory_of, with_suffix};
 use crate::options::{Compression, Retention};
-use crate::shared::ArchiveShared;
+use crate::shared::ArchiveContext;
 use paceline_binlog::log::{LogFile, PurgeTarget};
 use paceline_object_storage::{Error as StorageError, ObjectStorage};
 use parking_lot::Mutex;
@@ -44,7 +44,7 @@ const COMPARED_BYTES: u64 = 64 << 10;
 
 /// State of the keeper, for SHOW STATUS.
 #[derive(Clone, Debug, Default)]
-pub struct KeeperStatus {
+pub struct RetentionStatus {
     /// Number of closed files that are not compressed.
     pub plain: u64,
     /// Number of compressed files.
@@ -60,7 +60,7 @@ pub struct KeeperStatus {
 }
 
 /// The task that looks after closed files.
-pub struct Keeper {
+pub struct RetentionTask {
     disk: ArchiveDisk,
     directory: PathBuf,
     storage: Option<ObjectStorage>,
@@ -70,7 +70,7 @@ pub struct Keeper {
     closed_files: Arc<ClosedFiles>,
     /// Names of files known to be in the storage.
     uploaded: Mutex<HashSet<String>>,
-    status: Mutex<KeeperStatus>,
+    status: Mutex<RetentionStatus>,
 }
 
 /// Reason why a round could not be finished.
@@ -97,7 +97,7 @@ enum KeepError {
     OtherContent { object: String, place: String },
 }
 
-impl Keeper {
+impl RetentionTask {
     /// Creates the keeper of a directory.
     pub fn new(
         disk: ArchiveDisk,
@@ -107,7 +107,7 @@ impl Keeper {
         retention: Retention,
         closed_files: Arc<ClosedFiles>,
     ) -> Self {
-        Keeper {
+        RetentionTask {
             disk,
             directory: directory.to_owned(),
             storage,
@@ -120,7 +120,7 @@ impl Keeper {
     }
 
     /// Returns the result of the last complete round, with the current error.
-    pub fn status(&self) -> KeeperStatus {
+    pub fn status(&self) -> RetentionStatus {
         self.status.lock().clone()
     }
 
@@ -130,7 +130,7 @@ impl Keeper {
     }
 
     /// Runs until the archive stops.
-    pub async fn run(self: Arc<Self>, shared: Arc<ArchiveShared>) {
+    pub async fn run(self: Arc<Self>, shared: Arc<ArchiveContext>) {
         self.remove_unfinished();
         loop {
             if let Err(error) = self.round(&shared).await {
@@ -162,7 +162,7 @@ impl Keeper {
         }
     }
 
-    async fn round(&self, shared: &ArchiveShared) -> Result<(), KeepError> {
+    async fn round(&self, shared: &ArchiveContext) -> Result<(), KeepError> {
         // Checked before the files are listed: after this no name is used twice. It is not enough that the log has
         // begun: until it contains a transaction, it begins again at every start of the archive.
         if shared.log.closed_state().is_empty() {
@@ -174,7 +174,7 @@ impl Keeper {
         };
         // The last file is still being written.
         files.pop();
-        let mut status = KeeperStatus::default();
+        let mut status = RetentionStatus::default();
         let mut here = Vec::new();
         for file in files {
             if *shared.stop.borrow() {
@@ -261,9 +261,9 @@ impl Keeper {
     /// Removes files that are too old or use too much space, oldest first.
     fn retain(
         &self,
-        shared: &ArchiveShared,
+        shared: &ArchiveContext,
         here: &[(LogFile, Form, u64)],
-        status: &mut KeeperStatus,
+        status: &mut RetentionStatus,
     ) -> Result<(), KeepError> {
         let now = SystemTime::now();
         let mut bytes = status.local_bytes;
@@ -349,7 +349,7 @@ fn compress_in_place(plain: &Path) -> io::Result<()> {
 }
 
 /// Removes the oldest file from the log unless a replica reads it. Returns whether it was removed.
-fn purge(shared: &ArchiveShared, oldest: &LogFile) -> Result<bool, KeepError> {
+fn purge(shared: &ArchiveContext, oldest: &LogFile) -> Result<bool, KeepError> {
     let files = shared.log.files();
     let Some(next) = files.get(1).filter(|_| files[0].name == oldest.name) else {
         return Ok(false);

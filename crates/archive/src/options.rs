@@ -3,7 +3,7 @@
 use crate::error::{Error, Result};
 use paceline_replication::replica::definition::TlsSettings;
 use paceline_types::ServerId;
-use paceline_wire::NoAddress;
+use paceline_wire::AddressError;
 pub use paceline_wire::TcpAddress as Address;
 use paceline_wire::tls::TlsParameters;
 use std::fmt;
@@ -23,7 +23,7 @@ impl FromStr for Candidates {
         let addresses = text
             .split(',')
             .map(|address| address.trim().parse())
-            .collect::<Result<_, NoAddress>>()
+            .collect::<Result<_, AddressError>>()
             .map_err(|error| Error::Option(error.to_string()))?;
         Ok(Candidates(addresses))
     }

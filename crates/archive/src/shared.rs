@@ -3,7 +3,7 @@
 //!
 //! The followers and the clients' sessions are above it, in [`Archive`](crate::archive::Archive).
 
-use crate::begin::Beginning;
+use crate::begin::LogStart;
 use crate::options::{Account, SemiSync};
 use crate::writer::Writer;
 use paceline_binlog::{GtidPosition, Log};
@@ -16,7 +16,7 @@ use std::sync::Arc;
 use tokio::sync::watch;
 
 /// The log of an archive, with what is needed to fill it and to look after its files.
-pub struct ArchiveShared {
+pub struct ArchiveContext {
     /// Server id of the archive.
     pub server_id: ServerId,
     /// Directory of its files.
@@ -36,12 +36,12 @@ pub struct ArchiveShared {
     /// Queue into which all followers put their groups; `None` while the archive stops, or if it follows no primary.
     pub writer: Mutex<Option<Writer>>,
     /// Coordinates the beginning of a new archive's log.
-    pub beginning: Beginning,
+    pub beginning: LogStart,
     /// True when the archive must stop.
     pub stop: watch::Sender<bool>,
 }
 
-impl ArchiveShared {
+impl ArchiveContext {
     /// Returns the last GTID of each domain in the log.
     pub fn position(&self) -> GtidPosition {
         self.log.state().position()

@@ -5,7 +5,7 @@
 //!   stop following ─▶ write what was received ─▶ end the sessions ─▶ Stop event, close ─▶ unlock
 //! ```
 
-use crate::archive::{Archive, Opened, version};
+use crate::archive::{Archive, OpenedLog, version};
 use crate::clock::unix_seconds;
 use crate::closed_files::ClosedFiles;
 use crate::disk::ArchiveDisk;
@@ -13,7 +13,7 @@ use crate::disk::names::LogNames;
 use crate::disk::read_only::ReadOnlyDisk;
 use crate::disk::remote::Fetcher;
 use crate::error::{Error, Result};
-use crate::file_lifecycle::Keeper;
+use crate::file_lifecycle::RetentionTask;
 use crate::options::{ArchiveOptions, Role};
 use crate::refill::refill;
 use crate::serve::listener;
@@ -192,7 +192,7 @@ async fn open(
     options: &ArchiveOptions,
     directory: &DataDirectory,
     closed_files: Arc<ClosedFiles>,
-) -> Result<Opened> {
+) -> Result<OpenedLog> {
     let server_id = options.server_id.unwrap_or_else(|| server_id_of(&directory.path));
     let (storage, fetcher) = match &options.storage {
         None => (None, None),
@@ -221,7 +221,7 @@ async fn open(
         tracing::warn!("the end of the log was torn by a crash: {cut}");
     }
     log.write_checkpoint(log.written(), unix_seconds())?;
-    let keeper = Keeper::new(
+    let keeper = RetentionTask::new(
         disk,
         &directory.path,
         storage,
@@ -229,7 +229,7 @@ async fn open(
         options.retention,
         closed_files,
     );
-    Ok(Opened {
+    Ok(OpenedLog {
         datadir: directory.path.clone(),
         server_id,
         log,
@@ -238,7 +238,7 @@ async fn open(
 }
 
 /// Opens the files that another server has left.
-fn open_read_only(options: &ArchiveOptions, directory: &Path, log_bin: Option<&str>) -> Result<Opened> {
+fn open_read_only(options: &ArchiveOptions, directory: &Path, log_bin: Option<&str>) -> Result<OpenedLog> {
     let datadir = directory.canonicalize().map_err(Error::system(format!(
         "find the directory {}",
         directory.display()
@@ -263,7 +263,7 @@ fn open_read_only(options: &ArchiveOptions, directory: &Path, log_bin: Option<&s
         found.bytes,
         began.elapsed().as_secs_f64()
     );
-    Ok(Opened {
+    Ok(OpenedLog {
         server_id: options.server_id.unwrap_or_else(|| server_id_of(&datadir)),
         datadir,
         log,

@@ -34,20 +34,20 @@ const FULL_DISK_PAUSE: Duration = Duration::from_secs(1);
 pub type Progress = watch::Sender<u64>;
 
 /// A group on its way to the log.
-struct Incoming {
+struct QueuedGroup {
     group: EventGroup,
     number: u64,
     progress: Arc<Progress>,
-    room: Room,
+    room: QueuePermit,
 }
 
 /// Reserved space in the queue; released when the group is written.
 #[derive(Debug)]
-pub struct Room(#[allow(dead_code)] OwnedSemaphorePermit);
+pub struct QueuePermit(#[allow(dead_code)] OwnedSemaphorePermit);
 
 /// Requests to the thread, in order.
 enum Work {
-    Group(Incoming),
+    Group(QueuedGroup),
     /// Lets the log begin after this state.
     Begin(GtidState, oneshot::Sender<()>),
     /// Continues the log in a new file.
@@ -138,7 +138,7 @@ impl Writer {
         let thread = thread::Builder::new()
             .name("archive-writer".into())
             .spawn(move || {
-                let stop = RingsAtPanic(stop);
+                let stop = StopOnPanic(stop);
                 let done = worker.run();
                 if let Err(error) = &done {
                     tracing::error!("the log cannot be written: {error}");
@@ -159,12 +159,12 @@ impl Writer {
     ///
     /// # Errors
     /// [`Closed`] if the writer has ended.
-    pub async fn room(&self, group: &EventGroup) -> std::result::Result<Room, Closed> {
+    pub async fn room(&self, group: &EventGroup) -> std::result::Result<QueuePermit, Closed> {
         let bytes = u32::try_from(group.bytes().len())
             .unwrap_or(u32::MAX)
             .min(QUEUE_BYTES_MAX);
         let room = self.room.clone().acquire_many_owned(bytes).await;
-        room.map(Room).map_err(|_| Closed)
+        room.map(QueuePermit).map_err(|_| Closed)
     }
 
     /// Queues a group. `number` counts the follower's groups.
@@ -176,9 +176,9 @@ impl Writer {
         group: EventGroup,
         number: u64,
         progress: &Arc<Progress>,
-        room: Room,
+        room: QueuePermit,
     ) -> std::result::Result<(), Closed> {
-        let incoming = Incoming {
+        let incoming = QueuedGroup {
             group,
             number,
             progress: progress.clone(),
@@ -214,9 +214,9 @@ impl Writer {
 }
 
 /// Sets the stop signal if the thread panics. Otherwise the archive would seem to follow.
-struct RingsAtPanic(watch::Sender<bool>);
+struct StopOnPanic(watch::Sender<bool>);
 
-impl Drop for RingsAtPanic {
+impl Drop for StopOnPanic {
     fn drop(&mut self) {
         if thread::panicking() {
             self.0.send_replace(true);
@@ -295,13 +295,13 @@ impl Worker {
         Ok(())
     }
 
-    fn write(&mut self, batch: Vec<Incoming>) -> Result<Outcome> {
+    fn write(&mut self, batch: Vec<QueuedGroup>) -> Result<Outcome> {
         let mut reached: Vec<(Arc<Progress>, u64)> = Vec::new();
         let mut wanted = Vec::with_capacity(batch.len());
         let mut rooms = Vec::with_capacity(batch.len());
         let mut in_batch = HashSet::new();
         for incoming in batch {
-            let Incoming {
+            let QueuedGroup {
                 group,
                 number,
                 progress,

@@ -54,8 +54,8 @@ impl CatalogHandle {
     }
 
     /// Blocks other planning until the numbers for a plan are taken.
-    pub(crate) fn plan(&self) -> Planning<'_> {
-        Planning {
+    pub(crate) fn plan(&self) -> NumberingGuard<'_> {
+        NumberingGuard {
             _guard: self.planning.lock(),
             next_id: &self.next_id,
         }
@@ -63,12 +63,12 @@ impl CatalogHandle {
 }
 
 /// Guard for taking index numbers.
-pub(crate) struct Planning<'a> {
+pub(crate) struct NumberingGuard<'a> {
     _guard: MutexGuard<'a, ()>,
     next_id: &'a AtomicU32,
 }
 
-impl Planning<'_> {
+impl NumberingGuard<'_> {
     /// Returns the first free number.
     pub(crate) fn next_id(&self) -> u32 {
         self.next_id.load(Ordering::Acquire)

@@ -1,8 +1,8 @@
 //! Connections to running servers: addresses, and a login that all commands share.
 //!
 //! A server may fall silent while its connection stays open (a machine that hangs, a network that drops packets). Then
-//! a command would wait forever. So commands that are expected to end connect with a [`Patience`]. `paceline binlog`
-//! does not: it may follow a log for weeks.
+//! a command would wait forever. So commands that are expected to end connect with a [`SilenceLimit`].
+//! `paceline binlog` does not: it may follow a log for weeks.
 
 use crate::tls::TlsOptions;
 use clap::Args;
@@ -100,14 +100,14 @@ impl fmt::Display for Address {
 
 /// Limit for the silence of a server.
 #[derive(Args, Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Patience {
+pub struct SilenceLimit {
     /// How long connecting may take, and how long the server may send nothing while it is waited for, in seconds; then
     /// the command gives up. 0: for ever.
     #[arg(long = "net-timeout", value_name = "SECONDS", default_value_t = 60)]
     seconds: u64,
 }
 
-impl Patience {
+impl SilenceLimit {
     /// Returns the limit; `None` without limit.
     pub fn limit(self) -> Option<Duration> {
         self.and(0)
@@ -305,7 +305,7 @@ mod tests {
 
     #[test]
     fn a_patience_of_zero_seconds_has_no_limit() {
-        let patience = |seconds| Patience { seconds };
+        let patience = |seconds| SilenceLimit { seconds };
         assert_eq!(patience(5).limit(), Some(Duration::from_secs(5)));
         assert_eq!(patience(5).and(10), Some(Duration::from_secs(15)));
         assert_eq!(patience(0).and(10), None);

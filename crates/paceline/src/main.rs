@@ -17,7 +17,7 @@ mod stop;
 mod tls;
 
 use clap::{Parser, Subcommand};
-use join::Afterwards;
+use join::NextStep;
 use paceline_server::options::{self, Request};
 use std::process::ExitCode;
 use tracing_subscriber::filter::LevelFilter;
@@ -149,8 +149,8 @@ fn join(arguments: &[String]) -> ExitCode {
             eprintln!("paceline join: {error}");
             ExitCode::FAILURE
         }
-        Ok(Afterwards::Stop) => ExitCode::SUCCESS,
-        Ok(Afterwards::Serve) => {
+        Ok(NextStep::Stop) => ExitCode::SUCCESS,
+        Ok(NextStep::Serve) => {
             // This can only fail if logging has ended.
             let _ = level.reload(chosen_level());
             end(paceline_server::startup::run(arguments.into_server()))

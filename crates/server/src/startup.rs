@@ -29,7 +29,7 @@ use crate::options::{OfferTls, StartOptions, absolute};
 use crate::replication::ServerEnvironment;
 use crate::server::Server;
 use crate::session::init_file::run_init_file;
-use crate::variables::{Globals, Kind, Setting, Variable, transaction_config};
+use crate::variables::{Globals, Kind, Variable, VariableValue, transaction_config};
 use paceline_binlog::LogOrigin;
 use paceline_binlog::log::{Log, LogConfig, OpenRequest, RealDisk, SyncMode};
 use paceline_catalog::CatalogHandle;
@@ -220,7 +220,7 @@ async fn serve(options: StartOptions, directory: &DataDirectory) -> Result<(), S
     if let Some(port) = listener.port() {
         server
             .globals
-            .set(Variable::Port, Setting::Unsigned(u64::from(port)));
+            .set(Variable::Port, VariableValue::Unsigned(u64::from(port)));
     }
     if is_new {
         match server.accounts.initial() {
@@ -401,7 +401,7 @@ fn raise_file_limit(globals: &Globals) {
     }
     globals.set(
         Variable::OpenFilesLimit,
-        Setting::Unsigned(now.min(u64::from(u32::MAX))),
+        VariableValue::Unsigned(now.min(u64::from(u32::MAX))),
     );
 }
 

@@ -7,15 +7,15 @@ use crate::authentication::{NATIVE_PASSWORD, NativePassword, Scramble};
 use crate::bytes::Cursor;
 use crate::caching_sha2::{self, CACHING_SHA2_PASSWORD};
 use crate::capability::Capabilities;
-use crate::column::ColumnReceived;
+use crate::column::ReceivedColumn;
 use crate::error::{WireError, WireResult};
 use crate::framing::{PacketReader, PacketWriter};
 use crate::handshake::{Greeting, Login, decode_authentication_switch};
-use crate::prepared::PreparedReceived;
-use crate::response::{OkReceived, Status, decode_error};
+use crate::prepared::ReceivedPrepared;
+use crate::response::{ReceivedOk, Status, decode_error};
 use crate::socket::Socket;
-use crate::tls::authorities::Distrust;
-use crate::tls::client::Believed;
+use crate::tls::authorities::CertificateRejection;
+use crate::tls::client::TrustDecision;
 use crate::tls::proof::proves;
 use crate::tls::{Certificate, ClientTls, TlsSession, tls_error};
 use std::path::Path;
@@ -47,7 +47,7 @@ pub struct ConnectOptions {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum QueryResult {
     /// The statement has no result set.
-    Ok(OkReceived),
+    Ok(ReceivedOk),
     /// A result set.
     Rows(ResultSet),
 }
@@ -56,11 +56,11 @@ pub enum QueryResult {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ResultSet {
     /// Its columns.
-    pub columns: Vec<ColumnReceived>,
+    pub columns: Vec<ReceivedColumn>,
     /// The rows. In text results, each value's bytes; in binary results, one value that is the row's whole payload.
     pub rows: Vec<Vec<Option<Vec<u8>>>>,
     /// The packet that ended the result set.
-    pub end: OkReceived,
+    pub end: ReceivedOk,
 }
 
 /// A prepared statement.
@@ -71,7 +71,7 @@ pub struct Prepared {
     /// The number of parameters.
     pub parameters: usize,
     /// Its columns.
-    pub columns: Vec<ColumnReceived>,
+    pub columns: Vec<ReceivedColumn>,
 }
 
 /// An authenticated connection.
@@ -92,12 +92,12 @@ pub struct Client {
 #[derive(Debug)]
 pub struct RowStream<'c> {
     client: &'c mut Client,
-    columns: Vec<ColumnReceived>,
+    columns: Vec<ReceivedColumn>,
 }
 
 impl RowStream<'_> {
     /// Returns the columns.
-    pub fn columns(&self) -> &[ColumnReceived] {
+    pub fn columns(&self) -> &[ReceivedColumn] {
         &self.columns
     }
 
@@ -141,7 +141,7 @@ impl Upload<'_> {
     ///
     /// # Errors
     /// The server's error.
-    pub async fn finish(self) -> WireResult<OkReceived> {
+    pub async fn finish(self) -> WireResult<ReceivedOk> {
         let client = self.client;
         client.writer.packet(&[]);
         client.flush().await?;
@@ -263,9 +263,9 @@ impl Client {
             writer.flush(&mut socket).await?;
             let (encrypted, believed) = tls.connect(socket, host).await?;
             socket = encrypted;
-            if let Believed::IfItProves(certificate) = believed {
+            if let TrustDecision::IfItProves(certificate) = believed {
                 if options.password.is_empty() {
-                    return Err(Distrust::UnknownAuthority.into());
+                    return Err(CertificateRejection::UnknownAuthority.into());
                 }
                 unproven = Some(certificate);
             }
@@ -287,7 +287,7 @@ impl Client {
 
     /// Sends the packets in the writer, the last of which answers the greeting by `method`, and answers the server's
     /// authentication packets.
-    async fn authenticate(&mut self, mut method: Method, password: &[u8]) -> WireResult<OkReceived> {
+    async fn authenticate(&mut self, mut method: Method, password: &[u8]) -> WireResult<ReceivedOk> {
         let mut scramble = self.greeting.scramble;
         loop {
             self.writer.flush(&mut self.socket).await?;
@@ -298,7 +298,7 @@ impl Client {
             }
             let answer = match payload {
                 [0, ..] => {
-                    let ok = OkReceived::decode(payload, self.capabilities)?;
+                    let ok = ReceivedOk::decode(payload, self.capabilities)?;
                     self.check_proof(&ok, password, &scramble)?;
                     return Ok(ok);
                 }
@@ -316,7 +316,7 @@ impl Client {
                 [1, caching_sha2::server_says::FULL] if method == Method::CachingSha2 => {
                     // A password in clear text must not be sent to a server that has proved nothing.
                     if self.unproven.is_some() {
-                        return Err(Distrust::UnknownAuthority.into());
+                        return Err(CertificateRejection::UnknownAuthority.into());
                     }
                     match self.socket.keeps_secrets() {
                         true => caching_sha2::in_clear(password),
@@ -334,13 +334,13 @@ impl Client {
     }
 
     /// Checks that a server without a trusted certificate has proved that it knows the password.
-    fn check_proof(&mut self, ok: &OkReceived, password: &[u8], scramble: &Scramble) -> WireResult<()> {
+    fn check_proof(&mut self, ok: &ReceivedOk, password: &[u8], scramble: &Scramble) -> WireResult<()> {
         let Some(certificate) = self.unproven.take() else {
             return Ok(());
         };
         match NativePassword::of_bytes(password) {
             NativePassword::Hash(kept) if proves(&ok.info, &kept, scramble, &certificate) => Ok(()),
-            _ => Err(Distrust::UnknownAuthority.into()),
+            _ => Err(CertificateRejection::UnknownAuthority.into()),
         }
     }
 
@@ -485,27 +485,27 @@ impl Client {
     }
 
     /// Sends a command whose answer is OK or ERR.
-    pub async fn command(&mut self, payload: &[u8]) -> WireResult<OkReceived> {
+    pub async fn command(&mut self, payload: &[u8]) -> WireResult<ReceivedOk> {
         self.send(payload).await?;
         self.ok().await
     }
 
-    async fn ok(&mut self) -> WireResult<OkReceived> {
+    async fn ok(&mut self) -> WireResult<ReceivedOk> {
         let capabilities = self.capabilities;
         let payload = self.receive().await?;
         match payload.first() {
             Some(0xFF) => Err(decode_error(payload)),
-            _ => OkReceived::decode(payload, capabilities),
+            _ => ReceivedOk::decode(payload, capabilities),
         }
     }
 
     /// Executes `COM_PING`.
-    pub async fn ping(&mut self) -> WireResult<OkReceived> {
+    pub async fn ping(&mut self) -> WireResult<ReceivedOk> {
         self.command(&[14]).await
     }
 
     /// Executes `COM_CHANGE_USER`.
-    pub async fn change_user(&mut self, options: &ConnectOptions) -> WireResult<OkReceived> {
+    pub async fn change_user(&mut self, options: &ConnectOptions) -> WireResult<ReceivedOk> {
         let login = Login {
             capabilities: self.capabilities,
             packet_max: 0,
@@ -532,7 +532,7 @@ impl Client {
         if payload.first() == Some(&0xFF) {
             return Err(decode_error(payload));
         }
-        let head = PreparedReceived::decode(payload)?;
+        let head = ReceivedPrepared::decode(payload)?;
         self.columns(usize::from(head.parameters)).await?;
         let columns = self.columns(usize::from(head.columns)).await?;
         Ok(Prepared {
@@ -543,11 +543,11 @@ impl Client {
     }
 
     /// Receives column definitions, and the EOF after them if there are any.
-    async fn columns(&mut self, count: usize) -> WireResult<Vec<ColumnReceived>> {
+    async fn columns(&mut self, count: usize) -> WireResult<Vec<ReceivedColumn>> {
         let capabilities = self.capabilities;
         let mut columns = vec![];
         for _ in 0..count {
-            columns.push(ColumnReceived::decode(self.receive().await?, capabilities)?);
+            columns.push(ReceivedColumn::decode(self.receive().await?, capabilities)?);
         }
         if count > 0 && !capabilities.has(Capabilities::DEPRECATE_EOF) {
             self.receive().await?;
@@ -611,7 +611,7 @@ impl Client {
         let capabilities = self.capabilities;
         let payload = self.receive().await?;
         let count = match payload.first() {
-            Some(0) => return Ok(QueryResult::Ok(OkReceived::decode(payload, capabilities)?)),
+            Some(0) => return Ok(QueryResult::Ok(ReceivedOk::decode(payload, capabilities)?)),
             Some(0xFF) => return Err(decode_error(payload)),
             _ => Cursor::new(payload, "column count").lenenc_int()? as usize,
         };
@@ -622,7 +622,7 @@ impl Client {
             match payload.first() {
                 Some(0xFF) => return Err(decode_error(payload)),
                 Some(0xFE) if payload.len() < crate::framing::PAYLOAD_MAX => {
-                    let end = OkReceived::decode(payload, capabilities)?;
+                    let end = ReceivedOk::decode(payload, capabilities)?;
                     return Ok(QueryResult::Rows(ResultSet { columns, rows, end }));
                 }
                 _ => {}

@@ -158,7 +158,7 @@ pub fn write_column_count(
 
 /// A column definition that a client has received.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ColumnReceived {
+pub struct ReceivedColumn {
     /// Name of the database.
     pub schema: String,
     /// Alias of the table.
@@ -181,9 +181,9 @@ pub struct ColumnReceived {
     pub decimals: u8,
 }
 
-impl ColumnReceived {
+impl ReceivedColumn {
     /// Decodes the packet.
-    pub fn decode(payload: &[u8], capabilities: Capabilities) -> WireResult<ColumnReceived> {
+    pub fn decode(payload: &[u8], capabilities: Capabilities) -> WireResult<ReceivedColumn> {
         let mut cursor = Cursor::new(payload, "column definition");
         let mut text =
             || -> WireResult<String> { Ok(String::from_utf8_lossy(cursor.lenenc_bytes()?).into_owned()) };
@@ -194,7 +194,7 @@ impl ColumnReceived {
             cursor.lenenc_bytes()?;
         }
         cursor.lenenc_int()?;
-        Ok(ColumnReceived {
+        Ok(ReceivedColumn {
             schema,
             table,
             original_table,
@@ -244,7 +244,7 @@ mod tests {
         ] {
             let mut out = vec![];
             column.encode(&mut out, capabilities);
-            let ours = ColumnReceived::decode(&out, capabilities).unwrap();
+            let ours = ReceivedColumn::decode(&out, capabilities).unwrap();
             assert_eq!((ours.name.as_str(), ours.flags, ours.collation), ("x", 1, 45));
         }
     }

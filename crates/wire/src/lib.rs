@@ -46,4 +46,4 @@ pub mod tls;
 pub use capability::Capabilities;
 pub use error::{WireError, WireResult};
 pub use framing::{PacketReader, PacketWriter};
-pub use tcp_address::{NoAddress, PORT, TcpAddress};
+pub use tcp_address::{AddressError, PORT, TcpAddress};

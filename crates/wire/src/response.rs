@@ -165,7 +165,7 @@ fn write_error_packet(writer: &mut PacketWriter, code: u16, state: &[&str], mess
 
 /// An OK packet that a client has received.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct OkReceived {
+pub struct ReceivedOk {
     /// Number of rows changed, inserted or deleted.
     pub affected_rows: u64,
     /// First AUTO_INCREMENT value that was generated.
@@ -180,29 +180,29 @@ pub struct OkReceived {
     pub state: Vec<StateChange>,
 }
 
-impl OkReceived {
+impl ReceivedOk {
     /// Decodes an OK packet (also one with header 0xFE) or an EOF packet.
-    pub fn decode(payload: &[u8], capabilities: Capabilities) -> WireResult<OkReceived> {
+    pub fn decode(payload: &[u8], capabilities: Capabilities) -> WireResult<ReceivedOk> {
         let mut cursor = Cursor::new(payload, "OK packet");
         let header = cursor.u8()?;
         if header == 0xFE && !capabilities.has(Capabilities::DEPRECATE_EOF) {
             let warnings = cursor.u16()?;
-            return Ok(OkReceived {
+            return Ok(ReceivedOk {
                 warnings,
                 status: Status(cursor.u16()?),
-                ..OkReceived::default()
+                ..ReceivedOk::default()
             });
         }
         let affected_rows = cursor.lenenc_int()?;
         let last_insert_id = cursor.lenenc_int()?;
         let status = Status(cursor.u16()?);
         let warnings = cursor.u16()?;
-        let mut ok = OkReceived {
+        let mut ok = ReceivedOk {
             affected_rows,
             last_insert_id,
             status,
             warnings,
-            ..OkReceived::default()
+            ..ReceivedOk::default()
         };
         if !cursor.is_empty() {
             ok.info = String::from_utf8_lossy(cursor.lenenc_bytes()?).into_owned();
@@ -252,7 +252,7 @@ mod tests {
         for kind in [OkKind::Command, OkKind::EndOfRows] {
             let mut writer = PacketWriter::new();
             ok.write(&mut writer, kind, Capabilities::CLIENT);
-            let received = OkReceived::decode(&writer.bytes()[4..], Capabilities::CLIENT).unwrap();
+            let received = ReceivedOk::decode(&writer.bytes()[4..], Capabilities::CLIENT).unwrap();
             assert_eq!(received.affected_rows, 300);
             assert_eq!(received.last_insert_id, 70_000);
             assert_eq!(received.info, "Records: 2");

@@ -18,13 +18,13 @@ pub struct TcpAddress {
 /// The text is not an address.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("'{0}' is no address: HOST, HOST:PORT or [IPV6]:PORT")]
-pub struct NoAddress(String);
+pub struct AddressError(String);
 
 impl FromStr for TcpAddress {
-    type Err = NoAddress;
+    type Err = AddressError;
 
     /// Parses `HOST`, `HOST:PORT`, `[IPV6]` or `[IPV6]:PORT`. An IPv6 address without brackets has no port.
-    fn from_str(text: &str) -> Result<Self, NoAddress> {
+    fn from_str(text: &str) -> Result<Self, AddressError> {
         Self::with_default_port(text, PORT)
     }
 }
@@ -33,9 +33,9 @@ impl TcpAddress {
     /// Parses an address with another default port.
     ///
     /// # Errors
-    /// [`NoAddress`].
-    pub fn with_default_port(text: &str, default: u16) -> Result<Self, NoAddress> {
-        let wrong = || NoAddress(text.to_owned());
+    /// [`AddressError`].
+    pub fn with_default_port(text: &str, default: u16) -> Result<Self, AddressError> {
+        let wrong = || AddressError(text.to_owned());
         let (host, port) = match text.strip_prefix('[') {
             Some(rest) => match rest.split_once(']').ok_or_else(wrong)? {
                 (host, "") => (host, None),

@@ -3,12 +3,12 @@
 
 use paceline_wire::Capabilities;
 use paceline_wire::authentication::Scramble;
-use paceline_wire::column::{ColumnDefinition, ColumnReceived, field_type};
+use paceline_wire::column::{ColumnDefinition, ReceivedColumn, field_type};
 use paceline_wire::command::Command;
 use paceline_wire::framing::{PacketReader, PacketWriter};
 use paceline_wire::handshake::{Greeting, Login, decode_authentication_switch, is_tls_request};
-use paceline_wire::prepared::{Parameters, PreparedReceived};
-use paceline_wire::response::{Ok as OkPacket, OkKind, OkReceived, Status, decode_error};
+use paceline_wire::prepared::{Parameters, ReceivedPrepared};
+use paceline_wire::response::{Ok as OkPacket, OkKind, ReceivedOk, Status, decode_error};
 use paceline_wire::session_state::StateChange;
 use paceline_wire::tls::{Certificate, ServerTls, TlsParameters};
 use rand::rngs::StdRng;
@@ -19,8 +19,8 @@ fn read_as_everything(bytes: &[u8]) {
     for capabilities in [Capabilities::SERVER, Capabilities::CLIENT, Capabilities::NONE] {
         let _ = Login::decode(bytes);
         let _ = Login::decode_change_user(bytes, capabilities);
-        let _ = OkReceived::decode(bytes, capabilities);
-        let _ = ColumnReceived::decode(bytes, capabilities);
+        let _ = ReceivedOk::decode(bytes, capabilities);
+        let _ = ReceivedColumn::decode(bytes, capabilities);
     }
     let _ = Greeting::decode(bytes);
     let _ = is_tls_request(bytes);
@@ -35,7 +35,7 @@ fn read_as_everything(bytes: &[u8]) {
     let _ = Command::parse(bytes);
     let _ = decode_error(bytes);
     let _ = StateChange::decode_all(bytes);
-    let _ = PreparedReceived::decode(bytes);
+    let _ = ReceivedPrepared::decode(bytes);
     for count in [0, 1, 7, 8, 9, 300] {
         let mut types = vec![];
         if let Ok(parameters) = Parameters::parse(bytes, count, &mut types) {

@@ -29,7 +29,7 @@ pub(super) struct RowChanger {
 }
 
 /// Result of searching for the row of an image.
-enum Located {
+enum RowLookup {
     /// The row is at [`RowChanger::key`], locked, and equals the image.
     Same,
     /// The row at [`RowChanger::key`], locked, differs from the image: this is its own image.
@@ -130,13 +130,13 @@ impl RowChanger {
         transaction: &mut Transaction,
     ) -> Result<bool, Failure> {
         match self.locate(table, before, transaction)? {
-            Located::Same => self.delete_here(table, before, transaction)?,
-            Located::Other(found) if table.exec_mode() == ExecMode::Idempotent => {
+            RowLookup::Same => self.delete_here(table, before, transaction)?,
+            RowLookup::Other(found) if table.exec_mode() == ExecMode::Idempotent => {
                 self.delete_here(table, &found, transaction)?;
             }
-            Located::Other(_) => return Err(missing(table, HandlerError::RecordChanged)),
-            Located::Missing(_) if passes_over_missing(table) => return Ok(false),
-            Located::Missing(error) => return Err(missing(table, error)),
+            RowLookup::Other(_) => return Err(missing(table, HandlerError::RecordChanged)),
+            RowLookup::Missing(_) if passes_over_missing(table) => return Ok(false),
+            RowLookup::Missing(error) => return Err(missing(table, error)),
         }
         Ok(true)
     }
@@ -150,13 +150,13 @@ impl RowChanger {
         transaction: &mut Transaction,
     ) -> Result<bool, Failure> {
         match self.locate(table, before, transaction)? {
-            Located::Same => self.update_here(table, before, after, transaction),
-            Located::Other(found) if table.exec_mode() == ExecMode::Idempotent => {
+            RowLookup::Same => self.update_here(table, before, after, transaction),
+            RowLookup::Other(found) if table.exec_mode() == ExecMode::Idempotent => {
                 self.update_here(table, &found, after, transaction)
             }
-            Located::Other(_) => Err(missing(table, HandlerError::RecordChanged)),
-            Located::Missing(_) if passes_over_missing(table) => Ok(false),
-            Located::Missing(error) => Err(missing(table, error)),
+            RowLookup::Other(_) => Err(missing(table, HandlerError::RecordChanged)),
+            RowLookup::Missing(_) if passes_over_missing(table) => Ok(false),
+            RowLookup::Missing(error) => Err(missing(table, error)),
         }
     }
 
@@ -266,23 +266,23 @@ impl RowChanger {
         table: &MappedTable,
         image: &[u8],
         transaction: &mut Transaction,
-    ) -> Result<Located, Failure> {
+    ) -> Result<RowLookup, Failure> {
         let schema = table.schema();
         if let Clustered::Key(_) = schema.clustered() {
             self.key.clear();
             schema.append_row_key(image, &mut self.key)?;
             transaction.lock(&self.key, LockMode::Exclusive, LockWait::Default)?;
             return Ok(match transaction.probe_newest(&self.key)? {
-                None => Located::Missing(HandlerError::KeyNotFound),
-                Some(row) if row.payload() == image => Located::Same,
-                Some(row) => Located::Other(row.payload().to_vec()),
+                None => RowLookup::Missing(HandlerError::KeyNotFound),
+                Some(row) if row.payload() == image => RowLookup::Same,
+                Some(row) => RowLookup::Other(row.payload().to_vec()),
             });
         }
         match transaction.lock_row_like(schema, image)? {
-            None => Ok(Located::Missing(HandlerError::EndOfFile)),
+            None => Ok(RowLookup::Missing(HandlerError::EndOfFile)),
             Some(found) => {
                 self.key = found;
-                Ok(Located::Same)
+                Ok(RowLookup::Same)
             }
         }
     }

@@ -15,7 +15,7 @@
 //! not look at them here.) They are taken from our columns.
 
 use super::failure::Failure;
-use super::older::{Older, StandIns};
+use super::older::{LegacyFormat, StandIns};
 use paceline_binlog::event::TableMapEvent;
 use paceline_catalog::TableDefinition;
 use paceline_types::convert::{self, ConvertContext};
@@ -90,14 +90,14 @@ enum Column {
 
 /// The columns of a primary's table, where they differ from ours.
 #[derive(Debug)]
-pub(super) struct ForeignColumns {
+pub(super) struct ColumnConversions {
     /// The primary's types, derived from the table map and our own types; stand-ins for types that we do not have.
     types: Vec<DataType>,
     columns: Vec<Column>,
-    older: Vec<Option<Older>>,
+    older: Vec<Option<LegacyFormat>>,
 }
 
-impl ForeignColumns {
+impl ColumnConversions {
     pub(super) fn new(
         map: &TableMapEvent<'_>,
         definition: &TableDefinition,
@@ -143,7 +143,7 @@ impl ForeignColumns {
             });
             adapt(source, target);
         }
-        Ok(ForeignColumns {
+        Ok(ColumnConversions {
             types,
             columns,
             older,
@@ -151,7 +151,7 @@ impl ForeignColumns {
     }
 
     /// Returns the value of a column. `value` is the result of decoding with the column's type in
-    /// [`ForeignColumns::types`].
+    /// [`ColumnConversions::types`].
     ///
     /// # Errors
     /// 1610 for bytes that no server writes.

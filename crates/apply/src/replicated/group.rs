@@ -103,7 +103,7 @@ pub enum RowsOutcome {
 /// Applies transactions one after the other. Reuses its buffers from one to the next.
 pub struct RowApplier {
     changer: RowChanger,
-    foreign: row_conversion::ForeignRows,
+    foreign: row_conversion::PartialRowApplier,
     skipped_errors: SkippedErrors,
     counts: Arc<StatementCounts>,
     /// Text of the statement to which the next rows belong.
@@ -121,7 +121,7 @@ impl RowApplier {
     ) -> Self {
         RowApplier {
             changer: RowChanger::default(),
-            foreign: row_conversion::ForeignRows::new(statistics),
+            foreign: row_conversion::PartialRowApplier::new(statistics),
             skipped_errors: options.skipped_errors.clone(),
             counts,
             annotation: None,

@@ -15,7 +15,7 @@
 use super::ExecMode;
 use super::events::{AfterImages, ReplicatedRows, all_columns, each_rows_event};
 use super::failure::Failure;
-use super::row_conversion::{HeldColumns, key_of};
+use super::row_conversion::{ImageColumns, key_of};
 use super::table::MappedTable;
 use paceline_binlog::event::{RowsEvent, RowsFlags, RowsKind};
 use paceline_catalog::foreign_key::Changed;
@@ -104,9 +104,9 @@ fn of_partial_event(
     let Clustered::Key(index) = table.schema().clustered() else {
         return Ok(TouchedKeys::Everything);
     };
-    let held = HeldColumns::new(event, event.columns_present, table)?;
+    let held = ImageColumns::new(event, event.columns_present, table)?;
     let held_after = match event.kind {
-        RowsKind::Update => Some(HeldColumns::of_after(event, after, table)?),
+        RowsKind::Update => Some(ImageColumns::of_after(event, after, table)?),
         RowsKind::Write | RowsKind::Delete => None,
     };
     let indexes = table.schema().indexes();
@@ -118,7 +118,7 @@ fn of_partial_event(
             .any(|other| after.holds_any(&indexes[*other].parts)),
         None => table.other_unique().is_empty(),
     };
-    let changes_key = |held_after: &HeldColumns| held_after.holds_any(&indexes[index].parts);
+    let changes_key = |held_after: &ImageColumns| held_after.holds_any(&indexes[index].parts);
     // The result of changing a document depends on the row, which is not read here.
     let is_hidden = after == AfterImages::Changes && held_after.as_ref().is_some_and(changes_key);
     if !is_told || is_hidden || !held.holds_all(&indexes[index].parts) {

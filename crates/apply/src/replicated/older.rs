@@ -38,7 +38,7 @@ const RAW_STREAM: u8 = 8;
 
 /// A column format that our tables never use.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Older {
+pub(super) enum LegacyFormat {
     Timestamp { decimals: u8 },
     Time { decimals: u8 },
     DateTime { decimals: u8 },
@@ -51,7 +51,7 @@ pub(super) struct StandIns {
     pub codes: Vec<u8>,
     pub metadata: Vec<u8>,
     /// The old format of each column that has one.
-    pub older: Vec<Option<Older>>,
+    pub older: Vec<Option<LegacyFormat>>,
 }
 
 impl StandIns {
@@ -68,7 +68,7 @@ impl StandIns {
             let length = metadata_bytes(*code).min(metadata.len());
             let (own, rest) = metadata.split_at(length);
             metadata = rest;
-            match Older::of(*code, here) {
+            match LegacyFormat::of(*code, here) {
                 None => stand_ins.put(*code, own, None),
                 Some(older) => {
                     let (code, bytes) = older.stand_in(*code);
@@ -82,7 +82,7 @@ impl StandIns {
         stand_ins
     }
 
-    fn put(&mut self, code: u8, metadata: &[u8], older: Option<Older>) {
+    fn put(&mut self, code: u8, metadata: &[u8], older: Option<LegacyFormat>) {
         self.codes.push(code);
         self.metadata.extend_from_slice(metadata);
         self.older.push(older);
@@ -99,9 +99,9 @@ fn metadata_bytes(code: u8) -> usize {
     }
 }
 
-impl Older {
+impl LegacyFormat {
     /// Returns the old format of a type code; `None` if it is not old. `here` is the type of our column.
-    fn of(code: u8, here: Option<&DataType>) -> Option<Older> {
+    fn of(code: u8, here: Option<&DataType>) -> Option<LegacyFormat> {
         let decimals = |here: Option<&DataType>| match here {
             Some(
                 DataType::Timestamp { decimals }
@@ -111,16 +111,16 @@ impl Older {
             _ => 0,
         };
         Some(match FieldType::from_code(code)? {
-            FieldType::Timestamp => Older::Timestamp {
+            FieldType::Timestamp => LegacyFormat::Timestamp {
                 decimals: decimals(here),
             },
-            FieldType::Time => Older::Time {
+            FieldType::Time => LegacyFormat::Time {
                 decimals: decimals(here),
             },
-            FieldType::DateTime => Older::DateTime {
+            FieldType::DateTime => LegacyFormat::DateTime {
                 decimals: decimals(here),
             },
-            FieldType::BlobCompressed | FieldType::VarCharCompressed => Older::Compressed,
+            FieldType::BlobCompressed | FieldType::VarCharCompressed => LegacyFormat::Compressed,
             _ => return None,
         })
     }
@@ -128,15 +128,15 @@ impl Older {
     /// Returns the type code of the stand-in, and its length in bytes if it is a BIT.
     fn stand_in(self, code: u8) -> (u8, Option<u8>) {
         let (whole, bytes) = match self {
-            Older::Timestamp { decimals } => (FieldType::Long, 4 + decimals.div_ceil(2)),
-            Older::Time { decimals } => (FieldType::Int24, TIME_BYTES[usize::from(decimals.min(6))]),
-            Older::DateTime { decimals } => {
+            LegacyFormat::Timestamp { decimals } => (FieldType::Long, 4 + decimals.div_ceil(2)),
+            LegacyFormat::Time { decimals } => (FieldType::Int24, TIME_BYTES[usize::from(decimals.min(6))]),
+            LegacyFormat::DateTime { decimals } => {
                 (FieldType::LongLong, DATETIME_BYTES[usize::from(decimals.min(6))])
             }
-            Older::Compressed if code == FieldType::BlobCompressed.code() => {
+            LegacyFormat::Compressed if code == FieldType::BlobCompressed.code() => {
                 return (FieldType::Blob.code(), None);
             }
-            Older::Compressed => return (FieldType::VarChar.code(), None),
+            LegacyFormat::Compressed => return (FieldType::VarChar.code(), None),
         };
         match self.decimals() {
             0 => (whole.code(), None),
@@ -146,20 +146,20 @@ impl Older {
 
     fn decimals(self) -> u8 {
         match self {
-            Older::Timestamp { decimals } | Older::Time { decimals } | Older::DateTime { decimals } => {
-                decimals
-            }
-            Older::Compressed => 0,
+            LegacyFormat::Timestamp { decimals }
+            | LegacyFormat::Time { decimals }
+            | LegacyFormat::DateTime { decimals } => decimals,
+            LegacyFormat::Compressed => 0,
         }
     }
 
     /// Returns the corresponding type of today. `slave_type_conversions` is applied to it.
     pub(super) fn data_type(self, stand_in: &DataType) -> DataType {
         match self {
-            Older::Timestamp { decimals } => DataType::Timestamp { decimals },
-            Older::Time { decimals } => DataType::Time { decimals },
-            Older::DateTime { decimals } => DataType::DateTime { decimals },
-            Older::Compressed => match stand_in {
+            LegacyFormat::Timestamp { decimals } => DataType::Timestamp { decimals },
+            LegacyFormat::Time { decimals } => DataType::Time { decimals },
+            LegacyFormat::DateTime { decimals } => DataType::DateTime { decimals },
+            LegacyFormat::Compressed => match stand_in {
                 // One byte is the method.
                 DataType::VarBinary { length } => DataType::VarBinary {
                     length: length.saturating_sub(1),
@@ -186,8 +186,8 @@ impl Older {
         // Microseconds per unit of the last digit.
         let unit = 10_i64.pow(6 - u32::from(decimals));
         Ok(match self {
-            Older::Timestamp { decimals: 0 } => Value::Timestamp(Timestamp::new(number as u32, 0, 0)),
-            Older::Timestamp { .. } => {
+            LegacyFormat::Timestamp { decimals: 0 } => Value::Timestamp(Timestamp::new(number as u32, 0, 0)),
+            LegacyFormat::Timestamp { .. } => {
                 let fraction_bits = 8 * u32::from(decimals.div_ceil(2));
                 let fraction = number & ((1 << fraction_bits) - 1);
                 let micros = u32::try_from(fraction * unit).unwrap_or(u32::MAX);
@@ -196,31 +196,31 @@ impl Older {
                 }
                 Value::Timestamp(Timestamp::new((number >> fraction_bits) as u32, micros, decimals))
             }
-            Older::Time { decimals: 0 } => {
+            LegacyFormat::Time { decimals: 0 } => {
                 let digits = number.abs();
                 let seconds = digits / 10_000 * 3600 + digits / 100 % 100 * 60 + digits % 100;
                 Value::Time(Time::from_micros(number.signum() * seconds * 1_000_000, 0))
             }
-            Older::Time { .. } => {
+            LegacyFormat::Time { .. } => {
                 let zero_point = TIME_ZERO_POINT_SECONDS * 10_i64.pow(u32::from(decimals));
                 Value::Time(Time::from_micros(
                     (number - zero_point).saturating_mul(unit),
                     decimals,
                 ))
             }
-            Older::DateTime { decimals: 0 } => {
+            LegacyFormat::DateTime { decimals: 0 } => {
                 let (date, time) = (number / 1_000_000, number % 1_000_000);
                 let date = date_of(date / 10_000, date / 100 % 100, date % 100)?;
                 let seconds = time / 10_000 * 3600 + time / 100 % 100 * 60 + time % 100;
                 Value::DateTime(DateTime::from_date_and_micros(date, seconds * 1_000_000, 0))
             }
-            Older::DateTime { .. } => {
+            LegacyFormat::DateTime { .. } => {
                 let micros = number.saturating_mul(unit);
                 let (days, of_day) = (micros / 86_400_000_000, micros % 86_400_000_000);
                 let date = date_of(days / 32 / 13, days / 32 % 13, days % 32)?;
                 Value::DateTime(DateTime::from_date_and_micros(date, of_day, decimals))
             }
-            Older::Compressed => return Err(damaged(format_args!("the number {number}"))),
+            LegacyFormat::Compressed => return Err(damaged(format_args!("the number {number}"))),
         })
     }
 }
@@ -301,28 +301,32 @@ mod tests {
 
     #[test]
     fn values_of_old_temporal_formats_are_read() {
-        let read = |older: Older, number: i64| older.read(Value::Int(number)).unwrap();
+        let read = |older: LegacyFormat, number: i64| older.read(Value::Int(number)).unwrap();
         let shown = |value: Value| {
             let mut out = vec![];
             append_value(&value.as_ref(), &TimeZone::UTC, &mut out);
             String::from_utf8(out).unwrap()
         };
-        let whole = Older::Time { decimals: 0 };
+        let whole = LegacyFormat::Time { decimals: 0 };
         assert_eq!(shown(read(whole, -8_385_959)), "-838:59:59");
         assert_eq!(shown(read(whole, 10_203)), "01:02:03");
-        let exact = Older::Time { decimals: 3 };
+        let exact = LegacyFormat::Time { decimals: 3 };
         assert_eq!(shown(read(exact, 3_020_400_000)), "00:00:00.000");
         assert_eq!(shown(read(exact, 3_020_400_000 - 1)), "-00:00:00.001");
-        let whole = Older::DateTime { decimals: 0 };
+        let whole = LegacyFormat::DateTime { decimals: 0 };
         assert_eq!(shown(read(whole, 20_240_229_235_959)), "2024-02-29 23:59:59");
         assert_eq!(shown(read(whole, 0)), "0000-00-00 00:00:00");
         assert!(whole.read(Value::Int(20_241_329_000_000)).is_err());
         // 2024-02-29 23:59:59.9
         let tenths = (((2024 * 13 + 2) * 32 + 29) * 86_400 + 86_399) * 10 + 9;
         assert_eq!(
-            shown(read(Older::DateTime { decimals: 1 }, tenths)),
+            shown(read(LegacyFormat::DateTime { decimals: 1 }, tenths)),
             "2024-02-29 23:59:59.9"
         );
-        assert!(Older::Timestamp { decimals: 2 }.read(Value::Int(100)).is_err());
+        assert!(
+            LegacyFormat::Timestamp { decimals: 2 }
+                .read(Value::Int(100))
+                .is_err()
+        );
     }
 }

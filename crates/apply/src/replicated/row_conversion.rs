@@ -32,18 +32,18 @@ use std::sync::Arc;
 pub(super) type PartialRow = Vec<Option<Value>>;
 
 /// Changes of JSON documents, with the number of the column.
-pub(super) type DocumentChanges<'r> = SmallVec<[(usize, &'r [u8]); 2]>;
+pub(super) type JsonChanges<'r> = SmallVec<[(usize, &'r [u8]); 2]>;
 
 /// Key and image of a row of ours.
 type LocatedRow = (Vec<u8>, Vec<u8>);
 
 /// Applies rows in foreign layouts.
-pub(super) struct ForeignRows {
+pub(super) struct PartialRowApplier {
     statistics: Option<Arc<Statistics>>,
 }
 
 /// The columns that the images of an event contain.
-pub(super) struct HeldColumns {
+pub(super) struct ImageColumns {
     /// Column numbers on the primary.
     numbers: Vec<usize>,
     layout: RowLayout,
@@ -51,15 +51,15 @@ pub(super) struct HeldColumns {
     values: AfterImages,
 }
 
-impl HeldColumns {
+impl ImageColumns {
     /// Returns the columns that the after images of an update contain.
     pub(super) fn of_after(
         event: &RowsEvent<'_>,
         values: AfterImages,
         table: &MappedTable,
     ) -> Result<Self, Failure> {
-        let held = HeldColumns::new(event, event.columns_present_after, table)?;
-        Ok(HeldColumns { values, ..held })
+        let held = ImageColumns::new(event, event.columns_present_after, table)?;
+        Ok(ImageColumns { values, ..held })
     }
 
     pub(super) fn new(event: &RowsEvent<'_>, present: &[u8], table: &MappedTable) -> Result<Self, Failure> {
@@ -86,7 +86,7 @@ impl HeldColumns {
             }
         }
         let held: Vec<_> = numbers.iter().map(|number| types[*number].clone()).collect();
-        Ok(HeldColumns {
+        Ok(ImageColumns {
             numbers,
             layout: RowLayout::new(held),
             values: AfterImages::Values,
@@ -122,7 +122,7 @@ impl HeldColumns {
         &'c self,
         rest: &mut &'r [u8],
         table: &MappedTable,
-    ) -> Result<(PartialRow, DocumentChanges<'c>), Failure> {
+    ) -> Result<(PartialRow, JsonChanges<'c>), Failure> {
         let length = match self.values {
             AfterImages::Values => 0,
             AfterImages::Changes => self.numbers.len().div_ceil(8),
@@ -141,14 +141,14 @@ impl HeldColumns {
         rest: &mut &'r [u8],
         changed: &[u8],
         table: &MappedTable,
-    ) -> Result<(PartialRow, DocumentChanges<'c>), Failure> {
+    ) -> Result<(PartialRow, JsonChanges<'c>), Failure> {
         let length = self.layout.split(rest)?.0.bytes().len();
         let (bytes, behind) = rest.split_at(length);
         *rest = behind;
         let image = self.layout.image(bytes);
         let columns = table.definition().columns();
         let mut row: PartialRow = vec![None; columns.len()];
-        let mut changes = DocumentChanges::new();
+        let mut changes = JsonChanges::new();
         let mut values = image.columns();
         for (at, number) in self.numbers.iter().enumerate() {
             let is_change = changed.get(at / 8).is_some_and(|byte| byte >> (at % 8) & 1 == 1);
@@ -194,9 +194,9 @@ fn overwritten(
     Ok(found.map(|row| row.payload().to_vec()))
 }
 
-impl ForeignRows {
+impl PartialRowApplier {
     pub(super) fn new(statistics: Option<Arc<Statistics>>) -> Self {
-        ForeignRows { statistics }
+        PartialRowApplier { statistics }
     }
 
     /// Applies the rows of an event.
@@ -209,9 +209,9 @@ impl ForeignRows {
         transaction: &mut Transaction,
         changed: &mut u64,
     ) -> Result<(), Failure> {
-        let held = HeldColumns::new(event, event.columns_present, table)?;
+        let held = ImageColumns::new(event, event.columns_present, table)?;
         let held_after = match event.kind {
-            RowsKind::Update => Some(HeldColumns::of_after(event, after, table)?),
+            RowsKind::Update => Some(ImageColumns::of_after(event, after, table)?),
             RowsKind::Write | RowsKind::Delete => None,
         };
         let mut generated = match held_after.as_ref().unwrap_or(&held).lacks_generated(table) {
@@ -374,7 +374,7 @@ fn is_row(table: &MappedTable, row: &PartialRow, image: &[u8]) -> Result<bool, F
 /// 3648 and 3649, in MySQL's words.
 fn change_documents(
     table: &MappedTable,
-    changes: &DocumentChanges<'_>,
+    changes: &JsonChanges<'_>,
     current: &[u8],
     after: &mut PartialRow,
 ) -> Result<(), Failure> {

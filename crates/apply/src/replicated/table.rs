@@ -1,6 +1,6 @@
 //! Finds our table for a table map, and compares its columns with ours.
 
-use super::convert::ForeignColumns;
+use super::convert::ColumnConversions;
 use super::failure::Failure;
 use super::{ExecMode, RowOptions};
 use paceline_binlog::LoggedTable;
@@ -50,7 +50,7 @@ pub struct MappedTable {
     /// Unique indexes other than the one that rows are stored in.
     other_unique: Vec<usize>,
     /// `None` if the primary's images are laid out as ours.
-    foreign: Option<ForeignColumns>,
+    foreign: Option<ColumnConversions>,
     /// Foreign keys whose actions a change of its rows may require; `None` without any.
     foreign_keys: Option<Arc<ForeignKeys>>,
     metadata: RowMetadata,
@@ -70,7 +70,7 @@ impl MappedTable {
     ) -> Result<Self, Failure> {
         let foreign = match is_ours(map, &definition) {
             true => None,
-            false => Some(ForeignColumns::new(map, &definition, options.conversions)?),
+            false => Some(ColumnConversions::new(map, &definition, options.conversions)?),
         };
         let clustered = match definition.schema().clustered() {
             Clustered::Key(number) => number,
@@ -142,7 +142,7 @@ impl MappedTable {
         &self.other_unique
     }
 
-    pub(super) fn foreign(&self) -> Option<&ForeignColumns> {
+    pub(super) fn foreign(&self) -> Option<&ColumnConversions> {
         self.foreign.as_ref()
     }
 

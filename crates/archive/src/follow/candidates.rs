@@ -1,7 +1,7 @@
 //! Finds the primary among several candidates.
 
 use crate::options::{Address, Candidates};
-use crate::shared::ArchiveShared;
+use crate::shared::ArchiveContext;
 use paceline_replication::replica::definition::Definition;
 use paceline_replication::replica::error::SourceError;
 use paceline_replication::replica::options::ReplicaOptions;
@@ -20,7 +20,7 @@ const RETRIES_SHOWN: u64 = 100_000;
 const PACKET_MAX: usize = 1 << 30;
 
 /// Returns the connection settings for a candidate.
-pub fn definition(shared: &ArchiveShared, address: &Address) -> Definition {
+pub fn definition(shared: &ArchiveContext, address: &Address) -> Definition {
     Definition {
         host: address.host.clone(),
         port: address.port,
@@ -34,7 +34,7 @@ pub fn definition(shared: &ArchiveShared, address: &Address) -> Definition {
 }
 
 /// Returns the archive's identity and options towards its primaries: those of a replica that may acknowledge.
-pub fn replica_options(shared: &ArchiveShared) -> ReplicaOptions {
+pub fn replica_options(shared: &ArchiveContext) -> ReplicaOptions {
     ReplicaOptions {
         server_id: shared.server_id,
         domain_id: DomainId(0),
@@ -55,7 +55,7 @@ pub fn replica_options(shared: &ArchiveShared) -> ReplicaOptions {
 }
 
 /// A connection to the chosen candidate.
-pub struct Chosen {
+pub struct ConnectedCandidate {
     /// The connection.
     pub source: Source,
     /// Address of the candidate.
@@ -68,10 +68,10 @@ pub struct Chosen {
 /// # Errors
 /// The error of the first candidate, if none answers.
 pub async fn choose(
-    shared: &ArchiveShared,
+    shared: &ArchiveContext,
     candidates: &Candidates,
     unfit: Option<&Address>,
-) -> Result<Chosen, (Address, SourceError)> {
+) -> Result<ConnectedCandidate, (Address, SourceError)> {
     let options = replica_options(shared);
     let only_one = candidates.0.len() == 1;
     let mut replica = None;
@@ -89,7 +89,7 @@ pub async fn choose(
         };
         match connected.await {
             Ok((source, writable)) => {
-                let chosen = Chosen {
+                let chosen = ConnectedCandidate {
                     source,
                     address: address.clone(),
                 };

@@ -23,7 +23,7 @@ mod session;
 pub mod status;
 
 use crate::options::{Address, Candidates};
-use crate::shared::ArchiveShared;
+use crate::shared::ArchiveContext;
 use crate::writer::Progress;
 use paceline_replication::replica::error::SourceError;
 use parking_lot::Mutex;
@@ -174,7 +174,7 @@ impl Follower {
     }
 
     /// Follows until the archive stops.
-    pub async fn run(self: Arc<Self>, shared: Arc<ArchiveShared>) {
+    pub async fn run(self: Arc<Self>, shared: Arc<ArchiveContext>) {
         let mut pause = FIRST_PAUSE;
         let mut told: Option<(String, Instant)> = None;
         let mut wanted = self.wanted.subscribe();

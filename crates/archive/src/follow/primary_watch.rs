@@ -2,7 +2,7 @@
 
 use super::candidates::{definition, replica_options};
 use crate::options::{Address, Candidates};
-use crate::shared::ArchiveShared;
+use crate::shared::ArchiveContext;
 use paceline_replication::replica::source::{Source, Writable};
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ const EVERY: Duration = Duration::from_secs(5);
 
 /// Waits until `followed` does not accept writes and another candidate does. Never returns if there is only one
 /// candidate.
-pub async fn replaced(shared: &ArchiveShared, candidates: &Candidates, followed: &Address) {
+pub async fn replaced(shared: &ArchiveContext, candidates: &Candidates, followed: &Address) {
     if candidates.0.len() < 2 {
         return std::future::pending().await;
     }
@@ -29,7 +29,7 @@ pub async fn replaced(shared: &ArchiveShared, candidates: &Candidates, followed:
 }
 
 /// Returns `None` for a server that does not answer: the stream itself will detect that.
-async fn is_writable(shared: &ArchiveShared, address: &Address) -> Option<Writable> {
+async fn is_writable(shared: &ArchiveContext, address: &Address) -> Option<Writable> {
     let options = replica_options(shared);
     let connected = Source::connect(&definition(shared, address), &options).await;
     connected.ok()?.writable().await.ok()

@@ -1,13 +1,13 @@
 //! A session with a primary, from the handshake to its end.
 
-use super::candidates::{Chosen, choose, replica_options};
+use super::candidates::{ConnectedCandidate, choose, replica_options};
 use super::status::FollowState;
 use super::{End, Follower, primary_watch};
 use crate::begin::{Next, domain_without_beginning};
-use crate::shared::ArchiveShared;
+use crate::shared::ArchiveContext;
 use crate::writer::{Progress, Writer};
 use paceline_binlog::SourcePosition;
-use paceline_replication::replica::assemble::{Assembled, Assembler, GtidSupply};
+use paceline_replication::replica::assemble::{Assembler, AssemblyResult, GtidSupply};
 use paceline_replication::replica::error::SourceError;
 use paceline_replication::replica::source::{SentEvent, Source, SourceKind, StartAt};
 use paceline_types::error_code::ER_SLAVE_FATAL_ERROR;
@@ -33,14 +33,14 @@ enum Never {}
 
 /// Connects, and receives until an error occurs. When this returns, groups passed to the writer may not be durable yet;
 /// the next session waits for them.
-pub async fn run(follower: &Follower, shared: &ArchiveShared) -> End {
+pub async fn run(follower: &Follower, shared: &ArchiveContext) -> End {
     match try_run(follower, shared).await {
         Ok(never) => match never {},
         Err(end) => end,
     }
 }
 
-async fn try_run(follower: &Follower, shared: &ArchiveShared) -> Result<Never, End> {
+async fn try_run(follower: &Follower, shared: &ArchiveContext) -> Result<Never, End> {
     let Some(writer) = shared.writer.lock().clone() else {
         return Err(End::Closed);
     };
@@ -51,7 +51,7 @@ async fn try_run(follower: &Follower, shared: &ArchiveShared) -> Result<Never, E
         status.doing = "Connecting to master";
     });
     let chosen = choose(shared, &candidates, unfit.as_ref()).await;
-    let Chosen { mut source, address } = chosen.map_err(|(address, error)| {
+    let ConnectedCandidate { mut source, address } = chosen.map_err(|(address, error)| {
         follower.update(|status| status.address = Some(address));
         End::Failed(error)
     })?;
@@ -106,7 +106,7 @@ async fn try_run(follower: &Follower, shared: &ArchiveShared) -> Result<Never, E
 /// Makes sure that the archive's log has begun and that it can accept this primary's domains.
 async fn begin(
     follower: &Follower,
-    shared: &ArchiveShared,
+    shared: &ArchiveContext,
     writer: &Writer,
     source: &mut Source,
 ) -> Result<(), End> {
@@ -187,7 +187,7 @@ impl Stream<'_> {
 
     async fn take(&mut self, assembler: &mut Assembler, event: &SentEvent<'_>) -> Result<(), End> {
         self.bytes += event.bytes.len() as u64;
-        if let Assembled::Group(group) = assembler.take(event.bytes)? {
+        if let AssemblyResult::Group(group) = assembler.take(event.bytes)? {
             self.groups += 1;
             self.follower
                 .update(|status| status.executed_at_seconds = group.timestamp);

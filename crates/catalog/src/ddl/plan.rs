@@ -139,12 +139,12 @@ pub(super) struct Planner<'a> {
     first_id: u32,
     space: Option<&'a Arc<TemporarySpace>>,
     /// Whether indexes that are made now are those of a temporary table.
-    making: Making,
+    making: CreationKind,
 }
 
 /// What kind of table a statement makes or changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Making {
+pub(super) enum CreationKind {
     Ordinary,
     Temporary,
 }
@@ -162,7 +162,7 @@ impl<'a> Planner<'a> {
             select_columns: context.select_columns,
             first_id: context.first_id,
             space: context.temporary,
-            making: Making::Ordinary,
+            making: CreationKind::Ordinary,
         }
     }
 
@@ -203,7 +203,7 @@ impl<'a> Planner<'a> {
         let temporary = match &change {
             CatalogChange::PutTable(description) => description.temporary,
             CatalogChange::DropTemporary { .. } => true,
-            CatalogChange::ForgetAutoIncrement { .. } => self.making == Making::Temporary,
+            CatalogChange::ForgetAutoIncrement { .. } => self.making == CreationKind::Temporary,
             _ => false,
         };
         match temporary {
@@ -221,14 +221,14 @@ impl<'a> Planner<'a> {
         if self.space.is_none() {
             return Err(Error::unsupported("TEMPORARY tables here"));
         }
-        self.making = Making::Temporary;
+        self.making = CreationKind::Temporary;
         self.plan.logged = LoggedStatement::Nothing;
         Ok(())
     }
 
     /// Whether a temporary table is made or changed.
     pub(super) fn makes_temporary(&self) -> bool {
-        self.making == Making::Temporary
+        self.making == CreationKind::Temporary
     }
 
     /// A number for an index.
@@ -236,7 +236,7 @@ impl<'a> Planner<'a> {
     /// # Errors
     /// 1114 if temporary tables have no room.
     pub(super) fn new_id(&mut self, engine: TableEngine) -> Result<u32> {
-        if let (Making::Temporary, Some(space)) = (self.making, self.space) {
+        if let (CreationKind::Temporary, Some(space)) = (self.making, self.space) {
             let index = space.new_index()?;
             let number = index.id().as_u32();
             self.plan.temporary.indexes.push(index);

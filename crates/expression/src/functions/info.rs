@@ -11,7 +11,7 @@ use crate::bind::CollationMix;
 use crate::context::EvalContext;
 use crate::error::Result;
 use crate::expr_type::{Coercibility, ExprType};
-use crate::session::{PlaceWait, PlaceWaited, WaitOutcome};
+use crate::session::{PlaceWait, SourceWaitOutcome, WaitOutcome};
 
 pub(super) static FUNCTIONS: &[Function] = &[
     steady(
@@ -281,9 +281,9 @@ fn eval_master_pos_wait(args: &Args<'_>, context: &mut EvalContext<'_>) -> Resul
         connection: connection.as_deref(),
     };
     match functions.master_pos_wait(context.session, &wait)? {
-        PlaceWaited::Done(moves) => Ok(Value::Int(moves)),
-        PlaceWaited::InVain => Ok(Value::Null),
-        PlaceWaited::NoConnection(name) => {
+        SourceWaitOutcome::Done(moves) => Ok(Value::Int(moves)),
+        SourceWaitOutcome::InVain => Ok(Value::Null),
+        SourceWaitOutcome::NoConnection(name) => {
             let message = format!("There is no master connection '{name}'");
             context.warn(WARN_NO_MASTER_INFO, message)?;
             Ok(Value::Null)

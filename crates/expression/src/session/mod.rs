@@ -28,7 +28,7 @@ pub use diagnostics::{Condition, Diagnostics, Level, Notes};
 pub use paceline_syntax::ast::VariableScope;
 pub use paceline_types::{MemoryCharge, ServerMemory, SessionMemory, SqlMode};
 pub use services::{
-    NoServices, PlaceWait, PlaceWaited, Privilege, PrivilegeTarget, Privileges, ServerFunctions,
+    NoServices, PlaceWait, Privilege, PrivilegeTarget, Privileges, ServerFunctions, SourceWaitOutcome,
     SystemVariable, SystemVariables, VirtualColumn, VirtualTables, WaitOutcome,
 };
 pub use settings::{AlterAlgorithm, IdleTransactionTimeouts, Settings};

@@ -191,7 +191,7 @@ pub trait ServerFunctions: Send + Sync + Debug {
     ///
     /// # Errors
     /// 1317 when interrupted.
-    fn master_pos_wait(&self, session: &SessionContext, wait: &PlaceWait<'_>) -> Result<PlaceWaited>;
+    fn master_pos_wait(&self, session: &SessionContext, wait: &PlaceWait<'_>) -> Result<SourceWaitOutcome>;
 
     /// What `VERSION()` returns.
     fn version(&self) -> String;
@@ -212,7 +212,7 @@ pub struct PlaceWait<'a> {
 
 /// How `MASTER_POS_WAIT()` ended.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum PlaceWaited {
+pub enum SourceWaitOutcome {
     /// It is there, after so many moves; -1 after the timeout.
     Done(i64),
     /// It does not get there: the applier does not run, or the place is none of its log.
@@ -306,8 +306,8 @@ impl ServerFunctions for NoServices {
         Ok(0)
     }
 
-    fn master_pos_wait(&self, _session: &SessionContext, _wait: &PlaceWait<'_>) -> Result<PlaceWaited> {
-        Ok(PlaceWaited::InVain)
+    fn master_pos_wait(&self, _session: &SessionContext, _wait: &PlaceWait<'_>) -> Result<SourceWaitOutcome> {
+        Ok(SourceWaitOutcome::InVain)
     }
 
     fn version(&self) -> String {

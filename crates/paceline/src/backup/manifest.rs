@@ -221,7 +221,7 @@ impl Manifest {
 }
 
 /// Increments that are being read, in order.
-type Coming = VecDeque<(u32, JoinHandle<Result<Manifest>>)>;
+type PendingReads = VecDeque<(u32, JoinHandle<Result<Manifest>>)>;
 
 /// Reads the manifest of an increment that must exist.
 async fn read_increment(storage: ObjectStorage, number: u32) -> Result<Manifest> {
@@ -279,7 +279,7 @@ impl Chain {
     }
 
     /// Waits for the first of the increments that are being read, and appends it.
-    async fn take_first(&mut self, storage: &ObjectStorage, coming: &mut Coming) -> Result<()> {
+    async fn take_first(&mut self, storage: &ObjectStorage, coming: &mut PendingReads) -> Result<()> {
         let Some((number, reading)) = coming.pop_front() else {
             return Ok(());
         };

@@ -103,7 +103,7 @@ pub async fn run(options: &Options) -> Result<()> {
             };
             stored.map(|()| report)
         }
-        Err(why) => Err((why, Unstored::Never)),
+        Err(why) => Err((why, StoreFailure::Never)),
     };
     match done {
         Ok(report) => {
@@ -111,13 +111,13 @@ pub async fn run(options: &Options) -> Result<()> {
             print!("{report}");
             Ok(())
         }
-        Err((why, Unstored::Unknown)) => Err(Error::Left {
+        Err((why, StoreFailure::Unknown)) => Err(Error::Left {
             why: why.into(),
             left: "it could not be told whether the last of it was written, so all that was written stays there; when that is mended, \
                    run the same command once more: what turns out to be no backup is removed first"
                 .to_owned(),
         }),
-        Err((why, Unstored::Never)) => {
+        Err((why, StoreFailure::Never)) => {
             let left = match running.give_up().await {
                 Ok(()) => match why {
                     Error::Interrupted => "what it has written was removed again; run the same command once more".to_owned(),
@@ -140,7 +140,7 @@ pub async fn run(options: &Options) -> Result<()> {
 
 /// Certainty about a manifest that could not be stored.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Unstored {
+enum StoreFailure {
     /// It does not exist and will not exist.
     Never,
     /// It may exist now or later: the service may still process a request whose answer was lost.
@@ -148,21 +148,21 @@ enum Unstored {
 }
 
 /// Stores the manifest. In a bucket, an error is ignored if the manifest turns out to be stored.
-async fn store(manifest: &Manifest, storage: &ObjectStorage) -> Result<(), (Error, Unstored)> {
+async fn store(manifest: &Manifest, storage: &ObjectStorage) -> Result<(), (Error, StoreFailure)> {
     let Err(why) = manifest.store(storage).await else {
         return Ok(());
     };
     let Ok(chain) = Chain::load(storage).await else {
-        return Err((why, Unstored::Unknown));
+        return Err((why, StoreFailure::Unknown));
     };
     let is_there = chain.is_some_and(|chain| chain.manifests.contains(manifest));
     let is_directory = storage.directory().is_some();
     match (is_there, is_directory) {
         (true, false) => Ok(()),
         // A failed write to a directory is not completed later.
-        (false, true) => Err((why, Unstored::Never)),
+        (false, true) => Err((why, StoreFailure::Never)),
         // For example, the directory could not be synced.
-        (true, true) | (false, false) => Err((why, Unstored::Unknown)),
+        (true, true) | (false, false) => Err((why, StoreFailure::Unknown)),
     }
 }
 
@@ -425,19 +425,19 @@ mod tests {
             let full = manifest::tests::full();
             store(&full, &storage).await.unwrap();
             let (_, unstored) = store(&full, &storage).await.unwrap_err();
-            assert_eq!(unstored, Unstored::Unknown);
+            assert_eq!(unstored, StoreFailure::Unknown);
             let other = Manifest {
                 gtid_position: "0-1-6".into(),
                 ..full.clone()
             };
             let (_, unstored) = store(&other, &storage).await.unwrap_err();
-            assert_eq!(unstored, Unstored::Never);
+            assert_eq!(unstored, StoreFailure::Never);
             // The manifest in the place cannot be read.
             let bytes = storage.get(manifest::FULL).await.unwrap().to_vec();
             let name = directory.path().join(manifest::FULL);
             std::fs::write(name, &bytes[..bytes.len() / 2]).unwrap();
             let (_, unstored) = store(&full, &storage).await.unwrap_err();
-            assert_eq!(unstored, Unstored::Unknown);
+            assert_eq!(unstored, StoreFailure::Unknown);
         });
     }
 }

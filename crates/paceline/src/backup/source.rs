@@ -2,7 +2,7 @@
 //! each piece, and checks at the end that all pieces were received.
 
 use super::error::{Error, Result};
-use crate::connection::{Connection, Patience, ServerError};
+use crate::connection::{Connection, ServerError, SilenceLimit};
 use crate::tls::TlsOptions;
 use paceline_binlog::event::MAGIC;
 use paceline_object_storage::Bytes;
@@ -32,7 +32,7 @@ pub struct Access {
     pub defaults_file: Option<PathBuf>,
     /// A server that falls silent.
     #[command(flatten)]
-    pub patience: Patience,
+    pub patience: SilenceLimit,
     /// TLS.
     #[command(flatten)]
     pub tls: TlsOptions,

@@ -1,6 +1,6 @@
 //! The command line: options of `paceline join`, mixed with options of `paceline server` in any order.
 
-use crate::connection::{Patience, ServerError, or_environment};
+use crate::connection::{ServerError, SilenceLimit, or_environment};
 use crate::tls::MasterTlsOptions;
 use clap::{CommandFactory, Parser, ValueEnum};
 use paceline_server::options::{self, OptionError, Request, StartOptions};
@@ -52,7 +52,7 @@ pub struct Options {
     pub prepare_only: bool,
     /// A primary that falls silent.
     #[command(flatten)]
-    pub patience: Patience,
+    pub patience: SilenceLimit,
     /// Of all connections to the primary, now and later.
     #[command(flatten)]
     pub tls: MasterTlsOptions,

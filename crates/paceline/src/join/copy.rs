@@ -7,7 +7,7 @@
 //! primary key ([`super::pieces`]). All sessions see the same state, so any of them may read any piece.
 
 use super::error::{Error, REDEFINED_UNSEEN, Result, told};
-use super::pieces::{Piece, TableIs, split};
+use super::pieces::{Piece, TableState, split};
 use super::progress::Progress;
 use super::row::append_line;
 use super::schema::{Table, Transfer, quoted};
@@ -81,7 +81,7 @@ impl Copier {
                         return Ok::<_, Error>(rows);
                     };
                     rows += copier.piece(&mut source, &mut target, &piece).await?;
-                    if piece.done() == TableIs::Complete {
+                    if piece.done() == TableState::Complete {
                         copier.progress.table_done();
                     }
                 }

@@ -57,14 +57,14 @@ use error::{Error, Result};
 use paceline_server::incomplete_directory::IncompleteDirectory;
 use paceline_server::variables::Variable;
 use primary::Primary;
-use progress::{Progress, Reporting};
+use progress::{Progress, ProgressReporter};
 use schema::Choice;
 use std::sync::Arc;
 use target::Target;
 
 /// What happens after the directory is complete.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Afterwards {
+pub enum NextStep {
     /// The server starts.
     Serve,
     /// Nothing (`--prepare-only`).
@@ -75,7 +75,7 @@ pub enum Afterwards {
 ///
 /// # Errors
 /// The error is a text for users. The directory is unchanged, or marked as unfinished.
-pub fn prepare(arguments: &Arguments) -> std::result::Result<Afterwards, String> {
+pub fn prepare(arguments: &Arguments) -> std::result::Result<NextStep, String> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .enable_all()
@@ -85,8 +85,8 @@ pub fn prepare(arguments: &Arguments) -> std::result::Result<Afterwards, String>
         .block_on(run(arguments))
         .map_err(|error| error.to_string())?;
     Ok(match arguments.options.prepare_only {
-        true => Afterwards::Stop,
-        false => Afterwards::Serve,
+        true => NextStep::Stop,
+        false => NextStep::Serve,
     })
 }
 
@@ -213,7 +213,7 @@ async fn fill_rows(
         targets.push(target.connect().await?);
     }
     let copied = {
-        let _reporting = Reporting::start(progress);
+        let _reporting = ProgressReporter::start(progress);
         copier.run(snapshot.sessions, targets).await?
     };
     let session = target.session().await?;

@@ -34,7 +34,7 @@ struct Range {
 
 /// State of a table after one of its pieces is complete.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum TableIs {
+pub enum TableState {
     /// All its pieces are complete.
     Complete,
     /// Other pieces are not complete.
@@ -48,10 +48,10 @@ impl Piece {
     }
 
     /// Marks the piece as complete.
-    pub fn done(&self) -> TableIs {
+    pub fn done(&self) -> TableState {
         match self.left.fetch_sub(1, Ordering::AcqRel) {
-            1 => TableIs::Complete,
-            _ => TableIs::IncompleteDirectory,
+            1 => TableState::Complete,
+            _ => TableState::IncompleteDirectory,
         }
     }
 

@@ -73,13 +73,13 @@ impl Progress {
 }
 
 /// Shows the progress until it is dropped, and then for the last time, even if copying has failed.
-pub struct Reporting {
+pub struct ProgressReporter {
     progress: Arc<Progress>,
     screen: Screen,
     task: JoinHandle<()>,
 }
 
-impl Reporting {
+impl ProgressReporter {
     pub fn start(progress: Arc<Progress>) -> Self {
         let screen = Screen::standard_error();
         let (shown, on) = (progress.clone(), screen.clone());
@@ -89,7 +89,7 @@ impl Reporting {
                 shown.show(&on);
             }
         });
-        Reporting {
+        ProgressReporter {
             progress,
             screen,
             task,
@@ -97,7 +97,7 @@ impl Reporting {
     }
 }
 
-impl Drop for Reporting {
+impl Drop for ProgressReporter {
     fn drop(&mut self) {
         self.task.abort();
         self.progress.show(&self.screen);

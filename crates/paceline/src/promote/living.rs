@@ -33,7 +33,7 @@ pub enum Kind {
 
 /// A living server from which others replicate, and which is not named.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Living {
+pub struct UnnamedServer {
     /// HOST:PORT.
     pub address: String,
     /// What it seems to be.
@@ -43,7 +43,7 @@ pub struct Living {
 }
 
 /// Returns the first such server found, if any.
-pub async fn find(participants: &mut Participants) -> Result<Option<Living>> {
+pub async fn find(participants: &mut Participants) -> Result<Option<UnnamedServer>> {
     let named = Identities::of(participants);
     let mut suspects: HashMap<String, TcpAddress> = HashMap::new();
     let candidates = participants.candidate.upstreams().await?;
@@ -82,7 +82,7 @@ pub async fn find(participants: &mut Participants) -> Result<Option<Living>> {
                 None => continue,
             },
         };
-        return Ok(Some(Living {
+        return Ok(Some(UnnamedServer {
             address: shown,
             kind,
             sign,

@@ -39,12 +39,12 @@ mod server;
 
 use crate::connection::{ServerError, account, or_environment};
 use crate::tls::TlsOptions;
-use living::Living;
+use living::UnnamedServer;
 use paceline_binlog::GtidPosition;
 use paceline_types::ServerId;
 use participants::{Logins, Named, Participants};
-use plan::{Holding, contradiction, domains, lacking, not_given};
-use server::{Archived, Replication, Role, Server};
+use plan::{ServerPosition, contradiction, domains, lacking, not_given};
+use server::{ArchiveOutcome, Replication, Role, Server};
 use std::collections::HashSet;
 use std::time::Duration;
 
@@ -141,7 +141,7 @@ pub enum Error {
         "the servers replicate from {}, which is not named and lives: {}. {}. Nothing was changed",
         .living.address, .living.sign, advice(.living)
     )]
-    Lives { living: Living },
+    Lives { living: UnnamedServer },
     /// Two servers have different transactions with the same sequence number.
     #[error(
         "{0}: two servers have written one domain, and nothing was changed; decide which of the two is right"
@@ -199,7 +199,7 @@ fn hint(why: &ServerError, role: Role) -> &'static str {
     }
 }
 
-fn advice(living: &Living) -> String {
+fn advice(living: &UnnamedServer) -> String {
     let address = &living.address;
     match living.kind {
         living::Kind::Primary => format!(
@@ -352,13 +352,13 @@ async fn turn_to_the_new_primary(servers: &mut Participants, replication: &Repli
     }
     for archive in &mut servers.archives {
         match archive.archive_from(candidate.address()).await {
-            Ok(Archived::Follows) => println!("{} follows it", archive.address()),
-            Ok(Archived::UntilRestart) => println!(
+            Ok(ArchiveOutcome::Follows) => println!("{} follows it", archive.address()),
+            Ok(ArchiveOutcome::UntilRestart) => println!(
                 "{} follows it until it is started again: its --from does not name {}",
                 archive.address(),
                 candidate.address()
             ),
-            Ok(Archived::FollowsNobody) => {}
+            Ok(ArchiveOutcome::FollowsNobody) => {}
             Err(error) => failed.push(error.to_string()),
         }
     }
@@ -466,7 +466,7 @@ async fn collect(
     }
 }
 
-fn refuse_contradictions(holdings: &[Holding]) -> Result<()> {
+fn refuse_contradictions(holdings: &[ServerPosition]) -> Result<()> {
     match contradiction(holdings) {
         Some(contradiction) => Err(Error::Contradiction(contradiction)),
         None => Ok(()),

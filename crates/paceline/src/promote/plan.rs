@@ -10,7 +10,7 @@ use std::collections::HashSet;
 
 /// Transactions that a server has.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Holding {
+pub struct ServerPosition {
     /// HOST:PORT.
     pub address: String,
     /// `gtid_binlog_pos`: transactions that other servers can fetch from it.
@@ -19,7 +19,7 @@ pub struct Holding {
     pub replicated: GtidPosition,
 }
 
-impl Holding {
+impl ServerPosition {
     /// Returns the position of everything that it has.
     pub fn has(&self) -> GtidPosition {
         let mut position = self.logged.clone();
@@ -39,7 +39,7 @@ impl Holding {
 }
 
 /// Returns the domains in which any of the servers has a transaction.
-pub fn domains(holdings: &[Holding]) -> HashSet<DomainId> {
+pub fn domains(holdings: &[ServerPosition]) -> HashSet<DomainId> {
     let all = holdings
         .iter()
         .flat_map(|holding| [&holding.logged, &holding.replicated]);
@@ -56,7 +56,10 @@ pub fn lacking(has: &GtidPosition, other: &GtidPosition) -> GtidPosition {
 }
 
 /// Returns a server that has replicated something that `has` lacks, and what: no log contains it.
-pub fn not_given<'h>(has: &GtidPosition, others: &'h [Holding]) -> Option<(&'h Holding, GtidPosition)> {
+pub fn not_given<'h>(
+    has: &GtidPosition,
+    others: &'h [ServerPosition],
+) -> Option<(&'h ServerPosition, GtidPosition)> {
     let mut lacks = others.iter().map(|other| (other, lacking(has, &other.has())));
     lacks.find(|(_, lacks)| !lacks.is_empty())
 }
@@ -69,7 +72,7 @@ pub fn not_logged(logged: &GtidState, position: &GtidPosition) -> GtidPosition {
 
 /// Returns a text for users about two servers that have different transactions with the same number in a domain; `None`
 /// if there are none.
-pub fn contradiction(holdings: &[Holding]) -> Option<String> {
+pub fn contradiction(holdings: &[ServerPosition]) -> Option<String> {
     let all: Vec<_> = holdings
         .iter()
         .map(|holding| (&holding.address, holding.has()))
@@ -94,8 +97,8 @@ pub fn contradiction(holdings: &[Holding]) -> Option<String> {
 mod tests {
     use super::*;
 
-    fn holding(address: &str, logged: &str, replicated: &str) -> Holding {
-        Holding {
+    fn holding(address: &str, logged: &str, replicated: &str) -> ServerPosition {
+        ServerPosition {
             address: address.into(),
             logged: logged.parse().unwrap(),
             replicated: replicated.parse().unwrap(),

@@ -1,6 +1,6 @@
 //! A server that takes part in a promotion. It is controlled with SQL.
 
-use super::plan::{Holding, not_logged};
+use super::plan::{ServerPosition, not_logged};
 use super::{Error, Result};
 use crate::connection::{Address, Connection, ServerError, master_tls, quoted};
 use paceline_binlog::{GtidPosition, GtidState};
@@ -48,7 +48,7 @@ pub struct Upstream {
 
 /// Connections of a server that the promotion concerns.
 #[derive(Clone, PartialEq, Eq, Debug)]
-enum Concerned {
+enum ConnectionScope {
     All,
     /// Those with these names. The others go to other primaries.
     Named(HashSet<String>),
@@ -65,7 +65,7 @@ pub struct Server {
     name: String,
     role: Role,
     server_id: ServerId,
-    concerned: Concerned,
+    concerned: ConnectionScope,
 }
 
 /// A row as a map from column names to values.
@@ -83,7 +83,7 @@ impl Server {
             name,
             role,
             server_id: ServerId(0),
-            concerned: Concerned::All,
+            concerned: ConnectionScope::All,
         };
         server.execute(SESSION).await?;
         let id = server.value("@@GLOBAL.server_id").await?;
@@ -126,8 +126,8 @@ impl Server {
     }
 
     /// Returns what the server has.
-    pub async fn holding(&mut self) -> Result<Holding> {
-        Ok(Holding {
+    pub async fn holding(&mut self) -> Result<ServerPosition> {
+        Ok(ServerPosition {
             address: self.address().to_owned(),
             logged: self.position("@@GLOBAL.gtid_binlog_pos").await?,
             replicated: self.position("@@GLOBAL.gtid_slave_pos").await?,
@@ -136,9 +136,9 @@ impl Server {
 
     /// Returns what the server has. For an archive that also stores other primaries' logs, only these domains are
     /// returned.
-    pub async fn holding_of(&mut self, domains: &HashSet<DomainId>) -> Result<Holding> {
+    pub async fn holding_of(&mut self, domains: &HashSet<DomainId>) -> Result<ServerPosition> {
         let mut holding = self.holding().await?;
-        if self.concerned != Concerned::All {
+        if self.concerned != ConnectionScope::All {
             holding.keep(domains);
         }
         Ok(holding)
@@ -159,7 +159,7 @@ impl Server {
 
     async fn connections(&mut self) -> Result<Vec<Row>> {
         let mut rows = self.connection.named_rows("SHOW ALL SLAVES STATUS").await?;
-        if let Concerned::Named(names) = &self.concerned {
+        if let ConnectionScope::Named(names) = &self.concerned {
             rows.retain(|row| names.contains(&row["Connection_name"]));
         }
         Ok(rows)
@@ -199,7 +199,7 @@ impl Server {
                 .problem("it follows several primaries, and none of them is one of these servers: name the servers as its --from does")
                 .into());
         }
-        self.concerned = Concerned::Named(names);
+        self.concerned = ConnectionScope::Named(names);
         Ok(())
     }
 
@@ -353,13 +353,13 @@ impl Server {
     }
 
     /// Makes an archive follow the new primary.
-    pub async fn archive_from(&mut self, primary: &str) -> Result<Archived> {
+    pub async fn archive_from(&mut self, primary: &str) -> Result<ArchiveOutcome> {
         let connections = self.connections().await?;
         let TcpAddress { host, port } = primary
             .parse::<TcpAddress>()
             .map_err(|error| self.problem(error))?;
         let Some(row) = connections.first() else {
-            return Ok(Archived::FollowsNobody);
+            return Ok(ArchiveOutcome::FollowsNobody);
         };
         let candidates = row.get("Candidates").cloned().unwrap_or_default();
         let name = quoted(&row["Connection_name"]);
@@ -371,8 +371,8 @@ impl Server {
         self.execute(&format!("START SLAVE {name}")).await?;
         self.wait_connected(&name).await?;
         Ok(match candidates.split(',').any(|one| one == primary) {
-            true => Archived::Follows,
-            false => Archived::UntilRestart,
+            true => ArchiveOutcome::Follows,
+            false => ArchiveOutcome::UntilRestart,
         })
     }
 
@@ -425,7 +425,7 @@ impl Server {
 
 /// Result of making an archive follow the new primary.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Archived {
+pub enum ArchiveOutcome {
     /// It follows the new primary.
     Follows,
     /// It follows, but its `--from` does not name the new primary: it forgets it when it is restarted.

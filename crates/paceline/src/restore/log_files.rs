@@ -107,7 +107,7 @@ impl LogFiles {
             )));
         }
         let reached = append_tail(&same, &own, self.end.offset())?;
-        if reached == Appended::Differs {
+        if reached == TailComparison::Differs {
             return Err(other(&format!(
                 "'{}' is not the file that was backed up: it is another server's, or of another time",
                 name.to_string_lossy()
@@ -258,7 +258,7 @@ fn is_zeros(path: &Path) -> Result<bool> {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Appended {
+enum TailComparison {
     /// The common part was equal.
     Yes,
     /// The common part differs.
@@ -270,7 +270,7 @@ const IN_USE_FLAGS: std::ops::Range<u64> = 21..23;
 
 /// Appends to `to` the bytes of `from` after the first `length`, if the first `length` bytes of both are equal.
 /// `length` is the length of `to`.
-fn append_tail(from: &Path, to: &Path, length: u64) -> Result<Appended> {
+fn append_tail(from: &Path, to: &Path, length: u64) -> Result<TailComparison> {
     let mut source = File::open(from).map_err(Error::file(from))?;
     let mut target = File::options()
         .read(true)
@@ -278,7 +278,7 @@ fn append_tail(from: &Path, to: &Path, length: u64) -> Result<Appended> {
         .open(to)
         .map_err(Error::file(to))?;
     if source.metadata().map_err(Error::file(from))?.len() < length {
-        return Ok(Appended::Differs);
+        return Ok(TailComparison::Differs);
     }
     let (mut theirs, mut ours) = (vec![0; CHUNK_BYTES], vec![0; CHUNK_BYTES]);
     let mut at = 0;
@@ -294,14 +294,14 @@ fn append_tail(from: &Path, to: &Path, length: u64) -> Result<Appended> {
             .zip(at..)
             .any(|((a, b), place)| a != b && !IN_USE_FLAGS.contains(&place));
         if differs {
-            return Ok(Appended::Differs);
+            return Ok(TailComparison::Differs);
         }
         at += wanted as u64;
     }
     target.seek(SeekFrom::Start(length)).map_err(Error::file(to))?;
     std::io::copy(&mut source, &mut target).map_err(Error::file(from))?;
     target.sync_all().map_err(Error::file(to))?;
-    Ok(Appended::Yes)
+    Ok(TailComparison::Yes)
 }
 
 #[cfg(test)]
@@ -319,7 +319,7 @@ mod tests {
         fs::write(path("part"), &part).unwrap();
         assert_eq!(
             append_tail(&path("whole"), &path("part"), 60).unwrap(),
-            Appended::Yes
+            TailComparison::Yes
         );
         let grown = fs::read(path("part")).unwrap();
         assert_eq!((grown.len(), grown[21], grown[99]), (100, 1, 99));
@@ -327,12 +327,12 @@ mod tests {
         fs::write(path("part"), &part).unwrap();
         assert_eq!(
             append_tail(&path("whole"), &path("part"), 60).unwrap(),
-            Appended::Differs
+            TailComparison::Differs
         );
         fs::write(path("short"), &whole[..59]).unwrap();
         assert_eq!(
             append_tail(&path("short"), &path("part"), 60).unwrap(),
-            Appended::Differs
+            TailComparison::Differs
         );
     }
 

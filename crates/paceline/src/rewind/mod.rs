@@ -18,7 +18,7 @@
 
 mod saved_tail;
 
-use crate::connection::{Address, Connection, Patience, ServerError, account};
+use crate::connection::{Address, Connection, ServerError, SilenceLimit, account};
 use crate::restore::time_text;
 use crate::tls::TlsOptions;
 use paceline_binlog::GtidState;
@@ -58,7 +58,7 @@ pub struct Options {
     password: String,
     /// A server that falls silent.
     #[command(flatten)]
-    patience: Patience,
+    patience: SilenceLimit,
     /// TLS.
     #[command(flatten)]
     tls: TlsOptions,

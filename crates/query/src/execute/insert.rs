@@ -9,7 +9,7 @@ use super::assignment::{
     missing_default, stored_value,
 };
 use super::auto_increment::{Interval, as_id};
-use super::row_writer::{Inserted, RowWriter, Updated};
+use super::row_writer::{InsertOutcome, RowWriter, Updated};
 use super::run::Exec;
 use super::{AffectedRows, Outcome, RowSink};
 use crate::error::Result;
@@ -271,14 +271,14 @@ impl<'p> Insertion<'p> {
                     inserted => inserted?,
                 };
                 match inserted {
-                    Inserted::Done => {
+                    InsertOutcome::Done => {
                         self.progress.copied += 1;
                         self.interval.take(exec, generated);
                         self.note_value(generated);
                         self.send(exec, sink)?;
                         break;
                     }
-                    Inserted::Duplicate { index, row_key }
+                    InsertOutcome::Duplicate { index, row_key }
                         if self.plan.replace
                             && self.is_last_unique(index)
                             && !self.writer.is_referenced() =>
@@ -291,19 +291,19 @@ impl<'p> Insertion<'p> {
                             break;
                         }
                     }
-                    Inserted::Duplicate { row_key, .. } if self.plan.replace => {
+                    InsertOutcome::Duplicate { row_key, .. } if self.plan.replace => {
                         if let Some(old) = self.writer.conflicting_row(exec, &row_key)? {
                             self.writer.delete(exec, &old)?;
                             self.progress.deleted += 1;
                         }
                     }
-                    Inserted::Duplicate { row_key, .. } if !self.plan.on_duplicate.is_empty() => {
+                    InsertOutcome::Duplicate { row_key, .. } if !self.plan.on_duplicate.is_empty() => {
                         if self.update_existing(exec, &row_key)? {
                             self.send(exec, sink)?;
                             break;
                         }
                     }
-                    Inserted::Duplicate { index, .. } => {
+                    InsertOutcome::Duplicate { index, .. } => {
                         let error = self.writer.duplicate_error(exec, index, &self.row[..columns]);
                         if self.ignore == Ignore::No {
                             return Err(error);

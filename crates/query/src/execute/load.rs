@@ -41,7 +41,7 @@ pub(super) fn execute(
         let error = Error::new(WARN_NON_ASCII_SEPARATOR_NOT_IMPLEMENTED, &[]);
         exec.session.diagnostics.warn(error.code(), error.message());
     }
-    let mut loading = Loading {
+    let mut loading = LoadRun {
         plan,
         insertion: Insertion::new(exec, &plan.insert, None),
         row: 1,
@@ -81,14 +81,14 @@ pub(super) fn execute(
     Ok(loading.insertion.loaded(exec))
 }
 
-struct Loading<'p> {
+struct LoadRun<'p> {
     plan: &'p LoadPlan,
     insertion: Insertion<'p>,
     /// Number of the current row.
     row: u64,
 }
 
-impl Loading<'_> {
+impl LoadRun<'_> {
     /// Builds a row from a line and inserts it. Returns false if there is no line.
     fn line(&mut self, exec: &mut Exec<'_, '_>, reader: &mut FieldReader<'_>) -> Result<bool> {
         let plan = self.plan;

@@ -46,7 +46,7 @@ pub(crate) struct RowWriter<'d> {
 
 /// Result of an insert.
 #[derive(Debug)]
-pub(crate) enum Inserted {
+pub(crate) enum InsertOutcome {
     /// The row was inserted.
     Done,
     /// A unique index already contains the key.
@@ -205,7 +205,7 @@ impl<'d> RowWriter<'d> {
     }
 
     /// Inserts a row. The values must have their columns' types.
-    pub fn insert(&mut self, exec: &mut Exec<'_, '_>, values: &[Value]) -> Result<Inserted> {
+    pub fn insert(&mut self, exec: &mut Exec<'_, '_>, values: &[Value]) -> Result<InsertOutcome> {
         self.encode(values)?;
         let mut checked = 0;
         for place in 0..self.unique.len() {
@@ -222,7 +222,7 @@ impl<'d> RowWriter<'d> {
                 let mut row_key = Vec::with_capacity(self.key.len());
                 self.schema
                     .append_row_key_of_entry(index, &self.key, &value, &mut row_key)?;
-                return Ok(Inserted::Duplicate { index, row_key });
+                return Ok(InsertOutcome::Duplicate { index, row_key });
             }
         }
         self.check_parents(exec, None, checked..usize::MAX)?;
@@ -230,7 +230,7 @@ impl<'d> RowWriter<'d> {
         let transaction = Self::transaction(exec);
         let change = RowChange::Insert { after: &self.image };
         self.write(transaction, None, Some(&self.image), change)?;
-        Ok(Inserted::Done)
+        Ok(InsertOutcome::Done)
     }
 
     /// Locks and reads the row that conflicts with an insert. Returns `None` if it has disappeared.

@@ -126,7 +126,7 @@ pub(super) struct BaseReader<'p> {
     /// Whether several indexes are read, which may contain the same row.
     union: bool,
     /// Rows passed on so far, if a row may be found again; otherwise `None`.
-    given: RefCell<Option<GivenRows>>,
+    given: RefCell<Option<EmittedRows>>,
     /// Whether the current ranges contain only rows that meet the condition.
     exact: Cell<bool>,
     /// How entries are read without their rows, if that is possible now.
@@ -134,14 +134,14 @@ pub(super) struct BaseReader<'p> {
 }
 
 /// Keys of the rows that a reader has passed on.
-struct GivenRows {
+struct EmittedRows {
     keys: HashSet<Vec<u8>>,
     memory: Reservation,
 }
 
-impl GivenRows {
+impl EmittedRows {
     fn new(exec: &Exec<'_, '_>) -> Self {
-        GivenRows {
+        EmittedRows {
             keys: HashSet::new(),
             memory: exec.runtime.memory.part(),
         }
@@ -391,7 +391,7 @@ impl<'p> BaseReader<'p> {
     fn note_given(&self, exec: &Exec<'_, '_>, row_key: &[u8]) -> Result<bool> {
         self.given
             .borrow_mut()
-            .get_or_insert_with(|| GivenRows::new(exec))
+            .get_or_insert_with(|| EmittedRows::new(exec))
             .insert(row_key)
     }
 

@@ -33,7 +33,7 @@ struct Target<'p> {
 }
 
 /// A running UPDATE.
-struct Updating<'p> {
+struct UpdateRun<'p> {
     targets: Vec<Target<'p>>,
     several: bool,
     /// Whether all assignments of a single table see the row as it was found, like those of several tables; otherwise
@@ -84,7 +84,7 @@ pub(super) fn execute(exec: &mut Exec<'_, '_>, plan: &UpdatePlan, affected: Affe
     let by_name = names_a_table_twice(&plan.targets);
     let foreign_keys = exec.runtime.foreign_keys.as_ref();
     let sql_mode = exec.session.settings.sql_mode;
-    let mut updating = Updating {
+    let mut updating = UpdateRun {
         targets,
         several,
         simultaneous: sql_mode.contains(SqlMode::SIMULTANEOUS_ASSIGNMENT),
@@ -301,7 +301,7 @@ impl UpdateTarget {
     }
 }
 
-impl Updating<'_> {
+impl UpdateRun<'_> {
     /// Updates the location of a row that may have changed since it was found. Returns false if it has disappeared.
     fn is_still_there(
         &self,

@@ -85,7 +85,7 @@ pub(crate) struct Optimizer<'a> {
 }
 
 /// The join steps of a block.
-pub(crate) struct Joined {
+pub(crate) struct JoinPlan {
     pub steps: Vec<JoinStep>,
     /// Conditions that one evaluation tells of.
     pub constant: Vec<Expr>,
@@ -106,7 +106,7 @@ impl<'a> Optimizer<'a> {
     }
 
     /// Orders the tables of FROM for these conditions of WHERE.
-    pub fn join(&self, from: Option<FromNode>, conditions: Vec<Expr>, straight: bool) -> Joined {
+    pub fn join(&self, from: Option<FromNode>, conditions: Vec<Expr>, straight: bool) -> JoinPlan {
         let mut constant = Vec::new();
         let mut rest = Vec::new();
         let mut impossible = false;
@@ -124,7 +124,7 @@ impl<'a> Optimizer<'a> {
             }
         }
         let Some(node) = from else {
-            return Joined {
+            return JoinPlan {
                 steps: Vec::new(),
                 constant,
                 rows: 1.0,
@@ -154,7 +154,7 @@ impl<'a> Optimizer<'a> {
         group.conditions = with;
         self.imply(&mut group, &[]);
         let ordered = self.order(&group, 0, 1.0);
-        Joined {
+        JoinPlan {
             steps: ordered.steps,
             constant,
             rows: ordered.rows,

@@ -12,7 +12,7 @@ use super::block::TableRef;
 use super::conditions::{Condition, SlotMap, TableSet};
 use super::known_values::KnownValues;
 use super::range::{RangeCondition, Use, index_serves};
-use super::statistics::{Statistics, TableStatistics, Tried};
+use super::statistics::{SampleResult, Statistics, TableStatistics};
 use super::tree::{AccessPath, LookupPart, TableSource};
 use crate::error::{Error, Result};
 use paceline_catalog::{IndexDefinition, TableDefinition};
@@ -132,7 +132,7 @@ impl<'s> TableInfo<'s> {
     }
 
     /// How conditions on this table fare on some of its rows.
-    pub fn try_conditions(&self, definition: &TableDefinition, conditions: &[&Expr]) -> Option<Tried> {
+    pub fn try_conditions(&self, definition: &TableDefinition, conditions: &[&Expr]) -> Option<SampleResult> {
         self.statistics
             .try_conditions(definition, self.base, conditions, self.known)
     }

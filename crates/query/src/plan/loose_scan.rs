@@ -24,7 +24,7 @@ use paceline_catalog::TableDefinition;
 use paceline_expression::{AggregateFunction, Comparison, Distinctness, Expr, ExprKind};
 
 /// What a plan needs of each group.
-struct Need {
+struct GroupNeed {
     /// Columns whose values tell groups apart.
     shared: Vec<usize>,
     /// The column of MIN and MAX.
@@ -121,7 +121,7 @@ pub(crate) fn skip_through_groups(select: &mut SelectPlan, infos: &[TableInfo<'_
 }
 
 /// What a plan needs, if a part of each group's entries is enough for it.
-fn need(select: &SelectPlan, info: &TableInfo<'_>) -> Option<Need> {
+fn need(select: &SelectPlan, info: &TableInfo<'_>) -> Option<GroupNeed> {
     if select.windows.is_some() {
         return None;
     }
@@ -133,7 +133,7 @@ fn need(select: &SelectPlan, info: &TableInfo<'_>) -> Option<Need> {
         for expr in &select.projection {
             add_columns(expr, info, &mut shared)?;
         }
-        return (!shared.is_empty()).then_some(Need {
+        return (!shared.is_empty()).then_some(GroupNeed {
             shared,
             extreme: None,
             ends: GroupEnds::One,
@@ -183,7 +183,7 @@ fn need(select: &SelectPlan, info: &TableInfo<'_>) -> Option<Need> {
         (false, true) => GroupEnds::Greatest,
         (true, true) => GroupEnds::Both,
     };
-    Some(Need {
+    Some(GroupNeed {
         shared,
         extreme,
         ends,
@@ -237,7 +237,7 @@ fn key_columns(definition: &TableDefinition, index: usize) -> Vec<usize> {
 }
 
 /// How an index is to be skipped through, if it serves.
-fn serves(definition: &TableDefinition, index: usize, need: &Need) -> Option<LooseScan> {
+fn serves(definition: &TableDefinition, index: usize, need: &GroupNeed) -> Option<LooseScan> {
     let columns = key_columns(definition, index);
     let parts = columns
         .iter()

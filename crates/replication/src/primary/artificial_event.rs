@@ -16,7 +16,7 @@ const CREATED_OFFSET: usize = HEADER_LENGTH + 2 + 50;
 
 /// Encoder of the artificial events for one replica.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct MadeUp {
+pub(super) struct ArtificialEvents {
     /// Id of this server.
     pub server_id: ServerId,
 }
@@ -32,7 +32,7 @@ pub(super) enum FormatChange {
     MidFile,
 }
 
-impl MadeUp {
+impl ArtificialEvents {
     /// Returns the event that announces the file of the following events and their offset in it.
     pub fn rotate(self, file: &str, offset: u64, checksum: ChecksumAlgorithm) -> Vec<u8> {
         let body = RotateEvent {
@@ -141,7 +141,7 @@ mod tests {
     use super::*;
     use paceline_binlog::event::{Event, FormatDescription, RawEvent};
 
-    const MADE_UP: MadeUp = MadeUp {
+    const MADE_UP: ArtificialEvents = ArtificialEvents {
         server_id: ServerId(3),
     };
 

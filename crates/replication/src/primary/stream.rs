@@ -11,7 +11,7 @@
 //! its heartbeats.
 
 use super::Primary;
-use super::artificial_event::{FormatChange, MadeUp, format_description, strip_checksum};
+use super::artificial_event::{ArtificialEvents, FormatChange, format_description, strip_checksum};
 use super::compatible::{make_begin, make_dummy};
 use super::filter::{Then, Verdict};
 use super::refusal::{Places, Refusal};
@@ -120,7 +120,7 @@ pub(super) struct Stream<'a> {
     host: Host<'a>,
     request: &'a DumpRequest,
     running: RunningStream,
-    made_up: MadeUp,
+    made_up: ArtificialEvents,
     /// Checksum algorithm of the events from the first Format_description on.
     checksum: ChecksumAlgorithm,
     cursor: Cursor,
@@ -156,7 +156,7 @@ impl Primary {
         };
         let stream = Stream {
             primary: self,
-            made_up: MadeUp {
+            made_up: ArtificialEvents {
                 server_id: host.server_id,
             },
             checksum: match (request.kind, request.checksum) {

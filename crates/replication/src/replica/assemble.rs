@@ -29,7 +29,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 /// Result of one packet.
-pub enum Assembled {
+pub enum AssemblyResult {
     /// Nothing is complete.
     Nothing,
     /// A whole event group.
@@ -186,7 +186,7 @@ impl Assembler {
     }
 
     /// Processes the next event.
-    pub fn take(&mut self, bytes: &[u8]) -> Result<Assembled, SourceError> {
+    pub fn take(&mut self, bytes: &[u8]) -> Result<AssemblyResult, SourceError> {
         let mut scratch = std::mem::take(&mut self.scratch);
         scratch.clear();
         let done = self.take_with(bytes, &mut scratch);
@@ -194,7 +194,7 @@ impl Assembler {
         done
     }
 
-    fn take_with(&mut self, bytes: &[u8], scratch: &mut Vec<u8>) -> Result<Assembled, SourceError> {
+    fn take_with(&mut self, bytes: &[u8], scratch: &mut Vec<u8>) -> Result<AssemblyResult, SourceError> {
         let header = EventHeader::decode(bytes).ok_or_else(|| corrupt("it is shorter than a header"))?;
         // A Format_description always has room for a checksum, and announces whether other events have one.
         let algorithm = match header.event_type {
@@ -240,8 +240,8 @@ impl Assembler {
                 self.format = Some(Arc::new(format));
                 self.advance(&header, bytes.len());
                 return Ok(match is_first_of_start {
-                    true => Assembled::Restarted,
-                    false => Assembled::Nothing,
+                    true => AssemblyResult::Restarted,
+                    false => AssemblyResult::Nothing,
                 });
             }
             EventType::ROTATE => {
@@ -255,13 +255,13 @@ impl Assembler {
                     file: String::from_utf8_lossy(rotate.file_name).into(),
                     offset: rotate.position,
                 };
-                return Ok(Assembled::Place);
+                return Ok(AssemblyResult::Place);
             }
             EventType::HEARTBEAT | EventType::MYSQL_HEARTBEAT_V2 => {
                 if header.event_type == EventType::HEARTBEAT {
                     self.heartbeat(&header, event.body());
                 }
-                return Ok(Assembled::Heartbeat);
+                return Ok(AssemblyResult::Heartbeat);
             }
             _ => {}
         }
@@ -275,9 +275,9 @@ impl Assembler {
             return self.take_logged(&event, start);
         };
         // One event may be a whole transaction, but not more.
-        let mut assembled = Assembled::Nothing;
+        let mut assembled = AssemblyResult::Nothing;
         let done = translator.translate(&event, &mut |event| {
-            if !matches!(assembled, Assembled::Nothing) {
+            if !matches!(assembled, AssemblyResult::Nothing) {
                 return Err(corrupt("a compressed transaction goes on behind its end"));
             }
             assembled = self.take_logged(event, start.clone())?;
@@ -288,7 +288,11 @@ impl Assembler {
     }
 
     /// Processes an event that is in a file.
-    fn take_logged(&mut self, event: &RawEvent<'_>, start: SourcePosition) -> Result<Assembled, SourceError> {
+    fn take_logged(
+        &mut self,
+        event: &RawEvent<'_>,
+        start: SourcePosition,
+    ) -> Result<AssemblyResult, SourceError> {
         let header = *event.header();
         let event_type = header.event_type;
         let Some(format) = self.format.clone() else {
@@ -298,9 +302,9 @@ impl Assembler {
             EventType::GTID_LIST => {
                 let list = paceline_binlog::event::GtidListEvent::decode(event.body()).map_err(corrupt)?;
                 return Ok(match list.flags {
-                    flags if flags & LIST_UNTIL_REACHED != 0 => Assembled::UntilReached,
-                    flags if flags & LIST_PASSED != 0 => Assembled::Passed(list.gtids),
-                    _ => Assembled::Place,
+                    flags if flags & LIST_UNTIL_REACHED != 0 => AssemblyResult::UntilReached,
+                    flags if flags & LIST_PASSED != 0 => AssemblyResult::Passed(list.gtids),
+                    _ => AssemblyResult::Place,
                 });
             }
             EventType::INCIDENT => {
@@ -318,7 +322,7 @@ impl Assembler {
                     ER_SLAVE_INCIDENT.message(&[&name, &message]),
                 ));
             }
-            EventType::START_ENCRYPTION => return Ok(Assembled::Nothing),
+            EventType::START_ENCRYPTION => return Ok(AssemblyResult::Nothing),
             EventType::MYSQL_GTID | EventType::MYSQL_ANONYMOUS_GTID | EventType::MYSQL_GTID_TAGGED => {
                 if self.is_inside_group() {
                     return Err(corrupt("the transaction before it has no end"));
@@ -331,19 +335,19 @@ impl Assembler {
                     stamp: stamp_of(&header),
                     gtid,
                 });
-                return Ok(Assembled::Nothing);
+                return Ok(AssemblyResult::Nothing);
             }
             EventType::MYSQL_PREVIOUS_GTIDS => {
                 let gtids = MySqlGtidSet::decode(event.body()).map_err(corrupt)?;
-                return Ok(Assembled::Executed(gtids));
+                return Ok(AssemblyResult::Executed(gtids));
             }
             EventType::MYSQL_TRANSACTION_CONTEXT | EventType::MYSQL_VIEW_CHANGE => {
-                return Ok(Assembled::Nothing);
+                return Ok(AssemblyResult::Nothing);
             }
             _ => {}
         }
         if event_type.is_control() && !self.is_inside_group() {
-            return Ok(Assembled::Place);
+            return Ok(AssemblyResult::Place);
         }
         let open_start = match self.grouping {
             Grouping::Outside if event_type != EventType::GTID => {
@@ -380,15 +384,15 @@ impl Assembler {
                 }
                 None => return Err(corrupt("it belongs to no transaction")),
             },
-            EventRole::Control => return Ok(Assembled::Place),
+            EventRole::Control => return Ok(AssemblyResult::Place),
         }
         if role != EventRole::Ends {
-            return Ok(Assembled::Nothing);
+            return Ok(AssemblyResult::Nothing);
         }
         let Some(open) = self.open.take() else {
-            return Ok(Assembled::Nothing);
+            return Ok(AssemblyResult::Nothing);
         };
-        Ok(Assembled::Group(AssembledGroup {
+        Ok(AssemblyResult::Group(AssembledGroup {
             group: open.group,
             format,
             start: open.start,
@@ -567,7 +571,7 @@ mod tests {
         GtidEvent::new(text.parse().unwrap(), GtidFlags::TRANSACTIONAL)
     }
 
-    fn take(assembler: &mut Assembler, bytes: &[u8]) -> Assembled {
+    fn take(assembler: &mut Assembler, bytes: &[u8]) -> AssemblyResult {
         match assembler.take(bytes) {
             Ok(assembled) => assembled,
             Err(SourceError::Lost { message, .. } | SourceError::Fatal { message, .. }) => {
@@ -594,15 +598,15 @@ mod tests {
             };
             let begin = assembler.place().offset;
             let first = primary.event(&gtid("3-7-12"), EventFlags::NONE);
-            assert!(matches!(take(&mut assembler, &first), Assembled::Nothing));
+            assert!(matches!(take(&mut assembler, &first), AssemblyResult::Nothing));
             assert!(assembler.is_inside_group());
             let beat = HeartbeatEvent {
                 file_name: b"bin.000003",
             };
             let beat = primary.event(&beat, EventFlags::ARTIFICIAL);
-            assert!(matches!(take(&mut assembler, &beat), Assembled::Heartbeat));
+            assert!(matches!(take(&mut assembler, &beat), AssemblyResult::Heartbeat));
             let last = primary.event(&XidEvent { xid: 9 }, EventFlags::NONE);
-            let Assembled::Group(group) = take(&mut assembler, &last) else {
+            let AssemblyResult::Group(group) = take(&mut assembler, &last) else {
                 panic!("the group is whole");
             };
             assert_eq!(group.group.gtid().to_string(), "3-7-12");
@@ -611,7 +615,10 @@ mod tests {
             assert_eq!(group.group.events().count(), 2, "whole events with checksums");
             assert!(!assembler.is_inside_group());
             let until = primary.event(&list, EventFlags::ARTIFICIAL);
-            assert!(matches!(take(&mut assembler, &until), Assembled::UntilReached));
+            assert!(matches!(
+                take(&mut assembler, &until),
+                AssemblyResult::UntilReached
+            ));
         }
     }
 
@@ -638,21 +645,21 @@ mod tests {
             let bytes = primary.event(body, EventFlags::NONE);
             take(&mut assembler, &bytes)
         };
-        assert!(matches!(sent(&anonymous), Assembled::Nothing));
-        assert!(matches!(sent(&begin), Assembled::Nothing));
-        let Assembled::Group(transaction) = sent(&XidEvent { xid: 1 }) else {
+        assert!(matches!(sent(&anonymous), AssemblyResult::Nothing));
+        assert!(matches!(sent(&begin), AssemblyResult::Nothing));
+        let AssemblyResult::Group(transaction) = sent(&XidEvent { xid: 1 }) else {
             panic!("a transaction");
         };
         assert_eq!(transaction.group.gtid().to_string(), "5-7-42");
         assert!(transaction.group.gtid_event().unwrap().has_terminator());
-        assert!(matches!(sent(&anonymous), Assembled::Nothing));
-        let Assembled::Group(statement) = sent(&ddl) else {
+        assert!(matches!(sent(&anonymous), AssemblyResult::Nothing));
+        let AssemblyResult::Group(statement) = sent(&ddl) else {
             panic!("a statement");
         };
         assert_eq!(statement.group.gtid().to_string(), "5-7-43");
         assert!(!statement.group.gtid_event().unwrap().has_terminator());
         // Older servers send no head at all.
-        let Assembled::Group(statement) = sent(&ddl) else {
+        let AssemblyResult::Group(statement) = sent(&ddl) else {
             panic!("a statement");
         };
         assert_eq!(statement.group.gtid().to_string(), "5-7-44");
@@ -681,21 +688,24 @@ mod tests {
             assert!(assembler.is_inside_group());
             // The file ends here and another one begins. If the primary is alive, the end of the group is missing.
             let made_up = primary.event(&rotate(b"bin.000004"), EventFlags::ARTIFICIAL);
-            assert!(matches!(take(&mut assembler, &made_up), Assembled::Place));
+            assert!(matches!(take(&mut assembler, &made_up), AssemblyResult::Place));
             let alive = FormatDescription::new("10.11.6-MariaDB-log", 0);
             let alive = primary.event(&alive, EventFlags::NONE);
             assert!(matches!(assembler.take(&alive), Err(SourceError::Fatal { .. })));
             primary.position = 4;
             let started = FormatDescription::new("10.11.6-MariaDB-log", 1_700_000_000);
             let started = primary.event(&started, EventFlags::NONE);
-            assert!(matches!(take(&mut assembler, &started), Assembled::Restarted));
+            assert!(matches!(
+                take(&mut assembler, &started),
+                AssemblyResult::Restarted
+            ));
             assert!(!assembler.is_inside_group());
             assert_eq!(&*assembler.place().file, "bin.000004");
             if kind == SourceKind::MariaDb {
                 let again = primary.event(&gtid("3-7-12"), EventFlags::NONE);
                 take(&mut assembler, &again);
                 let last = primary.event(&XidEvent { xid: 9 }, EventFlags::NONE);
-                let Assembled::Group(group) = take(&mut assembler, &last) else {
+                let AssemblyResult::Group(group) = take(&mut assembler, &last) else {
                     panic!("the group is whole");
                 };
                 assert_eq!(group.group.event_count(), 2);

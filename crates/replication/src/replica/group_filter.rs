@@ -15,7 +15,7 @@ use paceline_syntax::{ParseOptions, statement_objects};
 use std::collections::HashSet;
 
 /// Result of filtering a group.
-pub(super) enum Filtered {
+pub(super) enum FilterResult {
     /// The whole group, unchanged.
     Whole,
     /// The remaining part of the group.
@@ -32,9 +32,9 @@ pub(super) fn filter_group(
     group: &EventGroup,
     format: &FormatDescription,
     filters: &Filters,
-) -> Result<Filtered> {
+) -> Result<FilterResult> {
     if filters.is_empty() {
-        return Ok(Filtered::Whole);
+        return Ok(FilterResult::Whole);
     }
     let mut dropped: HashSet<TableId> = HashSet::new();
     let mut kept: Option<EventGroup> = None;
@@ -129,9 +129,9 @@ pub(super) fn filter_group(
         }
     }
     Ok(match kept {
-        _ if is_whole => Filtered::Whole,
-        Some(kept) if has_changes => Filtered::Part(kept),
-        _ => Filtered::Nothing,
+        _ if is_whole => FilterResult::Whole,
+        Some(kept) if has_changes => FilterResult::Part(kept),
+        _ => FilterResult::Nothing,
     })
 }
 
@@ -223,9 +223,9 @@ mod tests {
         let query = QueryEvent::new(database, sql);
         let format = FormatDescription::new("10.11", 0);
         match filter_group(&group(&[&gtid, &query]), &format, filters).unwrap() {
-            Filtered::Whole => "whole",
-            Filtered::Part(_) => "part",
-            Filtered::Nothing => "nothing",
+            FilterResult::Whole => "whole",
+            FilterResult::Part(_) => "part",
+            FilterResult::Nothing => "nothing",
         }
     }
 
@@ -252,7 +252,8 @@ mod tests {
         let gtid = GtidEvent::new("0-7-1".parse().unwrap(), GtidFlags::STANDALONE);
         let query = QueryEvent::new(b"a", b"CREATE TABLE t (a INT)");
         let format = FormatDescription::new("10.11", 0);
-        let Filtered::Part(part) = filter_group(&group(&[&gtid, &query]), &format, &filters).unwrap() else {
+        let FilterResult::Part(part) = filter_group(&group(&[&gtid, &query]), &format, &filters).unwrap()
+        else {
             panic!("it is changed");
         };
         let renamed = part.decoded(&format).next().unwrap().unwrap();
@@ -265,7 +266,7 @@ mod tests {
         let empty = group(&[&frame, &XidEvent { xid: 1 }]);
         assert!(matches!(
             filter_group(&empty, &format, &filters).unwrap(),
-            Filtered::Whole
+            FilterResult::Whole
         ));
     }
 
@@ -289,7 +290,7 @@ mod tests {
         query.status_vars = vec![StatusVar::SqlMode(SqlMode::ANSI_QUOTES.bits())];
         let format = FormatDescription::new("10.11", 0);
         let filtered = filter_group(&group(&[&gtid, &query]), &format, &filters).unwrap();
-        assert!(matches!(filtered, Filtered::Nothing));
+        assert!(matches!(filtered, FilterResult::Nothing));
     }
 
     #[test]
@@ -312,9 +313,9 @@ mod tests {
             let group = group(&[&gtid, &block, &load, &XidEvent { xid: 1 }]);
             let format = FormatDescription::new("10.11", 0);
             match filter_group(&group, &format, filters).unwrap() {
-                Filtered::Whole => "whole".to_owned(),
-                Filtered::Nothing => "nothing".to_owned(),
-                Filtered::Part(part) => {
+                FilterResult::Whole => "whole".to_owned(),
+                FilterResult::Nothing => "nothing".to_owned(),
+                FilterResult::Part(part) => {
                     let events = part.decoded(&format).map(Result::unwrap);
                     let databases = events.filter_map(|event| match event {
                         Event::ExecuteLoadQuery(load) => Some(load.query.database.to_vec()),

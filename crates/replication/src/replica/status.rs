@@ -75,7 +75,7 @@ pub struct ReceiverStatus {
     /// The primary's clock minus the local clock, in seconds.
     pub clock_difference_seconds: i64,
     /// The group that waits for `MASTER_DELAY`, if there is one.
-    pub delayed: Option<Delayed>,
+    pub delayed: Option<DelayedGroup>,
     /// Time spent waiting for the applier's queue. The applier is then the cause of the delay.
     pub blocked: Duration,
     /// Time spent waiting for the network while the applier was idle.
@@ -84,7 +84,7 @@ pub struct ReceiverStatus {
 
 /// A group that waits for `MASTER_DELAY`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Delayed {
+pub struct DelayedGroup {
     /// Time when it may be applied, in seconds since 1970 by the local clock.
     pub until_seconds: u64,
     /// Time when the primary executed it, in seconds since 1970 by the local clock.

@@ -7,7 +7,7 @@ mod file;
 
 use crate::accounts::InitialAccounts;
 use crate::replica_filters::{ReplicaFilters, filter_kind};
-use crate::variables::{Access, Fit, Globals, Kind, Scope, Setting, TABLE, Variable};
+use crate::variables::{Access, Fit, Globals, Kind, Scope, TABLE, Variable, VariableValue};
 use paceline_replication::replica::filter::FilterKind;
 use paceline_types::{Charset, Collation};
 use std::fmt::Write;
@@ -273,13 +273,13 @@ fn build(options: Vec<(String, Option<String>)>, mut warnings: Vec<String>) -> R
             Variable::ExpireLogsDays => {
                 globals.set(
                     Variable::BinlogExpireLogsSeconds,
-                    Setting::Unsigned((setting.as_f64() * 86_400.0) as u64),
+                    VariableValue::Unsigned((setting.as_f64() * 86_400.0) as u64),
                 );
             }
             Variable::BinlogExpireLogsSeconds => {
                 globals.set(
                     Variable::ExpireLogsDays,
-                    Setting::Double(setting.as_u64() as f64 / 86_400.0),
+                    VariableValue::Double(setting.as_u64() as f64 / 86_400.0),
                 );
             }
             Variable::BinlogFormat if definition.show(&setting).as_deref() != Some("ROW") => {

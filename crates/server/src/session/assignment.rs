@@ -7,8 +7,8 @@ use crate::replica_filters::filter_kind;
 use crate::replication::replicated_row_options;
 use crate::statement_logs::{is_log_variable, other_name};
 use crate::variables::{
-    Access, Effect, Fit, Kind, Scope, Setting, Variable, apply_to_session, is_transaction_config, overflowed,
-    session_memory_max,
+    Access, Effect, Fit, Kind, Scope, Variable, VariableValue, apply_to_session, is_transaction_config,
+    overflowed, session_memory_max,
 };
 use paceline_binlog::{GtidPosition, GtidState};
 use paceline_expression::session::{Privilege, SessionContext, VariableScope};
@@ -35,13 +35,13 @@ pub struct Assignment {
 #[derive(Debug, Clone)]
 enum What {
     /// Sets the variable to this value.
-    Set(Setting),
+    Set(VariableValue),
     /// Sets `gtid_slave_pos`.
     SlavePosition(GtidPosition),
     /// Sets `gtid_binlog_state`.
     GtidState(GtidState),
     /// Sets the session's `wait_for_gtid`, with its text.
-    Await(GtidPosition, Setting),
+    Await(GtidPosition, VariableValue),
 }
 
 impl SessionServices {
@@ -231,20 +231,20 @@ impl SessionServices {
         session: &mut SessionContext,
         variable: Variable,
         connection: Option<&str>,
-        setting: Setting,
+        setting: VariableValue,
     ) -> Result<()> {
         if self.assign_replication(variable, connection, &setting)? {
             return Ok(());
         }
         let globals = &self.server.globals;
-        let pair: Option<(Variable, Setting)> = match variable {
+        let pair: Option<(Variable, VariableValue)> = match variable {
             Variable::ExpireLogsDays => Some((
                 Variable::BinlogExpireLogsSeconds,
-                Setting::Unsigned((setting.as_f64() * 86_400.0) as u64),
+                VariableValue::Unsigned((setting.as_f64() * 86_400.0) as u64),
             )),
             Variable::BinlogExpireLogsSeconds => Some((
                 Variable::ExpireLogsDays,
-                Setting::Double(setting.as_u64() as f64 / 86_400.0),
+                VariableValue::Double(setting.as_u64() as f64 / 86_400.0),
             )),
             _ => None,
         };
@@ -297,7 +297,7 @@ impl SessionServices {
         Ok(())
     }
 
-    fn assign_session(&self, session: &mut SessionContext, variable: Variable, setting: Setting) {
+    fn assign_session(&self, session: &mut SessionContext, variable: Variable, setting: VariableValue) {
         match variable {
             Variable::LastInsertId | Variable::Identity => session.last_insert_id = setting.as_u64(),
             Variable::InsertId => session.statement.insert_id = Some(setting.as_u64()),
@@ -330,7 +330,7 @@ impl SessionServices {
         &self,
         variable: Variable,
         connection: Option<&str>,
-        setting: &Setting,
+        setting: &VariableValue,
     ) -> Result<bool> {
         let replicas = self.server.replicas();
         let connection = || connection.map_or_else(|| self.default_connection(), str::to_owned);
@@ -459,7 +459,7 @@ const LOG_TO_TABLE: u64 = 1 << 2;
 
 /// Reports that a value other than the default has no effect: a note for sizes and strategies, a warning for missing
 /// features.
-fn warn_without_effect(session: &mut SessionContext, variable: Variable, setting: &Setting) {
+fn warn_without_effect(session: &mut SessionContext, variable: Variable, setting: &VariableValue) {
     let definition = variable.definition();
     if variable == Variable::SqlMode && setting.as_str().split(',').any(|mode| mode == "ORACLE") {
         let message = ER_NOT_SUPPORTED_YET.message(&[&"sql_mode=ORACLE"]);

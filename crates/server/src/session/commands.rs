@@ -320,8 +320,8 @@ impl Session {
 
     /// Sets `collation_database`, which follows the current database.
     pub fn set_database_collation(&mut self, collation: Collation) {
-        use crate::variables::{Setting, apply_to_session};
-        let setting = Setting::Text(collation.name().into());
+        use crate::variables::{VariableValue, apply_to_session};
+        let setting = VariableValue::Text(collation.name().into());
         let mut values = self.services.values.lock();
         values.set(Variable::CollationDatabase, setting.clone());
         apply_to_session(

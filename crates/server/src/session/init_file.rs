@@ -2,7 +2,7 @@
 //! execution ends at the first error, which is logged, and the server starts nevertheless. An unreadable file prevents
 //! the start.
 
-use super::query::{AskedBy, Execution};
+use super::query::{Execution, QueryOrigin};
 use super::replicated::own_session;
 use super::result::RowFormat;
 use super::{More, Session};
@@ -64,7 +64,7 @@ impl Session {
                 parameters: &[],
                 format: RowFormat::Text,
                 more: More::No,
-                asked_by: AskedBy::Client,
+                asked_by: QueryOrigin::Client,
             };
             let done = match parsed.parameters {
                 0 => self.statement(&parsed.statement, execution).await,

@@ -5,7 +5,7 @@ use super::{Phase, Session};
 use crate::accounts::Account;
 use crate::accounts::authentication::Method;
 use crate::accounts::initial::system_user;
-use crate::variables::{Setting, Variable, apply_all_to_session, apply_to_session};
+use crate::variables::{Variable, VariableValue, apply_all_to_session, apply_to_session};
 use paceline_syntax::Error;
 use paceline_types::error_code::*;
 use paceline_types::{Collation, ErrorCode};
@@ -20,7 +20,7 @@ use std::sync::atomic::Ordering;
 pub const LOGIN_PACKET_MAX: usize = 1 << 20;
 
 /// Authentication data of a client during its login.
-struct Attempt {
+struct LoginAttempt {
     scramble: Scramble,
     answer: Vec<u8>,
     /// Whether the answer is for `mysql_native_password`.
@@ -29,13 +29,13 @@ struct Attempt {
     mentions_password: bool,
 }
 
-impl Attempt {
-    fn new(login: &Login, scramble: Scramble) -> Attempt {
+impl LoginAttempt {
+    fn new(login: &Login, scramble: Scramble) -> LoginAttempt {
         let is_native = login
             .plugin
             .as_deref()
             .is_none_or(|plugin| plugin == NATIVE_PASSWORD);
-        Attempt {
+        LoginAttempt {
             scramble,
             answer: login.answer.clone(),
             is_native,
@@ -191,7 +191,7 @@ impl Session {
                 .answer_login(Err(Error::new(ER_USER_IS_BLOCKED, &[])), "")
                 .await;
         }
-        let mut attempt = Attempt::new(&login, scramble);
+        let mut attempt = LoginAttempt::new(&login, scramble);
         let mut is_proved = false;
         for method in methods {
             is_proved = self.try_method(method, &login, &mut attempt).await?;
@@ -228,7 +228,7 @@ impl Session {
         &mut self,
         method: &Method,
         login: &Login,
-        attempt: &mut Attempt,
+        attempt: &mut LoginAttempt,
     ) -> WireResult<bool> {
         let password = match method {
             Method::UnixSocket(_) => {
@@ -361,13 +361,13 @@ impl Session {
             .login_collation
             .or_else(|| Collation::from_name(self.server.globals.get(Variable::CollationServer).as_str()));
         if let Some(collation) = collation {
-            let charset = Setting::Text(collation.charset().name().into());
+            let charset = VariableValue::Text(collation.charset().name().into());
             let settings = [
                 (Variable::CharacterSetClient, charset.clone()),
                 (Variable::CharacterSetResults, charset),
                 (
                     Variable::CollationConnection,
-                    Setting::Text(collation.name().into()),
+                    VariableValue::Text(collation.name().into()),
                 ),
             ];
             for (variable, setting) in settings {

@@ -4,7 +4,7 @@
 //! definition has changed since, the statement is planned again.
 
 use super::errors::of_transaction;
-use super::query::{AskedBy, Execution};
+use super::query::{Execution, QueryOrigin};
 use super::result::{KnownColumns, ResultStyle, ResultWriter, Streaming};
 use super::time_slice::on_text;
 use super::{More, Session};
@@ -73,7 +73,7 @@ impl Session {
         execution: Execution<'_>,
         known: Option<&KnownColumns>,
     ) -> Result<Run> {
-        if execution.asked_by == AskedBy::Client && !plan.tables().is_empty() {
+        if execution.asked_by == QueryOrigin::Client && !plan.tables().is_empty() {
             self.context.diagnostics.forget_earlier();
         }
         let Some(catalog) = self.prepare_run(plan, execution.asked_by)? else {
@@ -114,7 +114,7 @@ impl Session {
         plan: &Plan,
         execution: Execution<'_>,
     ) -> Result<Option<(S, Outcome)>> {
-        if execution.asked_by == AskedBy::Client && !plan.tables().is_empty() {
+        if execution.asked_by == QueryOrigin::Client && !plan.tables().is_empty() {
             self.context.diagnostics.forget_earlier();
         }
         let Some(catalog) = self.prepare_run(plan, execution.asked_by)? else {
@@ -141,7 +141,7 @@ impl Session {
 
     /// Checks privileges, opens the transaction and takes metadata locks. Returns `None` if the tables have changed
     /// since the plan.
-    pub fn prepare_run(&mut self, plan: &Plan, asked_by: AskedBy) -> Result<Option<Arc<Catalog>>> {
+    pub fn prepare_run(&mut self, plan: &Plan, asked_by: QueryOrigin) -> Result<Option<Arc<Catalog>>> {
         self.count(plan, asked_by);
         self.check_privileges(plan)?;
         if plan.writes_ordinary() {
@@ -192,11 +192,11 @@ impl Session {
         Ok(Some(catalog))
     }
 
-    fn count(&self, plan: &Plan, asked_by: AskedBy) {
+    fn count(&self, plan: &Plan, asked_by: QueryOrigin) {
         let counters = &self.shared.counters;
         match plan.plan_type() {
             // SHOW, which is counted as such.
-            PlanType::Query if asked_by == AskedBy::Server => {}
+            PlanType::Query if asked_by == QueryOrigin::Server => {}
             PlanType::Query => counters.com_select.add(1),
             PlanType::Insert => counters.com_insert.add(1),
             PlanType::Replace => counters.com_replace.add(1),
@@ -328,8 +328,8 @@ impl Session {
     /// Returns the maximum number of rows of a query without its own limit.
     pub fn rows_max(&self, execution: Execution<'_>) -> u64 {
         match execution.asked_by {
-            AskedBy::Client => self.context.settings.select_limit,
-            AskedBy::Server => u64::MAX,
+            QueryOrigin::Client => self.context.settings.select_limit,
+            QueryOrigin::Server => u64::MAX,
         }
     }
 

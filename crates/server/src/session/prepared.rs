@@ -7,7 +7,7 @@
 //! again for planning and execution: for names, for DATABASE(), and in the log.
 
 use super::plans::Run;
-use super::query::{AskedBy, ClientStatement, Execution};
+use super::query::{ClientStatement, Execution, QueryOrigin};
 use super::result::{EncodedColumns, KnownColumns, RowFormat, definition};
 use super::time_slice::on_text;
 use super::{More, Session};
@@ -131,7 +131,7 @@ struct TextPrepared {
 }
 
 /// A parsed statement that is being prepared.
-struct Preparing {
+struct PreparationState {
     statement: Arc<Statement>,
     text: Vec<u8>,
     parameters: usize,
@@ -227,7 +227,7 @@ impl Session {
     }
 
     fn prepare_statement(&mut self, text: Vec<u8>) -> Result<()> {
-        let Preparing {
+        let PreparationState {
             statement,
             text,
             parameters,
@@ -292,7 +292,7 @@ impl Session {
     }
 
     /// Parses a text that must be a single statement of a kind that can be prepared.
-    fn parse_to_prepare(&self, text: Vec<u8>) -> Result<Preparing> {
+    fn parse_to_prepare(&self, text: Vec<u8>) -> Result<PreparationState> {
         let ClientStatement { parsed, mut memory } = self.parse(&text)?;
         // It is kept, so it counts even if it is small.
         memory.set(parsed.memory_bytes + PREPARED_BYTES)?;
@@ -314,7 +314,7 @@ impl Session {
             return Err(Error::new(ER_PS_MANY_PARAM, &[]));
         }
         let text = parsed.text_to_show(&text, super::query::stored_hash).into_owned();
-        Ok(Preparing {
+        Ok(PreparationState {
             statement: Arc::new(parsed.statement),
             text,
             parameters: parsed.parameters,
@@ -453,7 +453,7 @@ impl Session {
             parameters,
             format: RowFormat::Binary,
             more: More::No,
-            asked_by: AskedBy::Client,
+            asked_by: QueryOrigin::Client,
         };
         let Some(mut plan) = prepared.plan.clone() else {
             return self.statement(&statement, execution).await;
@@ -584,7 +584,7 @@ impl Session {
         // Even a failed PREPARE drops the statement with this name.
         self.prepared.by_name.remove(&key);
         let text = self.statement_text(source)?;
-        let Preparing {
+        let PreparationState {
             statement,
             text,
             parameters,

@@ -28,12 +28,12 @@ pub struct Execution<'a> {
     /// Whether another result follows.
     pub more: More,
     /// Origin of the query.
-    pub asked_by: AskedBy,
+    pub asked_by: QueryOrigin,
 }
 
 /// Origin of a query: `sql_select_limit` applies only to a client's own SELECTs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum AskedBy {
+pub enum QueryOrigin {
     /// The client.
     Client,
     /// The server, for a SHOW or SET.
@@ -84,7 +84,7 @@ impl Session {
                         parameters: &[],
                         format: RowFormat::Text,
                         more,
-                        asked_by: AskedBy::Client,
+                        asked_by: QueryOrigin::Client,
                     };
                     self.statement(&parsed.parsed.statement, execution).await
                 }

@@ -15,7 +15,7 @@
 
 use super::connection::Connection;
 use super::errors::of_transaction;
-use super::query::{AskedBy, Execution};
+use super::query::{Execution, QueryOrigin};
 use super::result::RowFormat;
 use super::services::SessionServices;
 use super::{More, Phase, Session, omitted_definition};
@@ -24,7 +24,7 @@ use crate::accounts::{Account, ClientHost, PrivilegeSet};
 use crate::registry::SessionShared;
 use crate::replicated_tables::{PrimarySession, TransactionEnd};
 use crate::server::Server;
-use crate::variables::{Setting, Variable, apply_all_to_session};
+use crate::variables::{Variable, VariableValue, apply_all_to_session};
 use paceline_apply::replicated::Failure;
 use paceline_binlog::event::{IntvarKind, StatusVar, UserVarEvent};
 use paceline_catalog::ddl::session_of_event;
@@ -237,7 +237,7 @@ impl Session {
         self.services
             .values
             .lock()
-            .set(Variable::TimeZone, Setting::Text(time_zone.into()));
+            .set(Variable::TimeZone, VariableValue::Text(time_zone.into()));
     }
 
     /// Sets the character set of the current database, which is used for a file if the statement names none, as on the
@@ -319,7 +319,7 @@ impl Session {
         self.context.settings.log_bin = replication != Replication::LocalOnly;
         self.services.values.lock().set(
             Variable::SkipReplication,
-            Setting::Boolean(replication == Replication::Marked),
+            VariableValue::Boolean(replication == Replication::Marked),
         );
     }
 
@@ -439,7 +439,7 @@ impl Session {
             parameters: &[],
             format: RowFormat::Text,
             more: More::No,
-            asked_by: AskedBy::Client,
+            asked_by: QueryOrigin::Client,
         };
         let done = match (&parsed.statement, statement.file) {
             // A statement that only concerns the primary.

@@ -9,11 +9,11 @@ use crate::accounts::{Account, PrivilegeSet};
 use crate::registry::SessionShared;
 use crate::replica_filters::filter_kind;
 use crate::server::Server;
-use crate::variables::{Scope, SessionValues, Setting, Variable};
+use crate::variables::{Scope, SessionValues, Variable, VariableValue};
 use paceline_binlog::{GtidPosition, GtidState};
 use paceline_catalog::TableDefinition;
 use paceline_expression::session::{
-    PlaceWait, PlaceWaited, Privilege, PrivilegeTarget, Privileges, ServerFunctions, SessionContext,
+    PlaceWait, Privilege, PrivilegeTarget, Privileges, ServerFunctions, SessionContext, SourceWaitOutcome,
     SystemVariable, SystemVariables, VariableScope, WaitOutcome,
 };
 use paceline_replication::replica::filter::FilterKind;
@@ -162,7 +162,7 @@ impl SessionServices {
     }
 
     /// Returns a variable's value: the session's value unless `scope` is [`Scope::Global`] or it has none.
-    pub fn setting(&self, session: &SessionContext, variable: Variable, scope: Scope) -> Setting {
+    pub fn setting(&self, session: &SessionContext, variable: Variable, scope: Scope) -> VariableValue {
         if let Some(setting) = self.computed(session, variable, scope) {
             return setting;
         }
@@ -173,16 +173,16 @@ impl SessionServices {
     }
 
     /// Returns the value of a variable that is not stored.
-    fn computed(&self, session: &SessionContext, variable: Variable, scope: Scope) -> Option<Setting> {
-        let number = Setting::Unsigned;
-        let text = |value: String| Setting::Text(value.into());
+    fn computed(&self, session: &SessionContext, variable: Variable, scope: Scope) -> Option<VariableValue> {
+        let number = VariableValue::Unsigned;
+        let text = |value: String| VariableValue::Text(value.into());
         let view = || self.transaction.lock().clone();
         Some(match variable {
             Variable::LastInsertId | Variable::Identity => number(session.last_insert_id),
             Variable::InsertId => number(session.statement.insert_id.unwrap_or(0)),
             Variable::RandSeed1 => number(session.random.seed1),
             Variable::RandSeed2 => number(session.random.seed2),
-            Variable::Timestamp => Setting::Double(session.statement.start_micros as f64 / 1e6),
+            Variable::Timestamp => VariableValue::Double(session.statement.start_micros as f64 / 1e6),
             Variable::ErrorCount => number(session.diagnostics.error_count()),
             Variable::WarningCount => number(session.diagnostics.warning_count()),
             Variable::InTransaction => number(u64::from(view().open)),
@@ -212,7 +212,7 @@ impl SessionServices {
             }
             Variable::GtidBinlogState => text(self.server.transactions.gtid_state().to_string()),
             Variable::SqlMode if scope != Scope::Global => text(session.settings.sql_mode.to_string()),
-            Variable::ExternalUser | Variable::ProxyUser => Setting::Null,
+            Variable::ExternalUser | Variable::ProxyUser => VariableValue::Null,
             _ => return None,
         })
     }
@@ -374,15 +374,15 @@ impl ServerFunctions for SessionServices {
         gtid_wait::wait_until_replicated(&self.server.transactions, &self.shared, position, timeout_seconds)
     }
 
-    fn master_pos_wait(&self, _session: &SessionContext, wait: &PlaceWait<'_>) -> Result<PlaceWaited> {
+    fn master_pos_wait(&self, _session: &SessionContext, wait: &PlaceWait<'_>) -> Result<SourceWaitOutcome> {
         let name = wait
             .connection
             .map_or_else(|| self.default_connection(), str::to_owned);
         let Ok(connection) = self.server.replicas().get(&name) else {
             return Ok(match name.is_empty() {
                 // The default connection always exists, at least by name.
-                true => PlaceWaited::InVain,
-                false => PlaceWaited::NoConnection(name),
+                true => SourceWaitOutcome::InVain,
+                false => SourceWaitOutcome::NoConnection(name),
             });
         };
         let wanted = SourcePosition {
@@ -390,7 +390,7 @@ impl ServerFunctions for SessionServices {
             offset: wait.offset,
         };
         let waited = place_wait::wait_until_applied(&connection, &self.shared, &wanted, wait.timeout)?;
-        Ok(waited.map_or(PlaceWaited::InVain, PlaceWaited::Done))
+        Ok(waited.map_or(SourceWaitOutcome::InVain, SourceWaitOutcome::Done))
     }
 
     fn version(&self) -> String {

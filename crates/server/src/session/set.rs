@@ -1,10 +1,10 @@
 //! Execution of SET.
 
 use super::assignment::Assignment;
-use super::query::{AskedBy, Execution};
+use super::query::{Execution, QueryOrigin};
 use super::result::{RowCollector, RowFormat};
 use super::{More, Session};
-use crate::variables::{Setting, Variable, apply_to_session, isolation_setting};
+use crate::variables::{Variable, VariableValue, apply_to_session, isolation_setting};
 use paceline_expression::ExprType;
 use paceline_expression::session::{Privilege, UserVariable};
 use paceline_syntax::ast::visit::has_subquery;
@@ -16,7 +16,7 @@ use paceline_types::{AccessMode, Charset, Collation, IsolationLevel, Value};
 use paceline_wire::session_state::StateChange;
 
 /// A checked item of a SET.
-enum Checked {
+enum CheckedItem {
     Variable(Assignment),
     UserVariable(String, UserVariable),
     /// SET NAMES and SET CHARACTER SET: character set of client and results, and collation of the connection.
@@ -83,7 +83,7 @@ impl Session {
         Ok(())
     }
 
-    async fn check_item(&mut self, item: &SetItem, parameters: &[Value]) -> Result<Checked> {
+    async fn check_item(&mut self, item: &SetItem, parameters: &[Value]) -> Result<CheckedItem> {
         Ok(match item {
             SetItem::Variable {
                 scope,
@@ -103,12 +103,12 @@ impl Session {
                 };
                 let name = whole.to_lowercase();
                 let services = self.services.clone();
-                Checked::Variable(services.check_assignment(&mut self.context, &name, *scope, value)?)
+                CheckedItem::Variable(services.check_assignment(&mut self.context, &name, *scope, value)?)
             }
             SetItem::UserVariable { name, value } => {
                 let (value, ty) = self.evaluate_any(value, parameters).await?;
                 let variable = UserVariable::new(&value, ty, &self.context.settings.time_zone);
-                Checked::UserVariable(name.to_lowercase(), variable)
+                CheckedItem::UserVariable(name.to_lowercase(), variable)
             }
             SetItem::Names { charset, collation } => {
                 let charset = self.client_charset(charset.as_deref())?;
@@ -116,9 +116,9 @@ impl Session {
                     None => charset.default_collation(),
                     Some(name) => collation_of(charset, name)?,
                 };
-                Checked::Client { charset, connection }
+                CheckedItem::Client { charset, connection }
             }
-            SetItem::CharacterSet(charset) => Checked::Client {
+            SetItem::CharacterSet(charset) => CheckedItem::Client {
                 charset: self.client_charset(charset.as_deref())?,
                 // Like SET NAMES, but the connection gets the collation of the database.
                 connection: self.context.settings.collation_database,
@@ -135,9 +135,9 @@ impl Session {
                     TransactionScope::Global => self.services.require_any(&[Privilege::Super])?,
                     TransactionScope::Next | TransactionScope::Session => {}
                 }
-                Checked::Transaction(*scope, *isolation, *access)
+                CheckedItem::Transaction(*scope, *isolation, *access)
             }
-            SetItem::Password { account, password } => Checked::Password(AccountStatement::SetPassword {
+            SetItem::Password { account, password } => CheckedItem::Password(AccountStatement::SetPassword {
                 account: account.clone(),
                 password: password.clone(),
             }),
@@ -145,18 +145,20 @@ impl Session {
         })
     }
 
-    async fn carry_out(&mut self, item: Checked) -> Result<()> {
+    async fn carry_out(&mut self, item: CheckedItem) -> Result<()> {
         match item {
-            Checked::Variable(assignment) => self.set_variable(assignment).await?,
-            Checked::UserVariable(name, variable) => self.context.user_variables.set(&name, variable)?,
-            Checked::Client { charset, connection } => {
+            CheckedItem::Variable(assignment) => self.set_variable(assignment).await?,
+            CheckedItem::UserVariable(name, variable) => self.context.user_variables.set(&name, variable)?,
+            CheckedItem::Client { charset, connection } => {
                 self.assign(Variable::CharacterSetClient, charset.name());
                 self.assign(Variable::CharacterSetResults, charset.name());
                 self.assign(Variable::CollationConnection, connection.name());
                 self.track(Variable::CharacterSetConnection);
             }
-            Checked::Transaction(scope, isolation, access) => self.set_transaction(scope, isolation, access),
-            Checked::Password(statement) => self.change_accounts(&statement, None).await?,
+            CheckedItem::Transaction(scope, isolation, access) => {
+                self.set_transaction(scope, isolation, access)
+            }
+            CheckedItem::Password(statement) => self.change_accounts(&statement, None).await?,
         }
         Ok(())
     }
@@ -193,7 +195,7 @@ impl Session {
             parameters,
             format: RowFormat::Text,
             more: More::No,
-            asked_by: AskedBy::Server,
+            asked_by: QueryOrigin::Server,
         };
         for _ in 0..10 {
             let plan = self.plan(&statement)?;
@@ -234,7 +236,7 @@ impl Session {
     }
 
     fn assign(&mut self, variable: Variable, value: &str) {
-        let setting = Setting::Text(value.into());
+        let setting = VariableValue::Text(value.into());
         {
             let mut values = self.services.values.lock();
             values.set(variable, setting.clone());
@@ -264,7 +266,7 @@ impl Session {
             access.map(|mode| {
                 (
                     Variable::TxReadOnly,
-                    Setting::Boolean(mode == AccessMode::ReadOnly),
+                    VariableValue::Boolean(mode == AccessMode::ReadOnly),
                 )
             }),
         ];

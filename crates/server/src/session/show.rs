@@ -5,7 +5,7 @@
 
 use super::Session;
 use super::plans::Run;
-use super::query::{AskedBy, Execution};
+use super::query::{Execution, QueryOrigin};
 use crate::accounts::show::{create_user, grants, identifier, select_all, text_literal};
 use crate::output::Output;
 use paceline_catalog::DatabaseDefinition;
@@ -361,7 +361,7 @@ impl Session {
         }
         let execution = Execution {
             parameters: &[],
-            asked_by: AskedBy::Server,
+            asked_by: QueryOrigin::Server,
             ..execution
         };
         for _ in 0..10 {

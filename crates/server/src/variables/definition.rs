@@ -1,7 +1,7 @@
 //! Definition of a system variable: scope, access, and valid values.
 
 use super::table::Variable;
-use super::value::Setting;
+use super::value::VariableValue;
 
 /// Scope of a variable's values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -130,7 +130,7 @@ impl Definition {
     }
 
     /// Returns whether a variable without effect has another value than its default.
-    pub fn is_without_effect(&self, setting: &Setting) -> bool {
+    pub fn is_without_effect(&self, setting: &VariableValue) -> bool {
         self.effect != Effect::Full && *setting != self.default_setting()
     }
 

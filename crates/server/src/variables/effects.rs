@@ -2,7 +2,7 @@
 
 use super::store::{Globals, SessionValues};
 use super::table::Variable;
-use super::value::Setting;
+use super::value::VariableValue;
 use crate::memory;
 use paceline_expression::session::{AlterAlgorithm, Notes, SessionContext, SqlMode};
 use paceline_replication::primary::{Fallback, SemiSyncMode, SemiSyncSettings, TooFewReplicas};
@@ -15,7 +15,7 @@ pub fn apply_to_session(
     session: &mut SessionContext,
     values: &mut SessionValues,
     variable: Variable,
-    setting: &Setting,
+    setting: &VariableValue,
 ) {
     let settings = &mut session.settings;
     match variable {
@@ -173,7 +173,7 @@ pub fn apply_all_to_session(session: &mut SessionContext, values: &mut SessionVa
 }
 
 /// Returns the isolation level for a value of `tx_isolation`.
-pub fn isolation(setting: &Setting) -> IsolationLevel {
+pub fn isolation(setting: &VariableValue) -> IsolationLevel {
     match setting.as_u64() {
         0 => IsolationLevel::ReadUncommitted,
         1 => IsolationLevel::ReadCommitted,
@@ -183,8 +183,8 @@ pub fn isolation(setting: &Setting) -> IsolationLevel {
 }
 
 /// Returns the value of `tx_isolation` for a level.
-pub fn isolation_setting(level: IsolationLevel) -> Setting {
-    Setting::Unsigned(match level {
+pub fn isolation_setting(level: IsolationLevel) -> VariableValue {
+    VariableValue::Unsigned(match level {
         IsolationLevel::ReadUncommitted => 0,
         IsolationLevel::ReadCommitted => 1,
         IsolationLevel::RepeatableRead => 2,
@@ -289,16 +289,16 @@ pub fn is_transaction_config(variable: Variable) -> bool {
 }
 
 /// Returns the time that a session may sleep; 0 seconds means no limit.
-fn idle(setting: &Setting) -> Option<Duration> {
+fn idle(setting: &VariableValue) -> Option<Duration> {
     Some(setting.as_u64())
         .filter(|seconds| *seconds > 0)
         .map(Duration::from_secs)
 }
 
-fn text(value: &str) -> Setting {
-    Setting::Text(value.into())
+fn text(value: &str) -> VariableValue {
+    VariableValue::Text(value.into())
 }
 
-fn size(setting: &Setting) -> usize {
+fn size(setting: &VariableValue) -> usize {
     usize::try_from(setting.as_u64()).unwrap_or(usize::MAX)
 }

@@ -25,7 +25,7 @@ pub use effects::{
 };
 pub use store::{Globals, SessionValues};
 pub use table::{TABLE, Variable};
-pub use value::{Fit, Setting, overflowed};
+pub use value::{Fit, VariableValue, overflowed};
 
 use paceline_expression::{Coercibility, ExprType};
 use paceline_types::{Collation, DataType};

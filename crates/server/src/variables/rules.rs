@@ -3,7 +3,7 @@
 use super::definition::Definition;
 use super::store::Globals;
 use super::table::Variable;
-use super::value::Setting;
+use super::value::VariableValue;
 use paceline_expression::session::SessionContext;
 use paceline_syntax::Error;
 use paceline_types::error_code::*;
@@ -52,16 +52,21 @@ impl Definition {
     ///
     /// # Errors
     /// 1231, and errors of single variables, as in MariaDB.
-    pub fn admit(&self, setting: Setting, globals: &Globals, is_global: bool) -> Result<Setting, Error> {
+    pub fn admit(
+        &self,
+        setting: VariableValue,
+        globals: &Globals,
+        is_global: bool,
+    ) -> Result<VariableValue, Error> {
         let refused = || Err(self.wrong_value(&self.show(&setting).unwrap_or_else(|| "NULL".to_owned())));
         match self.variable {
             Variable::DefaultStorageEngine | Variable::StorageEngine => engine(setting),
-            Variable::DefaultTmpStorageEngine | Variable::EnforceStorageEngine if setting != Setting::Null => {
+            Variable::DefaultTmpStorageEngine | Variable::EnforceStorageEngine if setting != VariableValue::Null => {
                 engine(setting)
             }
             Variable::GtidPosAutoEngines if !setting.as_str().is_empty() => {
                 for name in setting.as_str().split(',') {
-                    engine(Setting::Text(name.trim().into()))?;
+                    engine(VariableValue::Text(name.trim().into()))?;
                 }
                 Ok(setting)
             }
@@ -73,7 +78,7 @@ impl Definition {
             | Variable::InnodbMonitorEnable
             | Variable::InnodbMonitorReset
             | Variable::InnodbMonitorResetAll
-                if setting != Setting::Null && setting != self.default_setting() =>
+                if setting != VariableValue::Null && setting != self.default_setting() =>
             {
                 refused()
             }
@@ -106,7 +111,7 @@ impl Definition {
             Variable::OptimizerSwitch if !self.has_flag(&setting, &["in_to_exists", "materialization"]) => {
                 Err(Error::new(ER_ILLEGAL_SUBQUERY_OPTIMIZER_SWITCHES, &[]))
             }
-            Variable::QueryCacheMinResUnit => Ok(Setting::Unsigned(setting.as_u64().max(512))),
+            Variable::QueryCacheMinResUnit => Ok(VariableValue::Unsigned(setting.as_u64().max(512))),
             Variable::QueryCacheType
                 if !is_global && setting.as_u64() > 0 && globals.number(Variable::QueryCacheType) == 0 =>
             {
@@ -137,7 +142,7 @@ impl Definition {
     }
 
     /// Adds MariaDB's warnings about a valid value.
-    pub fn warn_assigned(&self, session: &mut SessionContext, setting: &Setting, globals: &Globals) {
+    pub fn warn_assigned(&self, session: &mut SessionContext, setting: &VariableValue, globals: &Globals) {
         let below = match self.variable {
             Variable::MaxAllowedPacket => setting.as_u64() < globals.number(Variable::NetBufferLength),
             Variable::NetBufferLength => setting.as_u64() > globals.number(Variable::MaxAllowedPacket),
@@ -150,7 +155,7 @@ impl Definition {
     }
 
     /// Returns whether one of these flags is on.
-    fn has_flag(&self, setting: &Setting, flags: &[&str]) -> bool {
+    fn has_flag(&self, setting: &VariableValue, flags: &[&str]) -> bool {
         let shown = self.show(setting).unwrap_or_default();
         shown
             .split(',')
@@ -160,10 +165,10 @@ impl Definition {
 }
 
 /// Returns a storage engine's name in MariaDB's spelling; 1286 for an unknown one.
-fn engine(setting: Setting) -> Result<Setting, Error> {
+fn engine(setting: VariableValue) -> Result<VariableValue, Error> {
     let name = setting.as_str();
     match ENGINES.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)) {
-        Some((_, shown)) => Ok(Setting::Text((*shown).into())),
+        Some((_, shown)) => Ok(VariableValue::Text((*shown).into())),
         None => Err(Error::new(ER_UNKNOWN_STORAGE_ENGINE, &[&name])),
     }
 }

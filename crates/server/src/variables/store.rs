@@ -2,7 +2,7 @@
 
 use super::definition::Scope;
 use super::table::{TABLE, Variable};
-use super::value::Setting;
+use super::value::VariableValue;
 use arc_swap::ArcSwap;
 use paceline_types::{Charset, Collation};
 use parking_lot::Mutex;
@@ -11,7 +11,7 @@ use std::sync::Arc;
 /// The server's global values. Reading takes no lock.
 #[derive(Debug)]
 pub struct Globals {
-    values: ArcSwap<Vec<Setting>>,
+    values: ArcSwap<Vec<VariableValue>>,
     writing: Mutex<()>,
 }
 
@@ -27,7 +27,7 @@ impl Default for Globals {
 
 impl Globals {
     /// Returns the current value.
-    pub fn get(&self, variable: Variable) -> Setting {
+    pub fn get(&self, variable: Variable) -> VariableValue {
         self.values.load()[variable as usize].clone()
     }
 
@@ -66,12 +66,12 @@ impl Globals {
     }
 
     /// Returns all current values.
-    pub fn snapshot(&self) -> Arc<Vec<Setting>> {
+    pub fn snapshot(&self) -> Arc<Vec<VariableValue>> {
         self.values.load_full()
     }
 
     /// Assigns a value.
-    pub fn set(&self, variable: Variable, setting: Setting) {
+    pub fn set(&self, variable: Variable, setting: VariableValue) {
         let _writing = self.writing.lock();
         let mut values = Vec::clone(&self.values.load());
         values[variable as usize] = setting;
@@ -80,31 +80,31 @@ impl Globals {
 
     /// Assigns a text value.
     pub fn set_text(&self, variable: Variable, text: impl Into<Arc<str>>) {
-        self.set(variable, Setting::Text(text.into()));
+        self.set(variable, VariableValue::Text(text.into()));
     }
 }
 
 /// A session's values: the global ones at its start, and the values set since.
 #[derive(Debug, Clone)]
 pub struct SessionValues {
-    inherited: Arc<Vec<Setting>>,
-    own: Vec<(Variable, Setting)>,
-    tracked: Tracked,
+    inherited: Arc<Vec<VariableValue>>,
+    own: Vec<(Variable, VariableValue)>,
+    tracked: TrackedVariables,
 }
 
 /// Parsed value of `session_track_system_variables`, which is needed after every commit.
 #[derive(Debug, Clone)]
-enum Tracked {
+enum TrackedVariables {
     All,
     /// In no particular order. Unknown names are ignored.
     These(Vec<Variable>),
 }
 
-impl Tracked {
+impl TrackedVariables {
     fn parse(list: &str) -> Self {
         match list.trim() {
-            "*" => Tracked::All,
-            list => Tracked::These(
+            "*" => TrackedVariables::All,
+            list => TrackedVariables::These(
                 list.split(',')
                     .filter_map(|name| Variable::by_name(&name.trim().to_ascii_lowercase()))
                     .collect(),
@@ -117,7 +117,8 @@ impl SessionValues {
     /// Creates the values of a new session.
     pub fn new(globals: &Globals) -> Self {
         let inherited = globals.snapshot();
-        let tracked = Tracked::parse(inherited[Variable::SessionTrackSystemVariables as usize].as_str());
+        let tracked =
+            TrackedVariables::parse(inherited[Variable::SessionTrackSystemVariables as usize].as_str());
         SessionValues {
             inherited,
             own: vec![],
@@ -128,13 +129,13 @@ impl SessionValues {
     /// Returns whether the client tracks this variable.
     pub fn tracks(&self, variable: Variable) -> bool {
         match &self.tracked {
-            Tracked::All => true,
-            Tracked::These(variables) => variables.contains(&variable),
+            TrackedVariables::All => true,
+            TrackedVariables::These(variables) => variables.contains(&variable),
         }
     }
 
     /// Returns the session's value.
-    pub fn get(&self, variable: Variable) -> &Setting {
+    pub fn get(&self, variable: Variable) -> &VariableValue {
         debug_assert_ne!(variable.definition().scope, Scope::Global);
         match self.own.iter().find(|(own, _)| *own == variable) {
             Some((_, setting)) => setting,
@@ -143,9 +144,9 @@ impl SessionValues {
     }
 
     /// Assigns a value.
-    pub fn set(&mut self, variable: Variable, setting: Setting) {
+    pub fn set(&mut self, variable: Variable, setting: VariableValue) {
         if variable == Variable::SessionTrackSystemVariables {
-            self.tracked = Tracked::parse(setting.as_str());
+            self.tracked = TrackedVariables::parse(setting.as_str());
         }
         match self.own.iter_mut().find(|(own, _)| *own == variable) {
             Some((_, slot)) => *slot = setting,
@@ -162,14 +163,14 @@ mod tests {
     fn a_session_keeps_its_initial_values() {
         let globals = Globals::default();
         let mut session = SessionValues::new(&globals);
-        globals.set(Variable::WaitTimeout, Setting::Unsigned(5));
+        globals.set(Variable::WaitTimeout, VariableValue::Unsigned(5));
         assert_eq!(session.get(Variable::WaitTimeout).as_u64(), 28800);
         assert_eq!(
             SessionValues::new(&globals).get(Variable::WaitTimeout).as_u64(),
             5
         );
-        session.set(Variable::WaitTimeout, Setting::Unsigned(7));
-        session.set(Variable::WaitTimeout, Setting::Unsigned(8));
+        session.set(Variable::WaitTimeout, VariableValue::Unsigned(7));
+        session.set(Variable::WaitTimeout, VariableValue::Unsigned(8));
         assert_eq!(session.get(Variable::WaitTimeout).as_u64(), 8);
         assert_eq!(globals.number(Variable::WaitTimeout), 5);
     }
@@ -181,12 +182,18 @@ mod tests {
         assert!(session.tracks(Variable::Autocommit) && !session.tracks(Variable::LastGtid));
         session.set(
             Variable::SessionTrackSystemVariables,
-            Setting::Text(" Last_GTID , no_such_one".into()),
+            VariableValue::Text(" Last_GTID , no_such_one".into()),
         );
         assert!(session.tracks(Variable::LastGtid) && !session.tracks(Variable::Autocommit));
-        session.set(Variable::SessionTrackSystemVariables, Setting::Text("*".into()));
+        session.set(
+            Variable::SessionTrackSystemVariables,
+            VariableValue::Text("*".into()),
+        );
         assert!(session.tracks(Variable::Autocommit));
-        session.set(Variable::SessionTrackSystemVariables, Setting::Text("".into()));
+        session.set(
+            Variable::SessionTrackSystemVariables,
+            VariableValue::Text("".into()),
+        );
         assert!(!session.tracks(Variable::Autocommit));
     }
 }

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 /// A value of a system variable.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Setting {
+pub enum VariableValue {
     /// NULL.
     Null,
     /// Value ON or OFF.
@@ -26,12 +26,12 @@ pub enum Setting {
     Text(Arc<str>),
 }
 
-impl Setting {
+impl VariableValue {
     /// Returns the value of a Boolean.
     pub fn as_bool(&self) -> bool {
         match self {
-            Setting::Boolean(value) => *value,
-            Setting::Unsigned(value) => *value != 0,
+            VariableValue::Boolean(value) => *value,
+            VariableValue::Unsigned(value) => *value != 0,
             _ => false,
         }
     }
@@ -39,10 +39,10 @@ impl Setting {
     /// Returns the value of a number, or the index of an ENUM; 0 for any other value.
     pub fn as_u64(&self) -> u64 {
         match self {
-            Setting::Unsigned(value) => *value,
-            Setting::Integer(value) => u64::try_from(*value).unwrap_or(0),
-            Setting::Boolean(value) => u64::from(*value),
-            Setting::Double(value) => *value as u64,
+            VariableValue::Unsigned(value) => *value,
+            VariableValue::Integer(value) => u64::try_from(*value).unwrap_or(0),
+            VariableValue::Boolean(value) => u64::from(*value),
+            VariableValue::Double(value) => *value as u64,
             _ => 0,
         }
     }
@@ -50,7 +50,7 @@ impl Setting {
     /// Returns the value of a number with a fraction.
     pub fn as_f64(&self) -> f64 {
         match self {
-            Setting::Double(value) => *value,
+            VariableValue::Double(value) => *value,
             other => other.as_u64() as f64,
         }
     }
@@ -58,7 +58,7 @@ impl Setting {
     /// Returns the text; empty for any other value.
     pub fn as_str(&self) -> &str {
         match self {
-            Setting::Text(text) => text,
+            VariableValue::Text(text) => text,
             _ => "",
         }
     }
@@ -75,9 +75,9 @@ pub enum Fit {
 
 impl Definition {
     /// Returns the default.
-    pub fn default_setting(&self) -> Setting {
+    pub fn default_setting(&self) -> VariableValue {
         match self.default {
-            None => Setting::Null,
+            None => VariableValue::Null,
             Some(text) => {
                 self.parse(text)
                     .unwrap_or_else(|error| panic!("default of {}: {error}", self.name))
@@ -91,7 +91,7 @@ impl Definition {
     ///
     /// # Errors
     /// 1231 and 1232, as for [`assign`](Definition::assign).
-    pub fn parse(&self, text: &str) -> Result<(Setting, Fit), Error> {
+    pub fn parse(&self, text: &str) -> Result<(VariableValue, Fit), Error> {
         let number = |text: &str| -> Option<(i128, bool)> {
             let (digits, factor) = match text.as_bytes().last()?.to_ascii_uppercase() {
                 b'K' => (&text[..text.len() - 1], 1i128 << 10),
@@ -123,14 +123,14 @@ impl Definition {
     ///
     /// # Errors
     /// 1232 for a value of the wrong type; 1231 for an invalid value.
-    pub fn assign(&self, value: &Value) -> Result<(Setting, Fit), Error> {
+    pub fn assign(&self, value: &Value) -> Result<(VariableValue, Fit), Error> {
         if matches!(value, Value::Null) {
             return match self.default {
-                None => Ok((Setting::Null, Fit::Exact)),
+                None => Ok((VariableValue::Null, Fit::Exact)),
                 Some(_) if self.kind == Kind::Charset && self.name == "character_set_results" => {
-                    Ok((Setting::Null, Fit::Exact))
+                    Ok((VariableValue::Null, Fit::Exact))
                 }
-                Some(_) if self.takes_null_as_empty() => Ok((Setting::Text("".into()), Fit::Exact)),
+                Some(_) if self.takes_null_as_empty() => Ok((VariableValue::Text("".into()), Fit::Exact)),
                 Some(_) => match self.kind {
                     Kind::Integer { .. } | Kind::Unsigned { .. } | Kind::Double { .. } => {
                         Err(self.wrong_type())
@@ -141,7 +141,9 @@ impl Definition {
         }
         let exact = |setting| Ok((setting, Fit::Exact));
         match self.kind {
-            Kind::Boolean => self.boolean(value).map(|on| (Setting::Boolean(on), Fit::Exact)),
+            Kind::Boolean => self
+                .boolean(value)
+                .map(|on| (VariableValue::Boolean(on), Fit::Exact)),
             Kind::Integer { .. } | Kind::Unsigned { .. } => match integer(value) {
                 Some(number) => Ok(self.cut(number)),
                 None => Err(self.wrong_type()),
@@ -152,15 +154,15 @@ impl Definition {
                 };
                 let cut = number.clamp(min, max);
                 Ok((
-                    Setting::Double(cut),
+                    VariableValue::Double(cut),
                     if cut == number { Fit::Exact } else { Fit::Cut },
                 ))
             }
-            Kind::Enum(words) => exact(Setting::Unsigned(self.word(words, value)?)),
-            Kind::Set(words) => exact(Setting::Unsigned(self.words(words, value)?)),
-            Kind::Flags(words) => exact(Setting::Unsigned(self.flags(words, value)?)),
+            Kind::Enum(words) => exact(VariableValue::Unsigned(self.word(words, value)?)),
+            Kind::Set(words) => exact(VariableValue::Unsigned(self.words(words, value)?)),
+            Kind::Flags(words) => exact(VariableValue::Unsigned(self.flags(words, value)?)),
             Kind::Text => match text(value) {
-                Some(text) => exact(Setting::Text(text.into())),
+                Some(text) => exact(VariableValue::Text(text.into())),
                 None => Err(self.wrong_type()),
             },
             Kind::Charset | Kind::Collation if integer(value).is_none() && text(value).is_none() => {
@@ -175,7 +177,7 @@ impl Definition {
                     None => text(value).and_then(|name| Charset::from_name(&name)),
                 };
                 match charset {
-                    Some(charset) => exact(Setting::Text(charset.name().into())),
+                    Some(charset) => exact(VariableValue::Text(charset.name().into())),
                     None => Err(unknown_charset(value)),
                 }
             }
@@ -185,15 +187,17 @@ impl Definition {
                     None => text(value).and_then(|name| Collation::from_name(&name.to_ascii_lowercase())),
                 };
                 match collation {
-                    Some(collation) => exact(Setting::Text(collation.name().into())),
+                    Some(collation) => exact(VariableValue::Text(collation.name().into())),
                     None => Err(unknown_collation(value)),
                 }
             }
             Kind::Locale => match text(value) {
-                Some(name) if name.eq_ignore_ascii_case("en_US") => exact(Setting::Text("en_US".into())),
+                Some(name) if name.eq_ignore_ascii_case("en_US") => {
+                    exact(VariableValue::Text("en_US".into()))
+                }
                 Some(name) => Err(Error::new(ER_UNKNOWN_LOCALE, &[&name])),
                 None => match integer(value) {
-                    Some(0) => exact(Setting::Text("en_US".into())),
+                    Some(0) => exact(VariableValue::Text("en_US".into())),
                     Some(number) => Err(Error::new(ER_UNKNOWN_LOCALE, &[&number])),
                     None => Err(self.wrong_type()),
                 },
@@ -211,7 +215,7 @@ impl Definition {
                     }
                 };
                 let unknown = || Error::new(ER_UNKNOWN_LOCALE, &[&name]);
-                exact(Setting::Text(locale.ok_or_else(unknown)?.name.into()))
+                exact(VariableValue::Text(locale.ok_or_else(unknown)?.name.into()))
             }
             Kind::SqlMode => {
                 let mode = match integer(value) {
@@ -224,17 +228,17 @@ impl Definition {
                         None => return Err(self.wrong_type()),
                     },
                 };
-                exact(Setting::Text(mode.to_string().into()))
+                exact(VariableValue::Text(mode.to_string().into()))
             }
             Kind::TimeZone => {
                 let Some(name) = text(value) else {
                     return Err(self.wrong_type());
                 };
                 if name.eq_ignore_ascii_case("SYSTEM") {
-                    return exact(Setting::Text("SYSTEM".into()));
+                    return exact(VariableValue::Text("SYSTEM".into()));
                 }
                 TimeZone::parse(&name)?;
-                exact(Setting::Text(name.into()))
+                exact(VariableValue::Text(name.into()))
             }
         }
     }
@@ -257,17 +261,17 @@ impl Definition {
     }
 
     /// Adjusts a number to the range.
-    fn cut(&self, number: i128) -> (Setting, Fit) {
+    fn cut(&self, number: i128) -> (VariableValue, Fit) {
         let (setting, cut) = match self.kind {
             Kind::Integer { min, max } => {
                 let cut = number.clamp(i128::from(min), i128::from(max));
-                (Setting::Integer(cut as i64), cut)
+                (VariableValue::Integer(cut as i64), cut)
             }
             Kind::Unsigned { min, max, block } => {
                 let mut cut = number.clamp(i128::from(min), i128::from(max)) as u64;
                 cut -= cut % block;
                 let cut = cut.max(min);
-                (Setting::Unsigned(cut), i128::from(cut))
+                (VariableValue::Unsigned(cut), i128::from(cut))
             }
             _ => unreachable!("only integers are cut"),
         };
@@ -371,21 +375,21 @@ impl Definition {
     }
 
     /// Returns the value as `SHOW VARIABLES` prints it. `None` is NULL, which it prints as the empty text.
-    pub fn show(&self, setting: &Setting) -> Option<String> {
+    pub fn show(&self, setting: &VariableValue) -> Option<String> {
         Some(match (setting, self.kind) {
-            (Setting::Null, _) => return None,
-            (Setting::Boolean(on), _) => if *on { "ON" } else { "OFF" }.to_owned(),
-            (Setting::Unsigned(index), Kind::Enum(words)) => {
+            (VariableValue::Null, _) => return None,
+            (VariableValue::Boolean(on), _) => if *on { "ON" } else { "OFF" }.to_owned(),
+            (VariableValue::Unsigned(index), Kind::Enum(words)) => {
                 words.get(*index as usize).copied().unwrap_or("").to_owned()
             }
-            (Setting::Unsigned(bits), Kind::Set(words)) => {
+            (VariableValue::Unsigned(bits), Kind::Set(words)) => {
                 let set = words
                     .iter()
                     .enumerate()
                     .filter(|(index, _)| bits >> index & 1 == 1);
                 set.map(|(_, word)| *word).collect::<Vec<_>>().join(",")
             }
-            (Setting::Unsigned(bits), Kind::Flags(words)) => {
+            (VariableValue::Unsigned(bits), Kind::Flags(words)) => {
                 let state = |index: usize| if bits >> index & 1 == 1 { "on" } else { "off" };
                 words
                     .iter()
@@ -394,21 +398,21 @@ impl Definition {
                     .collect::<Vec<_>>()
                     .join(",")
             }
-            (Setting::Integer(number), _) => number.to_string(),
-            (Setting::Unsigned(number), _) => number.to_string(),
-            (Setting::Double(number), _) => format!("{number:.6}"),
-            (Setting::Text(text), _) => text.to_string(),
+            (VariableValue::Integer(number), _) => number.to_string(),
+            (VariableValue::Unsigned(number), _) => number.to_string(),
+            (VariableValue::Double(number), _) => format!("{number:.6}"),
+            (VariableValue::Text(text), _) => text.to_string(),
         })
     }
 
     /// Returns the value of `@@name`.
-    pub fn value(&self, setting: &Setting) -> Value {
+    pub fn value(&self, setting: &VariableValue) -> Value {
         match (setting, self.kind) {
-            (Setting::Null, _) => Value::Null,
-            (Setting::Boolean(on), _) => Value::Int(i64::from(*on)),
-            (Setting::Integer(number), _) => Value::Int(*number),
-            (Setting::Unsigned(number), Kind::Unsigned { .. }) => Value::UInt(*number),
-            (Setting::Double(number), _) => Value::Double((number * 1e6).round() / 1e6),
+            (VariableValue::Null, _) => Value::Null,
+            (VariableValue::Boolean(on), _) => Value::Int(i64::from(*on)),
+            (VariableValue::Integer(number), _) => Value::Int(*number),
+            (VariableValue::Unsigned(number), Kind::Unsigned { .. }) => Value::UInt(*number),
+            (VariableValue::Double(number), _) => Value::Double((number * 1e6).round() / 1e6),
             _ => Value::Text(self.show(setting).unwrap_or_default()),
         }
     }

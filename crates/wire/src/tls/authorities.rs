@@ -38,7 +38,7 @@ pub enum Usage {
 
 /// Reason why a certificate is not trusted.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Distrust {
+pub enum CertificateRejection {
     /// No known authority has signed it; also for an unknown self-signed certificate.
     UnknownAuthority,
     /// It is expired or not yet valid.
@@ -51,20 +51,22 @@ pub enum Distrust {
     Other(String),
 }
 
-impl std::fmt::Display for Distrust {
+impl std::fmt::Display for CertificateRejection {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Distrust::UnknownAuthority => f.write_str("Peer certificate is not trusted"),
-            Distrust::OutOfDate(text) => write!(f, "Certificate not yet valid or expired ({text})"),
-            Distrust::Revoked => f.write_str("Certificate revoked"),
-            Distrust::WrongName(text) => write!(f, "Hostname verification failed ({text})"),
-            Distrust::Other(text) => write!(f, "Peer certificate verification failed ({text})"),
+            CertificateRejection::UnknownAuthority => f.write_str("Peer certificate is not trusted"),
+            CertificateRejection::OutOfDate(text) => {
+                write!(f, "Certificate not yet valid or expired ({text})")
+            }
+            CertificateRejection::Revoked => f.write_str("Certificate revoked"),
+            CertificateRejection::WrongName(text) => write!(f, "Hostname verification failed ({text})"),
+            CertificateRejection::Other(text) => write!(f, "Peer certificate verification failed ({text})"),
         }
     }
 }
 
-impl From<Distrust> for WireError {
-    fn from(distrust: Distrust) -> WireError {
+impl From<CertificateRejection> for WireError {
+    fn from(distrust: CertificateRejection) -> WireError {
         tls_error(distrust)
     }
 }
@@ -208,14 +210,15 @@ impl Authorities {
     /// sent.
     ///
     /// # Errors
-    /// The reason why it is not trusted. [`Distrust::UnknownAuthority`] means that nothing else is wrong with it.
+    /// The reason why it is not trusted. [`CertificateRejection::UnknownAuthority`] means that nothing else is wrong
+    /// with it.
     pub fn check(
         &self,
         chain: &[CertificateDer<'_>],
         usage: Usage,
         now: UnixTime,
-    ) -> Result<Certificate, Distrust> {
-        let unreadable = || Distrust::Other("the certificate is malformed".into());
+    ) -> Result<Certificate, CertificateRejection> {
+        let unreadable = || CertificateRejection::Other("the certificate is malformed".into());
         let (der, intermediates) = chain.split_first().ok_or_else(unreadable)?;
         let certificate = Certificate::read(der).ok_or_else(unreadable)?;
         check_dates(&certificate, now)?;
@@ -239,7 +242,7 @@ impl Authorities {
         intermediates: &[CertificateDer<'_>],
         usage: Usage,
         now: UnixTime,
-    ) -> Result<(), Distrust> {
+    ) -> Result<(), CertificateRejection> {
         let usage = match usage {
             Usage::Server => KeyUsage::server_auth(),
             Usage::Client => KeyUsage::client_auth(),
@@ -284,11 +287,15 @@ impl Authorities {
     }
 
     /// Checks a certificate before X.509 version 3, which an authority must have signed directly.
-    fn check_older_version(&self, certificate: &Certificate, now: UnixTime) -> Result<(), Distrust> {
+    fn check_older_version(
+        &self,
+        certificate: &Certificate,
+        now: UnixTime,
+    ) -> Result<(), CertificateRejection> {
         let unreadable = || distrust(webpki::Error::BadDer);
         let parsed = parse(certificate.der()).ok_or_else(unreadable)?;
         let signed = &parsed.tbs_certificate;
-        let mut outcome = Err(Distrust::UnknownAuthority);
+        let mut outcome = Err(CertificateRejection::UnknownAuthority);
         for signer in &self.signers {
             if signed.issuer == signer.subject && has_signed(signer, signed, &parsed.signature) {
                 outcome =
@@ -307,7 +314,7 @@ impl Authorities {
         certificate: &TbsCertificate,
         signer: &Certificate,
         now: UnixTime,
-    ) -> Result<(), Distrust> {
+    ) -> Result<(), CertificateRejection> {
         if self.revocations.is_empty() {
             return Ok(());
         }
@@ -319,7 +326,7 @@ impl Authorities {
             .ok_or_else(|| distrust(webpki::Error::UnknownRevocationStatus))?;
         let mut revoked = newest.parsed.tbs_cert_list.revoked_certificates.iter().flatten();
         if revoked.any(|revoked| revoked.serial_number == certificate.serial_number) {
-            return Err(Distrust::Revoked);
+            return Err(CertificateRejection::Revoked);
         }
         match newest.next_update() > seconds_of(now) {
             true => Ok(()),
@@ -328,24 +335,24 @@ impl Authorities {
     }
 }
 
-fn out_of_date_list() -> Distrust {
-    Distrust::OutOfDate("the revocation list of its authority".into())
+fn out_of_date_list() -> CertificateRejection {
+    CertificateRejection::OutOfDate("the revocation list of its authority".into())
 }
 
 fn seconds_of(now: UnixTime) -> i64 {
     i64::try_from(now.as_secs()).unwrap_or(i64::MAX)
 }
 
-fn check_dates(certificate: &Certificate, now: UnixTime) -> Result<(), Distrust> {
+fn check_dates(certificate: &Certificate, now: UnixTime) -> Result<(), CertificateRejection> {
     let now = seconds_of(now);
     if now > certificate.not_after {
-        return Err(Distrust::OutOfDate(format!(
+        return Err(CertificateRejection::OutOfDate(format!(
             "it was valid until {}",
             time_text(certificate.not_after)
         )));
     }
     if now < certificate.not_before {
-        return Err(Distrust::OutOfDate(format!(
+        return Err(CertificateRejection::OutOfDate(format!(
             "it is valid from {}",
             time_text(certificate.not_before)
         )));
@@ -354,16 +361,20 @@ fn check_dates(certificate: &Certificate, now: UnixTime) -> Result<(), Distrust>
 }
 
 /// Converts an error of webpki.
-fn distrust(error: webpki::Error) -> Distrust {
+fn distrust(error: webpki::Error) -> CertificateRejection {
     use webpki::Error::*;
     match error {
         // A certificate that is its own authority has an unknown authority.
-        UnknownIssuer | CaUsedAsEndEntity => Distrust::UnknownAuthority,
-        CertExpired { .. } | CertNotValidYet { .. } => Distrust::OutOfDate("one in its chain".into()),
-        CertRevoked => Distrust::Revoked,
+        UnknownIssuer | CaUsedAsEndEntity => CertificateRejection::UnknownAuthority,
+        CertExpired { .. } | CertNotValidYet { .. } => {
+            CertificateRejection::OutOfDate("one in its chain".into())
+        }
+        CertRevoked => CertificateRejection::Revoked,
         CrlExpired { .. } => out_of_date_list(),
-        UnknownRevocationStatus => Distrust::Other("there is no revocation list of its authority".into()),
-        other => Distrust::Other(other.to_string()),
+        UnknownRevocationStatus => {
+            CertificateRejection::Other("there is no revocation list of its authority".into())
+        }
+        other => CertificateRejection::Other(other.to_string()),
     }
 }
 
@@ -371,8 +382,8 @@ fn distrust(error: webpki::Error) -> Distrust {
 /// the names in the extension, and by the common name if the extension contains no host.
 ///
 /// # Errors
-/// [`Distrust::WrongName`].
-pub fn check_name(certificate: &Certificate, host: &str) -> Result<(), Distrust> {
+/// [`CertificateRejection::WrongName`].
+pub fn check_name(certificate: &Certificate, host: &str) -> Result<(), CertificateRejection> {
     let named = ServerName::try_from(host).is_ok_and(|name| {
         EndEntityCert::try_from(certificate.der())
             .is_ok_and(|certificate| certificate.verify_is_valid_for_subject_name(&name).is_ok())
@@ -387,7 +398,7 @@ pub fn check_name(certificate: &Certificate, host: &str) -> Result<(), Distrust>
     if named || common() {
         return Ok(());
     }
-    Err(Distrust::WrongName(format!(
+    Err(CertificateRejection::WrongName(format!(
         "the certificate of '{}' is not '{host}'s",
         certificate.subject_text()
     )))
@@ -421,7 +432,7 @@ mod tests {
     }
 
     /// Returns the result of checking a client's certificate that `signer`, which is among the authorities, has signed.
-    fn signed_by(signer: CertificateParams) -> Result<Certificate, Distrust> {
+    fn signed_by(signer: CertificateParams) -> Result<Certificate, CertificateRejection> {
         let key = KeyPair::generate().unwrap();
         let mut authorities = Authorities::default();
         let certificate = signer.self_signed(&key).unwrap();
@@ -470,17 +481,29 @@ mod tests {
         signed_by(by_usage).unwrap();
         // A certificate that is only trusted itself must not sign others.
         for pinned in [wanted("pinned", IsCa::ExplicitNoCa), wanted("pinned", IsCa::NoCa)] {
-            assert_eq!(signed_by(pinned).unwrap_err(), Distrust::UnknownAuthority);
+            assert_eq!(
+                signed_by(pinned).unwrap_err(),
+                CertificateRejection::UnknownAuthority
+            );
         }
         let mut other_usage = authority();
         other_usage.key_usages = vec![KeyUsagePurpose::DigitalSignature];
-        assert_eq!(signed_by(other_usage).unwrap_err(), Distrust::UnknownAuthority);
+        assert_eq!(
+            signed_by(other_usage).unwrap_err(),
+            CertificateRejection::UnknownAuthority
+        );
         let mut lapsed = authority();
         lapsed.not_after = rcgen::date_time_ymd(2021, 1, 1);
-        assert!(matches!(signed_by(lapsed), Err(Distrust::OutOfDate(_))));
+        assert!(matches!(
+            signed_by(lapsed),
+            Err(CertificateRejection::OutOfDate(_))
+        ));
         let mut early = authority();
         early.not_before = rcgen::date_time_ymd(4000, 1, 1);
-        assert!(matches!(signed_by(early), Err(Distrust::OutOfDate(_))));
+        assert!(matches!(
+            signed_by(early),
+            Err(CertificateRejection::OutOfDate(_))
+        ));
     }
 
     #[test]

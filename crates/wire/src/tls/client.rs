@@ -12,7 +12,7 @@
 //!
 //! The certificate is checked after the handshake and before anything else is sent.
 
-use super::authorities::{Authorities, Distrust, Usage, check_name};
+use super::authorities::{Authorities, CertificateRejection, Usage, check_name};
 use super::certificate::Certificate;
 use super::parameters::TlsParameters;
 use super::signature::verify_handshake_signatures;
@@ -67,7 +67,7 @@ pub struct ClientTls {
 
 /// What remains to be done before a server is trusted.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Believed {
+pub(crate) enum TrustDecision {
     /// Nothing.
     Yes,
     /// The server must prove that it knows the password.
@@ -104,7 +104,7 @@ impl ClientTls {
     }
 
     /// Encrypts a socket whose peer waits for the handshake, and checks the server's certificate.
-    pub(crate) async fn connect(&self, socket: Socket, host: &str) -> WireResult<(Socket, Believed)> {
+    pub(crate) async fn connect(&self, socket: Socket, host: &str) -> WireResult<(Socket, TrustDecision)> {
         // The name is only sent to the server. A name that cannot be sent is omitted, as an address is.
         let name = ServerName::try_from(host.to_owned())
             .unwrap_or(ServerName::IpAddress(std::net::Ipv4Addr::UNSPECIFIED.into()));
@@ -120,22 +120,23 @@ impl ClientTls {
 }
 
 impl Trust {
-    fn check(&self, chain: &[CertificateDer<'_>], host: &str) -> Result<Believed, Distrust> {
+    fn check(&self, chain: &[CertificateDer<'_>], host: &str) -> Result<TrustDecision, CertificateRejection> {
         let now = UnixTime::now();
         match self {
-            Trust::Anyone => Ok(Believed::Yes),
+            Trust::Anyone => Ok(TrustDecision::Yes),
             Trust::Authorities(authorities, verify) => {
                 let certificate = authorities.check(chain, Usage::Server, now)?;
                 if *verify == VerifyServer::Yes {
                     check_name(&certificate, host)?;
                 }
-                Ok(Believed::Yes)
+                Ok(TrustDecision::Yes)
             }
             Trust::SystemOrProof(authorities) => match authorities.check(chain, Usage::Server, now) {
-                Ok(certificate) => check_name(&certificate, host).map(|()| Believed::Yes),
-                Err(Distrust::UnknownAuthority) => {
+                Ok(certificate) => check_name(&certificate, host).map(|()| TrustDecision::Yes),
+                Err(CertificateRejection::UnknownAuthority) => {
                     let own = chain.first().and_then(Certificate::read);
-                    own.map(Believed::IfItProves).ok_or(Distrust::UnknownAuthority)
+                    own.map(TrustDecision::IfItProves)
+                        .ok_or(CertificateRejection::UnknownAuthority)
                 }
                 Err(other) => Err(other),
             },

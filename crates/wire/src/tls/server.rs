@@ -5,7 +5,7 @@
 //! in the handshake, and an untrusted one ends the handshake. Whether an account requires a certificate is checked
 //! later. A server without authorities requests no certificates.
 
-use super::authorities::{Authorities, Distrust, Usage};
+use super::authorities::{Authorities, CertificateRejection, Usage};
 use super::certificate::Certificate;
 use super::parameters::TlsParameters;
 use super::signature::verify_handshake_signatures;
@@ -114,11 +114,11 @@ impl ClientCertVerifier for OptionalCertificateVerifier {
         match self.0.check(&chain, Usage::Client, now) {
             Ok(_) => Ok(ClientCertVerified::assertion()),
             Err(distrust) => Err(Error::InvalidCertificate(match distrust {
-                Distrust::UnknownAuthority => CertificateError::UnknownIssuer,
-                Distrust::OutOfDate(_) => CertificateError::Expired,
-                Distrust::Revoked => CertificateError::Revoked,
-                Distrust::WrongName(_) => CertificateError::NotValidForName,
-                Distrust::Other(_) => CertificateError::ApplicationVerificationFailure,
+                CertificateRejection::UnknownAuthority => CertificateError::UnknownIssuer,
+                CertificateRejection::OutOfDate(_) => CertificateError::Expired,
+                CertificateRejection::Revoked => CertificateError::Revoked,
+                CertificateRejection::WrongName(_) => CertificateError::NotValidForName,
+                CertificateRejection::Other(_) => CertificateError::ApplicationVerificationFailure,
             })),
         }
     }

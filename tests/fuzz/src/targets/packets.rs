@@ -2,12 +2,12 @@
 
 use super::Target;
 use paceline_wire::Capabilities;
-use paceline_wire::column::ColumnReceived;
+use paceline_wire::column::ReceivedColumn;
 use paceline_wire::command::Command;
 use paceline_wire::framing::PacketReader;
 use paceline_wire::handshake::{Greeting, Login, decode_authentication_switch};
-use paceline_wire::prepared::{Parameters, PreparedReceived};
-use paceline_wire::response::{OkReceived, decode_error};
+use paceline_wire::prepared::{Parameters, ReceivedPrepared};
+use paceline_wire::response::{ReceivedOk, decode_error};
 use paceline_wire::session_state::StateChange;
 use paceline_wire::tls::Certificate;
 
@@ -32,11 +32,11 @@ fn run(input: &[u8]) {
         1 => drop(Login::decode_change_user(bytes, capabilities)),
         2 => drop(Greeting::decode(bytes)),
         3 => drop(Command::parse(bytes)),
-        4 => drop(OkReceived::decode(bytes, capabilities)),
-        5 => drop(ColumnReceived::decode(bytes, capabilities)),
+        4 => drop(ReceivedOk::decode(bytes, capabilities)),
+        5 => drop(ReceivedColumn::decode(bytes, capabilities)),
         6 => drop(StateChange::decode_all(bytes)),
         7 => drop(decode_authentication_switch(bytes)),
-        8 => drop(PreparedReceived::decode(bytes)),
+        8 => drop(ReceivedPrepared::decode(bytes)),
         9 => drop(decode_error(bytes)),
         10 => {
             if let Some((count, payload)) = bytes.split_first() {

@@ -11,18 +11,22 @@ use crate::{TableDefinition, same_name};
 use paceline_syntax::definition::{AlterAction, AlterOrigin, TableConstraint};
 
 /// What IF EXISTS and its like, or their absence, make of an action on something that is not there, or there already.
-pub(super) enum Void {
+pub(super) enum ExistenceConflict {
     Note(Error),
     Fail(Error),
 }
 
 /// Whether an action finds nothing to do, or something in its way.
-pub(super) fn void_action(action: &AlterAction, origin: AlterOrigin, old: &TableDefinition) -> Option<Void> {
+pub(super) fn void_action(
+    action: &AlterAction,
+    origin: AlterOrigin,
+    old: &TableDefinition,
+) -> Option<ExistenceConflict> {
     let by = |if_exists: bool, error: Error| {
         Some(if if_exists {
-            Void::Note(error)
+            ExistenceConflict::Note(error)
         } else {
-            Void::Fail(error)
+            ExistenceConflict::Fail(error)
         })
     };
     let unknown_column = |name: &str| Error::new(ER_BAD_FIELD_ERROR, &[&name, &old.name()]);

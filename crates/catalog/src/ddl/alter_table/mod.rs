@@ -31,7 +31,7 @@ use std::sync::Arc;
 use paceline_types::error_code::*;
 
 use compatibility::{kept_checks, renames};
-use existence::{Void, void_action};
+use existence::{ExistenceConflict, void_action};
 
 use crate::ddl::column_type::resolve_collation;
 use crate::ddl::create_table::{add_constraint, checked_table_comment};
@@ -189,11 +189,11 @@ impl Planner<'_> {
         for action in by_kind {
             if let Some(error) = void_action(action, alter.origin, old) {
                 match error {
-                    Void::Note(error) => {
+                    ExistenceConflict::Note(error) => {
                         self.session.diagnostics.note(error.code(), error.message());
                         continue;
                     }
-                    Void::Fail(error) => return Err(error),
+                    ExistenceConflict::Fail(error) => return Err(error),
                 }
             }
             // A foreign key comes before an index or a check of its name.

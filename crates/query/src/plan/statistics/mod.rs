@@ -32,7 +32,7 @@ use parking_lot::Mutex;
 
 use file::StoredStatistics;
 use prefixes::PrefixGroups;
-pub(crate) use sample::Tried;
+pub(crate) use sample::SampleResult;
 use sample::{RowSample, SampleBuilder};
 
 use crate::plan::known_values::KnownValues;
@@ -441,7 +441,7 @@ impl TableStatistics {
         base: usize,
         conditions: &[&Expr],
         known: KnownValues<'_>,
-    ) -> Option<Tried> {
+    ) -> Option<SampleResult> {
         self.sample.try_conditions(definition, base, conditions, known)
     }
 }

@@ -40,7 +40,7 @@ pub(super) struct SampleBuilder {
 
 /// How conditions fared on a sample.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Tried {
+pub(crate) struct SampleResult {
     /// The part of all rows that passes.
     pub fraction: f64,
     /// How many rows of the sample passed.
@@ -115,7 +115,7 @@ impl RowSample {
         base: usize,
         conditions: &[&Expr],
         known: KnownValues<'_>,
-    ) -> Option<Tried> {
+    ) -> Option<SampleResult> {
         let schema = definition.schema();
         let columns = base..base + schema.columns().len();
         let mut used = Vec::new();
@@ -162,7 +162,7 @@ impl RowSample {
                 }
             }
         }
-        Some(Tried {
+        Some(SampleResult {
             fraction: passing / all,
             passed,
             tried: self.rows.len(),

@@ -2,7 +2,7 @@
 //! threads.
 
 use super::lane::Lane;
-use super::progress::Pushed;
+use super::progress::PushedItem;
 use super::queue::{Item, LaneQueue, Pass, Work};
 use super::shared::{Shared, Stopped};
 use super::status::GroupCounts;
@@ -94,7 +94,7 @@ impl Lanes {
         self.shared.room_for(bytes).await?;
         let gtid = work.gtid();
         let queue = self.lane(self.lane_of(gtid))?;
-        let pushed = Pushed {
+        let pushed = PushedItem {
             gtid,
             timestamp_seconds,
             received_at,

@@ -19,7 +19,7 @@ struct Entry {
 }
 
 /// Data of a transaction or a position move.
-pub(super) struct Pushed {
+pub(super) struct PushedItem {
     pub(super) gtid: Gtid,
     pub(super) timestamp_seconds: Option<u32>,
     pub(super) received_at: Option<Instant>,
@@ -42,7 +42,7 @@ pub(super) struct Progress {
 
 impl Progress {
     /// Adds an item that is to be applied.
-    pub(super) fn push(&mut self, end: SourcePosition, pushed: Pushed) -> PushNumber {
+    pub(super) fn push(&mut self, end: SourcePosition, pushed: PushedItem) -> PushNumber {
         self.pending += 1;
         self.entries.push_back(Entry {
             is_done: false,
@@ -140,8 +140,8 @@ mod tests {
         text.parse().unwrap()
     }
 
-    fn pushed(text: &str, timestamp_seconds: u32) -> Pushed {
-        Pushed {
+    fn pushed(text: &str, timestamp_seconds: u32) -> PushedItem {
+        PushedItem {
             gtid: gtid(text),
             timestamp_seconds: Some(timestamp_seconds),
             received_at: None,

@@ -1,7 +1,7 @@
 //! State shared by the threads of an applier: the queues' limit, progress, the error, and the stop flag.
 
 use super::ApplierParts;
-use super::progress::{Progress, PushNumber, Pushed};
+use super::progress::{Progress, PushNumber, PushedItem};
 use super::queue::LaneQueue;
 use super::status::{ApplierState, ApplierStatus, ApplyError};
 use crate::replica::received::SourcePosition;
@@ -78,7 +78,7 @@ impl Shared {
     }
 
     /// Records that an item is added to a queue.
-    pub(super) fn pushed(&self, end: SourcePosition, pushed: Pushed) -> PushNumber {
+    pub(super) fn pushed(&self, end: SourcePosition, pushed: PushedItem) -> PushNumber {
         self.progress.lock().push(end, pushed)
     }
 

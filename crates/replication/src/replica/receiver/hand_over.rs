@@ -3,7 +3,7 @@
 use super::stream::{Passed, Stream};
 use super::{End, PASSED_FOR, log_move};
 use crate::replica::received::{Received, SourcePosition};
-use crate::replica::status::Delayed;
+use crate::replica::status::DelayedGroup;
 use paceline_binlog::mysql::MySqlGtidSet;
 use paceline_binlog::{ExecutedSetChange, PositionChange, ReplicaRecord};
 use paceline_txn::SequenceSource;
@@ -87,7 +87,7 @@ impl Stream<'_> {
         };
         let status = &self.receiver.shared.status;
         status.update(|status| {
-            status.delayed = Some(Delayed {
+            status.delayed = Some(DelayedGroup {
                 until_seconds: until,
                 executed_at_seconds,
             });

@@ -2,10 +2,10 @@
 
 use super::choice::{Choice, claim, is_at_or_behind, skips};
 use super::{BATCH_EVENTS_MAX, End, Never, PASSED_FOR, Progress, Receiver};
-use crate::replica::assemble::{Assembled, AssembledGroup, Assembler, GtidSupply};
+use crate::replica::assemble::{AssembledGroup, Assembler, AssemblyResult, GtidSupply};
 use crate::replica::definition::UseGtid;
 use crate::replica::error::SourceError;
-use crate::replica::group_filter::{Filtered, filter_group};
+use crate::replica::group_filter::{FilterResult, filter_group};
 use crate::replica::options::ReplicaOptions;
 use crate::replica::received::{Received, ReceivedGroup, SourcePosition};
 use crate::replica::source::{SentEvent, Source, StartAt};
@@ -140,36 +140,36 @@ impl<'a> Stream<'a> {
         self.received_bytes += event.bytes.len() as u64;
         let assembled = assembler.take(event.bytes)?;
         match assembled {
-            Assembled::Nothing => {}
-            Assembled::Group(group) => {
+            AssemblyResult::Nothing => {}
+            AssemblyResult::Group(group) => {
                 self.progress.supply = assembler.supply.last;
                 self.take_group(group).await?;
             }
-            Assembled::Heartbeat => {
+            AssemblyResult::Heartbeat => {
                 self.receiver
                     .shared
                     .status
                     .update(|status| status.heartbeats += 1);
                 self.reach(assembler.place()).await?;
             }
-            Assembled::Place => {
+            AssemblyResult::Place => {
                 if !assembler.is_inside_group() {
                     self.reach(assembler.place()).await?;
                 }
             }
-            Assembled::Passed(gtids) => {
+            AssemblyResult::Passed(gtids) => {
                 for gtid in gtids {
                     self.pass(gtid, SequenceSource::Primary, assembler.place().clone());
                 }
             }
-            Assembled::Executed(gtids) => {
+            AssemblyResult::Executed(gtids) => {
                 // In the middle of a file the set before is unknown. At the start of the next file it is known.
                 if self.progress.executed.is_none() {
                     self.begin_with(gtids).await?;
                 }
             }
-            Assembled::Restarted => self.push(Received::PrimaryRestarted).await?,
-            Assembled::UntilReached => {
+            AssemblyResult::Restarted => self.push(Received::PrimaryRestarted).await?,
+            AssemblyResult::UntilReached => {
                 self.show(assembler);
                 return Err(self.end_at_until(End::UntilReached).await);
             }
@@ -278,13 +278,13 @@ impl<'a> Stream<'a> {
                 )
             })?;
         let group = match filtered {
-            Filtered::Nothing => {
+            FilterResult::Nothing => {
                 self.note_gtid(gtid);
                 self.pass(gtid, received.numbers, received.end);
                 return Ok(());
             }
             // Filtered transactions are not counted: the counter is meant for the transaction that cannot be applied.
-            Filtered::Whole | Filtered::Part(_)
+            FilterResult::Whole | FilterResult::Part(_)
                 if skips(&self.receiver.shared.skip_events, &received.group) =>
             {
                 self.note_gtid(gtid);
@@ -293,8 +293,8 @@ impl<'a> Stream<'a> {
                 self.hand_on_passed().await?;
                 return self.wait_applied().await;
             }
-            Filtered::Whole => received.group,
-            Filtered::Part(part) => part,
+            FilterResult::Whole => received.group,
+            FilterResult::Part(part) => part,
         };
         self.delay(received.timestamp).await?;
         // Skipped transactions of this domain precede it and need no separate position move.
