@@ -41,7 +41,7 @@ pub struct ReplicaState {
     pub sources: BTreeMap<Arc<str>, SourcePosition>,
     /// MySQL's GTIDs that each connection has replicated, if known. Connections to MariaDB have none.
     pub executed: BTreeMap<Arc<str>, MySqlGtidSet>,
-    /// What `CHANGE MASTER` has set for each connection, opaque to this crate.
+    /// The settings of `CHANGE MASTER` for each connection, opaque to this crate.
     pub definitions: BTreeMap<Arc<str>, Arc<[u8]>>,
     /// Which server's history the log contains.
     pub log_origin: LogOrigin,

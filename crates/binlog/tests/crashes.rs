@@ -13,7 +13,7 @@ use std::path::Path;
 use std::sync::Arc;
 use support::*;
 
-/// What the log has promised to its users.
+/// The promises that the log has made to its users.
 #[derive(Debug, Default, Clone)]
 struct Promises {
     /// All transactions that were appended since the last reset, in order.

@@ -165,7 +165,7 @@ fn transactions_and_positions_are_found_with_and_without_gtid_indexes() {
         assert_eq!(log.find(support::gtid(0, 1, 1)).unwrap(), None);
         assert_eq!(log.find(support::gtid(0, 1, 1000)).unwrap(), None);
         assert_eq!(log.find(support::gtid(7, 1, 1)).unwrap(), None);
-        // One domain is far behind.
+        // The position of one domain is old.
         let behind: GtidPosition = "0-1-300,1-1-298,2-1-5".parse().unwrap();
         assert_eq!(
             log.locate(&behind).unwrap(),

@@ -35,6 +35,14 @@ pub enum Kind<'t> {
     Unparsed(Cow<'t, str>),
 }
 
+/// How a value is written in one line.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Style {
+    Loose,
+    Compact,
+    Normalized,
+}
+
 impl<'t> Node<'t> {
     /// Creates a value that is not part of a text.
     pub fn new(kind: Kind<'t>) -> Node<'t> {
@@ -62,9 +70,29 @@ impl<'t> Node<'t> {
 
     /// Appends the value as MariaDB prints changed documents: with a space after commas and colons.
     pub fn write_loose(&self, out: &mut String) {
+        self.write(Style::Loose, out);
+    }
+
+    /// Appends the value without any blanks.
+    pub fn write_compact(&self, out: &mut String) {
+        self.write(Style::Compact, out);
+    }
+
+    /// Appends it in the form that all documents of equal contents have: keys in the order of their bytes, numbers with
+    /// one digit before the point.
+    pub fn write_normalized(&self, out: &mut String) {
+        self.write(Style::Normalized, out);
+    }
+
+    fn write(&self, style: Style, out: &mut String) {
+        let (comma, colon) = match style {
+            Style::Loose => (", ", ": "),
+            Style::Compact | Style::Normalized => (",", ":"),
+        };
         match &self.kind {
             Kind::Null => out.push_str("null"),
             Kind::Boolean(truth) => out.push_str(if *truth { "true" } else { "false" }),
+            Kind::Number(text) if style == Style::Normalized => out.push_str(&normalized_number(text)),
             Kind::Number(text) => out.push_str(text),
             Kind::Unparsed(text) => out.push_str(text),
             Kind::String(text) => append_quoted(text, out),
@@ -72,86 +100,28 @@ impl<'t> Node<'t> {
                 out.push('[');
                 for (index, item) in items.iter().enumerate() {
                     if index > 0 {
-                        out.push_str(", ");
+                        out.push_str(comma);
                     }
-                    item.write_loose(out);
+                    item.write(style, out);
                 }
                 out.push(']');
             }
             Kind::Object(members) => {
+                let mut members: Vec<_> = members.iter().collect();
+                if style == Style::Normalized {
+                    members.sort_by(|(one, _), (other, _)| one.cmp(other));
+                }
                 out.push('{');
-                for (index, (key, value)) in members.iter().enumerate() {
+                for (index, (key, value)) in members.into_iter().enumerate() {
                     if index > 0 {
-                        out.push_str(", ");
+                        out.push_str(comma);
                     }
                     append_quoted(key, out);
-                    out.push_str(": ");
-                    value.write_loose(out);
+                    out.push_str(colon);
+                    value.write(style, out);
                 }
                 out.push('}');
             }
-        }
-    }
-
-    /// Appends the value without any blanks.
-    pub fn write_compact(&self, out: &mut String) {
-        match &self.kind {
-            Kind::Array(items) => {
-                out.push('[');
-                for (index, item) in items.iter().enumerate() {
-                    if index > 0 {
-                        out.push(',');
-                    }
-                    item.write_compact(out);
-                }
-                out.push(']');
-            }
-            Kind::Object(members) => {
-                out.push('{');
-                for (index, (key, value)) in members.iter().enumerate() {
-                    if index > 0 {
-                        out.push(',');
-                    }
-                    append_quoted(key, out);
-                    out.push(':');
-                    value.write_compact(out);
-                }
-                out.push('}');
-            }
-            _ => self.write_loose(out),
-        }
-    }
-
-    /// Appends it in the form that all documents of equal contents have: keys in the order of their bytes, numbers with
-    /// one digit before the point.
-    pub fn write_normalized(&self, out: &mut String) {
-        match &self.kind {
-            Kind::Array(items) => {
-                out.push('[');
-                for (index, item) in items.iter().enumerate() {
-                    if index > 0 {
-                        out.push(',');
-                    }
-                    item.write_normalized(out);
-                }
-                out.push(']');
-            }
-            Kind::Object(members) => {
-                let mut sorted: Vec<_> = members.iter().collect();
-                sorted.sort_by(|(one, _), (other, _)| one.cmp(other));
-                out.push('{');
-                for (index, (key, value)) in sorted.into_iter().enumerate() {
-                    if index > 0 {
-                        out.push(',');
-                    }
-                    append_quoted(key, out);
-                    out.push(':');
-                    value.write_normalized(out);
-                }
-                out.push('}');
-            }
-            Kind::Number(text) => out.push_str(&normalized_number(text)),
-            _ => self.write_loose(out),
         }
     }
 

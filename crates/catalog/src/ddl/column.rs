@@ -110,9 +110,9 @@ fn is_null(default: &DefaultSpec) -> bool {
     matches!(expr.without_parentheses(), Expr::Literal(Literal::Null))
 }
 
-/// What TIMESTAMP columns get that say nothing of it, under `explicit_defaults_for_timestamp=OFF`: the table's first
-/// one the statement's time, at each change of the row too, and the others that the statement defines zero. `columns`
-/// are the table's, in order, and whether the statement defines them.
+/// Gives TIMESTAMP columns without a default the implicit one of `explicit_defaults_for_timestamp=OFF`: the current
+/// time, also ON UPDATE, if it is the table's first TIMESTAMP column, and zero for others that the statement defines.
+/// `columns` are the table's, in order, and whether the statement defines them.
 ///
 /// # Errors
 /// 1067 if zero is no date under `sql_mode`.

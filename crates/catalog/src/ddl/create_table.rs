@@ -441,7 +441,7 @@ fn has_row_key(description: &TableDescription) -> bool {
     })
 }
 
-/// What a table is completed for.
+/// The statement that completes a table's definition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Occasion {
     /// CREATE TABLE.

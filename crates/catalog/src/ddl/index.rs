@@ -353,8 +353,9 @@ fn unused_name(column: &str, taken: &[String]) -> String {
         .expect("some number is free")
 }
 
-/// MariaDB's order (`sort_keys`, `sql/sql_table.cc`): the primary key, unique indexes without nullable columns, those
-/// with, the rest; among unique ones those with prefixes last, and behind them those of hashes.
+/// MariaDB's order (`sort_keys`, `sql/sql_table.cc`): the primary key, unique indexes without nullable columns, unique
+/// indexes with nullable columns, the rest. Among unique indexes, those with prefixes follow the others, and hash
+/// indexes come last.
 pub fn sort_indexes(indexes: &mut [IndexDefinition], columns: &[ColumnDefinition]) {
     indexes.sort_by_key(|index| {
         let nullable = index.parts.iter().any(|part| columns[part.column].nullable);

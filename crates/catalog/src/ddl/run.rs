@@ -121,8 +121,8 @@ pub fn temporary_renames(
     Ok(temporary)
 }
 
-/// What a statement must lock exclusively before it is prepared, sorted, so that no two statements wait for each other.
-/// Temporary tables are nobody else's.
+/// The objects that a statement must lock exclusively before it is prepared, sorted, so that no two statements
+/// deadlock. Temporary tables need no lock: no other session sees them.
 ///
 /// # Errors
 /// 1046.

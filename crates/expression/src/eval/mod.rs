@@ -431,28 +431,8 @@ impl Expr {
                 }
                 compare_with(*op, by, &left, &right, context)?
             }
-            ExprKind::And(operands) => {
-                let mut result = Some(true);
-                for operand in operands {
-                    match operand.condition_in(frame, context)? {
-                        Some(false) => return Ok(Some(false)),
-                        None => result = None,
-                        Some(true) => {}
-                    }
-                }
-                result
-            }
-            ExprKind::Or(operands) => {
-                let mut result = Some(false);
-                for operand in operands {
-                    match operand.condition_in(frame, context)? {
-                        Some(true) => return Ok(Some(true)),
-                        None => result = None,
-                        Some(false) => {}
-                    }
-                }
-                result
-            }
+            ExprKind::And(operands) => decide(operands, false, frame, context)?,
+            ExprKind::Or(operands) => decide(operands, true, frame, context)?,
             ExprKind::Xor(operands) => {
                 match (
                     operands[0].truth_in(frame, context)?,
@@ -544,6 +524,26 @@ impl Expr {
             }
         })
     }
+}
+
+/// The truth of AND and OR. The first operand with the value `decisive`, false for AND and true for OR, decides it, and
+/// the operands after it are not evaluated.
+#[inline]
+fn decide<'a>(
+    operands: &'a [Expr],
+    decisive: bool,
+    frame: &Frame<'a>,
+    context: &mut EvalContext<'_>,
+) -> Result<Option<bool>> {
+    let mut result = Some(!decisive);
+    for operand in operands {
+        match operand.condition_in(frame, context)? {
+            Some(truth) if truth == decisive => return Ok(Some(decisive)),
+            Some(_) => {}
+            None => result = None,
+        }
+    }
+    Ok(result)
 }
 
 /// Converts a value as a comparison does, for what that says.

@@ -17,8 +17,8 @@ use super::temporary_key;
 use super::window::WindowRows;
 use crate::error::Result;
 use crate::plan::tree::{
-    JoinKind, JoinStep, Limit, QueryBody, QueryPlan, RecursivePlan, SelectPlan, SetOperation, SetPlan,
-    SortItem, SortKey, StepSource, ValuesPlan,
+    JoinKind, JoinStep, Limit, OuterReference, QueryBody, QueryPlan, RecursivePlan, SelectPlan, SetOperation,
+    SetPlan, SortItem, SortKey, StepSource, ValuesPlan,
 };
 use paceline_expression::{Expr, ExprKind, ExprType};
 
@@ -184,6 +184,15 @@ pub(super) fn allowed<'p>(
     Ok(plan)
 }
 
+/// A row of `slot_count` slots that are NULL, but for those that take the outer query's values.
+fn row_with_outer(slot_count: usize, references: &[OuterReference], outer: &[Value]) -> Vec<Value> {
+    let mut row = vec![Value::Null; slot_count];
+    for reference in references {
+        row[reference.to] = outer[reference.from].clone();
+    }
+    row
+}
+
 fn run_select(
     exec: &mut Exec<'_, '_>,
     plan: &SelectPlan,
@@ -191,10 +200,7 @@ fn run_select(
     outer: &[Value],
     consumer: Consumer<'_>,
 ) -> Result<Option<u64>> {
-    let mut row = vec![Value::Null; plan.slot_count];
-    for reference in &plan.outer {
-        row[reference.to] = outer[reference.from].clone();
-    }
+    let mut row = row_with_outer(plan.slot_count, &plan.outer, outer);
     let plan = allowed(exec, plan, &row)?;
     let window = Window::new(exec, &plan.limit)?;
     if window.count == 0 && !plan.count_found_rows {
@@ -483,10 +489,7 @@ fn run_values(
     outer: &[Value],
     consumer: Consumer<'_>,
 ) -> Result<Option<u64>> {
-    let mut row = vec![Value::Null; plan.slot_count];
-    for reference in &plan.outer {
-        row[reference.to] = outer[reference.from].clone();
-    }
+    let row = row_with_outer(plan.slot_count, &plan.outer, outer);
     let arrangement = Arrangement {
         order: &plan.order,
         limit: &plan.limit,

@@ -218,16 +218,6 @@ impl Query {
             lock: None,
         }
     }
-
-    /// A query of one SELECT and nothing else.
-    pub fn of_select(select: Select) -> Self {
-        Self::of_body(QueryBody::Select(Box::new(select)))
-    }
-
-    /// Whether it is a body and nothing else.
-    pub fn is_bare(&self) -> bool {
-        self.with.is_none() && self.order_by.is_empty() && self.limit.is_none() && self.lock.is_none()
-    }
 }
 
 impl SelectItem {

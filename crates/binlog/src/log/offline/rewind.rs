@@ -4,7 +4,7 @@
 //! without them, and when the old primary returns, these transactions conflict with what was written in the meantime.
 //! If its tables do not hold them (a transaction reaches the tables only after it is acknowledged, and most of the
 //! recent changes are only in memory), cutting the log before the first such transaction turns the server into one
-//! that merely lags behind.
+//! that only lags.
 //!
 //! ```text
 //!   bin.rewind     ./bin.000007 48211 9 12       the last file and its new end; the highest number and ordinal that were in use

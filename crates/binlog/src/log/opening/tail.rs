@@ -26,7 +26,7 @@ pub(in crate::log) enum TailState {
     None,
 }
 
-/// What is at the place where reading ended.
+/// Why reading ended where it did.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum ReadEnd {
     /// The end of the file.

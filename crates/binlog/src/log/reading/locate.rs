@@ -28,7 +28,7 @@ impl Log {
     pub fn locate(&self, position: &GtidPosition) -> Result<LogPosition> {
         let inner = &self.inner;
         let files: Vec<Arc<FileEntry>> = inner.files.read().clone();
-        // From the newest to the oldest, as a replica that asks is usually not far behind.
+        // Newest first: most replicas that ask lag by little.
         let file = files
             .iter()
             .rev()

@@ -37,9 +37,9 @@ pub(in crate::ddl) fn new_keys(statement: &DdlStatement) -> Vec<&ForeignKeySpec>
     }
 }
 
-/// What a statement must lock besides [`ddl_objects`](crate::ddl::ddl_objects), and behind them, before it is prepared:
-/// databases, each with a name that it may give to foreign keys there, or with what such names begin with. Sorted, so
-/// that no two statements wait for each other.
+/// The foreign key names that a statement must lock before it is prepared, after it has locked the
+/// [`ddl_objects`](crate::ddl::ddl_objects). Each is a database with a name that the statement may give to a foreign
+/// key there, or with the prefix of such names. Sorted, so that no two statements deadlock.
 pub fn foreign_key_names(
     statement: &DdlStatement,
     catalog: &Catalog,

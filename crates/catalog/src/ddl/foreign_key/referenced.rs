@@ -1,5 +1,5 @@
-//! What foreign keys forbid to statements about the tables that they refer to, and what follows for them from those
-//! that are allowed.
+//! Statements that change a referenced table: which of them its foreign keys forbid, and how the others change the
+//! foreign keys.
 
 use paceline_types::error_code::*;
 
