@@ -44,7 +44,7 @@ pub use key::{
 pub use memory_engine::{MemoryConfig, MemoryEngine};
 pub use rocksdb_engine::{RocksDbConfig, RocksDbEngine};
 pub use schema::{
-    CheckedIndex, Clustered, ColumnSchema, EntryKind, EntryReader, HiddenIndexes, IndexKind, IndexMismatch,
+    CheckedIndex, RowPlacement, ColumnSchema, EntryKind, EntryReader, HiddenIndexes, IndexKind, IndexMismatch,
     IndexSchema, KeyPart, Row, RowReader, TableCheck, TableSchema,
 };
 pub use snapshot::{StorageSnapshot, StoredValue};

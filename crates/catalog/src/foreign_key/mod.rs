@@ -55,7 +55,7 @@ use std::collections::HashMap;
 use std::fmt::Write;
 use std::sync::Arc;
 
-use paceline_storage::Clustered;
+use paceline_storage::RowPlacement;
 use paceline_types::Value;
 
 use crate::ddl::quote_identifier;
@@ -163,7 +163,7 @@ impl ResolvedKey {
             .iter()
             .map(|part| part.column)
             .collect();
-        if let Clustered::Key(index) = schema.clustered() {
+        if let RowPlacement::Key(index) = schema.clustered() {
             columns.extend(schema.indexes()[index].parts.iter().map(|part| part.column));
         }
         let (before, after) = (schema.image(before), schema.image(after));

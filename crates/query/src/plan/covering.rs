@@ -11,7 +11,7 @@
 //!                               └ looked for ┘     └ read from the entry ┘
 //! ```
 
-use paceline_types::key_reader::tells_value;
+use paceline_types::key_reader::determines_value;
 
 use super::keys::TableInfo;
 use super::range::{ColumnTest, RangeCondition};
@@ -290,7 +290,7 @@ fn equalities(definition: &TableDefinition, index: usize, access: &TableAccess) 
             _ => None,
         };
         let data_type = &definition.columns()[part.column].data_type;
-        let is_exact = tells_value(data_type)
+        let is_exact = determines_value(data_type)
             || (data_type.is_text() && !matches!(data_type, paceline_types::DataType::Json));
         match equality {
             Some((by, value)) if part.prefix_length.is_none() && is_exact => found.push((
