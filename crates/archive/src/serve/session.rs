@@ -13,8 +13,8 @@ use paceline_txn::InterruptReason;
 use paceline_types::error_code::*;
 use paceline_wire::authentication::{NATIVE_PASSWORD, NativePassword, Scramble};
 use paceline_wire::command::Command;
-use paceline_wire::handshake::{Greeting, Login, encode_authentication_switch, is_tls_request};
-use paceline_wire::response::{Ok as OkPacket, OkKind, Status, write_eof, write_error};
+use paceline_wire::handshake::{Greeting, HandshakeResponse, encode_authentication_switch, is_tls_request};
+use paceline_wire::response::{OkPacket, OkKind, Status, write_eof, write_error};
 use paceline_wire::socket::Socket;
 use paceline_wire::tls::proof::proof;
 use paceline_wire::{Capabilities, PacketReader, PacketWriter, WireError, WireResult};
@@ -129,7 +129,7 @@ impl Session {
             self.socket = tls.accept(self.socket.take(), early).await?;
             self.read_answer().await?;
         }
-        let login = Login::decode(self.reader.payload())?;
+        let login = HandshakeResponse::decode(self.reader.payload())?;
         self.capabilities = login.capabilities & Capabilities::SERVER;
         self.authenticate(login, scramble).await?;
         if self.phase == Phase::Commands && self.capabilities.has(Capabilities::COMPRESS) {
@@ -139,7 +139,7 @@ impl Session {
         Ok(())
     }
 
-    async fn authenticate(&mut self, login: Login, scramble: Scramble) -> WireResult<()> {
+    async fn authenticate(&mut self, login: HandshakeResponse, scramble: Scramble) -> WireResult<()> {
         let mut answer = login.answer;
         if login
             .plugin

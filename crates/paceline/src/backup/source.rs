@@ -32,7 +32,7 @@ pub struct Access {
     pub defaults_file: Option<PathBuf>,
     /// A server that falls silent.
     #[command(flatten)]
-    pub patience: SilenceLimit,
+    pub silence_limit: SilenceLimit,
     /// TLS.
     #[command(flatten)]
     pub tls: TlsOptions,
@@ -67,7 +67,7 @@ impl Access {
                 .or_else(|| environment("MYSQL_PWD"))
                 .unwrap_or_default(),
             tls: tls.client().map_err(|error| Error::Usage(error.to_string()))?,
-            patience: self.patience.limit(),
+            idle_timeout: self.silence_limit.limit(),
             ..ConnectOptions::default()
         })
     }

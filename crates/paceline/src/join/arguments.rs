@@ -52,7 +52,7 @@ pub struct Options {
     pub prepare_only: bool,
     /// A primary that falls silent.
     #[command(flatten)]
-    pub patience: SilenceLimit,
+    pub silence_limit: SilenceLimit,
     /// Of all connections to the primary, now and later.
     #[command(flatten)]
     pub tls: MasterTlsOptions,
@@ -72,7 +72,7 @@ impl Options {
             user: user.to_owned(),
             password: password.to_owned(),
             tls,
-            patience: self.patience.limit(),
+            idle_timeout: self.silence_limit.limit(),
             ..ConnectOptions::default()
         })
     }

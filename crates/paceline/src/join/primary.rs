@@ -223,8 +223,8 @@ impl Primary {
             ))
             .await?;
         // Each stage may wait for its lock.
-        let waits = options.patience.and(options.lock_timeout.into());
-        session.client.set_patience(waits);
+        let waits = options.silence_limit.and(options.lock_timeout.into());
+        session.client.set_idle_timeout(waits);
         stage(session, "START", options).await?;
         stage(session, "BLOCK_DDL", options).await?;
         let schema = Schema::read(session, choice).await?;
@@ -243,7 +243,7 @@ impl Primary {
             .row("SELECT @@GLOBAL.gtid_binlog_pos, @@GLOBAL.gtid_binlog_state")
             .await?;
         stage(session, "END", options).await?;
-        session.client.set_patience(options.patience.limit());
+        session.client.set_idle_timeout(options.silence_limit.limit());
         Ok(Snapshot {
             state: position.pop().unwrap_or_default(),
             position: position.pop().unwrap_or_default(),

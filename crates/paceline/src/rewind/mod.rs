@@ -58,7 +58,7 @@ pub struct Options {
     password: String,
     /// A server that falls silent.
     #[command(flatten)]
-    patience: SilenceLimit,
+    silence_limit: SilenceLimit,
     /// TLS.
     #[command(flatten)]
     tls: TlsOptions,
@@ -198,8 +198,8 @@ fn purged(options: &Options) -> Error {
 /// Returns the successor's `gtid_binlog_state`.
 fn ask(options: &Options) -> Result<GtidState> {
     const STATE: &str = "SELECT @@GLOBAL.gtid_binlog_state";
-    let patience = options.patience.limit();
-    let account = account(&options.user, &options.password, &options.tls, patience);
+    let idle_timeout = options.silence_limit.limit();
+    let account = account(&options.user, &options.password, &options.tls, idle_timeout);
     let account = account.map_err(|error| Error::Tls(error.to_string()))?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| Error::Directory(error.to_string()))?;
