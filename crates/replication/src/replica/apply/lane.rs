@@ -12,7 +12,7 @@ use super::statements::{LoadedFile, ReplicatedStatement, StatementContext, State
 use super::worker::{Pool, Worker};
 use super::{KeptPosition, ParallelMode};
 use crate::replica::received::{ReceivedGroup, SourcePosition};
-use paceline_apply::makes_table;
+use paceline_apply::is_create_table;
 use paceline_apply::replicated::{
     Failure, GroupKind, MappedTables, ReplicatedRows, RowApplier, RowMapping, group_kind,
 };
@@ -518,7 +518,7 @@ impl Lane {
                         continue;
                     }
                     let statement = context.of(&query, &header);
-                    let execute = || match has_rows && makes_table(&query) {
+                    let execute = || match has_rows && is_create_table(&query) {
                         true => runner.make_table(&statement),
                         false => runner.statement(&statement),
                     };
