@@ -42,8 +42,8 @@ type RowChange = (Arc<TableSchema>, Option<Box<[u8]>>, Option<Box<[u8]>>);
 /// `bytes_max` bytes of log are held in memory.
 ///
 /// # Errors
-/// [`Error::NotInLog`], [`Error::UndoTooLarge`]; [`Error::Log`] with `Purged` if a transaction that must be undone is in
-/// no log file any more.
+/// [`Error::NotInLog`], [`Error::UndoTooLarge`]; [`Error::Log`] with `Purged` if a transaction that must be undone is
+/// in no log file any more.
 pub fn undo_to(
     log: &Log,
     snapshot: &StorageSnapshot,

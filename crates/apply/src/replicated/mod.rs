@@ -18,8 +18,8 @@
 //!
 //! [`table`]: finds the table, and compares its columns with ours. [`keys`]: the keys that a row touches. [`change`]:
 //! rows in our own layout. [`partial_rows`]: rows in other layouts, converted to ours. [`convert`]: type conversions.
-//! [`legacy_columns`]: column formats that our tables do not use. [`events`]: the rows events of a transaction. [`group`]: a
-//! whole transaction. [`failure`]: errors, in MariaDB's words.
+//! [`legacy_columns`]: column formats that our tables do not use. [`events`]: the rows events of a transaction.
+//! [`group`]: a whole transaction. [`failure`]: errors, in MariaDB's words.
 
 mod change;
 mod convert;

@@ -12,7 +12,7 @@
 use super::input::Input;
 use crate::binlog::error::{Error, Result};
 use paceline_archive::disk::names::without_form;
-use paceline_archive::stored::{StoredFiles, names_in, open_local};
+use paceline_archive::stored_files::{StoredFiles, names_in, open_local};
 use std::fs::File;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
