@@ -223,7 +223,7 @@ impl RetentionTask {
         }
         let object = format!("{}{COMPRESSED}", file.name);
         let path = with_suffix(&self.directory.join(&file.name), COMPRESSED);
-        match storage.look(&object).await {
+        match storage.describe(&object).await {
             Ok(found) if found.length == bytes => {
                 if !has_same_ends(storage, &object, &path, bytes).await? {
                     let place = storage.place().to_owned();

@@ -27,7 +27,7 @@ use paceline_server::data_directory::DataDirectory;
 use paceline_server::incomplete_directory::refuse_incomplete_directory;
 use paceline_storage::{Storage, StorageConfig};
 use paceline_types::{LogPosition, ServerId};
-use saved_tail::{Kept, keep};
+use saved_tail::{SavedTail, save};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -183,9 +183,9 @@ fn rewind(options: &Options) -> Result<String> {
         report += "nothing was changed (--dry-run)\n";
         return Ok(report);
     }
-    let kept = keep(&log, &first, directory)?;
+    let saved = save(&log, &first, directory)?;
     log.rewind(&first)?;
-    report += &afterwards(state, &kept, first.start.offset());
+    report += &afterwards(state, &saved, first.start.offset());
     Ok(report)
 }
 
@@ -280,8 +280,8 @@ impl Names {
 }
 
 /// Returns a text about the result and the next steps.
-fn afterwards(state: &GtidState, kept: &Kept, offset: u64) -> String {
-    let files: Vec<String> = kept.files.iter().map(|file| file.display().to_string()).collect();
+fn afterwards(state: &GtidState, saved: &SavedTail, offset: u64) -> String {
+    let files: Vec<String> = saved.files.iter().map(|file| file.display().to_string()).collect();
     let position = match state.is_empty() {
         true => "the beginning".to_owned(),
         false => state.position().to_string(),
