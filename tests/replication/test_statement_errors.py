@@ -96,7 +96,7 @@ def test_what_was_interrupted_is_not_executed(pair):
         thread.join()
     assert failed == [1317]
     number, text = stopped(replica)
-    assert number == 1317 and text.startswith("Query partially completed on the master (error on master: 1317) and was aborted. There is a rng"), text
+    assert number == 1317 and text.startswith("Query partially completed on the master (error on master: 1317) and was aborted. There is a chance"), text
     assert replica.query("select count(*) from d.t where a > 100000") == ((0,),)
     skip_one(replica)
     primary.query("insert into d.t values (5000, 5000)")

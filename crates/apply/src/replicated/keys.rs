@@ -18,7 +18,7 @@ use super::failure::Failure;
 use super::partial_rows::{ImageColumns, key_of};
 use super::table::MappedTable;
 use paceline_binlog::event::{RowsEvent, RowsFlags, RowsKind};
-use paceline_catalog::foreign_key::Changed;
+use paceline_catalog::foreign_key::RowFate;
 use paceline_storage::RowPlacement;
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -88,8 +88,8 @@ fn may_trigger(event: &RowsEvent<'_>, table: &MappedTable) -> bool {
     match event.kind {
         _ if has_rows_of_actions => false,
         RowsKind::Write => false,
-        RowsKind::Delete => foreign_keys.acts_on(table.definition(), Changed::Deleted),
-        RowsKind::Update => foreign_keys.acts_on(table.definition(), Changed::Updated),
+        RowsKind::Delete => foreign_keys.acts_on(table.definition(), RowFate::Deleted),
+        RowsKind::Update => foreign_keys.acts_on(table.definition(), RowFate::Updated),
     }
 }
 

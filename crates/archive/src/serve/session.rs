@@ -6,7 +6,7 @@ use super::variables::SessionState;
 use crate::archive::{Archive, version};
 use paceline_binlog::GtidPosition;
 use paceline_replication::primary::{
-    DumpRequest, Ended, Host, Link, MarkedForSkip, Registered, Registration,
+    DumpRequest, StreamEnd, Host, Link, MarkedForSkip, RegistrationState, Registration,
 };
 use paceline_syntax::Error;
 use paceline_txn::InterruptReason;
@@ -273,11 +273,11 @@ impl Session {
             write_timeout: WRITE_TIMEOUT,
         };
         match archive.primary.serve(link, &request, host).await {
-            Ended::AtEnd => {
+            StreamEnd::AtEnd => {
                 write_eof(&mut self.writer, 0, Status::AUTOCOMMIT);
                 Ok(())
             }
-            Ended::Refused(refusal) => {
+            StreamEnd::Refused(refusal) => {
                 tracing::warn!(
                     "connection {}: the replica with server id {} is not served: {refusal}",
                     self.client.id,
@@ -286,7 +286,7 @@ impl Session {
                 self.write_error(&Error::with_message(refusal.code(), refusal.to_string()));
                 Ok(())
             }
-            Ended::Gone(error) => Err(error),
+            StreamEnd::Gone(error) => Err(error),
         }
     }
 
@@ -295,8 +295,8 @@ impl Session {
             return Err(Error::new(ER_UNKNOWN_ERROR, &[]));
         };
         let registered = match self.archive.primary.replicas().registration(self.client.id) {
-            Some(registration) => Registered::As(registration.server_id),
-            None => Registered::No,
+            Some(registration) => RegistrationState::As(registration.server_id),
+            None => RegistrationState::No,
         };
         let marked = match self.state.skips_marked {
             true => MarkedForSkip::LeftOut,

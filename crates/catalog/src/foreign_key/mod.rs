@@ -78,7 +78,7 @@ pub struct Changes {
 
 /// What became of a row that others refer to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Changed {
+pub enum RowFate {
     /// It is gone.
     Deleted,
     /// It has other values.
@@ -368,10 +368,10 @@ impl ForeignKeys {
     }
 
     /// Whether other rows may change when a row of this table does.
-    pub fn acts_on(&self, table: &TableDefinition, changed: Changed) -> bool {
+    pub fn acts_on(&self, table: &TableDefinition, changed: RowFate) -> bool {
         let acts = |key: &Arc<ResolvedKey>| match changed {
-            Changed::Deleted => key.key.on_delete.is_action(),
-            Changed::Updated => key.key.on_update.is_action(),
+            RowFate::Deleted => key.key.on_delete.is_action(),
+            RowFate::Updated => key.key.on_update.is_action(),
         };
         self.of(table).is_some_and(|keys| keys.referring.iter().any(acts))
     }

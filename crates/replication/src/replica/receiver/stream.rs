@@ -7,7 +7,7 @@ use crate::replica::definition::UseGtid;
 use crate::replica::error::SourceError;
 use crate::replica::group_filter::{FilterResult, filter_group};
 use crate::replica::options::ReplicaOptions;
-use crate::replica::received::{Received, ReceivedGroup, SourcePosition};
+use crate::replica::received::{ReceivedItem, ReceivedGroup, SourcePosition};
 use crate::replica::source::{SentEvent, Source, StartAt};
 use crate::replica::until::Until;
 use paceline_binlog::group::LARGE_GROUP_BYTES;
@@ -20,7 +20,7 @@ use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
 /// A transaction that only moves the position.
-pub(super) struct Passed {
+pub(super) struct PositionMove {
     pub(super) gtid: Gtid,
     pub(super) numbers: SequenceSource,
     /// End in the primary's log.
@@ -35,7 +35,7 @@ pub(super) struct Stream<'a> {
     pub(super) by_place: bool,
     pub(super) progress: &'a mut Progress,
     /// For each domain the last skipped transaction that is not passed on yet, in the order of the primary's log.
-    pub(super) passed: Vec<Passed>,
+    pub(super) passed: Vec<PositionMove>,
     pub(super) passed_since: Option<Instant>,
     /// Semi-sync: positions for which the primary expects an acknowledgement, and the number of items passed to the
     /// applier before them. All of these must be done, in every domain, because an acknowledgement covers everything
@@ -168,7 +168,7 @@ impl<'a> Stream<'a> {
                     self.begin_with(gtids).await?;
                 }
             }
-            AssemblyResult::Restarted => self.push(Received::PrimaryRestarted).await?,
+            AssemblyResult::Restarted => self.push(ReceivedItem::PrimaryRestarted).await?,
             AssemblyResult::UntilReached => {
                 self.show(assembler);
                 return Err(self.end_at_until(End::UntilReached).await);
@@ -306,7 +306,7 @@ impl<'a> Stream<'a> {
             self.hand_on_passed().await?;
         }
         let executed = self.progress.executed_since.take();
-        self.push(Received::Group(ReceivedGroup {
+        self.push(ReceivedItem::Group(ReceivedGroup {
             group,
             format: received.format,
             source_end: received.end.clone(),
