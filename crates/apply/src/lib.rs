@@ -31,7 +31,7 @@ pub mod replicated;
 pub use catalog_definitions::CatalogDefinitions;
 pub use definitions::{DdlEffect, DdlError, Definitions, LoggedDdl, ReplayTable};
 pub use error::{Error, Result};
-pub use group::{GroupContents, CurrentRows, GroupApplier, MemoryTables, is_create_table};
+pub use group::{CurrentRows, GroupApplier, GroupContents, MemoryTables, is_create_table};
 pub use memory_tables::empty_memory_tables;
 pub use past_snapshot::{PastSnapshot, undo_to};
 pub use recovery::{RecoveryReport, recover};

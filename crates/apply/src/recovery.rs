@@ -25,7 +25,7 @@ use paceline_types::LogPosition;
 use crate::batch::{Batcher, with_writer};
 use crate::definitions::Definitions;
 use crate::error::{Error, Result};
-use crate::group::{GroupContents, CurrentRows, GroupApplier, MemoryTables};
+use crate::group::{CurrentRows, GroupApplier, GroupContents, MemoryTables};
 
 /// Interval between progress messages of a long recovery.
 const REPORT_EVERY: Duration = Duration::from_secs(5);

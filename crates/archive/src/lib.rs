@@ -53,17 +53,17 @@
 #![forbid(unsafe_code)]
 
 pub mod archive;
-pub mod log_start;
 mod clock;
 pub mod closed_files;
+pub mod context;
 pub mod disk;
 pub mod error;
-pub mod retention;
 pub mod follow;
-pub mod options;
 mod index_from_storage;
+pub mod log_start;
+pub mod options;
+pub mod retention;
 pub mod serve;
-pub mod context;
 pub mod startup;
 pub mod stored_files;
 pub mod writer;

@@ -16,12 +16,12 @@
 //! ([`crate::log_start`]), and other files then get their names.
 
 use crate::closed_files::ClosedFiles;
+use crate::context::ArchiveContext;
 use crate::disk::framed::{Frames, LocalFrames};
 use crate::disk::remote::write_stub;
 use crate::disk::seekable::compress;
 use crate::disk::{ArchiveDisk, COMPRESSED, FileForm, STUB, UNFINISHED, sync_directory_of, with_suffix};
 use crate::options::{Compression, Retention};
-use crate::context::ArchiveContext;
 use paceline_binlog::log::{LogFile, PurgeTarget};
 use paceline_object_storage::{Error as StorageError, ObjectStorage};
 use parking_lot::Mutex;

@@ -193,7 +193,9 @@ impl Writer {
     /// [`WriterClosed`] if the writer has ended.
     pub async fn begin(&self, state: GtidState) -> std::result::Result<(), WriterClosed> {
         let (done, ended) = oneshot::channel();
-        self.queue.send(Work::Begin(state, done)).map_err(|_| WriterClosed)?;
+        self.queue
+            .send(Work::Begin(state, done))
+            .map_err(|_| WriterClosed)?;
         ended.await.map_err(|_| WriterClosed)
     }
 

@@ -207,7 +207,10 @@ mod tests {
                 upload.write(chunk.to_vec()).await.unwrap();
             }
             assert!(storage.list("").await.unwrap().is_empty());
-            assert!(matches!(storage.describe("a/big").await, Err(Error::NotFound { .. })));
+            assert!(matches!(
+                storage.describe("a/big").await,
+                Err(Error::NotFound { .. })
+            ));
             upload.finish().await.unwrap();
             let mut download = storage.download("a/big").await.unwrap();
             assert_eq!(download.length(), big.len() as u64);

@@ -15,7 +15,7 @@ use paceline_binlog::event::{
 use paceline_replication::replica::apply::{
     Applier, ApplierOptions, ApplierState, ParallelMode, SharedRowOptions,
 };
-use paceline_replication::replica::received::{ReceivedItem, ReceivedGroup, SourcePosition};
+use paceline_replication::replica::received::{ReceivedGroup, ReceivedItem, SourcePosition};
 use paceline_txn::{Config, SequenceSource, SyncBinlog};
 use paceline_types::{Gtid, LogPosition, ServerId, Value};
 use rand::rngs::StdRng;

@@ -13,7 +13,7 @@ use paceline_binlog::event::{
     TableMapEvent, XidEvent, encode_event,
 };
 use paceline_replication::replica::apply::{ApplierOptions, ApplierState, ApplierStatus, SharedRowOptions};
-use paceline_replication::replica::received::{ReceivedItem, ReceivedGroup, SourcePosition};
+use paceline_replication::replica::received::{ReceivedGroup, ReceivedItem, SourcePosition};
 use paceline_txn::{Config, SequenceSource};
 use paceline_types::row_image::RowLayout;
 use paceline_types::{

@@ -66,7 +66,10 @@ pub struct Restored {
 ///
 /// # Errors
 /// A message.
-pub fn recover_copy(copied: &CopiedDirectory, tell: &mut (dyn FnMut(LogPosition) + Send)) -> Result<Restored, String> {
+pub fn recover_copy(
+    copied: &CopiedDirectory,
+    tell: &mut (dyn FnMut(LogPosition) + Send),
+) -> Result<Restored, String> {
     let storage = Storage::open(&StorageConfig::new(copied.directory.join("tables")))
         .map_err(|error| format!("cannot open the tables: {error}"))?;
     let storage = Arc::new(storage);

@@ -7,9 +7,9 @@ use std::collections::BTreeMap;
 
 use common::position;
 use paceline_storage::{
-    Change, CheckedIndex, RowPlacement, ColumnSchema, EntryKind, Error, FrozenWriteSet, HiddenIndexes, IndexId,
-    IndexKind, IndexMismatch, IndexSchema, KeyPart, KeyRange, Row, RowId, RowReader, TableCheck, TableSchema,
-    VERSION_LENGTH, WriteSet,
+    Change, CheckedIndex, ColumnSchema, EntryKind, Error, FrozenWriteSet, HiddenIndexes, IndexId, IndexKind,
+    IndexMismatch, IndexSchema, KeyPart, KeyRange, Row, RowId, RowPlacement, RowReader, TableCheck,
+    TableSchema, VERSION_LENGTH, WriteSet,
 };
 use paceline_types::sort_key::Nullability;
 use paceline_types::{Collation, DataType, IntegerType, IntegerWidth, Sign, Value, ValueRef};

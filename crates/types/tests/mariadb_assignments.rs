@@ -3,7 +3,7 @@
 mod column_types;
 
 use column_types::data_type;
-use paceline_types::convert::{self, ConvertedValue, ConvertContext, Severity};
+use paceline_types::convert::{self, ConvertContext, ConvertedValue, Severity};
 use paceline_types::temporal::DateModes;
 use paceline_types::{Collation, DataType, Date, DateTime, TimeZone, Value, text};
 

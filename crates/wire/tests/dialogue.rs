@@ -11,7 +11,7 @@ use paceline_wire::command::Command;
 use paceline_wire::framing::PacketReader;
 use paceline_wire::handshake::{HandshakeResponse, encode_authentication_switch};
 use paceline_wire::response::{
-    OkPacket, OkKind, Status, write_end_of_columns, write_end_of_rows, write_error,
+    OkKind, OkPacket, Status, write_end_of_columns, write_end_of_rows, write_error,
 };
 use paceline_wire::session_state::StateChange;
 use paceline_wire::socket::Socket;

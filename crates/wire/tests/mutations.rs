@@ -8,7 +8,7 @@ use paceline_wire::command::Command;
 use paceline_wire::framing::{PacketReader, PacketWriter};
 use paceline_wire::handshake::{Greeting, HandshakeResponse, decode_authentication_switch, is_tls_request};
 use paceline_wire::prepared::{Parameters, ReceivedPrepared};
-use paceline_wire::response::{OkPacket, OkKind, ReceivedOk, Status, decode_error};
+use paceline_wire::response::{OkKind, OkPacket, ReceivedOk, Status, decode_error};
 use paceline_wire::session_state::StateChange;
 use paceline_wire::tls::{Certificate, ServerTls, TlsParameters};
 use rand::rngs::StdRng;

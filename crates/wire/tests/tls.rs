@@ -6,7 +6,7 @@ use paceline_wire::authentication::NativePassword;
 use paceline_wire::client::{Client, ConnectOptions, QueryResult};
 use paceline_wire::command::Command;
 use paceline_wire::handshake::{HandshakeResponse, is_tls_request};
-use paceline_wire::response::{OkPacket, OkKind};
+use paceline_wire::response::{OkKind, OkPacket};
 use paceline_wire::socket::Socket;
 use paceline_wire::tls::proof::proof;
 use paceline_wire::tls::{ClientTls, ServerTls, TlsParameters, TlsSession, VerifyServer};

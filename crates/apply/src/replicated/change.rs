@@ -9,7 +9,7 @@ use super::failure::{Failure, HandlerError};
 use super::table::MappedTable;
 use paceline_catalog::foreign_key::{ForeignKeyRun, RunMode};
 use paceline_catalog::{TableDefinition, duplicate_entry};
-use paceline_storage::{RowPlacement, Row};
+use paceline_storage::{Row, RowPlacement};
 use paceline_txn::{LockMode, LockWait, RowChange, Transaction, WriteMark};
 use paceline_types::error_code::{ER_DUP_ENTRY, ER_KEY_NOT_FOUND};
 use paceline_types::{TimeZone, Value, ValueRef};
@@ -209,7 +209,9 @@ impl RowChanger {
                 continue;
             }
             let had = schema.append_unique_key(*index, before, &mut self.unique_before)?;
-            if (!had || self.unique != self.unique_before) && !self.lock_changed_unique_key(table, *index, after, transaction)? {
+            if (!had || self.unique != self.unique_before)
+                && !self.lock_changed_unique_key(table, *index, after, transaction)?
+            {
                 return Ok(false);
             }
         }

@@ -175,7 +175,9 @@ impl ColumnConversions {
         match self.columns.get(column) {
             Some(ColumnUse::Used) => Ok(true),
             Some(ColumnUse::Skipped) | None => Ok(false),
-            Some(ColumnUse::Unconvertible(message)) => Err(Failure::new(ER_SLAVE_CONVERSION_FAILED, message.as_str())),
+            Some(ColumnUse::Unconvertible(message)) => {
+                Err(Failure::new(ER_SLAVE_CONVERSION_FAILED, message.as_str()))
+            }
         }
     }
 }

@@ -310,7 +310,8 @@ impl RowApplier {
         transaction: &mut Transaction,
     ) -> Result<u64, Failure> {
         let mut changed = 0;
-        let is_partial = after == AfterImages::Changes || table.conversions().is_some() || !all_columns(event);
+        let is_partial =
+            after == AfterImages::Changes || table.conversions().is_some() || !all_columns(event);
         let done = match is_partial {
             true => self
                 .partial_rows

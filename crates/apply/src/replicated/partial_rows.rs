@@ -21,7 +21,7 @@ use paceline_catalog::IndexKind;
 use paceline_catalog::ddl::{GeneratedColumns, default_of_absent};
 use paceline_json::diff::append_changed_json;
 use paceline_query::plan::Statistics;
-use paceline_storage::{RowPlacement, Direction, KeyPart, KeyRange};
+use paceline_storage::{Direction, KeyPart, KeyRange, RowPlacement};
 use paceline_txn::{LockMode, LockWait, Transaction};
 use paceline_types::row_image::RowLayout;
 use paceline_types::{Value, ValueRef};

@@ -7,7 +7,7 @@ use paceline_binlog::LoggedTable;
 use paceline_binlog::event::TableMapEvent;
 use paceline_catalog::foreign_key::{Changes, ForeignKeys};
 use paceline_catalog::{Catalog, IndexKind, TableDefinition};
-use paceline_storage::{RowPlacement, EngineKind, TableSchema};
+use paceline_storage::{EngineKind, RowPlacement, TableSchema};
 use paceline_types::table_map_metadata::{RowMetadata, append_metadata, type_code};
 use std::borrow::Cow;
 use std::sync::Arc;

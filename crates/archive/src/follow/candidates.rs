@@ -1,7 +1,7 @@
 //! Finds the primary among several candidates.
 
-use crate::options::{Address, Candidates};
 use crate::context::ArchiveContext;
+use crate::options::{Address, Candidates};
 use paceline_replication::replica::definition::Definition;
 use paceline_replication::replica::error::SourceError;
 use paceline_replication::replica::options::ReplicaOptions;

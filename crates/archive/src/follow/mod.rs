@@ -22,8 +22,8 @@ pub mod primary_monitor;
 mod session;
 pub mod status;
 
-use crate::options::{Address, Candidates};
 use crate::context::ArchiveContext;
+use crate::options::{Address, Candidates};
 use crate::writer::Progress;
 use paceline_replication::replica::error::SourceError;
 use parking_lot::Mutex;
@@ -184,7 +184,11 @@ impl Follower {
             if *requested.borrow() == RequestedState::Stop {
                 self.update(|status| status.stop());
             }
-            if requested.wait_for(|requested| *requested == RequestedState::Follow).await.is_err() {
+            if requested
+                .wait_for(|requested| *requested == RequestedState::Follow)
+                .await
+                .is_err()
+            {
                 return;
             }
             changed.borrow_and_update();

@@ -1,8 +1,8 @@
 //! Checks regularly whether the followed server is still the primary.
 
 use super::candidates::{definition, replica_options};
-use crate::options::{Address, Candidates};
 use crate::context::ArchiveContext;
+use crate::options::{Address, Candidates};
 use paceline_replication::replica::source::{Source, Writable};
 use std::time::Duration;
 

@@ -2,9 +2,9 @@
 
 use super::candidates::{ConnectedCandidate, connect_best, replica_options};
 use super::status::FollowState;
-use super::{SessionEnd, Follower, primary_monitor};
-use crate::log_start::{StartDecision, domain_without_beginning};
+use super::{Follower, SessionEnd, primary_monitor};
 use crate::context::ArchiveContext;
+use crate::log_start::{StartDecision, domain_without_beginning};
 use crate::writer::{Progress, Writer};
 use paceline_binlog::SourcePosition;
 use paceline_replication::replica::assemble::{Assembler, AssemblyResult, GtidSupply};

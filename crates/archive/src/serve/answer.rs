@@ -4,7 +4,7 @@ use paceline_wire::Capabilities;
 use paceline_wire::PacketWriter;
 use paceline_wire::bytes::put_lenenc_bytes;
 use paceline_wire::column::{ColumnDefinition, Metadata, field_type, write_column_count};
-use paceline_wire::response::{OkPacket, OkKind, Status, write_end_of_columns, write_end_of_rows};
+use paceline_wire::response::{OkKind, OkPacket, Status, write_end_of_columns, write_end_of_rows};
 
 /// Collations of text (utf8mb4_general_ci) and of other values.
 const TEXT: u16 = 45;

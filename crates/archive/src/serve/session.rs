@@ -6,7 +6,7 @@ use super::variables::SessionState;
 use crate::archive::{Archive, version};
 use paceline_binlog::GtidPosition;
 use paceline_replication::primary::{
-    DumpRequest, StreamEnd, Host, Link, MarkedForSkip, RegistrationState, Registration,
+    DumpRequest, Host, Link, MarkedForSkip, Registration, RegistrationState, StreamEnd,
 };
 use paceline_syntax::Error;
 use paceline_txn::InterruptReason;
@@ -14,7 +14,7 @@ use paceline_types::error_code::*;
 use paceline_wire::authentication::{NATIVE_PASSWORD, NativePassword, Scramble};
 use paceline_wire::command::Command;
 use paceline_wire::handshake::{Greeting, HandshakeResponse, encode_authentication_switch, is_tls_request};
-use paceline_wire::response::{OkPacket, OkKind, Status, write_eof, write_error};
+use paceline_wire::response::{OkKind, OkPacket, Status, write_eof, write_error};
 use paceline_wire::socket::Socket;
 use paceline_wire::tls::proof::proof;
 use paceline_wire::{Capabilities, PacketReader, PacketWriter, WireError, WireResult};

@@ -241,7 +241,12 @@ impl Session {
         }
     }
 
-    fn request(&self, connection: Option<&str>, all: bool, requested: RequestedState) -> Result<Answer, Error> {
+    fn request(
+        &self,
+        connection: Option<&str>,
+        all: bool,
+        requested: RequestedState,
+    ) -> Result<Answer, Error> {
         if all {
             for follower in &self.archive.followers {
                 follower.request(requested);

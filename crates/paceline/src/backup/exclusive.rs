@@ -157,7 +157,9 @@ mod tests {
             .unwrap();
         runtime.block_on(async {
             let storage = ObjectStorage::open(directory.path().to_str().unwrap()).unwrap();
-            let (backup, _) = BackupInProgress::begin(&storage, StaleBackup::RemoveIfGone).await.unwrap();
+            let (backup, _) = BackupInProgress::begin(&storage, StaleBackup::RemoveIfGone)
+                .await
+                .unwrap();
             storage
                 .put("tables/rocksdb/1.sst", "x", Overwrite::No)
                 .await
@@ -166,7 +168,9 @@ mod tests {
             let second = BackupInProgress::begin(&storage, StaleBackup::RemoveIfGone).await;
             assert!(matches!(second, Err(Error::AlreadyExists { .. })));
             drop(backup);
-            let (again, _) = BackupInProgress::begin(&storage, StaleBackup::RemoveAlways).await.unwrap();
+            let (again, _) = BackupInProgress::begin(&storage, StaleBackup::RemoveAlways)
+                .await
+                .unwrap();
             assert_eq!(storage.list("").await.unwrap().len(), 1);
             again.end().await.unwrap();
 
@@ -181,7 +185,9 @@ mod tests {
                 .put("log/binlog.000001.000000000000", "x", Overwrite::No)
                 .await
                 .unwrap();
-            let (third, chain) = BackupInProgress::begin(&storage, StaleBackup::RemoveIfGone).await.unwrap();
+            let (third, chain) = BackupInProgress::begin(&storage, StaleBackup::RemoveIfGone)
+                .await
+                .unwrap();
             assert!(chain.is_none());
             third.roll_back().await.unwrap();
             assert!(storage.list("").await.unwrap().is_empty());
@@ -198,7 +204,9 @@ mod tests {
             };
             let gone = serde_json::to_vec(&gone).unwrap();
             storage.put(UNFINISHED, gone, Overwrite::No).await.unwrap();
-            let (fourth, chain) = BackupInProgress::begin(&storage, StaleBackup::RemoveIfGone).await.unwrap();
+            let (fourth, chain) = BackupInProgress::begin(&storage, StaleBackup::RemoveIfGone)
+                .await
+                .unwrap();
             assert_eq!(chain.unwrap().manifests, [full]);
             fourth.roll_back().await.unwrap();
             let left = storage.list("").await.unwrap();

@@ -206,7 +206,8 @@ impl Manifest {
             name: name.to_owned(),
             problem,
         };
-        let stored: StoredManifest = serde_json::from_slice(bytes).map_err(|error| damaged(error.to_string()))?;
+        let stored: StoredManifest =
+            serde_json::from_slice(bytes).map_err(|error| damaged(error.to_string()))?;
         if stored.manifest.format > FORMAT {
             return Err(damaged(format!(
                 "its format {} is of a later version of this program",

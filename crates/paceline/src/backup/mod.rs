@@ -19,18 +19,20 @@
 //! without its objects would look like a backup, and make the backups before it unusable too.
 
 pub mod error;
-pub mod manifest;
 mod exclusive;
+pub mod manifest;
 pub mod source;
 
 use crate::progress::Progress;
 use crate::stop::StopSignals;
 use error::{Error, Result};
-use manifest::{Chain, ParentManifest, LogPart, LogPiece, Manifest, Server, TableFile, Tables, checksum_text};
+use exclusive::{BackupInProgress, StaleBackup};
+use manifest::{
+    Chain, LogPart, LogPiece, Manifest, ParentManifest, Server, TableFile, Tables, checksum_text,
+};
 use paceline_object_storage::{Bytes, ObjectStorage, Upload};
-use exclusive::{StaleBackup, BackupInProgress};
 pub use source::Access;
-use source::{FilePiece, StreamItem, Source};
+use source::{FilePiece, Source, StreamItem};
 use std::time::{Duration, Instant};
 use xxhash_rust::xxh3::Xxh3;
 
@@ -167,7 +169,10 @@ async fn store(manifest: &Manifest, storage: &ObjectStorage) -> Result<(), (Erro
 }
 
 /// Connects to the server and the place. If it is interrupted, it may leave the mark of a backup whose process is gone.
-async fn begin(options: &Options, storage: &ObjectStorage) -> Result<(Source, BackupInProgress, Option<Chain>)> {
+async fn begin(
+    options: &Options,
+    storage: &ObjectStorage,
+) -> Result<(Source, BackupInProgress, Option<Chain>)> {
     check_place(Chain::load(storage).await?.as_ref(), options)?;
     let source = Source::connect(&options.access).await?;
     let stale = match options.replace_unfinished {

@@ -239,7 +239,8 @@ impl Filter {
     }
 
     fn start_is_reached(&self) -> bool {
-        self.start_gtids().is_none_or(|start| self.last_read.covers(start))
+        self.start_gtids()
+            .is_none_or(|start| self.last_read.covers(start))
     }
 
     fn stop_is_reached(&self) -> bool {
@@ -370,10 +371,7 @@ mod tests {
         assert_eq!(passed(&["--do-domain-ids=1"], &log), ["1-1-1", "1-1-2"]);
         let gtid = |text: &str| text.parse::<Gtid>().unwrap();
         let mut filter = filter(&["--start-position=0-1-2"]);
-        let wanted: Vec<_> = log
-            .iter()
-            .map(|text| filter.is_after_start(gtid(text)))
-            .collect();
+        let wanted: Vec<_> = log.iter().map(|text| filter.is_after_start(gtid(text))).collect();
         // In other domains everything is selected. The last transaction before the start is examined again.
         assert_eq!(wanted, [false, false, true, false, true, true, false, true]);
         filter.judge_group(gtid("0-1-2")).unwrap();

@@ -131,7 +131,10 @@ impl Statistics {
     /// Writes the statistics, the table with the most bytes first.
     pub fn write(&self, out: &mut dyn Write) -> io::Result<()> {
         let sum = |part: fn(&Interval) -> u64| self.timeline.intervals.values().map(part).sum::<u64>();
-        let (transactions, groups) = (sum(|interval| interval.transactions), sum(|interval| interval.groups));
+        let (transactions, groups) = (
+            sum(|interval| interval.transactions),
+            sum(|interval| interval.groups),
+        );
         writeln!(
             out,
             "{transactions} transactions in {groups} commit groups, {} statements, {} bytes\n",

@@ -8,7 +8,7 @@
 use super::column::MappedTable;
 use super::error::{Error, Result};
 use super::rows_text::count_rows;
-use super::source::{Checksums, EventFile, EventSource, LoggedEvent, FileLocations};
+use super::source::{Checksums, EventFile, EventSource, FileLocations, LoggedEvent};
 use paceline_binlog::GtidState;
 use paceline_binlog::event::{BlockKind, Event, EventFlags, EventType, GtidFlags, GtidListEvent, TableId};
 use paceline_types::Gtid;

@@ -19,7 +19,7 @@
 use super::arguments::Options;
 use super::error::{Error, Result};
 use crate::backup::error::{Error as CopyError, Result as CopyResult};
-use crate::backup::source::{FilePiece, StreamItem, Source};
+use crate::backup::source::{FilePiece, Source, StreamItem};
 use crate::new_files::{NewFile, NewFiles};
 use crate::progress::{Progress, bytes_text};
 use crate::restore::{LogFiles, recover};

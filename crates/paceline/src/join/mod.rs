@@ -36,15 +36,15 @@
 //! ([`paceline_server::incomplete_directory`]): no server starts in it, and the next join starts again.
 
 mod arguments;
-mod row_copy;
 mod error;
 mod file_copy;
-mod table_ranges;
 mod primary;
 mod progress;
 mod row;
+mod row_copy;
 mod schema;
 mod snapshot;
+mod table_ranges;
 mod target;
 
 pub use arguments::{Arguments, Refusal, parse};
@@ -52,12 +52,12 @@ pub use arguments::{Arguments, Refusal, parse};
 use crate::backup::error::Error as CopyError;
 use crate::stop::StopSignals;
 use arguments::{CopyMethod, Options};
-use row_copy::Copier;
 use error::{Error, Result};
 use paceline_server::incomplete_directory::IncompleteDirectory;
 use paceline_server::variables::Variable;
 use primary::Primary;
 use progress::{Progress, ProgressReporter};
+use row_copy::Copier;
 use schema::CopySelection;
 use std::sync::Arc;
 use target::Target;

@@ -254,7 +254,11 @@ impl Primary {
     }
 
     /// Reads the schema before and after. If both are the same, it is the schema at the position.
-    async fn snapshot_at_gtid(&mut self, mut sessions: Vec<Connection>, selection: &CopySelection) -> Result<Snapshot> {
+    async fn snapshot_at_gtid(
+        &mut self,
+        mut sessions: Vec<Connection>,
+        selection: &CopySelection,
+    ) -> Result<Snapshot> {
         let session = &mut self.session;
         let mut before = Schema::read(session, selection).await?;
         for _ in 0..SCHEMA_CHANGES_MAX {

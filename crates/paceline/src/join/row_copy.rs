@@ -7,10 +7,10 @@
 //! primary key ([`super::table_ranges`]). All sessions see the same state, so any of them may read any range.
 
 use super::error::{Error, REDEFINED_UNSEEN, Result, read_error_text};
-use super::table_ranges::{TableRange, TableState, split};
 use super::progress::Progress;
 use super::row::append_line;
 use super::schema::{Table, Transfer, quoted};
+use super::table_ranges::{TableRange, TableState, split};
 use super::target::Session;
 use crate::connection::{Connection, quoted as literal};
 use paceline_wire::client::Client;
@@ -97,7 +97,12 @@ impl Copier {
         Ok(copied)
     }
 
-    async fn copy_range(&self, source: &mut Connection, target: &mut Session, range: &TableRange) -> Result<u64> {
+    async fn copy_range(
+        &self,
+        source: &mut Connection,
+        target: &mut Session,
+        range: &TableRange,
+    ) -> Result<u64> {
         let (sender, receiver) = mpsc::channel(1);
         let read = self.read(source, range, sender);
         let load = self.load(&mut target.0, &range.table, receiver);
@@ -108,7 +113,12 @@ impl Copier {
         }
     }
 
-    async fn read(&self, source: &mut Connection, range: &TableRange, batches: mpsc::Sender<Batch>) -> Result<()> {
+    async fn read(
+        &self,
+        source: &mut Connection,
+        range: &TableRange,
+        batches: mpsc::Sender<Batch>,
+    ) -> Result<()> {
         let table = &*range.table;
         let failed = |error: paceline_wire::WireError| Error::Table {
             table: shown(table),

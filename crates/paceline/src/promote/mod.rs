@@ -32,21 +32,21 @@
 //! All steps use SQL that MariaDB also understands, so servers of both kinds may take part, in any role. Nothing is
 //! changed until all servers have answered and no transactions contradict each other.
 
-mod unnamed_server;
 mod participants;
 mod positions;
 mod server;
+mod unnamed_server;
 
 use crate::connection::{ServerError, account, or_environment};
 use crate::tls::TlsOptions;
-use unnamed_server::UnnamedServer;
 use paceline_binlog::GtidPosition;
 use paceline_types::ServerId;
-use participants::{Logins, ServerAddresses, Participants};
+use participants::{Logins, Participants, ServerAddresses};
 use positions::{ServerPosition, contradiction, domains, lacking, unfetchable};
 use server::{ArchiveOutcome, Replication, Role, Server};
 use std::collections::HashSet;
 use std::time::Duration;
+use unnamed_server::UnnamedServer;
 
 /// Name of the connection with which the candidate fetches missing transactions.
 const COLLECTING: &str = "paceline_promote";

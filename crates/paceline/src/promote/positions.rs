@@ -60,7 +60,9 @@ pub fn unfetchable<'h>(
     has: &GtidPosition,
     others: &'h [ServerPosition],
 ) -> Option<(&'h ServerPosition, GtidPosition)> {
-    let mut lacks = others.iter().map(|other| (other, lacking(has, &other.position())));
+    let mut lacks = others
+        .iter()
+        .map(|other| (other, lacking(has, &other.position())));
     lacks.find(|(_, lacks)| !lacks.is_empty())
 }
 

@@ -281,7 +281,11 @@ impl Names {
 
 /// Returns a text about the result and the next steps.
 fn afterwards(state: &GtidState, saved: &SavedTail, offset: u64) -> String {
-    let files: Vec<String> = saved.files.iter().map(|file| file.display().to_string()).collect();
+    let files: Vec<String> = saved
+        .files
+        .iter()
+        .map(|file| file.display().to_string())
+        .collect();
     let position = match state.is_empty() {
         true => "the beginning".to_owned(),
         false => state.position().to_string(),

@@ -248,7 +248,8 @@ fn serves(definition: &TableDefinition, index: usize, need: &GroupNeed) -> Optio
     }
     if let Some(extreme) = need.extreme {
         // Text that is equal need not be the same.
-        if columns.get(parts) != Some(&extreme) || !determines_value(&definition.columns()[extreme].data_type) {
+        if columns.get(parts) != Some(&extreme) || !determines_value(&definition.columns()[extreme].data_type)
+        {
             return None;
         }
     }

@@ -47,7 +47,7 @@ pub use semi_sync::{
     Fallback, SemiSync, SemiSyncAcknowledger, SemiSyncMode, SemiSyncSettings, TooFewReplicas,
 };
 pub use served::ServedLog;
-pub use stream::{StreamEnd, Host, Link};
+pub use stream::{Host, Link, StreamEnd};
 
 use paceline_txn::TransactionManager;
 use paceline_types::LogPosition;

@@ -352,8 +352,13 @@ mod tests {
 
     #[test]
     fn a_tool() {
-        let request =
-            DumpRequest::read(&dump(0, 0), &variables(&[]), RegistrationState::No, MarkedForSkip::Sent).unwrap();
+        let request = DumpRequest::read(
+            &dump(0, 0),
+            &variables(&[]),
+            RegistrationState::No,
+            MarkedForSkip::Sent,
+        )
+        .unwrap();
         assert_eq!(
             (request.kind, request.at_end, request.checksum),
             (ReaderKind::Tool, AtEnd::Stop, None)
@@ -364,7 +369,8 @@ mod tests {
     #[test]
     fn an_invalid_position_is_refused() {
         let set = variables(&[("slave_connect_state", Value::Text("0-1".into()))]);
-        let refused = DumpRequest::read(&dump(0, 7), &set, RegistrationState::No, MarkedForSkip::Sent).unwrap_err();
+        let refused =
+            DumpRequest::read(&dump(0, 7), &set, RegistrationState::No, MarkedForSkip::Sent).unwrap_err();
         assert_eq!(refused.code().number(), 1105);
     }
 }

@@ -3,7 +3,7 @@
 //! Names are compared without case, as in MariaDB. Definitions are stored in the log's replica records, together with
 //! the positions of connections without GTIDs: one `CHANGE MASTER` writes one record.
 
-use super::connection::{PartChange, Connection, Threads};
+use super::connection::{Connection, PartChange, Threads};
 use super::definition::{Definition, PasswordForm, UseGtid};
 use super::duplicates::DomainOwners;
 use super::environment::Environment;

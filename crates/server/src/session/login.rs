@@ -327,7 +327,11 @@ impl Session {
     }
 
     /// Returns 1226 and 1203 for too many connections of one user.
-    fn check_user_connections(&self, login: &HandshakeResponse, account: &Account) -> paceline_syntax::Result<()> {
+    fn check_user_connections(
+        &self,
+        login: &HandshakeResponse,
+        account: &Account,
+    ) -> paceline_syntax::Result<()> {
         let global = self.server.globals.get(Variable::MaxUserConnections).as_u64();
         let limit = if account.user_connections_max > 0 {
             account.user_connections_max

@@ -8,7 +8,7 @@ use crate::registry::STREAM_COMMAND;
 use crate::variables::Variable;
 use paceline_expression::session::Privilege;
 use paceline_replication::primary::{
-    DumpRequest, StreamEnd, Host, Link, MarkedForSkip, Refusal, RegistrationState, Registration,
+    DumpRequest, Host, Link, MarkedForSkip, Refusal, Registration, RegistrationState, StreamEnd,
 };
 use paceline_syntax::{Error, Result};
 use paceline_types::error_code::ER_UNKNOWN_ERROR;

@@ -4,7 +4,7 @@ use paceline_types::sort_key;
 use sha2::{Digest, Sha256};
 use xxhash_rust::xxh3::xxh3_128;
 
-use super::{RowPlacement, IndexKind, TableSchema};
+use super::{IndexKind, RowPlacement, TableSchema};
 use crate::error::{Error, Result};
 use crate::key::{IndexId, KeyRange, RowId, VERSION_LENGTH};
 

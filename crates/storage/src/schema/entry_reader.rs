@@ -8,7 +8,7 @@ use paceline_types::key_reader::{KeyReader, determines_value};
 use paceline_types::sort_key::Nullability;
 use paceline_types::{DataType, Value};
 
-use super::{RowPlacement, KeyPart, TableSchema};
+use super::{KeyPart, RowPlacement, TableSchema};
 use crate::error::{Error, Result};
 use crate::key::{IndexId, VERSION_LENGTH};
 

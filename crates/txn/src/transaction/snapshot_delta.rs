@@ -15,7 +15,7 @@
 use super::{IsolationLevel, SnapshotIsolation, Transaction};
 use crate::error::{Error, Result};
 use paceline_storage::{
-    Change, RowPlacement, EngineKind, KeyRange, Row, SharedValue, TableSchema, VERSION_LENGTH,
+    Change, EngineKind, KeyRange, Row, RowPlacement, SharedValue, TableSchema, VERSION_LENGTH,
 };
 use std::collections::BTreeMap;
 

@@ -1,7 +1,7 @@
 //! Assignment to columns of numeric types, BIT and YEAR.
 
 use super::number::{Rest, number_length, read_double};
-use super::{ConvertedValue, Completeness, ConvertContext, Problem, as_text, number, printable};
+use super::{Completeness, ConvertContext, ConvertedValue, Problem, as_text, number, printable};
 use crate::data_type::{DecimalType, FloatType, IntegerType, Sign};
 use crate::decimal::{Decimal, Loss, Rounding};
 use crate::error_code::{

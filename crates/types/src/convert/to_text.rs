@@ -1,6 +1,6 @@
 //! Assignment to text, binary strings, ENUM and SET.
 
-use super::{ConvertedValue, ConvertContext, Problem, escaped, number, text_of};
+use super::{ConvertContext, ConvertedValue, Problem, escaped, number, text_of};
 use crate::TimeZone;
 use crate::collation::{Charset, Collation, first_characters};
 use crate::data_type::{BlobSize, DataType, Labels};

@@ -16,7 +16,7 @@ use super::authorities::{Authorities, CertificateRejection, Usage, check_name};
 use super::certificate::Certificate;
 use super::parameters::TlsParameters;
 use super::signature::verify_handshake_signatures;
-use super::stream::{UnderlyingSocket, TlsSocket};
+use super::stream::{TlsSocket, UnderlyingSocket};
 use super::{handshake_error, tls_error};
 use crate::error::WireResult;
 use crate::socket::Socket;

@@ -9,7 +9,7 @@ use super::authorities::{Authorities, CertificateRejection, Usage};
 use super::certificate::Certificate;
 use super::parameters::TlsParameters;
 use super::signature::verify_handshake_signatures;
-use super::stream::{UnderlyingSocket, TlsSocket};
+use super::stream::{TlsSocket, UnderlyingSocket};
 use super::suites::suite_list;
 use super::{handshake_error, self_signed, tls_error};
 use crate::error::WireResult;

@@ -1,7 +1,7 @@
 //! The entries: sorted into files, or put into the statement's write set.
 
 use paceline_storage::{
-    BulkBuild, Change, RowPlacement, EntryKind, Error, IndexBuilder, IndexId, InputOrder, Result, RowId,
+    BulkBuild, Change, EntryKind, Error, IndexBuilder, IndexId, InputOrder, Result, RowId, RowPlacement,
     TableSchema, WriteSet, value_payload,
 };
 

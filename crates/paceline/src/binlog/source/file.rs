@@ -6,7 +6,7 @@
 //! its last event: zeros in it are damage.
 
 use super::input::Input;
-use super::{Checksums, EventSource, LoggedEvent, FileLocations};
+use super::{Checksums, EventSource, FileLocations, LoggedEvent};
 use crate::binlog::error::{Error, Result};
 use paceline_binlog::event::{
     ChecksumAlgorithm, Event, EventFlags, EventHeader, EventType, FormatDescription, GtidEvent,
@@ -118,7 +118,12 @@ impl EventFile {
     ///
     /// # Errors
     /// Those of [`EventFile::open`].
-    pub fn open_at(locations: &FileLocations, path: &Path, checksums: Checksums, offset: Option<u64>) -> Result<Self> {
+    pub fn open_at(
+        locations: &FileLocations,
+        path: &Path,
+        checksums: Checksums,
+        offset: Option<u64>,
+    ) -> Result<Self> {
         let mut file = Self::open(locations, path, checksums)?;
         file.jump_to = offset.filter(|offset| *offset > MAGIC.len() as u64);
         Ok(file)
@@ -216,7 +221,9 @@ impl EventFile {
         let mut looks = 0;
         loop {
             let problem = match self.find(extent)? {
-                ReadResult::Event(header) if self.in_use && self.is_seekable && !self.is_right(&header) => None,
+                ReadResult::Event(header) if self.in_use && self.is_seekable && !self.is_right(&header) => {
+                    None
+                }
                 ReadResult::Event(header) => return Ok(Some(header)),
                 ReadResult::End => {
                     self.look_again()?;
@@ -390,7 +397,9 @@ impl EventSource for EventFile {
 /// Returns whether a file exists and is more than preallocated space.
 fn begins_as_log(locations: &FileLocations, path: &Path) -> bool {
     let mut magic = [0; MAGIC.len()];
-    let read = locations.open(path).and_then(|mut file| file.read_exact(&mut magic));
+    let read = locations
+        .open(path)
+        .and_then(|mut file| file.read_exact(&mut magic));
     read.is_ok() && magic == MAGIC
 }
 

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use paceline_storage::{RowPlacement, IndexKind, KeyRange, TableSchema, prefix_end};
+use paceline_storage::{IndexKind, KeyRange, RowPlacement, TableSchema, prefix_end};
 use paceline_types::sort_key::{self, Nullability};
 use paceline_types::{DataType, Value};
 

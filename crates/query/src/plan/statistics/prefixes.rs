@@ -5,7 +5,7 @@
 //! Where groups are larger than the runs that a survey reads, the groups seen tell more: there are at least as many.
 
 use paceline_storage::{
-    RowPlacement, IndexId, KeyPart, StorageSnapshot, SurveyedEntry, TableSchema, value_payload,
+    IndexId, KeyPart, RowPlacement, StorageSnapshot, SurveyedEntry, TableSchema, value_payload,
 };
 use paceline_types::sort_key::{self, Nullability};
 

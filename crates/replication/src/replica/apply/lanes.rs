@@ -4,7 +4,7 @@
 use super::lane::Lane;
 use super::progress::PushedItem;
 use super::queue::{Item, LaneQueue, Pass, Work};
-use super::shared::{Shared, ApplierStopped};
+use super::shared::{ApplierStopped, Shared};
 use super::status::GroupCounts;
 use super::worker::Pool;
 use super::{ApplierParts, KeptPosition, LANES_MAX};

@@ -287,7 +287,11 @@ impl Worker {
     }
 
     /// Prepares a local transaction with the changes of the primary's transaction.
-    fn transaction(&mut self, planned: &PlannedTransaction, session: &Session) -> Result<Box<Transaction>, Failure> {
+    fn transaction(
+        &mut self,
+        planned: &PlannedTransaction,
+        session: &Session,
+    ) -> Result<Box<Transaction>, Failure> {
         let mut transaction = self.begin(&planned.received, session);
         let received = &planned.received;
         let rows = ReplicatedRows {

@@ -7,7 +7,7 @@ use crate::replica::definition::UseGtid;
 use crate::replica::error::SourceError;
 use crate::replica::group_filter::{FilterResult, filter_group};
 use crate::replica::options::ReplicaOptions;
-use crate::replica::received::{ReceivedItem, ReceivedGroup, SourcePosition};
+use crate::replica::received::{ReceivedGroup, ReceivedItem, SourcePosition};
 use crate::replica::source::{SentEvent, Source, StartAt};
 use crate::replica::until::Until;
 use paceline_binlog::group::LARGE_GROUP_BYTES;

@@ -39,7 +39,8 @@ pub fn datetime_from_number(number: i64, micros: u32, modes: DateModes) -> Optio
 pub fn time_from_number(number: i64, micros: u32) -> Option<ParseResult<Time>> {
     // A number beyond BIGINT is clipped like a time, not read as a datetime.
     if number > 9_999_999 && number < i64::MAX {
-        return datetime_from_number(number, micros, DateModes::default()).map(|v| ParseResult::whole(v.time()));
+        return datetime_from_number(number, micros, DateModes::default())
+            .map(|v| ParseResult::whole(v.time()));
     }
     let magnitude = number.unsigned_abs();
     if magnitude % 100 > 59 || magnitude / 100 % 100 > 59 {
