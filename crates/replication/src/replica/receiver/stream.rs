@@ -1,7 +1,7 @@
 //! Events of one connection, from the dump to its end: assembled, selected, passed on, acknowledged.
 
 use super::choice::{Choice, claim, is_at_or_behind, skips};
-use super::{BATCH_EVENTS_MAX, End, Never, PASSED_FOR, Progress, Receiver};
+use super::{BATCH_EVENTS_MAX, End, PASSED_FOR, Progress, Receiver};
 use crate::replica::assemble::{AssembledGroup, Assembler, AssemblyResult, GtidSupply};
 use crate::replica::definition::UseGtid;
 use crate::replica::error::SourceError;
@@ -17,6 +17,7 @@ use paceline_txn::SequenceSource;
 use paceline_types::Gtid;
 use paceline_types::error_code::{ER_SLAVE_CORRUPT_EVENT, ER_SLAVE_FATAL_ERROR};
 use std::collections::VecDeque;
+use std::convert::Infallible;
 use std::time::{Duration, Instant};
 
 /// A transaction that only moves the position.
@@ -70,7 +71,7 @@ impl<'a> Stream<'a> {
         }
     }
 
-    pub(super) async fn run(mut self, source: Source, start: StartAt) -> Result<Never, End> {
+    pub(super) async fn run(mut self, source: Source, start: StartAt) -> Result<Infallible, End> {
         let end = self.receive(source, start).await;
         if matches!(end, Err(End::Failed(_))) {
             // Log the skipped transactions, so that they are not received again after the cause is repaired.
@@ -79,7 +80,7 @@ impl<'a> Stream<'a> {
         end
     }
 
-    async fn receive(&mut self, mut source: Source, start: StartAt) -> Result<Never, End> {
+    async fn receive(&mut self, mut source: Source, start: StartAt) -> Result<Infallible, End> {
         let place = match start {
             StartAt::Place(place) => place,
             StartAt::Gtids(_) | StartAt::MySqlGtids(_) => SourcePosition::default(),
