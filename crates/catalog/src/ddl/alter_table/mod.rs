@@ -196,7 +196,7 @@ impl Planner<'_> {
                     ExistenceConflict::Fail(error) => return Err(error),
                 }
             }
-            // A foreign key comes before an index or a check of its name.
+            // A foreign key has precedence over an index or a check of the same name.
             if let AlterAction::DropConstraint { if_exists, name } = action
                 && old.foreign_keys.iter().any(|key| same_name(&key.name, name))
             {
