@@ -7,6 +7,32 @@ use paceline_syntax::{ParseOptions, Statement, parse, parse_first};
 const ACCEPTED: &str = include_str!("parse/accepted.sql");
 /// Statements that MariaDB rejects with 1064, each followed by the end of its message.
 const REJECTED: &str = include_str!("parse/rejected.txt");
+/// Stored programs, each followed by MariaDB's answer when it is created: `OK`, or the number and the message of the
+/// error. Errors that need more than the text (1193, 1320) count as `OK`.
+const PROGRAMS: &str = include_str!("parse/programs.txt");
+
+#[test]
+fn stored_programs_are_accepted_and_refused_as_in_mariadb() {
+    let mut failures = Vec::new();
+    let mut lines = PROGRAMS.lines();
+    while let (Some(statement), Some(expected)) = (lines.next(), lines.next()) {
+        let expected = expected.trim_start();
+        let answer = match parse(statement.as_bytes(), &ParseOptions::default()) {
+            Ok(parsed) if parsed.iter().any(|parsed| parsed.parameters > 0) => {
+                "1064 near '?' at line 1".to_owned()
+            }
+            Ok(_) => "OK".to_owned(),
+            Err(error) => format!("{} {}", error.code().number(), error.message()),
+        };
+        let syntax = "1064 You have an error in your SQL syntax; check the manual that corresponds to your MariaDB server \
+                      version for the right syntax to use ";
+        if answer.replace(syntax, "1064 ") != expected {
+            failures.push(format!("{statement}\n    {answer}\n    {expected}"));
+        }
+    }
+    let number = failures.len();
+    assert!(failures.is_empty(), "{number} failures\n{}", failures.join("\n"));
+}
 
 #[test]
 fn what_mariadb_takes_is_taken() {

@@ -571,7 +571,15 @@ impl<'a> Planner<'a> {
             | Some(paceline_syntax::SelectInto::Outfile { .. } | paceline_syntax::SelectInto::Dumpfile(_)) => {
                 None
             }
-            Some(paceline_syntax::SelectInto::Variables(names)) => Some(names.clone()),
+            Some(paceline_syntax::SelectInto::Variables(targets)) => Some(
+                (targets.iter())
+                    .map(|target| match target {
+                        paceline_syntax::Target::User(name) => Ok(name.clone()),
+                        // A program's variables are set by the program.
+                        paceline_syntax::Target::Variable(_) => Err(Error::unsupported("INTO variable")),
+                    })
+                    .collect::<Result<Vec<_>>>()?,
+            ),
         };
         let query = self.plan_top_query(&statement.query)?;
         if let Some(names) = &into

@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use paceline_types::error_code;
 
+use super::program::ProgramScope;
 use crate::ast::TableName;
 use crate::clear_password::ClearPassword;
 use crate::error::{Error, Result};
@@ -65,6 +66,8 @@ pub(crate) struct Parser<'a> {
     pub(super) into: Option<SelectInto>,
     /// Place of `into`.
     pub(super) into_place: IntoPlace,
+    /// Names of the program around the cursor.
+    pub(super) program: Option<Box<ProgramScope>>,
     /// Passwords in clear text so far.
     pub(super) clear_passwords: Vec<ClearPassword>,
 }
@@ -92,6 +95,7 @@ impl<'a> Parser<'a> {
             select_depth: 0,
             into: None,
             into_place: IntoPlace::default(),
+            program: None,
             clear_passwords: Vec::new(),
         }
     }

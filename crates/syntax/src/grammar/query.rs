@@ -385,14 +385,7 @@ impl Parser<'_> {
         } else if self.accept_word("DUMPFILE") {
             SelectInto::Dumpfile(self.text()?)
         } else {
-            SelectInto::Variables(self.comma_separated(|parser| match parser.peek() {
-                Token::UserVariable(name) => {
-                    let name = name.clone();
-                    parser.advance();
-                    Ok(name)
-                }
-                _ => Err(parser.error()),
-            })?)
+            SelectInto::Variables(self.comma_separated(Self::target)?)
         });
         Ok(true)
     }
@@ -471,11 +464,7 @@ impl Parser<'_> {
     pub(super) fn limit_value(&mut self) -> Result<Expr> {
         match self.peek() {
             Token::Integer | Token::Hex(_) | Token::Parameter => self.operand(),
-            Token::Word { reserved: false } | Token::Quoted(_) => {
-                // Only a variable of a stored program could stand here, and there are none.
-                let name = self.identifier()?;
-                Err(Error::new(error_code::ER_SP_UNDECLARED_VAR, &[&name]))
-            }
+            Token::Word { reserved: false } | Token::Quoted(_) => self.limit_variable(),
             _ => Err(self.error()),
         }
     }
