@@ -84,7 +84,6 @@ pub(crate) struct LockOwner {
     awaited: AtomicBool,
     /// Rows changed plus locks held: the lightest transaction of a cycle is rolled back.
     weight: AtomicU64,
-    /// Rows changed.
     rows_changed: AtomicU64,
     /// How many transactions it has begun.
     transactions: AtomicU64,

@@ -144,7 +144,6 @@ pub(crate) struct RangeTable {
     indexes: Mutex<HashMap<IndexId, IndexRanges>>,
 }
 
-/// Outcome of a request for a range.
 pub(crate) enum RangeRequestOutcome {
     /// Held now. The index may have been among the owner's before.
     Granted,

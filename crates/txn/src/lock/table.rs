@@ -140,7 +140,6 @@ impl ShardState {
 #[derive(Default)]
 struct Shard(Mutex<ShardState>);
 
-/// Outcome of a request.
 pub(crate) enum LockRequestOutcome {
     /// Held now, and not held before.
     New(HeldLock),
@@ -162,7 +161,6 @@ pub(crate) enum OnConflict {
     Return,
 }
 
-/// Lock table.
 pub(crate) struct LockTable {
     kind: TableKind,
     hasher: hashbrown::DefaultHashBuilder,
@@ -345,7 +343,6 @@ impl LockTable {
         uncovered.unwrap_or_default()
     }
 
-    /// Releases a lock.
     pub(crate) fn release(&self, owner: &Arc<LockOwner>, held: HeldLock, wakeups: &mut Wakeups) {
         let found = self.with_entry(held, |entry| {
             entry.holders.remove(owner);
