@@ -216,7 +216,7 @@ impl LockOwner {
         self.transactions.load(Ordering::Relaxed)
     }
 
-    /// How long it has been waiting for a lock.
+    /// Returns the start of the current wait for a lock.
     pub(crate) fn waits_since(&self) -> Option<Instant> {
         let wait = self.waiting.lock();
         match self.state.load(Ordering::SeqCst) {

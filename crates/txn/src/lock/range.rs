@@ -359,7 +359,7 @@ impl RangeTable {
         }
     }
 
-    /// Appends who waits, and for whom.
+    /// Appends the waits with their blockers.
     pub(super) fn row_lock_waits(&self, into: &mut Vec<RowLockWait>) {
         let indexes = self.indexes.lock();
         let locks = |owners: &mut dyn Iterator<Item = &Arc<LockOwner>>, mode| {

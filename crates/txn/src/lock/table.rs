@@ -78,7 +78,7 @@ impl Entry {
         self.queue.as_ref().is_some_and(|queue| !queue.is_empty())
     }
 
-    /// What owners have of it, or want.
+    /// Returns the locks of these owners, held or requested.
     fn row_locks_of<'o>(&self, owners: impl Iterator<Item = &'o Arc<LockOwner>>) -> Vec<RowLock> {
         let wanted = |owner: &Arc<LockOwner>| {
             let mut queue = self.queue.iter().flat_map(|queue| queue.iter());
@@ -403,7 +403,7 @@ impl LockTable {
         }
     }
 
-    /// Appends who waits, and for whom.
+    /// Appends the waits with their blockers.
     pub(super) fn row_lock_waits(&self, into: &mut Vec<RowLockWait>) {
         for shard in &self.shards {
             let shard = shard.0.lock();
