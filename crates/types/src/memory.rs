@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn a_charge_that_goes_gives_everything_back() {
+    fn a_dropped_charge_returns_everything() {
         let server = ServerMemory::new(u64::MAX);
         let session = SessionMemory::new(server.clone());
         let mut charge = MemoryCharge::new(&session);
@@ -295,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn sessions_that_take_all_they_can_leave_room_for_a_small_one() {
+    fn greedy_sessions_leave_room_for_a_small_one() {
         let server = ServerMemory::new(1 << 20);
         let sessions: Vec<_> = (0..7).map(|_| SessionMemory::new(server.clone())).collect();
         let mut charges: Vec<_> = sessions.iter().map(MemoryCharge::new).collect();
