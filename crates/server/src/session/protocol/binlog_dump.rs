@@ -6,7 +6,7 @@ use crate::session::{Phase, Session};
 use crate::variables::Variable;
 use paceline_expression::session::Privilege;
 use paceline_replication::primary::{
-    DumpRequest, Ended, Host, Link, MarkedForSkip, Refusal, Registered, Registration,
+    DumpRequest, Host, Link, MarkedForSkip, Refusal, Registration, RegistrationState, StreamEnd,
 };
 use paceline_syntax::{Error, Result};
 use paceline_types::ServerId;
@@ -68,11 +68,11 @@ impl Session {
             write_timeout: self.connection.write_timeout,
         };
         match server.primary.serve(link, &request, host).await {
-            Ended::AtEnd => {
+            StreamEnd::AtEnd => {
                 self.replies().eof();
                 Ok(())
             }
-            Ended::Refused(refusal) => {
+            StreamEnd::Refused(refusal) => {
                 tracing::warn!(
                     "connection {}: the replica with server id {} is not served: {refusal}",
                     self.state.shared.id,
@@ -82,7 +82,7 @@ impl Session {
                 self.replies().error(&error);
                 Ok(())
             }
-            Ended::Gone(error) => Err(error),
+            StreamEnd::Gone(error) => Err(error),
         }
     }
 
@@ -98,8 +98,8 @@ impl Session {
             .replicas()
             .registration(self.state.shared.id)
         {
-            Some(registration) => Registered::As(registration.server_id),
-            None => Registered::No,
+            Some(registration) => RegistrationState::As(registration.server_id),
+            None => RegistrationState::No,
         };
         let marked = match self
             .state

@@ -9,7 +9,7 @@ use paceline_query::plan::ResultColumn;
 use paceline_syntax::Result;
 use paceline_types::Value;
 use paceline_wire::column::{Metadata, write_column_count};
-use paceline_wire::response::{Ok as OkPacket, Status, write_end_of_rows};
+use paceline_wire::response::{OkPacket, Status, write_end_of_rows};
 
 /// An open cursor. Its rows were read when it was opened; beyond a limit they are in a temporary file.
 pub struct Cursor {

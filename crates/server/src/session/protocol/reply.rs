@@ -8,7 +8,7 @@ use crate::session::state::SessionState;
 use paceline_expression::session::Level;
 use paceline_query::execute::RowSink;
 use paceline_syntax::{Error, Result};
-use paceline_wire::response::{self, Ok as OkPacket, OkKind, Status};
+use paceline_wire::response::{self, OkKind, OkPacket, Status};
 use paceline_wire::session_state::StateChange;
 
 /// Reply of a statement that has succeeded.

@@ -11,7 +11,7 @@ use crate::session::state::SessionState;
 use crate::variables::Variable;
 use change_master::{change_master, use_gtid_changes};
 use paceline_expression::session::{Diagnostics, Privilege};
-use paceline_replication::replica::connection::{Changed, Threads};
+use paceline_replication::replica::connection::{PartChange, Threads};
 use paceline_replication::replica::connection_set::Forget;
 use paceline_replication::replica::definition::UseGtid;
 use paceline_syntax::{Error, ReplicationStatement, ReplicationThreads, ReplicationValue, Result};
@@ -64,10 +64,10 @@ pub async fn execute(statement: &ReplicationStatement, state: &mut SessionState)
             let server = state.server.clone();
             let stopped = match server.replicas().stop(&name, threads_of(*threads)).await {
                 // The default connection always exists, at least by name.
-                Err(_) if name.is_empty() => Changed::No,
+                Err(_) if name.is_empty() => PartChange::No,
                 stopped => stopped.map_err(of_replica)?,
             };
-            if stopped == Changed::No {
+            if stopped == PartChange::No {
                 let message = ER_SLAVE_WAS_NOT_RUNNING.message(&[]);
                 state.context.diagnostics.note(ER_SLAVE_WAS_NOT_RUNNING, message);
             }
@@ -78,7 +78,7 @@ pub async fn execute(statement: &ReplicationStatement, state: &mut SessionState)
             for connection in server.replicas().all() {
                 let name = connection.name().clone();
                 let stopped = server.replicas().stop(&name, threads_of(*threads)).await;
-                if stopped.map_err(of_replica)? == Changed::Yes {
+                if stopped.map_err(of_replica)? == PartChange::Yes {
                     let message = format!("SLAVE '{name}' stopped");
                     state.context.diagnostics.note(ER_SLAVE_STOPPED, message);
                 }
@@ -156,7 +156,7 @@ async fn start_slave(
     let until = until_of(until, threads, &connection.definition())?;
     let has_until = until.is_some();
     let started = server.replicas().start(name, threads_of(threads), until).await;
-    if started.map_err(of_replica)? == Changed::No {
+    if started.map_err(of_replica)? == PartChange::No {
         let message = ER_SLAVE_WAS_RUNNING.message(&[]);
         diagnostics.note(ER_SLAVE_WAS_RUNNING, message);
     } else if has_until && !server.globals.is_on(Variable::SkipSlaveStart) {
@@ -173,7 +173,7 @@ async fn start_all_slaves(server: &Server, diagnostics: &mut Diagnostics) -> Res
         }
         let name = connection.name().clone();
         let started = server.replicas().start(&name, Threads::Both, None).await;
-        if started.map_err(of_replica)? == Changed::Yes {
+        if started.map_err(of_replica)? == PartChange::Yes {
             let message = format!("SLAVE '{name}' started");
             diagnostics.note(ER_SLAVE_STARTED, message);
         }
