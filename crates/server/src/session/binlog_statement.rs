@@ -96,7 +96,7 @@ impl Session {
         let options = row_options(&self.server.globals);
         let mut applier = RowApplier::new(
             &options,
-            Some(self.server.statistics.clone()),
+            self.server.statistics.clone(),
             self.server.sessions.replicated_statements(),
         );
         applier.begin();
