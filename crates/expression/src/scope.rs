@@ -3,8 +3,6 @@
 //! The binder knows operators, functions and types; it does not know tables. Names, subqueries, aggregates and
 //! parameters it resolves through a [`Scope`], which the planner implements for each kind of clause.
 
-use std::any::Any;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use paceline_types::Value;
@@ -56,11 +54,27 @@ impl Clause {
     }
 }
 
-/// A subquery as the planner made it.
-#[derive(Clone)]
+/// Index of a subquery's plan among those of its statement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SubqueryId(usize);
+
+impl SubqueryId {
+    /// Names the plan at this index.
+    pub fn new(index: usize) -> Self {
+        SubqueryId(index)
+    }
+
+    /// Returns the index.
+    pub fn index(self) -> usize {
+        self.0
+    }
+}
+
+/// A subquery in an expression. Its plan belongs to the statement's plan; a [`super::SubqueryRunner`] finds it by `id`.
+#[derive(Clone, Debug)]
 pub struct Subquery {
-    /// The planner's own plan, downcast by its [`super::SubqueryRunner`].
-    pub plan: Arc<dyn Any + Send + Sync>,
+    /// Name of the subquery within the statement; also the key of its cached result.
+    pub id: SubqueryId,
     /// The types of its columns.
     pub columns: Vec<ExprType>,
     /// Whether it reads columns of a query around it (at any depth), or changes by itself: then it runs for each row,
@@ -68,8 +82,6 @@ pub struct Subquery {
     pub correlation: Correlation,
     /// The slots of the row around it that it reads.
     pub outer_slots: Vec<usize>,
-    /// Tells it from every other subquery: the key of its cached result.
-    pub id: u64,
 }
 
 /// Whether a subquery depends on the rows around it.
@@ -81,34 +93,6 @@ pub enum Correlation {
     Correlated,
     /// It may give other rows each time, or has an effect: it is run for each row.
     Volatile,
-}
-
-impl Subquery {
-    /// A subquery with a fresh id.
-    pub fn new(
-        plan: Arc<dyn Any + Send + Sync>,
-        columns: Vec<ExprType>,
-        correlation: Correlation,
-        outer_slots: Vec<usize>,
-    ) -> Self {
-        Subquery {
-            plan,
-            columns,
-            correlation,
-            outer_slots,
-            id: unique_id(),
-        }
-    }
-}
-
-impl std::fmt::Debug for Subquery {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Subquery")
-            .field("id", &self.id)
-            .field("correlation", &self.correlation)
-            .field("columns", &self.columns)
-            .finish_non_exhaustive()
-    }
 }
 
 /// A number that no other expression node of this process has: keys the state that a node keeps during an execution.

@@ -44,10 +44,13 @@ impl Planner<'_> {
             | ExplainFlavour::Json => {}
         }
         let (kind, _) = self.plan(&explain.statement)?;
+        let subqueries = self.subqueries.borrow();
         let mut lines = Vec::new();
         match (&kind, &explain.statement) {
-            (PlanKind::Query(statement), _) => query_lines(&statement.query, "SIMPLE", &mut lines),
-            (PlanKind::Update(update), _) => select_lines(&update.select, "SIMPLE", &mut lines),
+            (PlanKind::Query(statement), _) => {
+                query_lines(&statement.query, &subqueries, "SIMPLE", &mut lines)
+            }
+            (PlanKind::Update(update), _) => select_lines(&update.select, &subqueries, "SIMPLE", &mut lines),
             (PlanKind::Delete(delete), _) => {
                 let all = delete.select.steps.len() == 1
                     && delete.select.steps[0].filter.is_empty()
@@ -63,7 +66,7 @@ impl Planner<'_> {
                         ..Line::default()
                     });
                 } else {
-                    select_lines(&delete.select, "SIMPLE", &mut lines);
+                    select_lines(&delete.select, &subqueries, "SIMPLE", &mut lines);
                 }
             }
             (PlanKind::Insert(insert), Statement::Insert(_)) => {
@@ -75,7 +78,7 @@ impl Planner<'_> {
                     ..Line::default()
                 });
                 if let super::InsertRows::Query(query) = &insert.source {
-                    query_lines(query, "SIMPLE", &mut lines);
+                    query_lines(query, &subqueries, "SIMPLE", &mut lines);
                 }
             }
             _ => return Err(Error::unsupported("EXPLAIN of this statement")),
@@ -171,18 +174,23 @@ pub(super) fn first_select_number(plan: &QueryPlan) -> u32 {
     }
 }
 
-fn query_lines(plan: &QueryPlan, select_type: &'static str, lines: &mut Vec<Line>) {
+fn query_lines(
+    plan: &QueryPlan,
+    subqueries: &[Arc<QueryPlan>],
+    select_type: &'static str,
+    lines: &mut Vec<Line>,
+) {
     match &plan.body {
-        QueryBody::Select(select) => select_lines(select, select_type, lines),
+        QueryBody::Select(select) => select_lines(select, subqueries, select_type, lines),
         QueryBody::Set(set) => {
             let first = if select_type == "SIMPLE" {
                 "PRIMARY"
             } else {
                 select_type
             };
-            query_lines(&set.sides[0], first, lines);
+            query_lines(&set.sides[0], subqueries, first, lines);
             for side in &set.sides[1..] {
-                query_lines(side, "UNION", lines);
+                query_lines(side, subqueries, "UNION", lines);
             }
             let numbers: Vec<String> = (set.sides.iter())
                 .map(|side| first_select_number(side).to_string())
@@ -207,27 +215,27 @@ fn query_lines(plan: &QueryPlan, select_type: &'static str, lines: &mut Vec<Line
             ..Line::default()
         }),
         QueryBody::Recursive(recursive) => {
-            query_lines(&recursive.anchor, select_type, lines);
-            query_lines(&recursive.step, "RECURSIVE UNION", lines);
+            query_lines(&recursive.anchor, subqueries, select_type, lines);
+            query_lines(&recursive.step, subqueries, "RECURSIVE UNION", lines);
         }
     }
 }
 
 /// The subqueries in a block's expressions, and its derived tables.
-fn inner_queries(select: &SelectPlan) -> Vec<(Option<Arc<QueryPlan>>, &'static str)> {
-    let mut found: Vec<(Option<Arc<QueryPlan>>, &'static str)> = Vec::new();
+fn inner_queries(select: &SelectPlan, subqueries: &[Arc<QueryPlan>]) -> Vec<(Arc<QueryPlan>, &'static str)> {
+    let mut found: Vec<(Arc<QueryPlan>, &'static str)> = Vec::new();
     let mut visit = |expr: &Expr| {
         expr.visit(&mut |node| {
             if let ExprKind::ScalarSubquery(subquery)
             | ExprKind::Exists { subquery, .. }
             | ExprKind::Quantified { subquery, .. } = &node.kind
             {
-                let plan = subquery.plan.clone().downcast::<QueryPlan>().ok();
-                let kind = match &plan {
-                    Some(plan) if plan.correlated => "DEPENDENT SUBQUERY",
-                    _ => "SUBQUERY",
+                let plan = &subqueries[subquery.id.index()];
+                let kind = match plan.correlated {
+                    true => "DEPENDENT SUBQUERY",
+                    false => "SUBQUERY",
                 };
-                found.push((plan, kind));
+                found.push((plan.clone(), kind));
             }
         });
     };
@@ -243,7 +251,7 @@ fn inner_queries(select: &SelectPlan) -> Vec<(Option<Arc<QueryPlan>>, &'static s
     for table in &select.tables {
         if let TableSource::Derived(plan) = &table.source {
             let kind = if table.distinct { "MATERIALIZED" } else { "DERIVED" };
-            found.push((Some(plan.clone()), kind));
+            found.push((plan.clone(), kind));
         }
     }
     found
@@ -263,8 +271,13 @@ fn inner_queries_steps<'s>(steps: &'s [JoinStep], visit: &mut dyn FnMut(&'s Expr
     }
 }
 
-fn select_lines(select: &SelectPlan, select_type: &'static str, lines: &mut Vec<Line>) {
-    let inner = inner_queries(select);
+fn select_lines(
+    select: &SelectPlan,
+    subqueries: &[Arc<QueryPlan>],
+    select_type: &'static str,
+    lines: &mut Vec<Line>,
+) {
+    let inner = inner_queries(select, subqueries);
     let select_type = if select_type == "SIMPLE" && !inner.is_empty() {
         "PRIMARY"
     } else {
@@ -298,9 +311,7 @@ fn select_lines(select: &SelectPlan, select_type: &'static str, lines: &mut Vec<
         step_lines(select, &select.steps, select_type, &mut extra, lines);
     }
     for (plan, kind) in inner {
-        if let Some(plan) = plan {
-            query_lines(&plan, kind, lines);
-        }
+        query_lines(&plan, subqueries, kind, lines);
     }
 }
 

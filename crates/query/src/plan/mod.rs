@@ -76,7 +76,7 @@ use crate::error::{Error, Result};
 use paceline_catalog::foreign_key::{Changes, ForeignKeys};
 use paceline_catalog::{Catalog, NumberSeries, SYSTEM_DATABASE, TableDefinition, ViewDefinition};
 use paceline_expression::session::SessionContext;
-use paceline_expression::{Expr, ExprType};
+use paceline_expression::{Expr, ExprType, SubqueryId};
 use paceline_syntax::Statement;
 
 /// What planning needs to know.
@@ -101,6 +101,8 @@ pub struct Plan {
     parameters: usize,
     tables: Vec<TableUse>,
     pub(crate) foreign_keys: Option<Arc<ForeignKeys>>,
+    /// Plans of the subqueries in expressions, by [`SubqueryId`].
+    pub(crate) subqueries: Vec<Arc<tree::QueryPlan>>,
     values: PlannedValues,
     expected_rows: f64,
     /// What there is to say of the statement each time that it is executed.
@@ -457,6 +459,7 @@ pub fn plan_statement(statement: &Statement, context: &PlanContext<'_>) -> Resul
     Ok(Plan {
         foreign_keys,
         values,
+        subqueries: planner.subqueries.take(),
         expected_rows: planner.expected_rows.get(),
         warnings: planner.warnings.take(),
         kind,
@@ -487,6 +490,8 @@ pub(crate) struct Planner<'a> {
     /// How many rows the largest access reads, about.
     expected_rows: Cell<f64>,
     warnings: RefCell<Vec<(ErrorCode, String)>>,
+    /// Plans of the subqueries in expressions, by [`SubqueryId`].
+    subqueries: RefCell<Vec<Arc<tree::QueryPlan>>>,
 }
 
 /// Queries may be nested this deep.
@@ -509,7 +514,20 @@ impl<'a> Planner<'a> {
             scratch: RefCell::default(),
             expected_rows: Cell::new(0.0),
             warnings: RefCell::default(),
+            subqueries: RefCell::default(),
         }
+    }
+
+    /// Adds the plan of a subquery in an expression. Returns its name.
+    pub fn add_subquery(&self, plan: tree::QueryPlan) -> SubqueryId {
+        let mut subqueries = self.subqueries.borrow_mut();
+        subqueries.push(Arc::new(plan));
+        SubqueryId::new(subqueries.len() - 1)
+    }
+
+    /// Returns the plan of a subquery in an expression.
+    pub fn subquery(&self, id: SubqueryId) -> Arc<tree::QueryPlan> {
+        self.subqueries.borrow()[id.index()].clone()
     }
 
     /// What is known of values.

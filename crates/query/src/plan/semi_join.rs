@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use paceline_types::DataType;
 
+use super::Planner;
 use super::block::{Block, TableColumn, TableRef};
-use super::conditions::subquery_plan;
 use super::from::FromNode;
 use super::tree::{QueryPlan, TableSource};
 use crate::error::Result;
@@ -26,7 +26,7 @@ pub(crate) fn convert(
     }
     let mut number = 0;
     while number < conditions.len() {
-        match candidate(&conditions[number]) {
+        match candidate(&conditions[number], block.planner) {
             Some(plan) if block.tables.len() < super::join_order::TABLES_MAX => {
                 let condition = conditions.remove(number);
                 add(block, from, conditions, condition, plan);
@@ -38,7 +38,7 @@ pub(crate) fn convert(
 }
 
 /// The plan of a condition that can be converted.
-fn candidate(condition: &Expr) -> Option<Arc<QueryPlan>> {
+fn candidate(condition: &Expr, planner: &Planner<'_>) -> Option<Arc<QueryPlan>> {
     let ExprKind::Quantified {
         op: CompareOp::Eq,
         by,
@@ -49,7 +49,7 @@ fn candidate(condition: &Expr) -> Option<Arc<QueryPlan>> {
     else {
         return None;
     };
-    if subquery.correlation != Correlation::Uncorrelated || subquery_plan(subquery).is_none() {
+    if subquery.correlation != Correlation::Uncorrelated {
         return None;
     }
     // A constant on the left needs no join.
@@ -60,7 +60,7 @@ fn candidate(condition: &Expr) -> Option<Arc<QueryPlan>> {
     if columns == 0 || left.any(&mut |node| matches!(node.kind, ExprKind::ScalarSubquery(_))) {
         return None;
     }
-    let plan = subquery.plan.clone().downcast::<QueryPlan>().ok()?;
+    let plan = planner.subquery(subquery.id);
     let rules: &[Comparison] = match &by[..] {
         [Comparison::Row(rules)] => rules,
         rules => rules,
