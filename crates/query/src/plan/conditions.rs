@@ -169,7 +169,7 @@ fn split_or(alternatives: Vec<Expr>, ty: ExprType, out: &mut Vec<Expr>) {
             .iter()
             .map(|parts| {
                 let mut parts = parts.iter();
-                parts.position(|part| super::block::same_expr(part, candidate))
+                parts.position(|part| super::same_expr::same_expr(part, candidate))
             })
             .collect();
         let Some(places) = places else {

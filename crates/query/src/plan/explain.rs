@@ -7,6 +7,8 @@ use std::sync::Arc;
 
 use paceline_types::{Collation, DataType, Value};
 
+use super::change_plan::InsertRows;
+use super::explain_line::Line;
 use super::tree::{
     AccessPath, GroupEnds, GroupStrategy, JoinKind, JoinStep, QueryBody, QueryPlan, SelectPlan, StepSource,
     TableAccess, TableSource,
@@ -16,21 +18,6 @@ use crate::error::{Error, Result};
 use paceline_catalog::{IndexDefinition, IndexKind, TableDefinition};
 use paceline_expression::{Expr, ExprKind, ExprType};
 use paceline_syntax::{Explain, ExplainFlavour, Statement};
-
-/// One line.
-#[derive(Default)]
-pub(super) struct Line {
-    pub(super) id: Option<u32>,
-    pub(super) select_type: &'static str,
-    pub(super) table: Option<String>,
-    pub(super) access: Option<&'static str>,
-    pub(super) possible_keys: Option<String>,
-    pub(super) key: Option<String>,
-    pub(super) key_len: Option<String>,
-    pub(super) reference: Option<String>,
-    pub(super) rows: Option<u64>,
-    pub(super) extra: String,
-}
 
 impl Planner<'_> {
     pub(super) fn plan_explain(&self, explain: &Explain) -> Result<(PlanKind, Vec<ResultColumn>)> {
@@ -44,7 +31,7 @@ impl Planner<'_> {
             | ExplainFlavour::Json => {}
         }
         let (kind, _) = self.plan(&explain.statement)?;
-        let subqueries = self.subqueries.borrow();
+        let subqueries = self.subqueries();
         let mut lines = Vec::new();
         match (&kind, &explain.statement) {
             (PlanKind::Query(statement), _) => {
@@ -77,7 +64,7 @@ impl Planner<'_> {
                     access: Some("ALL"),
                     ..Line::default()
                 });
-                if let super::InsertRows::Query(query) = &insert.source {
+                if let InsertRows::Query(query) = &insert.source {
                     query_lines(query, &subqueries, "SIMPLE", &mut lines);
                 }
             }
@@ -164,16 +151,6 @@ fn rows(estimate: f64) -> u64 {
     estimate.round().max(1.0) as u64
 }
 
-/// The number of a query's first SELECT.
-pub(super) fn first_select_number(plan: &QueryPlan) -> u32 {
-    match &plan.body {
-        QueryBody::Select(select) => select.number,
-        QueryBody::Set(set) => first_select_number(&set.sides[0]),
-        QueryBody::Values(_) => 0,
-        QueryBody::Recursive(recursive) => first_select_number(&recursive.anchor),
-    }
-}
-
 fn query_lines(
     plan: &QueryPlan,
     subqueries: &[Arc<QueryPlan>],
@@ -193,7 +170,7 @@ fn query_lines(
                 query_lines(side, subqueries, "UNION", lines);
             }
             let numbers: Vec<String> = (set.sides.iter())
-                .map(|side| first_select_number(side).to_string())
+                .map(|side| side.first_select_number().to_string())
                 .collect();
             lines.push(Line {
                 select_type: "UNION RESULT",
@@ -345,7 +322,7 @@ fn access_line(
         _ => None,
     };
     let name = match &table.source {
-        TableSource::Derived(plan) if !table.distinct => format!("<derived{}>", first_select_number(plan)),
+        TableSource::Derived(plan) if !table.distinct => format!("<derived{}>", plan.first_select_number()),
         _ => table.alias.to_string(),
     };
     let mut line = Line {

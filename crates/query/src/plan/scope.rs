@@ -6,8 +6,9 @@ use paceline_types::error_code::{
 };
 use paceline_types::{DataType, Date, DateTime, Value};
 
-use super::block::{Aliases, BindMode, Block, OuterScope, VisibleColumn, same_expr};
+use super::block::{Aliases, BindMode, Block, OuterScope, VisibleColumn};
 use super::defaults::column_default;
+use super::same_expr::same_expr;
 use super::tree::TableSource;
 use crate::error::{Error, Result};
 use paceline_expression::session::SessionContext;

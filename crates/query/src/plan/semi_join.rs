@@ -9,8 +9,9 @@ use std::sync::Arc;
 use paceline_types::DataType;
 
 use super::Planner;
-use super::block::{Block, TableColumn, TableRef};
+use super::block::Block;
 use super::from::FromNode;
+use super::table_ref::{TableColumn, TableRef};
 use super::tree::{QueryPlan, TableSource};
 use crate::error::Result;
 use paceline_expression::{Class, CompareOp, Comparison, Correlation, Expr, ExprKind, ExprType, Quantifier};
@@ -27,7 +28,7 @@ pub(crate) fn convert(
     let mut number = 0;
     while number < conditions.len() {
         match candidate(&conditions[number], block.planner) {
-            Some(plan) if block.tables.len() < super::join_order::TABLES_MAX => {
+            Some(plan) if block.tables.len() < super::table_ref::TABLES_MAX => {
                 let condition = conditions.remove(number);
                 add(block, from, conditions, condition, plan);
             }
@@ -105,7 +106,7 @@ fn add(
         unreachable!("it was a candidate")
     };
     let table = block.tables.len();
-    let alias: Arc<str> = format!("<subquery{}>", super::explain::first_select_number(&plan)).into();
+    let alias: Arc<str> = format!("<subquery{}>", plan.first_select_number()).into();
     let columns: Vec<TableColumn> = plan
         .columns
         .iter()

@@ -19,8 +19,8 @@ pub(crate) struct Arrangement<'p> {
     pub counts_found_rows: bool,
 }
 
-/// Sorts the rows of `produce`, if there is a sort order, and applies the limit. Returns the value of FOUND_ROWS() if it
-/// differs from the number of rows.
+/// Sorts the rows of `produce`, if there is a sort order, and applies the limit. Returns the value of FOUND_ROWS() if
+/// it differs from the number of rows.
 pub(crate) fn arranged(
     exec: &mut Execution<'_, '_>,
     arrangement: &Arrangement<'_>,

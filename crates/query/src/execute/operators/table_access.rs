@@ -1,4 +1,4 @@
-//! Reads one table of a join, whatever its rows come from. (Tables with a join buffer are read by [`super::join_buffer`].)
+//! Reads one table of a join, wherever its rows come from. ([`super::join_buffer`] reads tables with a join buffer.)
 
 use std::ops::ControlFlow;
 

@@ -1,4 +1,4 @@
-//! Insertion of rows, for INSERT and LOAD DATA: builds a row from values and defaults, and inserts, replaces or updates.
+//! Insertion of rows, for INSERT and LOAD DATA: builds a row from values and defaults; inserts, replaces or updates.
 
 use paceline_types::Value;
 

@@ -1,7 +1,7 @@
 //! Search for the rows that an UPDATE or DELETE changes.
 //!
-//! Rows are changed while the search is running ([`for_each_row`]), unless the search could then find changed rows again:
-//! in that case they are collected first ([`collect`]).
+//! Rows are changed while the search is running ([`for_each_row`]), unless the search could then find changed rows
+//! again: in that case they are collected first ([`collect`]).
 
 use std::ops::ControlFlow;
 
