@@ -7,8 +7,8 @@
 //! ```
 //!
 //! * [`statement`] is the way in. [`planner`] is what all blocks of a statement share; [`statement_plan`] the result.
-//! * [`tree`] is the plan of a query, and the row layout that binding and execution share; [`change_plan`] has the plans
-//!   of statements that change rows.
+//! * [`tree`] is the plan of a query, and the row layout that binding and execution share; [`change_plan`] has the
+//!   plans of statements that change rows.
 //! * [`block`] is one query block while it is bound, [`table_ref`] and [`bound_window`] its tables and window
 //!   functions, [`scope`] the meaning of names in it; [`from`] binds its tables, [`select`] the rest of it,
 //!   [`set_operation`] UNION and its like, [`view`] merges views.

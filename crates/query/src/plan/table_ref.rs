@@ -67,8 +67,8 @@ impl TableRef {
         }
     }
 
-    /// The column that `_rowid` means: the only one of the primary key, or of the unique index that stands in for it, if it
-    /// is an integer.
+    /// The column that `_rowid` means: the only one of the primary key, or of the unique index that stands in for it,
+    /// if it is an integer.
     pub fn row_id(&self) -> Option<usize> {
         let TableSource::Base(definition) = &self.source else {
             return None;

@@ -13,6 +13,7 @@ use paceline_storage::{Direction, KeyRange, TableSchema};
 use paceline_txn::{IsolationLevel, LockMode, LockOutcome, LockWait, ScanEntry};
 use paceline_types::{DataType, Value, ValueRef};
 
+use super::row_batch::RowBatch;
 use crate::error::Result;
 use crate::execute::collections::memory::Reservation;
 use crate::execute::context::{ALL_CONDITIONS, Execution, Visit};
@@ -26,9 +27,8 @@ use crate::plan::tree::{
 use paceline_catalog::TableDefinition;
 use paceline_expression::{Expr, ExprKind};
 
-/// Number of keys read at once: initially, and at most.
-const KEYS_AT_FIRST: usize = 8;
-const KEYS_MAX: usize = 128;
+/// Number of rows in the first batch when the number of keys is known.
+const ROWS_AT_FIRST: usize = 8;
 
 /// Decodes the used columns of a row image to a table's slots.
 pub(crate) fn decode(schema: &TableSchema, image: &[u8], used: &[usize], slots: &mut [Value]) -> Result<()> {
@@ -243,40 +243,36 @@ impl<'p> BaseReader<'p> {
         row: &mut [Value],
         visit: Visit<'_>,
     ) -> Result<ControlFlow<()>> {
-        // A LIMIT may need few of them.
-        let mut size = KEYS_AT_FIRST;
-        let mut rest = ranges;
-        let mut images: Vec<u8> = Vec::new();
-        let mut found: Vec<std::ops::Range<usize>> = Vec::new();
-        while !rest.is_empty() {
-            let (now, later) = rest.split_at(size.min(rest.len()));
-            rest = later;
-            size = (size * 4).min(KEYS_MAX);
-            images.clear();
-            found.clear();
-            let mut keys: Vec<&[u8]> = now.iter().map(|range| range.start.as_slice()).collect();
-            keys.sort_unstable();
-            exec.state
-                .transaction
-                .get_many(&keys, &mut |payload| {
-                    let start = images.len();
-                    images.extend_from_slice(payload);
-                    found.push(start..images.len());
-                })
-                .map_err(|error| self.definition.transaction_error(error))?;
-            if self.direction() == Direction::Backward {
-                found.reverse();
-            }
-            for image in &found {
-                exec.tick()?;
-                if !self.decode_passing(exec, &images[image.clone()], row)? {
-                    continue;
-                }
-                if visit(exec, row)?.is_break() {
-                    return Ok(ControlFlow::Break(()));
-                }
+        let mut batch = RowBatch::new(ROWS_AT_FIRST);
+        for (index, range) in ranges.iter().enumerate() {
+            batch.add(&range.start);
+            if (batch.is_full() || index + 1 == ranges.len())
+                && self.give_batch(exec, &mut batch, row, visit)?.is_break()
+            {
+                return Ok(ControlFlow::Break(()));
             }
         }
+        Ok(ControlFlow::Continue(()))
+    }
+
+    /// Reads the rows of a batch and passes them to `visit`, in the order of the batch, which is empty afterwards.
+    fn give_batch(
+        &self,
+        exec: &mut Execution<'_, '_>,
+        batch: &mut RowBatch,
+        row: &mut [Value],
+        visit: Visit<'_>,
+    ) -> Result<ControlFlow<()>> {
+        batch
+            .read(exec.state.transaction)
+            .map_err(|error| self.definition.transaction_error(error))?;
+        for image in batch.images() {
+            exec.tick()?;
+            if self.decode_passing(exec, image, row)? && visit(exec, row)?.is_break() {
+                return Ok(ControlFlow::Break(()));
+            }
+        }
+        batch.clear();
         Ok(ControlFlow::Continue(()))
     }
 
@@ -575,6 +571,12 @@ impl<'p> BaseReader<'p> {
             .scan(hull, direction)
             .map_err(|error| self.definition.transaction_error(error))?;
         let mut row_key = Vec::new();
+        let mut batch = match secondary {
+            Some(_) if self.fetches_rows() && !exec.state.transaction.reads_lock() => {
+                Some(RowBatch::new(if ranges.len() > 1 { ROWS_AT_FIRST } else { 1 }))
+            }
+            _ => None,
+        };
         for range in ranges {
             if ranges.len() > 1 {
                 scan.seek(match direction {
@@ -592,15 +594,36 @@ impl<'p> BaseReader<'p> {
                         _ => break,
                     }
                 }
-                if self
-                    .give_entry(exec, secondary, &entry, &mut row_key, row, visit)?
-                    .is_break()
-                {
-                    return Ok(ControlFlow::Break(()));
+                let flow = match (&mut batch, secondary) {
+                    (Some(batch), Some(index)) => {
+                        row_key.clear();
+                        self.schema
+                            .append_row_key_of_entry(index, entry.key, entry.value, &mut row_key)?;
+                        if self.is_repeated(exec, &row_key)? {
+                            continue;
+                        }
+                        batch.add(&row_key);
+                        match batch.is_full() {
+                            true => self.give_batch(exec, batch, row, visit)?,
+                            false => ControlFlow::Continue(()),
+                        }
+                    }
+                    _ => self.give_entry(exec, secondary, &entry, &mut row_key, row, visit)?,
+                };
+                if flow.is_break() {
+                    return Ok(flow);
                 }
             }
         }
-        Ok(ControlFlow::Continue(()))
+        match &mut batch {
+            Some(batch) => self.give_batch(exec, batch, row, visit),
+            None => Ok(ControlFlow::Continue(())),
+        }
+    }
+
+    /// Returns whether a secondary index leads to rows: it is not covering.
+    fn fetches_rows(&self) -> bool {
+        !self.access.key_only && self.covering.get().is_none()
     }
 
     /// Passes the row of an index entry to `visit`.

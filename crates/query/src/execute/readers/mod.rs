@@ -2,5 +2,6 @@
 
 pub(crate) mod base_table;
 mod loose_scan;
+mod row_batch;
 pub(crate) mod series;
 pub(crate) mod virtual_table;

@@ -5,7 +5,7 @@
 
 use std::ops::ControlFlow;
 
-use paceline_storage::Clustered;
+use paceline_storage::RowPlacement;
 use paceline_types::Value;
 
 use crate::error::Result;
@@ -107,5 +107,5 @@ pub(super) fn meets_last_first(select: &SelectPlan) -> bool {
         return false;
     };
     access.direction == ScanDirection::Backward
-        && matches!(definition.schema().clustered(), Clustered::RowId(_))
+        && matches!(definition.schema().clustered(), RowPlacement::RowId(_))
 }

@@ -8,7 +8,7 @@ use std::collections::HashSet;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use paceline_storage::Clustered;
+use paceline_storage::RowPlacement;
 use paceline_types::Value;
 
 use super::row_search::{FoundRow, collect, for_each_row, meets_last_first, usable_plan};
@@ -167,8 +167,8 @@ fn moves(select: &SelectPlan, targets: &[UpdateTarget]) -> bool {
     };
     let definition = &target.definition;
     let clustered = match definition.schema().clustered() {
-        Clustered::Key(index) => definition.indexes()[index].parts.as_slice(),
-        Clustered::RowId(_) => &[],
+        RowPlacement::Key(index) => definition.indexes()[index].parts.as_slice(),
+        RowPlacement::RowId(_) => &[],
     };
     let mut parts = definition.indexes()[index].parts.iter().chain(clustered);
     let assigned = || target.assignments.iter().chain(&target.on_update);
