@@ -48,13 +48,13 @@ pub use cast::CastTarget;
 pub use context::{EvalContext, EvalMode, EvalState, OuterRow, SubqueryFrame, SubqueryRunner};
 pub use error::{Error, Result};
 pub use eval::convert::{
-    as_computed, bytes_of, for_user_variable, text_of, to_decimal, to_double, to_i64, to_i128,
+    as_computed, bytes_of, for_user_variable, text_of, to_decimal, to_double, to_i64, to_i128, truth,
 };
 pub use eval::in_set::InSet;
 pub use eval::{as_assigned, compare_values};
 pub use expr_type::{Class, Coercibility, ExprType, NOT_FIXED_DECIMALS, TypeNote};
 pub use functions::{Call, Function, Stability};
-pub use scope::{Clause, Correlation, EmptyScope, Scope, Subquery};
+pub use scope::{Clause, Correlation, EmptyScope, Scope, Subquery, SubqueryId};
 pub use sliding::{Slide, SlidingAccumulator};
 pub use tree::{ArithmeticOp, BitOp, CompareOp, Comparison, Domain, Expr, ExprKind, Quantifier, Truth};
 pub use window::{Frame, FrameBound, FrameUnits, SortOrder, WindowCall, WindowFunction};

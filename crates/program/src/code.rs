@@ -2,8 +2,8 @@
 
 use paceline_syntax::ast::{BinaryOp, Expr};
 use paceline_syntax::{
-    Block, Branch, ConditionValue, Cursor, ForRange, HandlerAction, Label, Loop, Program, ProgramStatement,
-    SetItem, SqlStatement, Statement, Target, Variable, VariableKind,
+    Block, Branch, ConditionValue, Cursor, ForRange, HandlerAction, Label, LocatedStatement, Loop, Program,
+    ProgramStatement, SetItem, SqlStatement, Statement, Target, Variable, VariableKind,
 };
 use std::ops::Range;
 
@@ -14,6 +14,8 @@ pub struct Code {
     pub(crate) parameters: usize,
     pub(crate) cursors: Vec<Cursor>,
     pub(crate) instructions: Vec<Instruction>,
+    /// Line of each instruction in the text.
+    pub(crate) lines: Vec<u32>,
     pub(crate) handlers: Vec<CompiledHandler>,
 }
 
@@ -86,9 +88,11 @@ impl Code {
                 parameters: program.parameters,
                 cursors: program.cursors.clone(),
                 instructions: Vec::new(),
+                lines: Vec::new(),
                 handlers: Vec::new(),
             },
             open: Vec::new(),
+            line: 1,
         };
         compiler.statement(&program.body);
         compiler.emit(Instruction::End);
@@ -131,6 +135,7 @@ enum Open {
 struct Compiler {
     code: Code,
     open: Vec<Open>,
+    line: u32,
 }
 
 impl Compiler {
@@ -140,6 +145,7 @@ impl Compiler {
 
     fn emit(&mut self, instruction: Instruction) -> Address {
         self.code.instructions.push(instruction);
+        self.code.lines.push(self.line);
         self.here() - 1
     }
 
@@ -165,14 +171,15 @@ impl Compiler {
         self.code.variables.len() - 1
     }
 
-    fn statements(&mut self, statements: &[ProgramStatement]) {
+    fn statements(&mut self, statements: &[LocatedStatement]) {
         for statement in statements {
             self.statement(statement);
         }
     }
 
-    fn statement(&mut self, statement: &ProgramStatement) {
-        match statement {
+    fn statement(&mut self, located: &LocatedStatement) {
+        self.line = located.line;
+        match &located.statement {
             ProgramStatement::Block(block) => self.block(block),
             ProgramStatement::If { branches, otherwise } => {
                 let conditions: Vec<Expr> = branches.iter().map(|branch| branch.condition.clone()).collect();
@@ -241,10 +248,11 @@ impl Compiler {
     }
 
     fn block(&mut self, block: &Block) {
-        for (variable, value) in &block.initial {
+        for initial in &block.initial {
+            self.line = initial.line;
             self.emit(Instruction::Assign {
-                variable: *variable,
-                value: value.clone(),
+                variable: initial.variable,
+                value: initial.value.clone(),
             });
         }
         self.begin_labelled(block.label);
@@ -382,7 +390,7 @@ impl Compiler {
         }
     }
 
-    fn case(&mut self, operand: Option<&Expr>, branches: &[Branch], otherwise: Option<&[ProgramStatement]>) {
+    fn case(&mut self, operand: Option<&Expr>, branches: &[Branch], otherwise: Option<&[LocatedStatement]>) {
         let conditions: Vec<Expr> = match operand {
             None => branches.iter().map(|branch| branch.condition.clone()).collect(),
             Some(operand) => {

@@ -134,6 +134,11 @@ impl<'c> Run<'c> {
         &self.values
     }
 
+    /// Returns the line of the statement that is being executed, from 1.
+    pub fn line(&self) -> u32 {
+        self.code.lines[self.at]
+    }
+
     /// Returns what is being handled, for RESIGNAL.
     pub fn handled(&self) -> Option<&Raised> {
         self.running.last().map(|handler| &handler.raised)

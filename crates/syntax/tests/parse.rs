@@ -35,7 +35,7 @@ fn stored_programs_are_accepted_and_refused_as_in_mariadb() {
 }
 
 #[test]
-fn what_mariadb_takes_is_taken() {
+fn statements_that_mariadb_accepts_are_accepted() {
     let mut failures = Vec::new();
     for statement in ACCEPTED.lines() {
         if let Err(error) = parse(statement.as_bytes(), &ParseOptions::default()) {
@@ -46,7 +46,7 @@ fn what_mariadb_takes_is_taken() {
 }
 
 #[test]
-fn what_mariadb_refuses_is_refused_with_its_words() {
+fn statements_that_mariadb_rejects_are_rejected_with_its_message() {
     let mut failures = Vec::new();
     let mut lines = REJECTED.lines();
     while let (Some(statement), Some(expected)) = (lines.next(), lines.next()) {
@@ -252,7 +252,7 @@ fn several_statements_are_found_one_by_one() {
 }
 
 #[test]
-fn a_comment_that_is_executed_belongs_to_its_statement() {
+fn an_executed_comment_belongs_to_its_statement() {
     let options = ParseOptions::default();
     let text = b"/* a */ /*!40000 ALTER TABLE `t` DISABLE KEYS */;\n/*!50000 DROP TABLE a*/ /* b */;\n\
                  /* c */ CREATE TABLE /*!32312 IF NOT EXISTS*/ b (a int); /*!999999 x */ DROP TABLE c /*! , d */ ";

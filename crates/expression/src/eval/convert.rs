@@ -15,7 +15,6 @@ use crate::context::EvalContext;
 use crate::error::Result;
 use crate::expr_type::{Class, ExprType};
 
-/// Returns the class of a value.
 pub(crate) fn class_of(value: &Value) -> Class {
     match value {
         Value::Null => Class::Null,
@@ -251,7 +250,7 @@ pub(crate) fn to_bit_operand(value: &Value, context: &mut EvalContext<'_>) -> Re
 }
 
 /// Returns whether a value counts as true; `None` for NULL.
-pub(crate) fn truth(value: &Value, context: &mut EvalContext<'_>) -> Result<Option<bool>> {
+pub fn truth(value: &Value, context: &mut EvalContext<'_>) -> Result<Option<bool>> {
     Ok(Some(match value {
         Value::Null => return Ok(None),
         Value::Int(number) => *number != 0,
@@ -388,7 +387,6 @@ pub(crate) fn to_day(value: &Value, context: &mut EvalContext<'_>) -> Result<Opt
     to_datetime_of(value, DateUse::Day, context)
 }
 
-/// Use of a date.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum DateUse {
     Instant,

@@ -56,6 +56,9 @@ pub(crate) struct Parser<'a> {
     memory_bytes_granted: usize,
     memory: Option<MemoryCharge>,
     previous_end: usize,
+    /// Offset up to which line feeds have been counted, and their number.
+    counted_to: usize,
+    lines_before: u32,
     /// Number of `?` so far.
     pub(super) parameters: usize,
     /// Number of queries around the cursor.
@@ -64,7 +67,6 @@ pub(crate) struct Parser<'a> {
     pub(super) select_depth: u32,
     /// `INTO` of the outermost query.
     pub(super) into: Option<SelectInto>,
-    /// Place of `into`.
     pub(super) into_place: IntoPlace,
     /// Names of the program around the cursor.
     pub(super) program: Option<Box<ProgramScope>>,
@@ -90,6 +92,8 @@ impl<'a> Parser<'a> {
             memory_bytes_granted: MEMORY_STEP_BYTES,
             memory: options.memory.as_ref().map(MemoryCharge::new),
             previous_end: 0,
+            counted_to: 0,
+            lines_before: 0,
             parameters: 0,
             query_depth: 0,
             select_depth: 0,
@@ -143,6 +147,18 @@ impl<'a> Parser<'a> {
     /// Returns the start of the current token.
     pub(super) fn position(&self) -> usize {
         self.current.start
+    }
+
+    /// Returns the line of the current token, from 1.
+    pub(super) fn line(&mut self) -> u32 {
+        let place = self.current.start;
+        if place < self.counted_to {
+            (self.counted_to, self.lines_before) = (0, 0);
+        }
+        let between = &self.lexer.text()[self.counted_to..place];
+        self.lines_before += between.iter().filter(|&&byte| byte == b'\n').count() as u32;
+        self.counted_to = place;
+        self.lines_before + 1
     }
 
     /// Returns the end of the last token taken.

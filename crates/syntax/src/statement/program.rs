@@ -27,7 +27,7 @@ pub struct Program {
     pub parameters: usize,
     /// Cursors of all blocks.
     pub cursors: Vec<Cursor>,
-    pub body: ProgramStatement,
+    pub body: LocatedStatement,
 }
 
 /// A variable, or a parameter.
@@ -73,6 +73,14 @@ pub struct SqlStatement {
     pub text: String,
 }
 
+/// A statement of a program, with its place for messages.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LocatedStatement {
+    /// Line of the text, from 1.
+    pub line: u32,
+    pub statement: ProgramStatement,
+}
+
 /// A statement of a program.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ProgramStatement {
@@ -80,14 +88,14 @@ pub enum ProgramStatement {
     Block(Block),
     If {
         branches: Vec<Branch>,
-        otherwise: Vec<ProgramStatement>,
+        otherwise: Vec<LocatedStatement>,
     },
     Case {
         /// Value to compare with each branch's; without it each branch has a condition.
         operand: Option<Expr>,
         branches: Vec<Branch>,
         /// `None`: without ELSE the error 1339.
-        otherwise: Option<Vec<ProgramStatement>>,
+        otherwise: Option<Vec<LocatedStatement>>,
     },
     /// `LOOP`, `WHILE`, `REPEAT`.
     Loop(Box<Loop>),
@@ -128,13 +136,23 @@ pub struct Label(pub u32);
 #[derive(Debug, Clone, PartialEq)]
 pub struct Block {
     pub label: Label,
-    /// Variables that get a value when the block begins, by number, in the order of their declaration; `None` is
-    /// NULL.
-    pub initial: Vec<(usize, Option<Expr>)>,
+    /// Variables that get a value when the block begins, in the order of their declaration.
+    pub initial: Vec<InitialValue>,
     /// Cursors that the block and the blocks in it declare, by number.
     pub cursors: std::ops::Range<usize>,
     pub handlers: Vec<Handler>,
-    pub statements: Vec<ProgramStatement>,
+    pub statements: Vec<LocatedStatement>,
+}
+
+/// Value of a variable at the beginning of its block.
+#[derive(Debug, Clone, PartialEq)]
+pub struct InitialValue {
+    /// Line of the declaration, from 1.
+    pub line: u32,
+    /// The variable, by number.
+    pub variable: usize,
+    /// `None` is NULL.
+    pub value: Option<Expr>,
 }
 
 /// A condition and the statements to execute if it is true.
@@ -142,7 +160,7 @@ pub struct Block {
 pub struct Branch {
     /// The condition, or the value to compare with.
     pub condition: Expr,
-    pub statements: Vec<ProgramStatement>,
+    pub statements: Vec<LocatedStatement>,
 }
 
 /// `LOOP`, `WHILE`, `REPEAT`.
@@ -151,7 +169,7 @@ pub struct Loop {
     pub label: Label,
     /// ConditionValue before each pass: the loop ends if it is not true.
     pub while_true: Option<Expr>,
-    pub statements: Vec<ProgramStatement>,
+    pub statements: Vec<LocatedStatement>,
     /// ConditionValue after each pass: the loop ends if it is true.
     pub until: Option<Expr>,
 }
@@ -169,7 +187,7 @@ pub struct ForRange {
     pub from: Expr,
     /// Upper bound, inclusive.
     pub to: Expr,
-    pub statements: Vec<ProgramStatement>,
+    pub statements: Vec<LocatedStatement>,
 }
 
 /// `DECLARE … HANDLER`.
@@ -177,7 +195,7 @@ pub struct ForRange {
 pub struct Handler {
     pub action: HandlerAction,
     pub conditions: Vec<ConditionValue>,
-    pub statement: Box<ProgramStatement>,
+    pub statement: Box<LocatedStatement>,
 }
 
 /// What happens after a handler.

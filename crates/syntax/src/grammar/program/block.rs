@@ -46,7 +46,7 @@ impl Parser<'_> {
     }
 
     /// Parses statements, each with its semicolon, up to the word that ends them.
-    pub(super) fn program_statements(&mut self) -> Result<Vec<ProgramStatement>> {
+    pub(super) fn program_statements(&mut self) -> Result<Vec<LocatedStatement>> {
         let mut statements = Vec::new();
         while !self.is_any_word(ENDS) {
             statements.push(self.program_statement()?);
@@ -82,6 +82,7 @@ impl Parser<'_> {
 
     /// Parses the type and value of variables.
     fn variables(&mut self, names: Vec<String>, block: &mut Block) -> Result<()> {
+        let line = self.line();
         self.scope().begin_stage(Stage::Variables)?;
         for (index, name) in names.iter().enumerate() {
             let again = names[..index]
@@ -99,7 +100,11 @@ impl Parser<'_> {
         for name in names {
             let variable = self.scope().add_variable(name, kind.clone());
             self.scope().show_variable(variable);
-            block.initial.push((variable, value.clone()));
+            block.initial.push(InitialValue {
+                line,
+                variable,
+                value: value.clone(),
+            });
         }
         Ok(())
     }

@@ -13,12 +13,14 @@ const WITHOUT_COLUMNS: &[&str] = &["SET", "CALL", "DO", "SIGNAL", "RESIGNAL", "G
 
 impl Parser<'_> {
     /// Parses one statement, without its semicolon.
-    pub(super) fn program_statement(&mut self) -> Result<ProgramStatement> {
-        self.deeper(Self::any_program_statement)
+    pub(super) fn program_statement(&mut self) -> Result<LocatedStatement> {
+        let line = self.line();
+        let statement = self.deeper(Self::any_program_statement)?;
+        Ok(LocatedStatement { line, statement })
     }
 
     /// Parses the body of a function, which cannot be a statement of SQL.
-    pub(super) fn function_body(&mut self) -> Result<ProgramStatement> {
+    pub(super) fn function_body(&mut self) -> Result<LocatedStatement> {
         const FIRST_WORDS: &[&str] = &["BEGIN", "RETURN", "IF", "CASE", "LOOP", "WHILE", "REPEAT", "FOR"];
         match self.is_any_word(FIRST_WORDS) || self.is_at(1, &Token::Colon) {
             true => self.program_statement(),
@@ -228,7 +230,7 @@ impl Parser<'_> {
     }
 
     /// Parses one statement or more.
-    fn nonempty_statements(&mut self) -> Result<Vec<ProgramStatement>> {
+    fn nonempty_statements(&mut self) -> Result<Vec<LocatedStatement>> {
         let statements = self.program_statements()?;
         match statements.is_empty() {
             true => Err(self.error()),

@@ -25,7 +25,7 @@ impl Parser<'_> {
     fn program(
         &mut self,
         scope: ProgramScope,
-        body: impl FnOnce(&mut Self) -> Result<ProgramStatement>,
+        body: impl FnOnce(&mut Self) -> Result<LocatedStatement>,
     ) -> Result<Program> {
         let parameters = scope.variables.len();
         let outer = self.program.replace(Box::new(scope));
@@ -50,7 +50,9 @@ impl Parser<'_> {
     pub(super) fn compound_statement(&mut self) -> Result<Statement> {
         self.expect_words(&["NOT", "ATOMIC"])?;
         let program = self.program(ProgramScope::new(ProgramKind::Procedure), |parser| {
-            parser.block(None)
+            let line = parser.line();
+            let statement = parser.block(None)?;
+            Ok(LocatedStatement { line, statement })
         })?;
         Ok(Statement::Compound(Box::new(CompoundStatement { program })))
     }
