@@ -5,14 +5,14 @@
 //!                                          ▲                       │
 //!                                          └────────Answer─────────┘
 //! ```
-//! A [`Run`] knows jumps, handlers and cursors, but not SQL: it says what it needs next ([`Request`]: evaluate, execute,
-//! open a cursor) and is told the [`Answer`]. So a procedure can commit and send rows between two steps, while a trigger
-//! runs the same code within the execution of one statement.
+//! A [`Run`] knows jumps, handlers and cursors, but not SQL: it says what it needs next ([`Request`]: evaluate,
+//! execute, open a cursor) and receives the [`Answer`]. So a procedure can commit and send rows between two steps,
+//! while a trigger runs the same code within the execution of one statement.
 //!
 //! # Rules that are easy to miss (MariaDB's)
-//! * A handler is searched from the innermost block outwards. Within a block the most specific one counts: the number of
-//!   the error, then the SQLSTATE, then the class. While a handler runs, the handlers of its block and of the blocks in
-//!   it are not active.
+//! * A handler is searched from the innermost block outwards. Within a block the most specific one counts: the number
+//!   of the error, then the SQLSTATE, then the class. While a handler runs, the handlers of its block and of the blocks
+//!   in it are not active.
 //! * After a CONTINUE handler the statement after the failed one is next. If a condition of IF, WHILE or CASE failed,
 //!   that is the statement after the whole of it.
 //! * A warning leads to a handler only after its statement has ended.

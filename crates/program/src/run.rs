@@ -148,7 +148,7 @@ impl<'c> Run<'c> {
     ///
     /// # Errors
     /// An error of the program itself that no handler is for: a CASE without a branch, a cursor that is open already.
-    pub fn next(&mut self) -> Result<Request<'c>, Raised> {
+    pub fn request(&mut self) -> Result<Request<'c>, Raised> {
         loop {
             let code = self.code;
             match &code.instructions[self.at] {

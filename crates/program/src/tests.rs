@@ -18,7 +18,7 @@ fn trace(text: &str) -> String {
     let mut rows = vec![0; code.cursors().len()];
     let mut trace = Vec::new();
     for _ in 0..1_000 {
-        let request = match run.next() {
+        let request = match run.request() {
             Ok(request) => request,
             Err(raised) => {
                 trace.push(format!("error {}", raised.code));

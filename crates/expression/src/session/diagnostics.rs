@@ -64,6 +64,13 @@ impl Condition {
     }
 }
 
+/// State of the area at a moment: see [`Diagnostics::mark`].
+#[derive(Clone, Copy, Debug)]
+pub struct DiagnosticsMark {
+    clears: u64,
+    count: u64,
+}
+
 /// Conditions of the current statement; between statements, those of the last one.
 #[derive(Clone, Debug)]
 pub struct Diagnostics {
@@ -74,6 +81,8 @@ pub struct Diagnostics {
     earlier: u64,
     /// Whether the first condition of this statement replaces the earlier ones.
     replaceable: bool,
+    /// Number of times that the area was emptied.
+    clears: u64,
     capacity: usize,
     notes: Notes,
     current_row: u64,
@@ -90,6 +99,7 @@ impl Diagnostics {
             error_count: 0,
             earlier: 0,
             replaceable: false,
+            clears: 0,
             capacity: max_error_count,
             notes: Notes::Kept,
             current_row: 1,
@@ -128,8 +138,25 @@ impl Diagnostics {
         self.error_count = 0;
         self.earlier = 0;
         self.replaceable = false;
+        self.clears += 1;
         self.capacity = max_error_count;
         self.current_row = 1;
+    }
+
+    /// Returns the state at the start of a statement that consists of others.
+    pub fn mark(&self) -> DiagnosticsMark {
+        DiagnosticsMark {
+            clears: self.clears,
+            count: self.earlier,
+        }
+    }
+
+    /// Ends a statement that consists of others: what they have raised since the mark and left counts as its own.
+    pub fn end_since(&mut self, mark: DiagnosticsMark) {
+        self.earlier = match self.clears == mark.clears {
+            true => mark.count,
+            false => 0,
+        };
     }
 
     /// Begins a statement that reads the conditions (SHOW WARNINGS).

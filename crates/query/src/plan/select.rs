@@ -265,6 +265,9 @@ impl Block<'_, '_> {
                 name,
                 ..self.column_result(table, column)
             },
+            None if matches!(bound.kind, ExprKind::Parameter(_)) && !bound.ty.is_parameter() => {
+                ResultColumn::of_variable(name, &bound.ty)
+            }
             None => ResultColumn::of_expression(name, &bound.ty),
         };
         Ok(Output {

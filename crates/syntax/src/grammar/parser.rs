@@ -11,7 +11,7 @@ use crate::clear_password::ClearPassword;
 use crate::error::{Error, Result};
 use crate::lexer::{Lexer, Spanned, Token};
 use crate::statement::{IntoPlace, SelectInto};
-use crate::{ParseOptions, syntax_error};
+use crate::{ParseOptions, ProgramBodies, syntax_error};
 use paceline_types::{MemoryCharge, SqlMode};
 
 /// Maximum length of the name of a database, table, column or index, in characters.
@@ -109,6 +109,11 @@ impl<'a> Parser<'a> {
         let mut marks = self.lexer.take_skipped_versions();
         marks.retain(|mark| text.contains(mark));
         marks
+    }
+
+    /// Returns whether stored programs are not looked at.
+    pub(super) fn has_opaque_programs(&self) -> bool {
+        self.options.programs == ProgramBodies::Opaque
     }
 
     pub(super) fn sql_mode(&self) -> SqlMode {

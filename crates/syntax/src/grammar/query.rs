@@ -331,6 +331,10 @@ impl Parser<'_> {
         let end = self.previous_end();
         let name = match self.select_alias()? {
             Some(alias) => ItemName::Alias(alias),
+            // The text of a program's variable is its name.
+            None if self.program.is_some() && matches!(expr, Expr::Parameter(_)) => {
+                ItemName::Text(self.slice(start..end))
+            }
             None => generated_name(&expr).unwrap_or_else(|| {
                 let text = self.executed_text(start..end);
                 ItemName::Text(text.trim_start().to_owned())

@@ -6,7 +6,7 @@
 //!                                                                      └─ Sql ──▶ Statement
 //! ```
 //! Names are resolved while parsing, as in MariaDB: a name that is a variable's is that variable, even if a table has
-//! such a column. A variable in a statement is [`Expr::Parameter`] with the number of the variable, so that planning and
+//! such a column. A variable in a statement is [`Expr::Parameter`] with the number of the variable, so planning and
 //! execution know only parameters: the values of a program's variables are the parameters of all its statements.
 //! Columns of NEW and OLD are variables, too.
 //!

@@ -85,7 +85,7 @@ pub async fn execute(
         Statement::Show(show) => show::execute(show, state, connection, execution).await?,
         Statement::Ddl(statement) => ddl::execute(statement, state, execution).await?,
         Statement::Account(statement) => account::execute(statement, state, execution.text).await?,
-        Statement::Prepare { name, source } => prepare::prepare(name, source, state)?,
+        Statement::Prepare { name, source } => prepare::prepare(name, source, execution.parameters, state)?,
         Statement::Execute { name, using } => {
             return prepare::execute_named(name, using, state, connection, execution).await;
         }

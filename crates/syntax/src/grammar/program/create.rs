@@ -29,6 +29,9 @@ impl Parser<'_> {
 
     /// Parses a routine or a trigger, from the word that says its kind. `None` if none follows.
     pub(in crate::grammar) fn create_program(&mut self, options: CreateOptions) -> Result<Option<Statement>> {
+        if self.has_opaque_programs() {
+            return Ok(None);
+        }
         if self.accept_word("TRIGGER") {
             return self.create_trigger(options).map(Some);
         }
@@ -146,6 +149,9 @@ impl Parser<'_> {
 
     /// Parses `ALTER PROCEDURE` and `ALTER FUNCTION`, after ALTER. `None` if neither follows.
     pub(in crate::grammar) fn alter_routine(&mut self) -> Result<Option<Statement>> {
+        if self.has_opaque_programs() {
+            return Ok(None);
+        }
         let kind = match self.accept_any_word(&["PROCEDURE", "FUNCTION"]) {
             Some("PROCEDURE") => RoutineType::Procedure,
             Some(_) => RoutineType::Function,

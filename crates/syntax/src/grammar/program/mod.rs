@@ -1,7 +1,7 @@
 //! Stored programs: blocks and control statements, declarations, SIGNAL, and what creates programs.
 //!
-//! While a program is parsed, [`ProgramScope`] knows the names of its variables; expressions and other statements ask it
-//! (see [`crate::statement::Program`] for what a name becomes).
+//! While a program is parsed, [`ProgramScope`] knows the names of its variables; expressions and other statements ask
+//! it (see [`crate::statement::Program`] for what a name becomes).
 
 mod block;
 mod condition;

@@ -30,7 +30,7 @@ pub fn execute(get: &GetDiagnostics, state: &mut SessionState, parameters: &[Val
 pub(super) fn set_user_variable(name: &str, value: &Value, state: &mut SessionState) -> Result<()> {
     let ty = ExprType::of_value(value, state.context.settings.collation_connection);
     let variable = UserVariable::new(value, ty, &state.context.settings.time_zone);
-    Ok(state.context.user_variables.set(&name.to_lowercase(), variable)?)
+    state.context.user_variables.set(&name.to_lowercase(), variable)
 }
 
 /// Returns the targets of a GET DIAGNOSTICS with their values; none if the condition does not exist.

@@ -1,8 +1,8 @@
 //! Programs: BEGIN NOT ATOMIC and control statements outside a routine.
 //!
 //! [`paceline_program::Run`] says what comes next, and this module does it with the session's means. Each statement of
-//! SQL is executed as the client's own would be: it has its metadata locks and, with autocommit, its commit. Its rows go
-//! to the client at once. The client gets one OK packet, at the end, with the sum of the changed rows.
+//! SQL is executed as the client's own would be: it has its metadata locks and, with autocommit, its commit. Its rows
+//! go to the client at once. The client gets one OK packet, at the end, with the sum of the changed rows.
 //!
 //! | module | subject |
 //! |---|---|
@@ -62,7 +62,9 @@ pub async fn execute(
         affected_rows: 0,
         caught: None,
     };
+    let mark = driver.state.context.diagnostics.mark();
     let done = driver.run(&code).await;
+    driver.state.context.diagnostics.end_since(mark);
     let affected_rows = driver.affected_rows;
     state.context.variable_types = outer;
     state.context.handled_condition = outer_handled;
@@ -100,7 +102,7 @@ impl Driver<'_> {
         loop {
             let line = run.line();
             let located = |raised: Raised| (error_of(raised), line);
-            let request = run.next().map_err(located)?;
+            let request = run.request().map_err(located)?;
             self.note_handler(&run, &mut was_handling);
             if let Request::End(_) = request {
                 return Ok(());
@@ -123,6 +125,7 @@ impl Driver<'_> {
                     self.state.context.diagnostics.push_error(&error);
                     self.state.context.row_count = -1;
                     self.caught = Some(error);
+                    was_handling = true;
                 }
             }
         }
@@ -239,18 +242,7 @@ impl Driver<'_> {
         if KeptPlans::keeps(&sql.statement) {
             self.execute_planned(sql, execution).await?;
         } else {
-            // The variables of the program are not those of a text that it executes.
-            let types = match &sql.statement {
-                Statement::Execute { .. } | Statement::ExecuteImmediate { .. } => {
-                    Some(self.types.of_expressions())
-                }
-                _ => None,
-            };
-            let done = super::execute(&sql.statement, self.state, self.connection, execution).await;
-            if let Some(types) = types {
-                self.state.context.variable_types = types;
-            }
-            done?;
+            super::execute(&sql.statement, self.state, self.connection, execution).await?;
         }
         self.affected_rows += u64::try_from(self.state.context.row_count).unwrap_or(0);
         Ok(())

@@ -23,7 +23,7 @@ pub fn execute(signal: &Signal, state: &mut SessionState, parameters: &[Value]) 
         },
         false => None,
     };
-    let (mut code, mut message, mut sqlstate, mut items) = match (&signal.condition, &handled) {
+    let (mut code, mut message, sqlstate, mut items) = match (&signal.condition, &handled) {
         (Some(ConditionValue::SqlState(sqlstate)), _) => {
             let code = match &sqlstate[..2] {
                 "01" => ER_SIGNAL_WARN,
@@ -53,7 +53,7 @@ pub fn execute(signal: &Signal, state: &mut SessionState, parameters: &[Value]) 
         let mut context = EvalContext::new(&mut state.context, &mut evaluation);
         let shown = match &value {
             Value::Null => return Err(wrong_value(*item, "NULL")),
-            value => text_of(value, &mut context),
+            value => text_of(value, &context),
         };
         match item {
             SignalItem::MysqlErrno => {
@@ -70,26 +70,15 @@ pub fn execute(signal: &Signal, state: &mut SessionState, parameters: &[Value]) 
             }
         }
     }
-    if signal.condition.is_none() && signal.items.is_empty() {
-        if let Some(error) = handled {
-            return Err(error);
-        }
-    }
-    if sqlstate.is_empty() {
-        sqlstate = code.sqlstate().to_owned();
-    }
     let class_is_warning = sqlstate.starts_with("01");
     let condition = Arc::new(SignalledCondition { sqlstate, items });
-    let diagnostics = &mut state.context.diagnostics;
-    if !signal.resignal {
-        // SIGNAL empties the diagnostics area; RESIGNAL adds to it.
-        diagnostics.clear(state.context.settings.max_error_count);
-    } else if signal.condition.is_none() {
-        // The handled condition itself is changed.
-        state
-            .context
-            .diagnostics
-            .clear(state.context.settings.max_error_count);
+    // SIGNAL empties the diagnostics area. RESIGNAL adds to it, or replaces the condition that is being handled.
+    if !signal.resignal || signal.condition.is_none() {
+        let most = state.context.settings.max_error_count;
+        state.context.diagnostics.clear(most);
+    }
+    if let (Some(error), None, []) = (handled, &signal.condition, &signal.items[..]) {
+        return Err(error);
     }
     match class_is_warning {
         true => {
