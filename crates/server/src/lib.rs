@@ -13,21 +13,23 @@
 //! * [`listener`], [`registry`]: connections of clients, and the list of sessions. [`host_errors`]: blocked hosts.
 //! * [`tls`]: the server's certificate, and counters of handshakes.
 //! * [`session`]: one client, from its greeting to its end. [`session::statements`]: each kind of statement.
-//! * [`variables`], [`status`]: SHOW VARIABLES and SHOW STATUS.
+//! * [`variables`], [`status`]: SHOW VARIABLES and SHOW STATUS. [`errors`]: other crates' errors as MariaDB's.
 //! * [`accounts`]: users and privileges. [`accounts::checks`]: which privileges a statement needs.
 //! * [`backup`], [`restore`]: format of a backup's stream; a data directory made from copies.
-//! * [`information_schema`], [`mysql_tables`]: virtual tables.
+//! * [`information_schema`], [`mysql_tables`]: virtual tables. [`names`]: names of databases and tables.
 #![forbid(unsafe_code)]
 
 pub mod accounts;
 pub mod backup;
 pub mod data_directory;
+pub mod errors;
 pub mod host_errors;
 pub mod incomplete_directory;
 pub mod information_schema;
 pub mod listener;
 pub mod memory;
 pub mod mysql_tables;
+pub mod names;
 pub mod options;
 pub mod recovery;
 pub mod registry;

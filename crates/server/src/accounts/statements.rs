@@ -1,8 +1,8 @@
 //! CREATE USER, GRANT and related statements: computes the next list of accounts from a parsed statement.
 //!
 //! CREATE, ALTER, DROP and RENAME USER and REVOKE ALL on several accounts do as much as possible, and fail for the
-//! rest: [`AccountChange::failure`] is logged with the changes, so that replicas do the same. GRANT and REVOKE do all or
-//! nothing. MariaDB executes them in part but does not log this, so its replicas miss the changes.
+//! rest: [`AccountChange::failure`] is logged with the changes, so that replicas do the same. GRANT and REVOKE do all
+//! or nothing. MariaDB executes them in part but does not log this, so its replicas miss the changes.
 //!
 //! All functions are pure. The caller checks the privileges and commits the result. The same code runs when a statement
 //! is replayed from the log, so nothing may depend on anything but its arguments.

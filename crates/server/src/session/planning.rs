@@ -3,11 +3,11 @@
 //! A plan is made for one catalog and executed with another: metadata locks are taken in between. If a table's
 //! definition has changed since, the statement is planned again.
 
-use super::errors::of_transaction;
 use super::execution::QueryOrigin;
 use super::state::SessionState;
 use crate::accounts::checks::check_plan;
 use crate::accounts::show::select_all;
+use crate::errors::of_transaction;
 use crate::replication::row_metadata;
 use paceline_catalog::Catalog;
 use paceline_query::plan::{Plan, PlanContext, PlanType, TableUse, plan_statement};

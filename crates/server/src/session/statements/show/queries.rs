@@ -1,5 +1,5 @@
-//! SHOW statements that a query of `information_schema` answers: the text of the SELECT, which names the columns as SHOW
-//! does.
+//! SHOW statements that a query of `information_schema` answers: the text of the SELECT, which names the columns as
+//! SHOW does.
 
 use crate::accounts::show::{identifier, text_literal};
 use paceline_expression::session::VariableScope;
