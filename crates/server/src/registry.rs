@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use tokio::sync::Notify;
 
 /// Part of a session that other sessions can access.
@@ -29,8 +29,6 @@ pub struct SessionHandle {
     pub counters: Counters,
     /// Memory account of the session.
     pub memory: Arc<SessionMemory>,
-    /// Time of the connection.
-    pub connected: Instant,
     /// User and current activity.
     activity: Mutex<Activity>,
     /// Id of the running or last statement (`KILL QUERY ID`).
@@ -95,7 +93,6 @@ impl SessionHandle {
             killed: Arc::default(),
             counters: Counters::default(),
             memory,
-            connected: Instant::now(),
             activity: Mutex::new(Activity {
                 user: "unauthenticated user".into(),
                 host,
