@@ -1,6 +1,6 @@
 //! CREATE USER, GRANT and related statements: computes the next list of accounts from a parsed statement.
 //!
-//! CREATE, ALTER, DROP and RENAME USER and REVOKE ALL on several accounts do as much as possible, and fail for the
+//! CREATE, ALTER, DROP and RENAME USER and REVOKE ALL on several accounts do as much as possible and fail for the
 //! rest: [`AccountChange::failure`] is logged with the changes, so that replicas do the same. GRANT and REVOKE do all
 //! or nothing. MariaDB executes them in part but does not log this, so its replicas miss the changes.
 //!

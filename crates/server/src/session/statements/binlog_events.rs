@@ -94,7 +94,7 @@ fn apply_events(bytes: &[u8], state: &mut SessionState) -> Result<()> {
     let options = row_options(&state.server.globals);
     let mut applier = RowApplier::new(
         &options,
-        Some(state.server.statistics.clone()),
+        state.server.statistics.clone(),
         state.server.sessions.replicated_statements(),
     );
     applier.begin();
