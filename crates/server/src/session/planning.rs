@@ -3,11 +3,11 @@
 //! A plan is made for one catalog and executed with another: metadata locks are taken in between. If a table's
 //! definition has changed since, the statement is planned again.
 
-use super::errors::of_transaction;
 use super::execution::QueryOrigin;
 use super::state::SessionState;
 use crate::accounts::checks::check_plan;
 use crate::accounts::show::select_all;
+use crate::errors::of_transaction;
 use crate::replication::row_metadata;
 use paceline_catalog::Catalog;
 use paceline_query::plan::{Plan, PlanContext, PlanType, PlannedValues, TableUse, plan_statement};
@@ -23,8 +23,8 @@ pub const ATTEMPTS_MAX: usize = 100;
 /// Number of expected rows from which execution is much more expensive than planning.
 const WORTH_PLANNING_ROWS: f64 = 1_000.0;
 
-/// Returns whether a statement whose plan is kept should be planned again for the parameters of this execution: the plan
-/// depends on parameters, and it was made without values, or is expensive, or has proved to be. A plan that reads few
+/// Returns whether a statement whose plan is kept should be planned again for the parameters of this execution: the
+/// plan depends on parameters, and it was made without values, or is expensive, or has proved to be. A plan that reads few
 /// rows is executed as it is.
 pub fn is_to_be_planned_again(plan: &Plan, rows_read: u64) -> bool {
     let expected = plan.expected_rows();

@@ -18,15 +18,15 @@ mod omitted_definition;
 mod settings;
 mod user_variable;
 
-pub use omitted_definition::Kind as OmittedDefinition;
+pub use omitted_definition::OmittedDefinition;
 
 use super::Session;
-use super::errors::of_transaction;
 use super::execution::Execution;
 use super::internal::internal_session;
 use super::state::SessionState;
 use super::statement::stored_hash;
 use super::statements::load_logged;
+use crate::errors::of_transaction;
 use crate::replicated_tables::{PrimarySession, TransactionEnd};
 use crate::server::Server;
 use idempotent_ddl::tolerate_other_state;
@@ -231,7 +231,7 @@ impl Session {
         let done = match (&parsed.statement, statement.file) {
             // A statement that only concerns the primary.
             (Statement::Empty, _) => Ok(()),
-            (parsed, _) if omitted_definition::Kind::is_left_out(parsed, &self.state.server.globals) => {
+            (parsed, _) if OmittedDefinition::is_omitted(parsed, &self.state.server.globals) => {
                 tracing::warn!("left out: {}", String::from_utf8_lossy(text));
                 Ok(())
             }

@@ -34,7 +34,6 @@ mod snapshot_at_gtid;
 mod table_administration;
 mod transaction;
 
-pub use account::{WrittenRecords, changed_records};
 pub(super) use binary_log::flush_binary_logs;
 pub(super) use kill::kill_connection;
 pub(super) use load_data::execute_logged as load_logged;
