@@ -209,6 +209,14 @@ pub trait Scope {
             .map(|column| Expr::null().with_type(column.ty.nullable()))
     }
 
+    /// The number of the row that is read, for `ROWNUM()`: a column of its own.
+    ///
+    /// # Errors
+    /// 1235 where no rows are read.
+    fn resolve_row_number(&mut self) -> Result<Expr> {
+        Err(errors::error(ER_NOT_SUPPORTED_YET, &[&"ROWNUM() here"]))
+    }
+
     /// `DEFAULT(column)`.
     ///
     /// # Errors

@@ -50,9 +50,14 @@ pub(super) fn column_types(expr: &Expr) -> Vec<ExprType> {
     }
 }
 
+/// Whether it is one value, and no row.
+pub(super) fn is_value(expr: &Expr) -> bool {
+    width(expr) == 1 && !matches!(expr.kind, ExprKind::Row(_))
+}
+
 /// 1241 for a row where a value is wanted.
 pub(super) fn expect_value(expr: Expr) -> Result<Expr> {
-    if width(&expr) == 1 && !matches!(expr.kind, ExprKind::Row(_)) {
+    if is_value(&expr) {
         Ok(expr)
     } else {
         Err(errors::operand_columns(1))

@@ -6,11 +6,32 @@ use paceline_types::Value;
 
 use super::run::Exec;
 use super::table_reader::read_table;
+use super::trace::{read_measured, run_later_steps};
 use crate::error::Result;
 use crate::plan::tree::{JoinKind, JoinStep, SelectPlan, StepSource};
 
 /// Consumer of the block's row after all steps.
 pub(crate) type Emit<'c> = &'c mut dyn FnMut(&mut Exec<'_, '_>, &mut [Value]) -> Result<ControlFlow<()>>;
+
+/// Calls `emit` for each row of a block's joins, until it breaks. Counts the rows for `ROWNUM()`.
+pub(crate) fn join_block(
+    exec: &mut Exec<'_, '_>,
+    plan: &SelectPlan,
+    row: &mut [Value],
+    emit: Emit<'_>,
+) -> Result<ControlFlow<()>> {
+    let Some(slot) = plan.row_number else {
+        return join(exec, plan, &plan.steps, row, emit);
+    };
+    let mut number = 1;
+    row[slot] = Value::UInt(number);
+    join(exec, plan, &plan.steps, row, &mut |exec, row| {
+        let flow = emit(exec, row)?;
+        number += 1;
+        row[slot] = Value::UInt(number);
+        Ok(flow)
+    })
+}
 
 /// Calls `emit` for each row that the steps produce in `row`, until it breaks.
 pub(crate) fn join(
@@ -37,7 +58,12 @@ pub(crate) fn join(
             if held < step.filter.len() && !exec.all_true(&step.filter[held..], row)? {
                 return Ok(ControlFlow::Continue(()));
             }
-            let flow = join(exec, plan, rest, row, emit)?;
+            let flow = match &step.source {
+                StepSource::Table(access) if exec.runtime.trace.is_some() => {
+                    run_later_steps(exec, access, |exec| join(exec, plan, rest, row, emit))?
+                }
+                _ => join(exec, plan, rest, row, emit)?,
+            };
             if semi {
                 done = flow.is_break();
                 return Ok(ControlFlow::Break(()));
@@ -45,6 +71,9 @@ pub(crate) fn join(
             Ok(flow)
         };
         match &step.source {
+            StepSource::Table(access) if exec.runtime.trace.is_some() => {
+                read_measured(exec, plan, access, step, row, &mut visit)?
+            }
             StepSource::Table(access) => read_table(exec, plan, access, step, row, &mut visit)?,
             StepSource::Nest(inner) => join(exec, plan, inner, row, &mut visit)?,
         }

@@ -69,6 +69,7 @@ pub(super) fn read_kept(
         let flow = match &locking {
             Some((reader, strength, wait)) => {
                 if !exec.all_true(step.candidate_conditions(), row)? {
+                    exec.note_rejected(access);
                     continue;
                 }
                 reader.read_locked(exec, &hashed.key, *strength, *wait, row, visit)?

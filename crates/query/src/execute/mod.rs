@@ -42,6 +42,7 @@ mod safe_updates;
 mod sorter;
 mod table_reader;
 mod temporary_key;
+pub(crate) mod trace;
 mod update;
 mod virtual_table;
 mod window;

@@ -9,11 +9,12 @@ use paceline_types::error_code::ER_QUERY_RESULT_INCOMPLETE;
 
 use super::aggregation::aggregate;
 use super::distinct::Distinct;
-use super::join::join;
+use super::join::join_block;
 use super::memory::{Reservation, row_bytes};
 use super::run::{Exec, Rows};
 use super::sorter::Sorter;
 use super::temporary_key;
+use super::trace::measure_query;
 use super::window::WindowRows;
 use crate::error::Result;
 use crate::plan::tree::{
@@ -21,6 +22,7 @@ use crate::plan::tree::{
     SetPlan, SortItem, SortKey, StepSource, ValuesPlan,
 };
 use paceline_expression::{Expr, ExprKind, ExprType};
+use paceline_syntax::ast::Ties;
 
 /// Consumer of a query's rows.
 pub(crate) type Consumer<'c> = &'c mut dyn FnMut(&mut Exec<'_, '_>, &[Value]) -> Result<ControlFlow<()>>;
@@ -35,8 +37,12 @@ pub(crate) fn run(
     consumer: Consumer<'_>,
 ) -> Result<Option<u64>> {
     match &plan.body {
-        QueryBody::Select(select) => run_select(exec, select, &plan.types, outer, consumer),
-        QueryBody::Set(set) => run_set(exec, set, &plan.types, outer, consumer),
+        QueryBody::Select(select) => measure_query(exec, &**select, consumer, |exec, consumer| {
+            run_select(exec, select, &plan.types, outer, consumer)
+        }),
+        QueryBody::Set(set) => measure_query(exec, &**set, consumer, |exec, consumer| {
+            run_set(exec, set, &plan.types, outer, consumer)
+        }),
         QueryBody::Values(values) => run_values(exec, values, &plan.types, outer, consumer),
         QueryBody::Recursive(recursive) => {
             run_recursive(exec, recursive, &plan.types, consumer).map(|()| None)
@@ -93,6 +99,15 @@ impl Window {
             .transpose()?
             .unwrap_or(u64::MAX);
         Ok(Window { offset, count })
+    }
+
+    /// Returns what happens with ties. Without an order all rows are: then there is no limit.
+    fn ties(&mut self, limit: &Limit, order: &[SortItem]) -> Ties {
+        if limit.ties == Ties::Kept && order.is_empty() && self.count > 0 {
+            self.count = u64::MAX;
+            return Ties::Cut;
+        }
+        limit.ties
     }
 
     /// Returns the number of rows that must be produced.
@@ -157,8 +172,13 @@ impl Gate {
         true
     }
 
+    /// Returns whether the window has all its rows.
+    fn is_passed(&self) -> bool {
+        self.passed >= self.window.count
+    }
+
     fn flow(&self) -> ControlFlow<()> {
-        if self.passed >= self.window.count && !self.count_all {
+        if self.is_passed() && !self.count_all {
             ControlFlow::Break(())
         } else {
             ControlFlow::Continue(())
@@ -201,11 +221,15 @@ fn run_select(
     consumer: Consumer<'_>,
 ) -> Result<Option<u64>> {
     let mut row = row_with_outer(plan.slot_count, &plan.outer, outer);
+    if let Some(slot) = plan.row_number {
+        row[slot] = Value::UInt(1);
+    }
     let plan = allowed(exec, plan, &row)?;
-    let window = Window::new(exec, &plan.limit)?;
+    let mut window = Window::new(exec, &plan.limit)?;
     if window.count == 0 && !plan.count_found_rows {
         return Ok(None);
     }
+    let ties = window.ties(&plan.limit, &plan.order);
     let by_output = plan
         .order
         .iter()
@@ -224,7 +248,7 @@ fn run_select(
     let mut large = exec.runtime.memory.part();
     let mut key = Vec::new();
     let mut sorter = (!plan.order.is_empty()).then(|| {
-        let first = if plan.count_found_rows {
+        let first = if plan.count_found_rows || ties == Ties::Kept {
             None
         } else {
             window.needed()
@@ -292,7 +316,7 @@ fn run_select(
         match &plan.aggregation {
             Some(aggregation) => aggregate(exec, plan, aggregation, &mut row, runnable, &mut take)?,
             None if runnable => {
-                let _ = join(exec, plan, &plan.steps, &mut row, &mut take)?;
+                let _ = join_block(exec, plan, &mut row, &mut take)?;
             }
             None => {}
         }
@@ -301,12 +325,7 @@ fn run_select(
         }
     }
     if let Some(sorter) = sorter {
-        sorter.finish(&mut |row| {
-            if gate.admits() && consumer(exec, &row)?.is_break() {
-                return Ok(ControlFlow::Break(()));
-            }
-            Ok(gate.flow())
-        })?;
+        finish_sorted(exec, sorter, &mut gate, ties, consumer)?;
     }
     // Rows before OFFSET also count as found.
     Ok((plan.count_found_rows || window.offset > 0).then_some(gate.seen))
@@ -440,10 +459,11 @@ fn arranged(
         limit,
         counts_found_rows,
     } = arrangement;
-    let window = Window::new(exec, limit)?;
+    let mut window = Window::new(exec, limit)?;
     if window.count == 0 && !counts_found_rows {
         return Ok(None);
     }
+    let ties = window.ties(limit, order);
     let mut gate = Gate::new(window, counts_found_rows);
     if order.is_empty() {
         produce(exec, &mut |exec, row| {
@@ -454,7 +474,8 @@ fn arranged(
         })?;
         return Ok(counts_found_rows.then_some(gate.seen));
     }
-    let mut sorter = Sorter::new(window.needed(), exec.runtime.memory.part());
+    let first = window.needed().filter(|_| ties == Ties::Cut);
+    let mut sorter = Sorter::new(first, exec.runtime.memory.part());
     let mut key = Vec::new();
     let mut found = 0;
     produce(exec, &mut |exec, row| {
@@ -464,13 +485,36 @@ fn arranged(
         sorter.push(&key, row.to_vec())?;
         Ok(ControlFlow::Continue(()))
     })?;
-    sorter.finish(&mut |row| {
-        if gate.admits() && consumer(exec, &row)?.is_break() {
+    finish_sorted(exec, sorter, &mut gate, ties, consumer)?;
+    Ok(Some(found))
+}
+
+/// Passes the sorted rows in the gate's window to `consumer`. With ties kept also those after it whose sort keys are
+/// that of its last row.
+fn finish_sorted(
+    exec: &mut Exec<'_, '_>,
+    sorter: Sorter,
+    gate: &mut Gate,
+    ties: Ties,
+    consumer: Consumer<'_>,
+) -> Result<()> {
+    let mut last_key: Option<Vec<u8>> = None;
+    sorter.finish_keyed(&mut |key, row| {
+        let is_tie = last_key.as_deref() == Some(key);
+        let is_admitted = gate.admits();
+        if (is_admitted || is_tie) && consumer(exec, &row)?.is_break() {
             return Ok(ControlFlow::Break(()));
         }
-        Ok(gate.flow())
-    })?;
-    Ok(Some(found))
+        if is_admitted && ties == Ties::Kept && gate.is_passed() {
+            last_key = Some(key.to_vec());
+            return Ok(ControlFlow::Continue(()));
+        }
+        Ok(if is_tie {
+            ControlFlow::Continue(())
+        } else {
+            gate.flow()
+        })
+    })
 }
 
 /// How the rows of a set operation or of VALUES are arranged.
@@ -630,7 +674,12 @@ fn run_recursive(
     types: &[ExprType],
     consumer: Consumer<'_>,
 ) -> Result<()> {
-    let mut distinct = (!plan.keep_duplicates).then(|| Distinct::new(types, exec.runtime.memory.part()));
+    let told_apart_by: Vec<ExprType> = match plan.cycle.is_empty() {
+        true => types.to_vec(),
+        false => plan.cycle.iter().map(|&column| types[column].clone()).collect(),
+    };
+    let memory = exec.runtime.memory.part();
+    let mut distinct = (!plan.keep_duplicates).then(|| Distinct::new(&told_apart_by, memory));
     let mut memory = exec.runtime.memory.part();
     let mut all: Vec<Vec<Value>> = Vec::new();
     let mut round: Vec<Vec<Value>> = Vec::new();
@@ -645,7 +694,12 @@ fn run_recursive(
                         .collect::<Result<Vec<_>>>()?,
                 };
                 let new = match &mut distinct {
-                    Some(distinct) => distinct.is_new(&row)?,
+                    Some(distinct) if plan.cycle.is_empty() => distinct.is_new(&row)?,
+                    Some(distinct) => {
+                        let cycle = plan.cycle.iter();
+                        let values: Vec<Value> = cycle.map(|&column| row[column].clone()).collect();
+                        distinct.is_new(&values)?
+                    }
                     None => true,
                 };
                 if new {

@@ -5,16 +5,18 @@ use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::rc::Rc;
 use std::sync::Arc;
+use std::time::Instant;
 
 use paceline_txn::Transaction;
 use paceline_types::Value;
 
 use super::hash::HashTable;
 use super::memory::Budget;
-use super::{ExecutionContext, Outcome, RowSink};
+use super::trace::ExecutionTrace;
+use super::{AffectedRows, ExecutionContext, LoadInput, Outcome, RowSink};
 use crate::error::{Error, Result};
-use crate::plan::tree::QueryPlan;
-use crate::plan::{Plan, PlanKind};
+use crate::plan::tree::{QueryPlan, TableAccess};
+use crate::plan::{Plan, PlanKind, ResultColumn};
 use paceline_catalog::foreign_key::ForeignKeys;
 use paceline_expression::session::{SessionContext, SessionMemory, UserVariable};
 use paceline_expression::{EvalContext, EvalMode, EvalState, Expr, ExprKind, SubqueryFrame, SubqueryRunner};
@@ -50,6 +52,8 @@ pub(crate) struct Runtime<'t> {
     /// Number of the step's leading conditions that are known to hold for the current row; [`ALL_CONDITIONS`] if its
     /// range admits only rows that meet all of them.
     pub conditions_held: usize,
+    /// Measurements, for the ANALYZE statement.
+    pub trace: Option<Box<ExecutionTrace>>,
     ticks: u32,
 }
 
@@ -64,6 +68,7 @@ impl<'t> Runtime<'t> {
             handles: Vec::new(),
             foreign_keys: None,
             conditions_held: 0,
+            trace: None,
             ticks: 0,
         }
     }
@@ -130,6 +135,13 @@ impl<'t> Exec<'_, 't> {
         Ok(true)
     }
 
+    /// Tells the ANALYZE statement of a row that was read and whose conditions did not hold.
+    pub fn note_rejected(&mut self, access: &TableAccess) {
+        if let Some(trace) = &mut self.runtime.trace {
+            trace.note_rejected(access);
+        }
+    }
+
     /// Counts a row that was read, and checks from time to time whether the statement was killed.
     pub fn tick(&mut self) -> Result<()> {
         self.session.rows_read += 1;
@@ -171,6 +183,13 @@ pub(super) fn execute(
     context: &mut ExecutionContext<'_>,
     sink: &mut dyn RowSink,
 ) -> Result<Outcome> {
+    let join_rows_max = context.session.settings.join_rows_max;
+    if join_rows_max < u64::MAX
+        && plan.joined_rows() > join_rows_max as f64
+        && !matches!(plan.kind, PlanKind::Explain(_))
+    {
+        return Err(Error::new(paceline_types::error_code::ER_TOO_BIG_SELECT, &[]));
+    }
     let seconds = u32::try_from(context.session.statement.start_seconds()).unwrap_or(0);
     let writes = plan.writes();
     let text = if writes {
@@ -205,7 +224,8 @@ fn run_statement(plan: &Plan, context: &mut ExecutionContext<'_>, sink: &mut dyn
     }
     let strict = context.session.settings.sql_mode.is_strict();
     let mut state = EvalState::new();
-    if matches!(plan.kind, PlanKind::Insert(_) | PlanKind::Load(_)) {
+    let kind = plan.executed_kind();
+    if matches!(kind, PlanKind::Insert(_) | PlanKind::Load(_)) {
         state.keep_only_uncorrelated();
     }
     let checks_foreign_keys = context.session.settings.foreign_key_checks;
@@ -223,24 +243,81 @@ fn run_statement(plan: &Plan, context: &mut ExecutionContext<'_>, sink: &mut dyn
         session: context.session,
         parameters: context.parameters,
         state: &mut state,
-        mode: match strict && is_strict(plan) {
+        mode: match strict && is_strict(kind) {
             true => EvalMode::StrictWrite,
-            false if ignores_errors(plan) => EvalMode::Ignore,
+            false if ignores_errors(kind) => EvalMode::Ignore,
             false => EvalMode::Query,
         },
     };
-    match &plan.kind {
+    let mut frame = StatementFrame {
+        columns: plan.columns(),
+        affected: context.affected,
+        rows_max: context.rows_max,
+        input: (context.input.as_deref_mut()).map(|input| input as &mut dyn LoadInput),
+    };
+    let PlanKind::Analyze(analyzed) = &plan.kind else {
+        return run_kind(&mut exec, kind, &mut frame, sink);
+    };
+    exec.runtime.trace = Some(Box::default());
+    let started = Instant::now();
+    frame.columns = &[];
+    run_kind(&mut exec, kind, &mut frame, &mut DiscardedRows)?;
+    let trace = exec.runtime.trace.take().unwrap_or_default();
+    let rows = analyzed.rows(&trace, started.elapsed())?;
+    send_rows(plan.columns(), &rows, sink)
+}
+
+/// What the kinds of statements need besides their plans.
+struct StatementFrame<'f> {
+    columns: &'f [ResultColumn],
+    affected: AffectedRows,
+    rows_max: u64,
+    input: Option<&'f mut (dyn LoadInput + 'f)>,
+}
+
+/// Receiver of the rows of a statement that ANALYZE executes.
+struct DiscardedRows;
+
+impl RowSink for DiscardedRows {
+    fn columns(&mut self, _: &[ResultColumn]) -> Result<()> {
+        Ok(())
+    }
+
+    fn row(&mut self, _: &[Value]) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// Sends rows that are known already.
+fn send_rows(columns: &[ResultColumn], rows: &[Vec<Value>], sink: &mut dyn RowSink) -> Result<Outcome> {
+    sink.columns(columns)?;
+    for row in rows {
+        sink.row(row)?;
+    }
+    Ok(Outcome {
+        result_set: true,
+        rows_sent: rows.len() as u64,
+        ..Outcome::default()
+    })
+}
+
+fn run_kind(
+    exec: &mut Exec<'_, '_>,
+    kind: &PlanKind,
+    frame: &mut StatementFrame<'_>,
+    sink: &mut dyn RowSink,
+) -> Result<Outcome> {
+    match kind {
         PlanKind::Query(statement) => {
             let Some(names) = &statement.into else {
-                sink.columns(plan.columns())?;
+                sink.columns(frame.columns)?;
                 let mut sent = 0;
-                let rows_max = context.rows_max;
-                let found =
-                    super::query::run_statement(&mut exec, &statement.query, rows_max, &mut |_, row| {
-                        sent += 1;
-                        sink.row(row)?;
-                        Ok(ControlFlow::Continue(()))
-                    })?;
+                let rows_max = frame.rows_max;
+                let found = super::query::run_statement(exec, &statement.query, rows_max, &mut |_, row| {
+                    sent += 1;
+                    sink.row(row)?;
+                    Ok(ControlFlow::Continue(()))
+                })?;
                 exec.session.found_rows = found.unwrap_or(sent);
                 return Ok(Outcome {
                     result_set: true,
@@ -248,59 +325,49 @@ fn run_statement(plan: &Plan, context: &mut ExecutionContext<'_>, sink: &mut dyn
                     ..Outcome::default()
                 });
             };
-            select_into(&mut exec, &statement.query, context.rows_max, names)
+            select_into(exec, &statement.query, frame.rows_max, names)
         }
-        PlanKind::Insert(insert) => {
-            super::insert::execute(&mut exec, insert, context.affected, plan.columns(), sink)
-        }
-        PlanKind::Update(update) => super::update::execute(&mut exec, update, context.affected),
+        PlanKind::Insert(insert) => super::insert::execute(exec, insert, frame.affected, frame.columns, sink),
+        PlanKind::Update(update) => super::update::execute(exec, update, frame.affected),
         PlanKind::Load(load) => {
-            let input = context
-                .input
-                .as_deref_mut()
-                .ok_or_else(|| Error::unsupported("LOAD DATA here"))?;
-            super::load::execute(&mut exec, load, input)
+            let input = (frame.input.as_deref_mut()).ok_or_else(|| Error::unsupported("LOAD DATA here"))?;
+            super::load::execute(exec, load, input)
         }
-        PlanKind::Delete(delete) => super::delete::execute(&mut exec, delete, plan.columns(), sink),
+        PlanKind::Delete(delete) => super::delete::execute(exec, delete, frame.columns, sink),
         PlanKind::Do(exprs) => {
             for expr in exprs {
                 exec.eval(expr, &[])?;
             }
             Ok(Outcome::default())
         }
-        PlanKind::Explain(rows) => {
-            sink.columns(plan.columns())?;
-            for row in rows {
-                sink.row(row)?;
-            }
-            Ok(Outcome {
-                result_set: true,
-                rows_sent: rows.len() as u64,
-                ..Outcome::default()
-            })
-        }
+        PlanKind::Explain(rows) => send_rows(frame.columns, rows, sink),
+        PlanKind::Analyze(_) => unreachable!("ANALYZE executes the statement within"),
     }
 }
 
 /// Returns whether strict mode applies to a statement's expressions: if they compute values to store, and without
 /// IGNORE.
-fn is_strict(plan: &Plan) -> bool {
-    match &plan.kind {
+fn is_strict(kind: &PlanKind) -> bool {
+    match kind {
         PlanKind::Insert(insert) => !insert.ignore,
         PlanKind::Update(update) => !update.ignore,
         PlanKind::Load(load) => !load.insert.ignore,
-        PlanKind::Delete(_) | PlanKind::Query(_) | PlanKind::Do(_) | PlanKind::Explain(_) => false,
+        PlanKind::Delete(_)
+        | PlanKind::Query(_)
+        | PlanKind::Do(_)
+        | PlanKind::Explain(_)
+        | PlanKind::Analyze(_) => false,
     }
 }
 
 /// Whether a statement has IGNORE.
-fn ignores_errors(plan: &Plan) -> bool {
-    match &plan.kind {
+fn ignores_errors(kind: &PlanKind) -> bool {
+    match kind {
         PlanKind::Insert(insert) => insert.ignore,
         PlanKind::Update(update) => update.ignore,
         PlanKind::Delete(delete) => delete.ignore,
         PlanKind::Load(load) => load.insert.ignore,
-        PlanKind::Query(_) | PlanKind::Do(_) | PlanKind::Explain(_) => false,
+        PlanKind::Query(_) | PlanKind::Do(_) | PlanKind::Explain(_) | PlanKind::Analyze(_) => false,
     }
 }
 

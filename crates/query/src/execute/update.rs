@@ -14,7 +14,7 @@ use paceline_types::Value;
 use super::assignment::{
     Ignore, NullRule, Strictness, assign_column, assigned_value, check_constraints, stored_value,
 };
-use super::join::{Emit, join};
+use super::join::{Emit, join_block};
 use super::query::{Window, allowed, append_sort_key};
 use super::row_writer::{RowWriter, Updated};
 use super::run::{Exec, RowHandle};
@@ -180,7 +180,7 @@ pub(super) fn for_each_row(exec: &mut Exec<'_, '_>, select: &SelectPlan, visit: 
     if !runnable {
         return Ok(());
     }
-    let _ = join(exec, select, &select.steps, &mut row, visit)?;
+    let _ = join_block(exec, select, &mut row, visit)?;
     Ok(())
 }
 

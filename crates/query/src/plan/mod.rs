@@ -103,6 +103,8 @@ pub struct Plan {
     pub(crate) foreign_keys: Option<Arc<ForeignKeys>>,
     values: PlannedValues,
     expected_rows: f64,
+    joined_rows: f64,
+    window_blocks: u64,
     /// What there is to say of the statement each time that it is executed.
     warnings: Vec<(ErrorCode, String)>,
 }
@@ -135,6 +137,8 @@ pub(crate) enum PlanKind {
     Do(Vec<Expr>),
     /// EXPLAIN: rows that are known already.
     Explain(Vec<Vec<paceline_types::Value>>),
+    /// ANALYZE of a statement, which is executed.
+    Analyze(Box<explain::AnalyzePlan>),
 }
 
 /// SELECT with what surrounds it.
@@ -356,6 +360,16 @@ impl Plan {
         self.expected_rows
     }
 
+    /// About how many rows the largest of its joins has: what `max_join_size` limits.
+    pub(crate) fn joined_rows(&self) -> f64 {
+        self.joined_rows
+    }
+
+    /// How many of its blocks have window functions.
+    pub fn window_blocks(&self) -> u64 {
+        self.window_blocks
+    }
+
     /// How many `?` it has.
     pub fn parameter_count(&self) -> usize {
         self.parameters
@@ -368,13 +382,23 @@ impl Plan {
 
     /// Whether the statement is EXPLAIN or ANALYZE of another: it shows how tables are read.
     pub fn is_explained(&self) -> bool {
-        matches!(self.kind, PlanKind::Explain(_))
+        matches!(self.kind, PlanKind::Explain(_) | PlanKind::Analyze(_))
+    }
+
+    /// What is executed: of ANALYZE the statement within.
+    pub(crate) fn executed_kind(&self) -> &PlanKind {
+        match &self.kind {
+            PlanKind::Analyze(analyzed) => analyzed.statement(),
+            kind => kind,
+        }
     }
 
     /// What kind of statement it is.
     pub fn plan_type(&self) -> PlanType {
-        match &self.kind {
-            PlanKind::Query(_) | PlanKind::Do(_) | PlanKind::Explain(_) => PlanType::Query,
+        match self.executed_kind() {
+            PlanKind::Query(_) | PlanKind::Do(_) | PlanKind::Explain(_) | PlanKind::Analyze(_) => {
+                PlanType::Query
+            }
             PlanKind::Insert(insert) if insert.replace => PlanType::Replace,
             PlanKind::Insert(_) => PlanType::Insert,
             PlanKind::Update(_) => PlanType::Update,
@@ -458,6 +482,8 @@ pub fn plan_statement(statement: &Statement, context: &PlanContext<'_>) -> Resul
         foreign_keys,
         values,
         expected_rows: planner.expected_rows.get(),
+        joined_rows: planner.joined_rows.get(),
+        window_blocks: planner.window_blocks.get(),
         warnings: planner.warnings.take(),
         kind,
         columns,
@@ -486,6 +512,10 @@ pub(crate) struct Planner<'a> {
     scratch: RefCell<Option<SessionContext>>,
     /// How many rows the largest access reads, about.
     expected_rows: Cell<f64>,
+    /// How many rows the largest join has, about.
+    joined_rows: Cell<f64>,
+    /// How many blocks have window functions.
+    window_blocks: Cell<u64>,
     warnings: RefCell<Vec<(ErrorCode, String)>>,
 }
 
@@ -508,6 +538,8 @@ impl<'a> Planner<'a> {
             rested: Cell::new(false),
             scratch: RefCell::default(),
             expected_rows: Cell::new(0.0),
+            joined_rows: Cell::new(0.0),
+            window_blocks: Cell::new(0),
             warnings: RefCell::default(),
         }
     }
@@ -534,6 +566,16 @@ impl<'a> Planner<'a> {
     /// Notes how many rows an access reads, about.
     pub fn expect_rows(&self, rows: f64) {
         self.expected_rows.set(self.expected_rows.get().max(rows));
+    }
+
+    /// Notes a block with window functions.
+    pub fn count_window_block(&self) {
+        self.window_blocks.set(self.window_blocks.get() + 1);
+    }
+
+    /// Notes how many rows a join has after one of its tables, about.
+    pub fn expect_joined_rows(&self, rows: f64) {
+        self.joined_rows.set(self.joined_rows.get().max(rows));
     }
 
     fn plan(&self, statement: &Statement) -> Result<(PlanKind, Vec<ResultColumn>)> {

@@ -105,10 +105,10 @@ impl Session {
             Logged::Rewritten(text) => Some(text.clone().into_bytes()),
             Logged::Nothing => None,
         };
-        let copied = prepared
+        let (copied, duplicates) = prepared
             .built
             .filter(|built| built.copied)
-            .map_or(0, |built| built.rows);
+            .map_or((0, 0), |built| (built.rows, built.duplicates));
         let (failure, fill, mut affected) = (
             prepared.plan.failure.clone(),
             prepared.plan.fill.clone(),
@@ -146,10 +146,10 @@ impl Session {
                     }
                 }
             };
-            info = alter_info(affected, self.context.diagnostics.warning_count());
+            info = alter_info(affected, 0, self.context.diagnostics.warning_count());
         } else if matches!(ddl, DdlStatement::AlterTable(_)) {
             affected = copied;
-            info = alter_info(copied, self.context.diagnostics.warning_count());
+            info = alter_info(copied, duplicates, self.context.diagnostics.warning_count());
         }
         self.write_ok(affected, 0, &info, execution.more);
         Ok(())

@@ -5,7 +5,7 @@
 //! directory: its files contain all rows and accounts, and a new file could be mistaken for one of the server's.
 
 use super::Session;
-use crate::variables::Variable;
+use crate::variables::{Globals, Variable};
 use paceline_syntax::{Error, Result};
 use paceline_types::ErrorCode;
 use paceline_types::error_code::ER_OPTION_PREVENTS_STATEMENT;
@@ -62,26 +62,29 @@ impl Session {
     /// # Errors
     /// 1290 for a file outside of `secure_file_priv`, and for one in the data directory.
     pub fn named_file(&self, name: &str, table_database: Option<&str>) -> Result<PathBuf> {
-        let directory = PathBuf::from(self.server.globals.get(Variable::Datadir).as_str());
-        let path = match name.contains('/') {
-            true => directory.join(name),
-            false => {
-                let database = self.context.database.as_deref().or(table_database);
-                directory.join(database.unwrap_or_default()).join(name)
-            }
-        };
-        let allowed = self.server.globals.get(Variable::SecureFilePriv);
-        let allowed = allowed.as_str();
-        // MariaDB also rejects a path that does not exist by this check, whatever is allowed.
-        let allowed = Path::new(if allowed.is_empty() { "/" } else { allowed });
-        // An administrator may have chosen a directory below the data directory for such files.
-        let is_ours =
-            is_below(&path, &directory) && (!is_below(allowed, &directory) || is_below(&directory, allowed));
-        if is_below(&path, allowed) && !is_ours {
-            Ok(path)
-        } else {
-            Err(Error::new(ER_OPTION_PREVENTS_STATEMENT, &[&"--secure-file-priv"]))
-        }
+        let database = self.context.database.as_deref().or(table_database);
+        named_file(&self.server.globals, name, database)
+    }
+}
+
+/// Returns the path of a file like [`Session::named_file`], for a session with this current database.
+pub fn named_file(globals: &Globals, name: &str, database: Option<&str>) -> Result<PathBuf> {
+    let directory = PathBuf::from(globals.get(Variable::Datadir).as_str());
+    let path = match name.contains('/') {
+        true => directory.join(name),
+        false => directory.join(database.unwrap_or_default()).join(name),
+    };
+    let allowed = globals.get(Variable::SecureFilePriv);
+    let allowed = allowed.as_str();
+    // MariaDB also rejects a path that does not exist by this check, whatever is allowed.
+    let allowed = Path::new(if allowed.is_empty() { "/" } else { allowed });
+    // An administrator may have chosen a directory below the data directory for such files.
+    let is_ours =
+        is_below(&path, &directory) && (!is_below(allowed, &directory) || is_below(&directory, allowed));
+    if is_below(&path, allowed) && !is_ours {
+        Ok(path)
+    } else {
+        Err(Error::new(ER_OPTION_PREVENTS_STATEMENT, &[&"--secure-file-priv"]))
     }
 }
 

@@ -348,7 +348,7 @@ impl Session {
 
     /// Sends error 1243.
     pub fn unknown_statement(&mut self, id: u32, command: &str) {
-        let error = Error::new(ER_UNKNOWN_STMT_HANDLER, &[&0, &id.to_string(), &command]);
+        let error = Error::new(ER_UNKNOWN_STMT_HANDLER, &[&id, &command]);
         self.write_sql_error(&error);
     }
 
@@ -530,10 +530,7 @@ impl Session {
         else {
             let error = match self.prepared.by_id.contains_key(&id) {
                 true => Error::new(ER_STMT_HAS_NO_OPEN_CURSOR, &[&id]),
-                false => Error::new(
-                    ER_UNKNOWN_STMT_HANDLER,
-                    &[&0, &id.to_string(), &"mysqld_stmt_fetch"],
-                ),
+                false => Error::new(ER_UNKNOWN_STMT_HANDLER, &[&id, &"mysqld_stmt_fetch"]),
             };
             self.write_sql_error(&error);
             return;
@@ -629,7 +626,7 @@ impl Session {
     /// Executes EXECUTE name USING ….
     pub async fn execute_text(&mut self, name: &str, using: &[Expr], execution: Execution<'_>) -> Result<()> {
         self.shared.counters.com_execute_sql.add(1);
-        let unknown = || Error::new(ER_UNKNOWN_STMT_HANDLER, &[&name.len(), &name, &"EXECUTE"]);
+        let unknown = || Error::new(ER_UNKNOWN_STMT_HANDLER, &[&name, &"EXECUTE"]);
         let prepared = self
             .prepared
             .by_name
@@ -692,7 +689,7 @@ impl Session {
         if self.prepared.by_name.remove(&name.to_lowercase()).is_none() {
             return Err(Error::new(
                 ER_UNKNOWN_STMT_HANDLER,
-                &[&name.len(), &name, &"DEALLOCATE PREPARE"],
+                &[&name, &"DEALLOCATE PREPARE"],
             ));
         }
         self.write_ok(0, 0, "", more);

@@ -1,5 +1,6 @@
 //! Services of the server for the execution of one session's statements.
 
+use super::files;
 use super::gtid_wait::{self, AwaitedGtid};
 use super::place_wait;
 use super::privileges::SessionPrivileges;
@@ -24,6 +25,7 @@ use paceline_types::error_code::*;
 use paceline_types::{ErrorCode, Gtid, ServerId, Value, Version};
 use parking_lot::Mutex;
 use std::fmt;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -391,6 +393,11 @@ impl ServerFunctions for SessionServices {
         };
         let waited = place_wait::wait_until_applied(&connection, &self.shared, &wanted, wait.timeout)?;
         Ok(waited.map_or(SourceWaitOutcome::InVain, SourceWaitOutcome::Done))
+    }
+
+    fn readable_file(&self, session: &SessionContext, name: &str) -> Option<PathBuf> {
+        self.require_any(&[Privilege::File]).ok()?;
+        files::named_file(&self.server.globals, name, session.database.as_deref()).ok()
     }
 
     fn version(&self) -> String {

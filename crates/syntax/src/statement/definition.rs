@@ -136,6 +136,13 @@ pub enum CharsetName {
     Default,
     /// By name.
     Name(String),
+    /// Two clauses, one of them with `DEFAULT`: both must mean the same.
+    NameAndDefault {
+        /// The name.
+        name: String,
+        /// Whether `DEFAULT` came first.
+        default_first: bool,
+    },
 }
 
 /// `CREATE TABLE`.

@@ -39,6 +39,7 @@ use crate::ddl::index::DraftIndex;
 use crate::ddl::normal_form::normal_form;
 use crate::ddl::plan::Planner;
 use crate::ddl::table::check_table_name;
+use crate::ddl::table_build::Misfits;
 use crate::ddl::table_options::OptionStatement;
 use crate::error::{Error, Result};
 use crate::{
@@ -84,6 +85,8 @@ struct Alteration {
     force_rebuild: bool,
     /// `ALGORITHM=`.
     algorithm: Option<String>,
+    /// `IGNORE`.
+    misfits: Misfits,
 }
 
 impl Planner<'_> {
@@ -99,9 +102,6 @@ impl Planner<'_> {
         let old = self.table(&alter.table)?;
         if old.is_temporary() {
             self.make_temporary()?;
-        }
-        if alter.ignore {
-            return Err(Error::unsupported("ALTER IGNORE TABLE"));
         }
         let actions = self.effective_actions(alter, &old)?;
         let renames = renames(&old, &actions);
@@ -120,6 +120,10 @@ impl Planner<'_> {
             forget_auto_increment: false,
             force_rebuild: false,
             algorithm: None,
+            misfits: match alter.ignore {
+                true => Misfits::Adjusted,
+                false => Misfits::Refused,
+            },
             old,
         };
         self.alter_options(&mut alteration, &actions)?;

@@ -11,6 +11,7 @@
 mod numbers;
 mod rows;
 mod sink;
+mod taken_keys;
 
 pub(super) use rows::assign;
 
@@ -21,10 +22,11 @@ use paceline_storage::{
     BuildId, Direction, IndexId, KeyRange, Storage, StorageSnapshot, TableSchema, WriteSet,
 };
 use paceline_types::error_code::*;
-use paceline_types::{TimeZone, Value, ValueRef};
+use paceline_types::{SqlMode, TimeZone, Value, ValueRef};
 
 use self::rows::Rows;
 use self::sink::Sink;
+use self::taken_keys::TakenKeys;
 use crate::error::{Error, Result};
 use crate::foreign_key::{constraint_text, serving_index};
 use crate::{
@@ -46,6 +48,19 @@ pub struct TableBuild {
     pub tested: TestedRows,
     /// The foreign keys whose parents all rows must have.
     pub tested_keys: Vec<TestedKey>,
+    /// What happens with rows that the new table cannot hold.
+    pub misfits: Misfits,
+}
+
+/// What happens with rows that the new table cannot hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Misfits {
+    /// The statement fails.
+    #[default]
+    Refused,
+    /// ALTER IGNORE TABLE: values become what the columns can hold, with a warning; of rows with the same unique key
+    /// the first stays.
+    Adjusted,
 }
 
 /// A new foreign key that the rows there must keep.
@@ -145,6 +160,8 @@ pub struct BuildSummary {
     pub build: Option<BuildId>,
     /// Rows read.
     pub rows: u64,
+    /// Rows left out, as another one has their unique key.
+    pub duplicates: u64,
     /// Whether MariaDB would have copied them.
     pub copied: bool,
 }
@@ -163,17 +180,42 @@ impl TableBuild {
         session: &mut SessionContext,
         writes: &mut WriteSet,
     ) -> Result<BuildSummary> {
+        let sql_mode = session.settings.sql_mode;
+        if self.misfits == Misfits::Adjusted {
+            let strict = SqlMode::STRICT_TRANS_TABLES.with(SqlMode::STRICT_ALL_TABLES);
+            session.settings.sql_mode = sql_mode.without(strict);
+        }
+        let built = self.build_rows(id, snapshot, storage, session, writes);
+        session.settings.sql_mode = sql_mode;
+        built
+    }
+
+    fn build_rows(
+        &self,
+        id: BuildId,
+        snapshot: &StorageSnapshot,
+        storage: &Storage,
+        session: &mut SessionContext,
+        writes: &mut WriteSet,
+    ) -> Result<BuildSummary> {
         let schema = schema_of(&self.target)?;
         let in_memory = self.target.engine == TableEngine::Memory || self.target.temporary;
         let mut rows = Rows::new(self, snapshot, session)?;
         let copied = self.is_copied();
-        let mut count = 0;
+        let (mut count, mut duplicates) = (0, 0);
+        let mut taken = (self.misfits == Misfits::Adjusted).then(|| TakenKeys::new(session));
         let mut build = None;
         let mut sink: Option<Sink> = None;
         while let Some(row) = rows.next(session)? {
             count += 1;
             if count % 1024 == 0 {
                 session.services.functions.check_interrupt(session)?;
+            }
+            if let Some(taken) = &mut taken
+                && !taken.take(&schema, &row)?
+            {
+                duplicates += 1;
+                continue;
             }
             let sink = match &mut sink {
                 Some(sink) => sink,
@@ -202,13 +244,17 @@ impl TableBuild {
         Ok(BuildSummary {
             build,
             rows: count,
+            duplicates,
             copied,
         })
     }
 
     /// Whether MariaDB copies the rows, and tells how many there were.
     fn is_copied(&self) -> bool {
-        self.tested == TestedRows::All || !self.tested_keys.is_empty() || self.converts_rows()
+        self.misfits == Misfits::Adjusted
+            || self.tested == TestedRows::All
+            || !self.tested_keys.is_empty()
+            || self.converts_rows()
     }
 
     /// Whether values change, or the engine does.
@@ -300,8 +346,11 @@ impl TableBuild {
 }
 
 /// `Records: 3  Duplicates: 0  Warnings: 0`
-pub fn alter_info(rows: u64, warnings: u64) -> String {
+pub fn alter_info(rows: u64, duplicates: u64, warnings: u64) -> String {
     let mut out = String::new();
-    let _ = write!(out, "Records: {rows}  Duplicates: 0  Warnings: {warnings}");
+    let _ = write!(
+        out,
+        "Records: {rows}  Duplicates: {duplicates}  Warnings: {warnings}"
+    );
     out
 }
