@@ -37,12 +37,8 @@ pub struct ForeignKeyRun<'k> {
 
 /// Whether an error says that a foreign key forbids a row's change: what IGNORE passes over.
 pub fn is_foreign_key_error(error: &Error) -> bool {
-    [
-        ER_NO_REFERENCED_ROW_2,
-        ER_ROW_IS_REFERENCED_2,
-        ER_FOREIGN_DUPLICATE_KEY_WITH_CHILD_INFO,
-    ]
-    .contains(&error.code())
+    // A duplicate that a cascade would make (1761) it does not pass over.
+    [ER_NO_REFERENCED_ROW_2, ER_ROW_IS_REFERENCED_2].contains(&error.code())
 }
 
 /// What becomes of a child.

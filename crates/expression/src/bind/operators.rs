@@ -774,7 +774,12 @@ fn integer_type(op: ArithmeticOp, left: &ExprType, right: &ExprType, session: &S
 
 /// A double whose operands have fixed decimals has them too: `PI() + 0` shows six.
 fn double_type(op: ArithmeticOp, left: &ExprType, right: &ExprType, increment: u8) -> ExprType {
-    let (a, b) = (left.decimals(), right.decimals());
+    // A date that DATE_ADD makes of a text has the digits of its fraction.
+    let decimals = |ty: &ExprType| match ty.note {
+        TypeNote::Fraction(digits) => digits,
+        _ => ty.decimals(),
+    };
+    let (a, b) = (decimals(left), decimals(right));
     if a == NOT_FIXED_DECIMALS || b == NOT_FIXED_DECIMALS || left.is_null() || right.is_null() {
         return ExprType::double();
     }

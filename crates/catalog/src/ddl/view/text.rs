@@ -388,7 +388,7 @@ impl Writer<'_> {
             Expr::InSubquery {
                 operand, subquery, ..
             } => {
-                self.expr(operand, IN + 1)?;
+                self.expr(operand, IN)?;
                 self.out.push_str(" in ");
                 self.parenthesized_query(subquery)
             }
