@@ -1,89 +1,39 @@
 //! EXPLAIN and the ANALYZE statement in MariaDB's columns.
 //!
-//! EXPLAIN tells what the plan will do, in MariaDB's words: one line for each table in join order, and before them those
-//! of the queries that are run first. ANALYZE executes the statement and tells beside it what was read.
+//! EXPLAIN tells what the plan will do, in MariaDB's words: one line for each table in join order, and before them
+//! those of the queries that are run first. ANALYZE executes the statement and tells beside it what was read.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use paceline_types::{Collation, DataType, Value};
 
+use super::change_plan::InsertRows;
+use super::explain_line::{Line, LineMeasure};
+use super::measurements::{Measurements, QueryMeasure};
+use super::statement_plan::AnalyzePlan;
 use super::tree::{
     AccessPath, GroupEnds, GroupStrategy, JoinKind, JoinStep, QueryBody, QueryPlan, SelectPlan, StepSource,
     TableAccess, TableSource,
 };
 use super::{PlanKind, Planner, ResultColumn};
 use crate::error::{Error, Result};
-use crate::execute::trace::{AccessMeasure, ExecutionTrace, QueryMeasure};
 use paceline_catalog::{IndexDefinition, IndexKind, TableDefinition};
 use paceline_expression::{Expr, ExprKind, ExprType};
 use paceline_syntax::{Explain, ExplainFlavour, SelectInto, Statement};
 
-/// One line.
-#[derive(Default)]
-pub(super) struct Line {
-    pub(super) id: Option<u32>,
-    pub(super) select_type: &'static str,
-    pub(super) table: Option<String>,
-    pub(super) access: Option<&'static str>,
-    pub(super) possible_keys: Option<String>,
-    pub(super) key: Option<String>,
-    pub(super) key_len: Option<String>,
-    pub(super) reference: Option<String>,
-    pub(super) rows: Option<u64>,
-    pub(super) extra: String,
-    /// What ANALYZE measured; `None` for what was not executed.
-    pub(super) measure: Option<LineMeasure>,
-    /// What ANALYZE measured of the line's block; `None` if it was not executed.
-    pub(super) block: Option<QueryMeasure>,
-}
-
-/// Measurements of a line's table.
-#[derive(Clone, Copy)]
-pub(super) struct LineMeasure {
-    pub(super) access: AccessMeasure,
-}
-
-impl LineMeasure {
-    fn of_result(result: QueryMeasure) -> Self {
-        LineMeasure {
-            access: AccessMeasure::of_result(result),
-        }
-    }
-
-    /// Rows that one reading gave on average.
-    pub(super) fn rows(self) -> f64 {
-        self.access.rows as f64 / self.access.loops.max(1) as f64
-    }
-
-    /// Percentage of the rows that met the conditions.
-    pub(super) fn filtered(self) -> f64 {
-        match self.access.rows {
-            0 => 100.0,
-            rows => self.access.rows_passed as f64 * 100.0 / rows as f64,
-        }
-    }
-}
-
-/// ANALYZE of a statement.
-#[derive(Debug)]
-pub(crate) struct AnalyzePlan {
-    statement: PlanKind,
-    flavour: ExplainFlavour,
-}
-
 impl AnalyzePlan {
-    /// The statement that is executed.
-    pub(crate) fn statement(&self) -> &PlanKind {
-        &self.statement
-    }
-
-    /// Returns the rows that are sent after the execution.
+    /// Returns the rows that are sent after the execution. `subqueries` are those of the plan.
     ///
     /// # Errors
     /// 1235 for statements that EXPLAIN does not know.
-    pub(crate) fn rows(&self, trace: &ExecutionTrace, time: Duration) -> Result<Vec<Vec<Value>>> {
-        let mut lines = statement_lines(&self.statement, Some(trace))?;
+    pub(crate) fn rows(
+        &self,
+        measurements: &Measurements,
+        time: Duration,
+        subqueries: &[Arc<QueryPlan>],
+    ) -> Result<Vec<Vec<Value>>> {
+        let mut lines = statement_lines(&self.statement, subqueries, Some(measurements))?;
         // The search of UPDATE and DELETE is the statement itself.
         if let Some(line) = lines.first_mut() {
             line.block.get_or_insert(QueryMeasure::once(time));
@@ -110,7 +60,7 @@ impl Planner<'_> {
             return Err(Error::unsupported("ANALYZE SELECT … INTO OUTFILE"));
         }
         let (kind, _) = self.plan(&explain.statement)?;
-        let lines = statement_lines(&kind, None)?;
+        let lines = statement_lines(&kind, &self.subqueries(), None)?;
         let document = |name: &str| {
             let text = ExprType::text(1 << 24, Collation::Utf8mb3GeneralCi);
             vec![ResultColumn::of_expression(name, &text)]
@@ -140,10 +90,15 @@ impl Planner<'_> {
 }
 
 /// Returns the lines of a statement, with what was measured when it was executed.
-fn statement_lines(kind: &PlanKind, trace: Option<&ExecutionTrace>) -> Result<Vec<Line>> {
+fn statement_lines(
+    kind: &PlanKind,
+    subqueries: &[Arc<QueryPlan>],
+    measurements: Option<&Measurements>,
+) -> Result<Vec<Line>> {
     let mut lines = LineWriter {
         lines: Vec::new(),
-        trace,
+        subqueries,
+        measurements,
     };
     match kind {
         PlanKind::Query(statement) => lines.query(&statement.query, "SIMPLE"),
@@ -153,7 +108,7 @@ fn statement_lines(kind: &PlanKind, trace: Option<&ExecutionTrace>) -> Result<Ve
                 && delete.select.steps[0].filter.is_empty()
                 && delete.select.order.is_empty()
                 && delete.select.limit.count.is_none();
-            if all && trace.is_none() {
+            if all && measurements.is_none() {
                 let table = &delete.select.tables[0];
                 lines.lines.push(Line {
                     id: Some(delete.select.number),
@@ -174,7 +129,7 @@ fn statement_lines(kind: &PlanKind, trace: Option<&ExecutionTrace>) -> Result<Ve
                 access: Some("ALL"),
                 ..Line::default()
             });
-            if let super::InsertRows::Query(query) = &insert.source {
+            if let InsertRows::Query(query) = &insert.source {
                 lines.query(query, "SIMPLE");
             }
         }
@@ -263,31 +218,21 @@ fn rows(estimate: f64) -> u64 {
     estimate.round().max(1.0) as u64
 }
 
-/// The number of a query's first SELECT.
-pub(super) fn first_select_number(plan: &QueryPlan) -> u32 {
-    match &plan.body {
-        QueryBody::Select(select) => select.number,
-        QueryBody::Set(set) => first_select_number(&set.sides[0]),
-        QueryBody::Values(_) => 0,
-        QueryBody::Recursive(recursive) => first_select_number(&recursive.anchor),
-    }
-}
-
 /// The subqueries in a block's expressions, and its derived tables.
-fn inner_queries(select: &SelectPlan) -> Vec<(Option<Arc<QueryPlan>>, &'static str)> {
-    let mut found: Vec<(Option<Arc<QueryPlan>>, &'static str)> = Vec::new();
+fn inner_queries(select: &SelectPlan, subqueries: &[Arc<QueryPlan>]) -> Vec<(Arc<QueryPlan>, &'static str)> {
+    let mut found: Vec<(Arc<QueryPlan>, &'static str)> = Vec::new();
     let mut visit = |expr: &Expr| {
         expr.visit(&mut |node| {
             if let ExprKind::ScalarSubquery(subquery)
             | ExprKind::Exists { subquery, .. }
             | ExprKind::Quantified { subquery, .. } = &node.kind
             {
-                let plan = subquery.plan.clone().downcast::<QueryPlan>().ok();
-                let kind = match &plan {
-                    Some(plan) if plan.correlated => "DEPENDENT SUBQUERY",
-                    _ => "SUBQUERY",
+                let plan = &subqueries[subquery.id.index()];
+                let kind = match plan.correlated {
+                    true => "DEPENDENT SUBQUERY",
+                    false => "SUBQUERY",
                 };
-                found.push((plan, kind));
+                found.push((plan.clone(), kind));
             }
         });
     };
@@ -303,7 +248,7 @@ fn inner_queries(select: &SelectPlan) -> Vec<(Option<Arc<QueryPlan>>, &'static s
     for table in &select.tables {
         if let TableSource::Derived(plan) = &table.source {
             let kind = if table.distinct { "MATERIALIZED" } else { "DERIVED" };
-            found.push((Some(plan.clone()), kind));
+            found.push((plan.clone(), kind));
         }
     }
     found
@@ -326,7 +271,8 @@ fn inner_queries_steps<'s>(steps: &'s [JoinStep], visit: &mut dyn FnMut(&'s Expr
 /// The lines so far, and what was measured of their plan.
 struct LineWriter<'t> {
     lines: Vec<Line>,
-    trace: Option<&'t ExecutionTrace>,
+    subqueries: &'t [Arc<QueryPlan>],
+    measurements: Option<&'t Measurements>,
 }
 
 impl LineWriter<'_> {
@@ -344,9 +290,9 @@ impl LineWriter<'_> {
                     self.query(side, "UNION");
                 }
                 let numbers: Vec<String> = (set.sides.iter())
-                    .map(|side| first_select_number(side).to_string())
+                    .map(|side| side.first_select_number().to_string())
                     .collect();
-                let block = self.trace.and_then(|trace| trace.set(set));
+                let block = self.measurements.and_then(|measured| measured.set(set));
                 self.lines.push(Line {
                     select_type: "UNION RESULT",
                     table: Some(format!("<union{}>", numbers.join(","))),
@@ -377,16 +323,16 @@ impl LineWriter<'_> {
 
     /// The plan that was executed, where it has an alternative.
     fn executed<'p>(&self, select: &'p SelectPlan) -> &'p SelectPlan {
-        match (&select.otherwise, self.trace) {
-            (Some(otherwise), Some(trace)) if trace.has_read(&otherwise.select) => &otherwise.select,
+        match (&select.otherwise, self.measurements) {
+            (Some(otherwise), Some(measured)) if measured.has_read(&otherwise.select) => &otherwise.select,
             _ => select,
         }
     }
 
     fn select(&mut self, planned: &SelectPlan, select_type: &'static str) {
-        let block = self.trace.and_then(|trace| trace.select(planned));
+        let block = self.measurements.and_then(|measured| measured.select(planned));
         let select = self.executed(planned);
-        let inner = inner_queries(select);
+        let inner = inner_queries(select, self.subqueries);
         let select_type = if select_type == "SIMPLE" && !inner.is_empty() {
             "PRIMARY"
         } else {
@@ -425,9 +371,7 @@ impl LineWriter<'_> {
             }
         }
         for (plan, kind) in inner {
-            if let Some(plan) = plan {
-                self.query(&plan, kind);
-            }
+            self.query(&plan, kind);
         }
     }
 
@@ -452,15 +396,15 @@ impl LineWriter<'_> {
 
     /// What was measured of a table; of one whose rows are kept, what was read to keep them.
     fn measure(&self, access: &TableAccess) -> Option<LineMeasure> {
-        let trace = self.trace?;
+        let measured = self.measurements?;
         let read = match &access.path {
             AccessPath::Hash { source, .. } => match &source.source {
-                StepSource::Table(kept) => trace.access(kept),
+                StepSource::Table(kept) => measured.access(kept),
                 StepSource::Nest(_) => None,
             },
             _ => None,
         };
-        let access = read.or_else(|| trace.access(access))?;
+        let access = read.or_else(|| measured.access(access))?;
         Some(LineMeasure { access })
     }
 }
@@ -478,7 +422,7 @@ fn access_line(
         _ => None,
     };
     let name = match &table.source {
-        TableSource::Derived(plan) if !table.distinct => format!("<derived{}>", first_select_number(plan)),
+        TableSource::Derived(plan) if !table.distinct => format!("<derived{}>", plan.first_select_number()),
         _ => table.alias.to_string(),
     };
     let mut line = Line {
@@ -495,7 +439,7 @@ fn access_line(
             line.access = Some(if access.key_only { "index" } else { "ALL" });
             if access.key_only
                 && let Some(definition) = definition
-                && let paceline_storage::Clustered::Key(index) = definition.schema().clustered()
+                && let paceline_storage::RowPlacement::Key(index) = definition.schema().clustered()
             {
                 set_key(
                     &mut line,

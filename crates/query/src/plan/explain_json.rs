@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::time::Duration;
 
-use super::explain::Line;
+use super::explain_line::Line;
 
 /// A value of the document.
 enum Node {

@@ -8,7 +8,6 @@ use crate::statement::definition::*;
 use paceline_types::error_code::{ER_BAD_DB_ERROR, ER_WRONG_DB_NAME, ER_WRONG_USAGE};
 
 impl Parser<'_> {
-    /// ALTER.
     pub(super) fn alter(&mut self) -> Result<Statement> {
         self.expect_word("ALTER")?;
         self.accept_word("ONLINE");
@@ -52,7 +51,7 @@ impl Parser<'_> {
             loop {
                 self.alter_action(&mut actions)?;
                 if !self.accept(&Token::Comma) {
-                    // Table options need no commas between them.
+                    // Commas between table options are optional.
                     if self.is_end() {
                         break;
                     }
@@ -181,7 +180,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// `ADD …`: a column, several in parentheses, an index or a constraint.
+    /// Parses the rest of `ADD`: a column, several in parentheses, an index or a constraint.
     fn add(&mut self, actions: &mut Vec<AlterAction>) -> Result<()> {
         if self.is_word("PARTITION") {
             return Err(Error::unsupported("PARTITION"));
@@ -333,8 +332,8 @@ impl Parser<'_> {
     }
 }
 
-/// What ALTER DATABASE … UPGRADE DATA DIRECTORY NAME ends with: it renames directories of MySQL 5.0, `#mysql50#name`, of
-/// which there are none.
+/// What ALTER DATABASE … UPGRADE DATA DIRECTORY NAME ends with: it renames directories of MySQL 5.0, `#mysql50#name`,
+/// of which there are none.
 fn upgraded_name_error(name: &str) -> Error {
     match name.strip_prefix("#mysql50#") {
         None => Error::new(

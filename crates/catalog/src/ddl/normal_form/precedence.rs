@@ -25,7 +25,7 @@ const COLLATE: u8 = 15;
 /// Whatever needs no parentheses.
 const ATOM: u8 = 20;
 
-/// Returns how tightly an expression binds.
+/// Returns the precedence of an expression.
 pub(super) fn precedence(expr: &Expr) -> u8 {
     match expr {
         Expr::Binary { op, right, .. } => match op {
