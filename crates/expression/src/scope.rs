@@ -198,6 +198,14 @@ pub trait Scope {
             .map(|column| Expr::null().with_type(column.ty.nullable()))
     }
 
+    /// Resolves `ROWNUM()`: a column for the number of the row that is read.
+    ///
+    /// # Errors
+    /// 1235 where no rows are read.
+    fn resolve_row_number(&mut self) -> Result<Expr> {
+        Err(errors::error(ER_NOT_SUPPORTED_YET, &[&"ROWNUM() here"]))
+    }
+
     /// Resolves `DEFAULT(column)`.
     ///
     /// # Errors

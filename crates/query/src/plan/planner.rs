@@ -64,6 +64,10 @@ pub(crate) struct Planner<'a> {
     scratch: RefCell<Option<SessionContext>>,
     /// How many rows the largest access reads, about.
     expected_rows: Cell<f64>,
+    /// How many rows the largest join has, about.
+    joined_rows: Cell<f64>,
+    /// How many blocks have window functions.
+    window_blocks: Cell<u64>,
     warnings: RefCell<Vec<(ErrorCode, String)>>,
     /// Plans of the subqueries in expressions, by [`SubqueryId`].
     subqueries: RefCell<Vec<Arc<tree::QueryPlan>>>,
@@ -89,6 +93,8 @@ impl<'a> Planner<'a> {
             rested: Cell::new(false),
             scratch: RefCell::default(),
             expected_rows: Cell::new(0.0),
+            joined_rows: Cell::new(0.0),
+            window_blocks: Cell::new(0),
             warnings: RefCell::default(),
             subqueries: RefCell::default(),
         }
@@ -107,6 +113,8 @@ impl<'a> Planner<'a> {
             values,
             subqueries: self.subqueries.take(),
             expected_rows: self.expected_rows.get(),
+            joined_rows: self.joined_rows.get(),
+            window_blocks: self.window_blocks.get(),
             warnings: self.warnings.take(),
             kind,
             columns,
@@ -154,6 +162,16 @@ impl<'a> Planner<'a> {
     /// Notes how many rows an access reads, about.
     pub fn expect_rows(&self, rows: f64) {
         self.expected_rows.set(self.expected_rows.get().max(rows));
+    }
+
+    /// Notes a block with window functions.
+    pub fn count_window_block(&self) {
+        self.window_blocks.set(self.window_blocks.get() + 1);
+    }
+
+    /// Notes how many rows a join has after one of its tables, about.
+    pub fn expect_joined_rows(&self, rows: f64) {
+        self.joined_rows.set(self.joined_rows.get().max(rows));
     }
 
     /// The session.

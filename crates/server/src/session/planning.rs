@@ -117,6 +117,9 @@ impl SessionState {
 
     fn count(&self, plan: &Plan, asked_by: QueryOrigin) {
         let counters = &self.shared.counters;
+        if plan.window_blocks() > 0 {
+            counters.feature_window_functions.add(plan.window_blocks());
+        }
         match plan.plan_type() {
             // SHOW, which is counted as such.
             PlanType::Query if asked_by == QueryOrigin::Server => {}

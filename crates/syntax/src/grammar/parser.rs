@@ -506,6 +506,15 @@ impl<'a> Parser<'a> {
                 self.advance();
                 Ok(text)
             }
+            // Names and comments are kept in this character set.
+            Token::Bytes(bytes) => {
+                let chunk = bytes.utf8_chunks().next();
+                let valid = chunk.map_or("", |chunk| chunk.valid());
+                Err(Error::new(
+                    error_code::ER_INVALID_CHARACTER_STRING,
+                    &[&"utf8mb3", &valid],
+                ))
+            }
             _ => Err(self.error()),
         }
     }

@@ -6,7 +6,7 @@ use super::parser::{Parser, too_deep};
 use crate::ROW_ID;
 use crate::ast::{
     CommonTable, Expr, ItemName, Limit, Literal, LockStrength, LockWait, OrderItem, Query, QueryBody,
-    RowLocking, Select, SelectItem, SetOperator, SortOrder, TableName, UnaryOp, With,
+    RowLocking, Select, SelectItem, SetOperator, SortOrder, TableName, Ties, UnaryOp, With,
 };
 use crate::error::{Error, Result};
 use crate::lexer::Token;
@@ -131,6 +131,10 @@ impl Parser<'_> {
             query.order_by = items;
         }
         query.limit = self.limit_clause()?;
+        let keeps_ties = (query.limit.as_ref()).is_some_and(|limit| limit.ties == Ties::Kept);
+        if keeps_ties && query.order_by.is_empty() {
+            return Err(Error::new(error_code::ER_WITH_TIES_NEEDS_ORDER, &[]));
+        }
         if self.is_word("PROCEDURE") {
             return Err(Error::unsupported("PROCEDURE ANALYSE"));
         }
@@ -155,10 +159,17 @@ impl Parser<'_> {
             let columns = parser.column_names()?;
             parser.expect_word("AS")?;
             let query = parser.subquery()?;
-            if parser.is_word("CYCLE") {
-                return Err(Error::unsupported("CYCLE"));
+            let mut cycle = Vec::new();
+            if recursive && parser.accept_word("CYCLE") {
+                cycle = parser.comma_separated(Self::identifier)?;
+                parser.expect_word("RESTRICT")?;
             }
-            Ok(CommonTable { name, columns, query })
+            Ok(CommonTable {
+                name,
+                columns,
+                query,
+                cycle,
+            })
         })?;
         if tables.len() > WITH_MAX {
             return Err(Error::new(
@@ -432,6 +443,7 @@ impl Parser<'_> {
             return Ok(Some(Limit {
                 offset,
                 count: Some(count),
+                ties: Ties::Cut,
             }));
         }
         // OFFSET … FETCH of the SQL standard.
@@ -443,6 +455,7 @@ impl Parser<'_> {
             }
         }
         let mut count = None;
+        let mut ties = Ties::Cut;
         if self.accept_word("FETCH") {
             if self.accept_any_word(&["FIRST", "NEXT"]).is_none() {
                 return Err(self.error());
@@ -455,13 +468,14 @@ impl Parser<'_> {
             if self.accept_any_word(&["ROW", "ROWS"]).is_none() {
                 return Err(self.error());
             }
-            if self.is_word("WITH") {
-                return Err(Error::unsupported("FETCH … WITH TIES"));
+            if self.accept_words(&["WITH", "TIES"]) {
+                ties = Ties::Kept;
+            } else {
+                self.expect_word("ONLY")?;
             }
-            self.expect_word("ONLY")?;
         }
         let is_absent = offset.is_none() && count.is_none();
-        Ok((!is_absent).then_some(Limit { offset, count }))
+        Ok((!is_absent).then_some(Limit { offset, count, ties }))
     }
 
     /// Parses a number or `?`.

@@ -361,5 +361,5 @@ impl Session {
 
 /// Returns error 1243.
 pub(super) fn unknown_statement(id: u32, command: &str) -> Error {
-    Error::new(ER_UNKNOWN_STMT_HANDLER, &[&0, &id.to_string(), &command])
+    Error::new(ER_UNKNOWN_STMT_HANDLER, &[&id, &command])
 }

@@ -35,6 +35,7 @@ mod table_administration;
 mod transaction;
 
 pub(super) use binary_log::flush_binary_logs;
+pub(super) use files::named_file;
 pub(super) use kill::kill_connection;
 pub(super) use load_data::execute_logged as load_logged;
 pub use prepare::NamedStatements;

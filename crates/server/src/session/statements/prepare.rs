@@ -78,7 +78,7 @@ pub async fn execute_named(
     execution: Execution<'_>,
 ) -> Result<()> {
     state.shared.counters.com_execute_sql.add(1);
-    let unknown = || Error::new(ER_UNKNOWN_STMT_HANDLER, &[&name.len(), &name, &"EXECUTE"]);
+    let unknown = || Error::new(ER_UNKNOWN_STMT_HANDLER, &[&name, &"EXECUTE"]);
     let prepared = state.prepared.statements.get(&name.to_lowercase());
     let prepared = prepared.ok_or_else(unknown)?;
     let (statement, text, count, database) = (
@@ -142,7 +142,7 @@ pub fn deallocate(name: &str, state: &mut SessionState) -> Result<Reply> {
         Some(_) => Ok(Reply::ok()),
         None => Err(Error::new(
             ER_UNKNOWN_STMT_HANDLER,
-            &[&name.len(), &name, &"DEALLOCATE PREPARE"],
+            &[&name, &"DEALLOCATE PREPARE"],
         )),
     }
 }
