@@ -1,48 +1,49 @@
 //! What the parser takes and what it refuses, against what MariaDB 10.11 said to the same statements.
 
+use paceline_golden_script::{Answers, Command, Context, Runner, Script};
 use paceline_syntax::ast::{BinaryOp, Expr, ItemName, QueryBody, SelectItem, TruthTest};
 use paceline_syntax::{ParseOptions, Statement, parse, parse_first};
 
-/// Statements that MariaDB takes, one a line.
-const ACCEPTED: &str = include_str!("parse/accepted.sql");
-/// Statements that MariaDB refuses with 1064, each followed by the end of its message.
-const REJECTED: &str = include_str!("parse/rejected.txt");
+/// What every message of 1064 begins with.
+const MESSAGE_START: &str = "You have an error in your SQL syntax; check the manual that corresponds to your MariaDB server \
+                             version for the right syntax to use ";
+
+/// Parses each statement of a script. It answers the errors of those that are refused: the number and where.
+struct ParseRunner;
+
+impl Runner for ParseRunner {
+    type Command = Command;
+
+    fn run(
+        &mut self,
+        command: &Command,
+        _: &Context,
+    ) -> std::result::Result<String, Box<dyn std::error::Error>> {
+        Ok(match parse(command.name.as_bytes(), &ParseOptions::default()) {
+            Ok(_) => String::new(),
+            Err(error) => {
+                let message = error.message();
+                let place = message.strip_prefix(MESSAGE_START).unwrap_or(message);
+                format!("error {}: {place}", error.code())
+            }
+        })
+    }
+}
 
 #[test]
 fn what_mariadb_takes_is_taken() {
-    let mut failures = Vec::new();
-    for statement in ACCEPTED.lines() {
-        if let Err(error) = parse(statement.as_bytes(), &ParseOptions::default()) {
-            failures.push(format!("{statement}\n    {error}"));
-        }
-    }
-    assert!(failures.is_empty(), "{}", failures.join("\n"));
+    paceline_golden_script::run(&mut ParseRunner, "testscripts/accepted", Answers::MariaDb);
 }
 
 #[test]
 fn what_mariadb_refuses_is_refused_with_its_words() {
-    let mut failures = Vec::new();
-    let mut lines = REJECTED.lines();
-    while let (Some(statement), Some(expected)) = (lines.next(), lines.next()) {
-        let expected = format!(
-            "You have an error in your SQL syntax; check the manual that corresponds to your MariaDB server version for the \
-             right syntax to use {}",
-            expected.trim_start()
-        );
-        match parse(statement.as_bytes(), &ParseOptions::default()) {
-            Ok(parsed) => failures.push(format!("{statement}\n    taken: {:?}", parsed[0].statement)),
-            Err(error) if error.code().number() != 1064 || error.message() != expected => {
-                failures.push(format!("{statement}\n    {error}\n    {expected}"));
-            }
-            Err(_) => {}
-        }
-    }
-    assert!(
-        failures.is_empty(),
-        "{} failures\n{}",
-        failures.len(),
-        failures.join("\n")
-    );
+    paceline_golden_script::run(&mut ParseRunner, "testscripts/rejected", Answers::MariaDb);
+}
+
+/// Returns the statements that MariaDB takes.
+fn accepted() -> Vec<String> {
+    let script = Script::read("testscripts/accepted");
+    script.statements().map(str::to_owned).collect()
 }
 
 /// The first expression of a SELECT.
@@ -317,7 +318,7 @@ fn depth_has_a_limit() {
 #[test]
 fn a_comment_without_an_end_ends_every_statement() {
     // The token of such a comment stays: whoever skips words has to stop at it.
-    for statement in ACCEPTED.lines() {
+    for statement in accepted() {
         let _ = parse(format!("{statement} /*!").as_bytes(), &ParseOptions::default());
     }
 }
@@ -332,7 +333,7 @@ fn damaged_statements_never_crash() {
         seed ^= seed << 17;
         seed
     };
-    for statement in ACCEPTED.lines() {
+    for statement in accepted() {
         let bytes = statement.as_bytes();
         for end in 0..bytes.len() {
             let _ = parse(&bytes[..end], &ParseOptions::default());

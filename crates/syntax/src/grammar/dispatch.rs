@@ -26,13 +26,10 @@ impl Parser<'_> {
         };
         let next = if self.is(&Token::Semicolon) && !matches!(statement, Statement::Unsupported(_)) {
             self.advance();
-            while self.is(&Token::Semicolon) {
-                self.advance();
-            }
-            // Behind the space, as MariaDB, and not where its first word is: that may be in a comment.
-            let behind = self.previous_end();
-            let space = text[behind..].len() - text[behind..].trim_ascii_start().len();
-            (!self.is(&Token::End)).then_some(behind + space)
+            // After the space, as MariaDB, and not where its first word is: that may be in a comment.
+            let after = self.previous_end();
+            let space = text[after..].len() - text[after..].trim_ascii_start().len();
+            (!self.is(&Token::End) && !crate::is_blank(&text[after..])).then_some(after + space)
         } else {
             None
         };
