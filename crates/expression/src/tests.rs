@@ -1,4 +1,4 @@
-//! What the golden expressions of `tests/expressions` cannot show: subqueries, parameters, strict writes, folding.
+//! What the golden expressions of `testscripts` cannot show: subqueries, parameters, strict writes, folding.
 
 use std::any::Any;
 use std::ops::ControlFlow;
