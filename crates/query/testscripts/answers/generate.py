@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Writes random.sql: random queries and data changes over small tables, with every kind of access path, NULLs and duplicates.
+"""Writes a golden script of random queries and changes over small tables, with every kind of access path, NULLs and duplicates.
 
-    generate.py [SEED] > random.sql
+    generate.py [SEED] > random
 
-Every SELECT has an order that leaves nothing open, or `-- sort` in front, so that the answers of two servers can be compared. Record the
-answers with record.py.
+Every SELECT has an order that leaves nothing open, or is tagged `[sort]`, so that the answers of two servers can be compared.
+`tools/record_scripts.py` adds the answers.
 """
 import random
 import sys
@@ -140,9 +140,13 @@ def change():
     return "REPLACE INTO %s VALUES (%s, %s, %s, '%s')" % (t, num(0, 40), num(0), num(0, 60), r.choice(WORDS))
 
 
+def statement(text, tag=""):
+    print("%s> %s\n---\n" % (tag, text))
+
+
 print("# Written by generate.py.")
 for name, columns in TABLES.items():
-    print("CREATE TABLE %s (%s);" % (name, columns))
+    statement("CREATE TABLE %s (%s)" % (name, columns))
 for name in TABLES:
     rows, seen = [], set()
     for i in range(r.randint(12, 25)):
@@ -157,14 +161,12 @@ for name in TABLES:
             rows.append("(%d, %s, %d, %s)" % (i, x, i * 3 % 37, value("s", False)))
         else:
             rows.append("(%s, %s, %s, %s)" % (value("id") if name == "d" else i, x, value("y"), value("s")))
-    print("INSERT INTO %s VALUES %s;" % (name, ", ".join(rows)))
+    statement("INSERT INTO %s VALUES %s" % (name, ", ".join(rows)))
 for n in range(420):
     if r.random() < 0.12:
-        print(change() + ";")
+        statement(change())
         if r.random() < 0.5:
-            print("-- sort\nSELECT * FROM %s;" % r.choice(list(TABLES)))
+            statement("SELECT * FROM %s" % r.choice(list(TABLES)), "[sort] ")
         continue
     text, unordered = select()
-    if unordered:
-        print("-- sort")
-    print(text + ";")
+    statement(text, "[sort] " if unordered else "")
