@@ -8,7 +8,7 @@ use rand::seq::IndexedRandom;
 use rand::{Rng, SeedableRng};
 
 /// Longest input, in bytes.
-const LENGTH_MAX: usize = 4_096;
+const LENGTH_MAX: usize = 16_384;
 /// Most changes of one input.
 const CHANGES_MAX: usize = 6;
 /// Bytes at which encodings branch.
