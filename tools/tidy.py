@@ -145,6 +145,23 @@ def glossary():
                     yield f"{path}:{number}: say {instead!r}"
 
 
+def glossary_names():
+    """Each name that the glossary gives for a term is in the code."""
+    files = tracked("crates/*", "tests/*")
+    words = {word for path in files if path.endswith(".rs") for word in re.findall(r"\w+", text(path))}
+    for number, line in enumerate(text("docs/glossary.md").splitlines(), 1):
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        if len(cells) != 4 or cells[0] in ("term", "---"):
+            continue
+        for name in re.findall(r"`([\w/.:]+)`", cells[3]):
+            if "/" in name or name.endswith(".rs"):
+                is_there = any(path.endswith("/" + name) or f"/{name}/" in path for path in files)
+            else:
+                is_there = all(part in words for part in name.split("::"))
+            if not is_there:
+                yield f"docs/glossary.md:{number}: {name} is not in the code"
+
+
 def figures():
     """Each figure of the README has the command that prints it, and the command exists."""
     section = text("README.md").split("\n## Figures\n", 1)[1].split("\n## ", 1)[0]
@@ -156,7 +173,7 @@ def figures():
             yield f"README.md: {row.split(' | ')[0]!r} has no command"
 
 
-CHECKS = [root, comment_width, file_names, links, paths_in_documents, crate_order, decisions, glossary, figures]
+CHECKS = [root, comment_width, file_names, links, paths_in_documents, crate_order, decisions, glossary, glossary_names, figures]
 
 
 def main():

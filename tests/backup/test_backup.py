@@ -336,9 +336,9 @@ def big_table(server, megabytes):
     """Rows that do not compress."""
     server.query("create database if not exists big", "create table big.t (id int primary key auto_increment, b longblob)")
     with server.connect() as connection, connection.cursor() as cursor:
-        chance = random.Random(7)
+        rng = random.Random(7)
         for _ in range(megabytes * 2):
-            cursor.execute("insert into big.t (b) values " + ",".join(["(%s)"] * 8), [chance.randbytes(65_536) for _ in range(8)])
+            cursor.execute("insert into big.t (b) values " + ",".join(["(%s)"] * 8), [rng.randbytes(65_536) for _ in range(8)])
 
 
 def is_marked_by(place, process):
@@ -491,14 +491,14 @@ def test_damage_is_found(paceline, tmp_path, seed):
     backup(paceline, place)
     paceline.query("insert into d.t (b) values ('x')")
     backup(paceline, place, "--incremental")
-    chance = random.Random(seed)
+    rng = random.Random(seed)
     objects = sorted(path for path in place.rglob("*") if path.is_file())
     assert {"backup.json", "increment-000001.json", "CURRENT"} < {path.name for path in objects}
     status, printed, _ = backups.paceline("restore", "--from", place, "--check")
     assert status == 0 and "is as it was written" in printed
     for at, path in enumerate(objects):
         whole = path.read_bytes()
-        damages = [lambda: path.write_bytes(flipped(whole, chance)), lambda: path.write_bytes(whole[:-2]), path.unlink]
+        damages = [lambda: path.write_bytes(flipped(whole, rng)), lambda: path.write_bytes(whole[:-2]), path.unlink]
         if not whole:
             del damages[:2]
         if path.name == "increment-000001.json":
@@ -518,9 +518,9 @@ def test_damage_is_found(paceline, tmp_path, seed):
     assert restore(place, tmp_path / "restored") == binlog_position(paceline)
 
 
-def flipped(content, chance):
-    at = chance.randrange(len(content))
-    return content[:at] + bytes([content[at] ^ (1 << chance.randrange(8))]) + content[at + 1:]
+def flipped(content, rng):
+    at = rng.randrange(len(content))
+    return content[:at] + bytes([content[at] ^ (1 << rng.randrange(8))]) + content[at + 1:]
 
 
 def test_the_dead_servers_own_log(paceline, tmp_path):

@@ -86,24 +86,24 @@ def alive(server):
 
 
 def test_random_bytes_before_and_after_the_handshake(server, seed, effort):
-    chance = random.Random(f"bytes-{seed}")
+    rng = random.Random(f"bytes-{seed}")
     for number in range(int(150 * effort)):
         connection = dial(server) if number % 2 else log_in(server)
-        connection.sendall(chance.randbytes(chance.randrange(1, 300)))
+        connection.sendall(rng.randbytes(rng.randrange(1, 300)))
         connection.close()
     alive(server)
 
 
 def test_random_commands(server, seed, effort):
-    chance = random.Random(f"commands-{seed}")
+    rng = random.Random(f"commands-{seed}")
     texts = [b"select 1", b"select ?", b"show tables", b"insert into", b"\xff\xfe", b""]
     for _ in range(int(60 * effort)):
         connection = log_in(server)
         connection.settimeout(0.3)
         try:
             for _ in range(10):
-                command = chance.choice([0x02, 0x03, 0x04, 0x0E, 0x16, 0x17, 0x18, 0x19, 0x1A, 0x1B, 0x1C, 0x1F, 0x50, 0xFF])
-                body = chance.choice([chance.choice(texts), chance.randbytes(chance.randrange(40)), struct.pack("<IBI", 1, 0, 1) + chance.randbytes(20)])
+                command = rng.choice([0x02, 0x03, 0x04, 0x0E, 0x16, 0x17, 0x18, 0x19, 0x1A, 0x1B, 0x1C, 0x1F, 0x50, 0xFF])
+                body = rng.choice([rng.choice(texts), rng.randbytes(rng.randrange(40)), struct.pack("<IBI", 1, 0, 1) + rng.randbytes(20)])
                 connection.sendall(packet(bytes([command]) + body))
                 if read_packet(connection) is None:
                     break

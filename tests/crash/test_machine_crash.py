@@ -20,19 +20,19 @@ def crashfs(tmp_path):
 
 @pytest.mark.parametrize("sync_binlog", [1, 0])
 def test_power_failures(crashfs, tmp_path, seed, effort, sync_binlog):
-    chance = random.Random(f"power-{seed}-{sync_binlog}")
+    rng = random.Random(f"power-{seed}-{sync_binlog}")
     server = Paceline(tmp_path / "server", f"--sync_binlog={sync_binlog}", "--max_binlog_size=262144", datadir=crashfs.mount_point / "data")
     try:
         server.start()
         workload.create(server)
         # Creating a table is acknowledged: from here on it must be there, also with sync_binlog=0 once a second has passed.
-        workload.for_a_while(chance, 1, 1)
+        workload.for_a_while(rng, 1, 1)
         for round in range(max(3, int(12 * effort))):
             load = workload.Load(server, workers=6, seed=f"{seed}-{round}").start()
-            workload.for_a_while(chance, 0.1, 0.8)
+            workload.for_a_while(rng, 0.1, 0.8)
             server.kill()
             load.join()
-            power_seed = chance.randrange(1 << 32)
+            power_seed = rng.randrange(1 << 32)
             assert crashfs.say(f"crash {power_seed}") == "ok"
             server.start()
             workload.check(server, load, loses_acknowledged=sync_binlog == 0)
@@ -42,7 +42,7 @@ def test_power_failures(crashfs, tmp_path, seed, effort, sync_binlog):
 
 def test_power_failures_around_large_transactions(crashfs, tmp_path, seed, effort):
     """A large transaction brings its own file along; at any moment of its commit it is there as a whole or not at all."""
-    chance = random.Random(f"power-large-{seed}")
+    rng = random.Random(f"power-large-{seed}")
     server = Paceline(tmp_path / "server", "--binlog_large_commit_threshold=10485760", datadir=crashfs.mount_point / "data")
     try:
         server.start()
@@ -70,11 +70,11 @@ def test_power_failures_around_large_transactions(crashfs, tmp_path, seed, effor
             while transaction.is_alive() and not told:
                 time.sleep(0.002)
             assert told, server.said()[-2000:]
-            time.sleep(chance.uniform(0, 0.6))
+            time.sleep(rng.uniform(0, 0.6))
             server.kill()
             transaction.join()
             load.join()
-            assert crashfs.say(f"crash {chance.randrange(1 << 32)}") == "ok"
+            assert crashfs.say(f"crash {rng.randrange(1 << 32)}") == "ok"
             server.start()
             workload.check(server, load)
             found = server.query("select k, count(*), count(distinct v), min(length(v)) from l.t group by k")
@@ -88,21 +88,21 @@ def test_power_failures_around_large_transactions(crashfs, tmp_path, seed, effor
 
 
 def test_power_failures_at_any_moment_of_start_up(crashfs, tmp_path, seed, effort):
-    chance = random.Random(f"power-start-{seed}")
+    rng = random.Random(f"power-start-{seed}")
     server = Paceline(tmp_path / "server", datadir=crashfs.mount_point / "data")
     try:
         server.start()
         workload.create(server)
         load = workload.Load(server, workers=4, seed=seed).start()
-        workload.for_a_while(chance)
+        workload.for_a_while(rng)
         server.kill()
         load.join()
         for _ in range(max(4, int(10 * effort))):
-            assert crashfs.say(f"crash {chance.randrange(1 << 32)}") == "ok"
+            assert crashfs.say(f"crash {rng.randrange(1 << 32)}") == "ok"
             server.spawn()
-            workload.for_a_while(chance, 0.0, 0.5)
+            workload.for_a_while(rng, 0.0, 0.5)
             server.kill()
-        assert crashfs.say(f"crash {chance.randrange(1 << 32)}") == "ok"
+        assert crashfs.say(f"crash {rng.randrange(1 << 32)}") == "ok"
         server.start()
         workload.check(server, load)
     finally:

@@ -123,7 +123,7 @@ class Small(threading.Thread):
 
 
 def test_killed_at_any_moment(server, seed, effort):
-    chance = random.Random(f"large-{seed}")
+    rng = random.Random(f"large-{seed}")
     create(server)
     committed = None
     for round in range(max(3, int(5 * effort))):
@@ -147,7 +147,7 @@ def test_killed_at_any_moment(server, seed, effort):
         # Most of the moments are those of its commit.
         while transaction.is_alive() and not told:
             time.sleep(0.002)
-        time.sleep(chance.uniform(0, 1.0))
+        time.sleep(rng.uniform(0, 1.0))
         for client in clients:
             client.may_fail = True
         server.kill()

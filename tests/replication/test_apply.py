@@ -116,9 +116,9 @@ def test_killed_again_and_again(servers):
     start_replica(replica, primary)
     workload.create(primary)
     load = workload.Load(primary, 8, 2).start()
-    chance = random.Random(3)
+    rng = random.Random(3)
     for number in range(10):
-        time.sleep(chance.random())
+        time.sleep(rng.random())
         if number % 3 == 1:
             primary.query(f"create table load_test.t{number} (id int primary key)", f"insert into load_test.t{number} values (1)")
         replica.kill()

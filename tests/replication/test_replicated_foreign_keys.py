@@ -34,9 +34,9 @@ def every(*names):
     return chains(CHAINS, names)
 
 
-def some_statement(chance):
-    key, other = chance.randrange(30), chance.randrange(30)
-    return chance.choice([
+def some_statement(rng):
+    key, other = rng.randrange(30), rng.randrange(30)
+    return rng.choice([
         f"insert into f.a values ({key}, {other})",
         f"insert into f.a values ({key}, null)",
         f"insert into f.b values ({key}, {other})",
@@ -73,18 +73,18 @@ class Load:
         for thread in self.threads:
             thread.start()
 
-    def run(self, chance):
+    def run(self, rng):
         while not self.done.is_set():
             try:
                 with self.server.connect(database="f", autocommit=False) as session, session.cursor() as cursor:
                     while not self.done.is_set():
-                        for _ in range(chance.randrange(1, 4)):
+                        for _ in range(rng.randrange(1, 4)):
                             try:
-                                self.changed += cursor.execute(some_statement(chance)) > 0
+                                self.changed += cursor.execute(some_statement(rng)) > 0
                             except pymysql.MySQLError as error:
                                 if error.args[0] not in (1020, 1022, 1062, 1213, 1205, 1451, 1452, 1761, 1296):
                                     raise
-                        (session.rollback if chance.random() < 0.1 else session.commit)()
+                        (session.rollback if rng.random() < 0.1 else session.commit)()
             except (pymysql.MySQLError, OSError) as error:
                 # The server was killed.
                 if error.args and error.args[0] not in (0, 1020, 1053, 1213, 2003, 2006, 2013):
@@ -125,13 +125,13 @@ def test_a_random_load(chain, seed, effort):
 
 @every("paceline-mariadb", "mariadb-paceline")
 def test_kills_among_actions(chain, seed, effort):
-    chance = random.Random(seed)
+    rng = random.Random(seed)
     chain[0].query("create database f", *TABLES)
     wait_for_all(chain)
     ours = next(server for server in chain if isinstance(server, Paceline))
     load = Load(chain[0], 4, seed)
     for _ in range(max(2, int(4 * effort))):
-        time.sleep(chance.uniform(0.2, 0.7))
+        time.sleep(rng.uniform(0.2, 0.7))
         ours.kill()
         ours.start()
         assert_whole(ours)

@@ -189,7 +189,7 @@ def test_what_was_its_own_comes_back(servers, successor):
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_a_primary_that_is_killed_at_any_moment(servers, seed):
-    chance = random.Random(seed)
+    rng = random.Random(seed)
     one, two = pair(servers, Paceline, "--paceline-memtable-size=1M")
     over = threading.Event()
 
@@ -212,7 +212,7 @@ def test_a_primary_that_is_killed_at_any_moment(servers, seed):
     two.query("stop slave")
     position = gtid_position(two)
     wait_for(lambda: gtid_position(one) != position, "the primary to go on")
-    over.wait(chance.uniform(0, 0.3))
+    over.wait(rng.uniform(0, 0.3))
     over.set()
     one.kill()
     for thread in threads:

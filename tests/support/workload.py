@@ -67,14 +67,14 @@ class Load:
             assert not thread.is_alive(), "a worker hangs"
         assert not self.errors, self.errors
 
-    def run(self, worker, chance):
+    def run(self, worker, rng):
         try:
             with self.server.connect(autocommit=False) as connection, connection.cursor() as cursor:
                 while not self.stopping.is_set():
                     number = self.acknowledged[worker] + 1
                     try:
-                        self.transaction(cursor, worker, number, chance)
-                        if chance.random() < 0.05:
+                        self.transaction(cursor, worker, number, rng)
+                        if rng.random() < 0.05:
                             connection.rollback()
                             continue
                         self.tried[worker] = number
@@ -93,15 +93,15 @@ class Load:
         except Exception as error:  # noqa: BLE001 - whatever it is, the test must see it
             self.errors.append((worker, error))
 
-    def transaction(self, cursor, worker, number, chance):
+    def transaction(self, cursor, worker, number, rng):
         cursor.execute("insert into load_test.counter values (%s, %s) on duplicate key update value=values(value)", (worker, number))
         cursor.execute("insert into load_test.history (worker, number, payload) values (%s, %s, %s)",
                        (worker, number, payload(worker, number)))
-        giver, taker = chance.sample(range(ACCOUNTS), 2)
-        amount = chance.randrange(1, 500) / 100
+        giver, taker = rng.sample(range(ACCOUNTS), 2)
+        amount = rng.randrange(1, 500) / 100
         cursor.execute("update load_test.account set amount=amount-%s where id=%s", (amount, giver))
         cursor.execute("update load_test.account set amount=amount+%s where id=%s", (amount, taker))
-        if chance.random() < 0.02:
+        if rng.random() < 0.02:
             cursor.execute("delete from load_test.history where worker=%s and number<%s", (worker, number - 20))
 
 
@@ -133,5 +133,5 @@ def check(server, load, loses_acknowledged=False):
     return total
 
 
-def for_a_while(chance, least=0.2, most=1.5):
-    time.sleep(chance.uniform(least, most))
+def for_a_while(rng, least=0.2, most=1.5):
+    time.sleep(rng.uniform(least, most))

@@ -1,7 +1,7 @@
 //! Opens places: directories and buckets.
 
 use crate::error::{Error, Result};
-use crate::{Made, ObjectStorage};
+use crate::{DirectoryOrigin, ObjectStorage};
 use object_store::aws::AmazonS3Builder;
 use object_store::local::LocalFileSystem;
 use object_store::path::Path;
@@ -52,9 +52,9 @@ fn open_directory(place: &str, path: PathBuf) -> Result<ObjectStorage> {
     if path.as_os_str().is_empty() {
         return Err(problem("it has no name".into()));
     }
-    let made = match path.exists() {
-        true => Made::Before,
-        false => Made::Here,
+    let origin = match path.exists() {
+        true => DirectoryOrigin::Existing,
+        false => DirectoryOrigin::Created,
     };
     make_directory(&path).map_err(|error| problem(error.to_string()))?;
     let path = path.canonicalize().map_err(|error| problem(error.to_string()))?;
@@ -64,7 +64,7 @@ fn open_directory(place: &str, path: PathBuf) -> Result<ObjectStorage> {
         prefix: Path::default(),
         shown: place.into(),
         directory: Some(path),
-        made,
+        origin,
     })
 }
 
@@ -101,7 +101,7 @@ fn open_bucket(place: &str, url: &Url) -> Result<ObjectStorage> {
         prefix,
         shown: place.into(),
         directory: None,
-        made: Made::Before,
+        origin: DirectoryOrigin::Existing,
     })
 }
 
@@ -161,7 +161,7 @@ fn is_unfinished(name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Replace;
+    use crate::Overwrite;
 
     fn run<T>(future: impl Future<Output = T>) -> T {
         tokio::runtime::Builder::new_current_thread()
@@ -178,7 +178,7 @@ mod tests {
         let by_path = open(path.to_str().unwrap()).unwrap();
         let by_url = open(Url::from_file_path(&path).unwrap().as_ref()).unwrap();
         run(async {
-            by_path.put("x/y", "content", Replace::No).await.unwrap();
+            by_path.put("x/y", "content", Overwrite::No).await.unwrap();
             assert_eq!(by_url.get("x/y").await.unwrap(), "content");
         });
         for wrong in [
@@ -207,7 +207,10 @@ mod tests {
                 upload.write(chunk.to_vec()).await.unwrap();
             }
             assert!(storage.list("").await.unwrap().is_empty());
-            assert!(matches!(storage.look("a/big").await, Err(Error::NotFound { .. })));
+            assert!(matches!(
+                storage.describe("a/big").await,
+                Err(Error::NotFound { .. })
+            ));
             upload.finish().await.unwrap();
             let mut download = storage.download("a/big").await.unwrap();
             assert_eq!(download.length(), big.len() as u64);
@@ -223,7 +226,7 @@ mod tests {
             let mut given_up = storage.upload("b/given_up").await.unwrap();
             given_up.write("x").await.unwrap();
             given_up.abort().await.unwrap();
-            storage.put("ab", "1", Replace::Yes).await.unwrap();
+            storage.put("ab", "1", Overwrite::Yes).await.unwrap();
             let names: Vec<String> = storage
                 .list("a")
                 .await
@@ -245,8 +248,8 @@ mod tests {
         run(async {
             for (path, stays) in [(&made, false), (&there, true)] {
                 let storage = open(path.to_str().unwrap()).unwrap();
-                storage.put("a/b/c", "1", Replace::No).await.unwrap();
-                storage.put("a/d", "1", Replace::No).await.unwrap();
+                storage.put("a/b/c", "1", Overwrite::No).await.unwrap();
+                storage.put("a/d", "1", Overwrite::No).await.unwrap();
                 storage.delete("a/b/c").await.unwrap();
                 storage.remove_empty().await;
                 assert!(!path.join("a/b").exists() && path.join("a/d").exists());
@@ -263,11 +266,11 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let storage = open(directory.path().to_str().unwrap()).unwrap();
         run(async {
-            storage.put("m", "one", Replace::No).await.unwrap();
-            let again = storage.put("m", "two", Replace::No).await;
+            storage.put("m", "one", Overwrite::No).await.unwrap();
+            let again = storage.put("m", "two", Overwrite::No).await;
             assert!(matches!(again, Err(Error::AlreadyThere { .. })));
             assert_eq!(storage.get("m").await.unwrap(), "one");
-            storage.put("m", "three", Replace::Yes).await.unwrap();
+            storage.put("m", "three", Overwrite::Yes).await.unwrap();
             assert_eq!(storage.read("m", 1..4).await.unwrap(), "hre");
             assert_eq!(storage.read("m", 3..3).await.unwrap(), "");
             for range in [3..9, 7..9] {

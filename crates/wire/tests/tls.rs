@@ -5,8 +5,8 @@ mod support;
 use paceline_wire::authentication::NativePassword;
 use paceline_wire::client::{Client, ConnectOptions, QueryResult};
 use paceline_wire::command::Command;
-use paceline_wire::handshake::{Login, is_tls_request};
-use paceline_wire::response::{Ok as OkPacket, OkKind};
+use paceline_wire::handshake::{HandshakeResponse, is_tls_request};
+use paceline_wire::response::{OkKind, OkPacket};
 use paceline_wire::socket::Socket;
 use paceline_wire::tls::proof::proof;
 use paceline_wire::tls::{ClientTls, ServerTls, TlsParameters, TlsSession, VerifyServer};
@@ -70,7 +70,7 @@ async fn serve(mut socket: Socket, tls: Option<ServerTls>, knows: &str) -> WireR
         socket = tls.accept(socket, reader.take_buffered()).await?;
         reader.advance(&mut socket).await?;
     }
-    let login = Login::decode(reader.payload())?;
+    let login = HandshakeResponse::decode(reader.payload())?;
     let known = NativePassword::of(knows);
     assert!(NativePassword::of(PASSWORD).verify(&scramble, &login.answer) || login.answer.is_empty());
     let info = match (known, &tls) {

@@ -55,7 +55,7 @@ use std::collections::HashMap;
 use std::fmt::Write;
 use std::sync::Arc;
 
-use paceline_storage::Clustered;
+use paceline_storage::RowPlacement;
 use paceline_types::Value;
 
 use crate::ddl::quote_identifier;
@@ -78,7 +78,7 @@ pub struct Changes {
 
 /// What became of a row that others refer to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Changed {
+pub enum RowFate {
     /// It is gone.
     Deleted,
     /// It has other values.
@@ -163,7 +163,7 @@ impl ResolvedKey {
             .iter()
             .map(|part| part.column)
             .collect();
-        if let Clustered::Key(index) = schema.clustered() {
+        if let RowPlacement::Key(index) = schema.clustered() {
             columns.extend(schema.indexes()[index].parts.iter().map(|part| part.column));
         }
         let (before, after) = (schema.image(before), schema.image(after));
@@ -368,10 +368,10 @@ impl ForeignKeys {
     }
 
     /// Whether other rows may change when a row of this table does.
-    pub fn acts_on(&self, table: &TableDefinition, changed: Changed) -> bool {
+    pub fn acts_on(&self, table: &TableDefinition, changed: RowFate) -> bool {
         let acts = |key: &Arc<ResolvedKey>| match changed {
-            Changed::Deleted => key.key.on_delete.is_action(),
-            Changed::Updated => key.key.on_update.is_action(),
+            RowFate::Deleted => key.key.on_delete.is_action(),
+            RowFate::Updated => key.key.on_update.is_action(),
         };
         self.of(table).is_some_and(|keys| keys.referring.iter().any(acts))
     }

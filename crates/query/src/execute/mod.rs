@@ -34,6 +34,7 @@ mod loose_scan;
 mod memory;
 mod point;
 mod query;
+mod row_batch;
 mod row_codec;
 mod row_store;
 mod row_writer;

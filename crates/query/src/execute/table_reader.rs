@@ -17,6 +17,7 @@ use paceline_types::{DataType, Value, ValueRef};
 use super::join_buffer::read_kept;
 use super::memory::Reservation;
 use super::query::materialize;
+use super::row_batch::RowBatch;
 use super::run::{ALL_CONDITIONS, Exec, Rows};
 use crate::error::Result;
 use crate::plan::range::{
@@ -29,9 +30,8 @@ use crate::plan::tree::{
 use paceline_catalog::TableDefinition;
 use paceline_expression::{Expr, ExprKind};
 
-/// Number of keys read at once: initially, and at most.
-const KEYS_AT_FIRST: usize = 8;
-const KEYS_MAX: usize = 128;
+/// Number of rows in the first batch when the number of keys is known.
+const ROWS_AT_FIRST: usize = 8;
 
 /// Consumer of the block's row with one table's columns set.
 pub(crate) type Visit<'v> = &'v mut dyn FnMut(&mut Exec<'_, '_>, &mut [Value]) -> Result<ControlFlow<()>>;
@@ -309,40 +309,36 @@ impl<'p> BaseReader<'p> {
         row: &mut [Value],
         visit: Visit<'_>,
     ) -> Result<ControlFlow<()>> {
-        // A LIMIT may need few of them.
-        let mut size = KEYS_AT_FIRST;
-        let mut rest = ranges;
-        let mut images: Vec<u8> = Vec::new();
-        let mut found: Vec<std::ops::Range<usize>> = Vec::new();
-        while !rest.is_empty() {
-            let (now, later) = rest.split_at(size.min(rest.len()));
-            rest = later;
-            size = (size * 4).min(KEYS_MAX);
-            images.clear();
-            found.clear();
-            let mut keys: Vec<&[u8]> = now.iter().map(|range| range.start.as_slice()).collect();
-            keys.sort_unstable();
-            exec.runtime
-                .transaction
-                .get_many(&keys, &mut |payload| {
-                    let start = images.len();
-                    images.extend_from_slice(payload);
-                    found.push(start..images.len());
-                })
-                .map_err(|error| self.definition.transaction_error(error))?;
-            if self.direction() == Direction::Backward {
-                found.reverse();
-            }
-            for image in &found {
-                exec.tick()?;
-                if !self.decode_passing(exec, &images[image.clone()], row)? {
-                    continue;
-                }
-                if visit(exec, row)?.is_break() {
-                    return Ok(ControlFlow::Break(()));
-                }
+        let mut batch = RowBatch::new(ROWS_AT_FIRST);
+        for (index, range) in ranges.iter().enumerate() {
+            batch.add(&range.start);
+            if (batch.is_full() || index + 1 == ranges.len())
+                && self.give_batch(exec, &mut batch, row, visit)?.is_break()
+            {
+                return Ok(ControlFlow::Break(()));
             }
         }
+        Ok(ControlFlow::Continue(()))
+    }
+
+    /// Reads the rows of a batch and passes them to `visit`, in the order of the batch, which is empty afterwards.
+    fn give_batch(
+        &self,
+        exec: &mut Exec<'_, '_>,
+        batch: &mut RowBatch,
+        row: &mut [Value],
+        visit: Visit<'_>,
+    ) -> Result<ControlFlow<()>> {
+        batch
+            .read(exec.runtime.transaction)
+            .map_err(|error| self.definition.transaction_error(error))?;
+        for image in batch.images() {
+            exec.tick()?;
+            if self.decode_passing(exec, image, row)? && visit(exec, row)?.is_break() {
+                return Ok(ControlFlow::Break(()));
+            }
+        }
+        batch.clear();
         Ok(ControlFlow::Continue(()))
     }
 
@@ -641,6 +637,12 @@ impl<'p> BaseReader<'p> {
             .scan(hull, direction)
             .map_err(|error| self.definition.transaction_error(error))?;
         let mut row_key = Vec::new();
+        let mut batch = match secondary {
+            Some(_) if self.fetches_rows() && !exec.runtime.transaction.reads_lock() => {
+                Some(RowBatch::new(if ranges.len() > 1 { ROWS_AT_FIRST } else { 1 }))
+            }
+            _ => None,
+        };
         for range in ranges {
             if ranges.len() > 1 {
                 scan.seek(match direction {
@@ -658,15 +660,36 @@ impl<'p> BaseReader<'p> {
                         _ => break,
                     }
                 }
-                if self
-                    .give_entry(exec, secondary, &entry, &mut row_key, row, visit)?
-                    .is_break()
-                {
-                    return Ok(ControlFlow::Break(()));
+                let flow = match (&mut batch, secondary) {
+                    (Some(batch), Some(index)) => {
+                        row_key.clear();
+                        self.schema
+                            .append_row_key_of_entry(index, entry.key, entry.value, &mut row_key)?;
+                        if self.is_repeated(exec, &row_key)? {
+                            continue;
+                        }
+                        batch.add(&row_key);
+                        match batch.is_full() {
+                            true => self.give_batch(exec, batch, row, visit)?,
+                            false => ControlFlow::Continue(()),
+                        }
+                    }
+                    _ => self.give_entry(exec, secondary, &entry, &mut row_key, row, visit)?,
+                };
+                if flow.is_break() {
+                    return Ok(flow);
                 }
             }
         }
-        Ok(ControlFlow::Continue(()))
+        match &mut batch {
+            Some(batch) => self.give_batch(exec, batch, row, visit),
+            None => Ok(ControlFlow::Continue(())),
+        }
+    }
+
+    /// Returns whether a secondary index leads to rows: it is not covering.
+    fn fetches_rows(&self) -> bool {
+        !self.access.key_only && self.covering.get().is_none()
     }
 
     /// Passes the row of an index entry to `visit`.

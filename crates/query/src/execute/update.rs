@@ -8,7 +8,7 @@ use std::collections::HashSet;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use paceline_storage::Clustered;
+use paceline_storage::RowPlacement;
 use paceline_types::Value;
 
 use super::assignment::{
@@ -232,7 +232,7 @@ pub(super) fn meets_last_first(select: &SelectPlan) -> bool {
         return false;
     };
     access.direction == ScanDirection::Backward
-        && matches!(definition.schema().clustered(), Clustered::RowId(_))
+        && matches!(definition.schema().clustered(), RowPlacement::RowId(_))
 }
 
 /// Returns whether the statement may move a row to a part of the index that has not been searched yet.
@@ -251,8 +251,8 @@ fn moves(select: &SelectPlan, targets: &[UpdateTarget]) -> bool {
     };
     let definition = &target.definition;
     let clustered = match definition.schema().clustered() {
-        Clustered::Key(index) => definition.indexes()[index].parts.as_slice(),
-        Clustered::RowId(_) => &[],
+        RowPlacement::Key(index) => definition.indexes()[index].parts.as_slice(),
+        RowPlacement::RowId(_) => &[],
     };
     let mut parts = definition.indexes()[index].parts.iter().chain(clustered);
     let assigned = || target.assignments.iter().chain(&target.on_update);

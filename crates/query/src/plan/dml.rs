@@ -8,7 +8,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use paceline_storage::Clustered;
+use paceline_storage::RowPlacement;
 use paceline_types::Value;
 use paceline_types::error_code::{
     ER_BAD_FIELD_ERROR, ER_FIELD_SPECIFIED_TWICE, ER_MULTI_UPDATE_KEY_CONFLICT, ER_NO_DEFAULT_FOR_FIELD,
@@ -446,7 +446,7 @@ fn check_shared_keys(block: &Block<'_, '_>, targets: &[UpdateTarget]) -> Result<
         let same = |other: &&UpdateTarget| {
             other.table > one.table && Arc::ptr_eq(&other.definition, &one.definition)
         };
-        let Clustered::Key(index) = one.definition.schema().clustered() else {
+        let RowPlacement::Key(index) = one.definition.schema().clustered() else {
             continue;
         };
         for other in targets.iter().filter(same) {

@@ -351,7 +351,7 @@ fn access_line(
             line.access = Some(if access.key_only { "index" } else { "ALL" });
             if access.key_only
                 && let Some(definition) = definition
-                && let paceline_storage::Clustered::Key(index) = definition.schema().clustered()
+                && let paceline_storage::RowPlacement::Key(index) = definition.schema().clustered()
             {
                 set_key(
                     &mut line,

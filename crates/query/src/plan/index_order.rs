@@ -11,7 +11,7 @@ use super::{covering, loose_scan};
 use paceline_expression::{
     AggregateFunction, Class, CompareOp, Comparison, EvalContext, Expr, ExprKind, ExprType, Truth,
 };
-use paceline_storage::Clustered;
+use paceline_storage::RowPlacement;
 use paceline_types::{DataType, IntegerWidth, Value};
 
 /// Makes a plan use the order of an index where that saves work.
@@ -284,8 +284,8 @@ fn equals_are_same(data_type: &DataType, by: &Comparison) -> bool {
 fn path_columns(info: &TableInfo<'_>, path: &AccessPath) -> Option<Vec<usize>> {
     let definition = info.definition.as_ref()?;
     let clustered = match definition.schema().clustered() {
-        Clustered::Key(index) => Some(index),
-        Clustered::RowId(_) => None,
+        RowPlacement::Key(index) => Some(index),
+        RowPlacement::RowId(_) => None,
     };
     let index = match path {
         AccessPath::All => clustered?,
@@ -527,7 +527,7 @@ fn same_lookup(
 /// A scan of all rows whose order matters is one of the index that the rows live in.
 fn name_order(info: &TableInfo<'_>, access: &mut TableAccess) {
     if let (AccessPath::All, Some(definition)) = (&access.path, &info.definition)
-        && let Clustered::Key(index) = definition.schema().clustered()
+        && let RowPlacement::Key(index) = definition.schema().clustered()
     {
         access.path = AccessPath::Index { index };
     }

@@ -5,7 +5,7 @@
 use std::cell::Cell;
 use std::sync::Arc;
 
-use paceline_storage::Clustered;
+use paceline_storage::RowPlacement;
 use paceline_types::Value;
 
 use super::block::TableRef;
@@ -212,7 +212,7 @@ impl<'s> TableInfo<'s> {
     pub fn is_clustered(&self, index: usize) -> bool {
         self.definition
             .as_ref()
-            .is_some_and(|definition| definition.schema().clustered() == Clustered::Key(index))
+            .is_some_and(|definition| definition.schema().clustered() == RowPlacement::Key(index))
     }
 
     /// What reading a row by an index costs: with or without fetching it from where it lives.

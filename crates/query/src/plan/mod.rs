@@ -198,7 +198,7 @@ impl PointRead {
         // Conditions beyond the key are for the long way.
         let covered =
             step.filter.len() == key.len() && key.iter().all(|part| !part.null_safe && simple(&part.value));
-        let clustered = definition.schema().clustered() == paceline_storage::Clustered::Key(*index);
+        let clustered = definition.schema().clustered() == paceline_storage::RowPlacement::Key(*index);
         if !plain || !covered || !clustered {
             return None;
         }

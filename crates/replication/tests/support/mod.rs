@@ -13,7 +13,7 @@ use paceline_expression::session::SessionContext;
 use paceline_replication::replica::apply::{
     Applier, ApplierOptions, ApplierParts, ReplicatedStatement, StatementRunner, StatementRunners,
 };
-use paceline_replication::replica::received::{Received, ReceivedGroup, SourcePosition};
+use paceline_replication::replica::received::{ReceivedGroup, ReceivedItem, SourcePosition};
 use paceline_storage::{Direction, Row, Storage, StorageConfig, value_payload};
 use paceline_syntax::AccountStatement;
 use paceline_txn::{
@@ -141,7 +141,7 @@ impl TestServer {
     }
 
     /// Returns the same groups in the form of a receiver.
-    pub fn received(&self, from: LogPosition) -> Vec<Received> {
+    pub fn received(&self, from: LogPosition) -> Vec<ReceivedItem> {
         let reader = self.manager.log().reader(from, from).unwrap();
         let format = Arc::new(reader.format().clone());
         let (groups, _) = self.groups(from);
@@ -152,7 +152,7 @@ impl TestServer {
                     file: "primary-bin.000001".into(),
                     offset: group.end().offset(),
                 };
-                Received::Group(ReceivedGroup {
+                ReceivedItem::Group(ReceivedGroup {
                     group,
                     format: format.clone(),
                     source_end,

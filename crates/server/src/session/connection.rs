@@ -105,7 +105,7 @@ impl Connection {
 
     /// Closes the sending side, unless the client has not accepted earlier data.
     pub async fn finish(&mut self) {
-        if !self.writer.is_torn() {
+        if !self.writer.is_broken() {
             let _ = tokio::time::timeout(self.write_timeout, self.socket.finish()).await;
         }
     }

@@ -10,7 +10,7 @@ use paceline_syntax::Error;
 use paceline_types::error_code::*;
 use paceline_types::{Collation, ErrorCode};
 use paceline_wire::authentication::{NATIVE_PASSWORD, NativePassword, Scramble};
-use paceline_wire::handshake::{Greeting, Login, encode_authentication_switch, is_tls_request};
+use paceline_wire::handshake::{Greeting, HandshakeResponse, encode_authentication_switch, is_tls_request};
 use paceline_wire::response::{Status, write_early_error};
 use paceline_wire::tls::proof::proof;
 use paceline_wire::{Capabilities, WireResult};
@@ -30,7 +30,7 @@ struct LoginAttempt {
 }
 
 impl LoginAttempt {
-    fn new(login: &Login, scramble: Scramble) -> LoginAttempt {
+    fn new(login: &HandshakeResponse, scramble: Scramble) -> LoginAttempt {
         let is_native = login
             .plugin
             .as_deref()
@@ -95,7 +95,7 @@ impl Session {
             }
             self.connection.read_answer().await?;
         }
-        let login = Login::decode(self.connection.reader.payload())?;
+        let login = HandshakeResponse::decode(self.connection.reader.payload())?;
         self.phase = Phase::Authentication;
         self.connection.capabilities = login.capabilities & Capabilities::SERVER;
         self.multi_statements = login.capabilities.has(Capabilities::MULTI_STATEMENTS);
@@ -154,18 +154,18 @@ impl Session {
     /// Executes COM_CHANGE_USER: the whole session is reset.
     pub async fn change_user(&mut self) -> WireResult<()> {
         let payload = &self.connection.reader.payload()[1..];
-        let login = Login::decode_change_user(payload, self.connection.capabilities)?;
+        let login = HandshakeResponse::decode_change_user(payload, self.connection.capabilities)?;
         self.reset();
         // Use a new scramble, because that of the greeting was already used.
         let scramble = Scramble::random();
-        let login = Login {
+        let login = HandshakeResponse {
             plugin: Some(String::new()),
             ..login
         };
         self.authenticate(login, scramble).await
     }
 
-    async fn authenticate(&mut self, login: Login, scramble: Scramble) -> WireResult<()> {
+    async fn authenticate(&mut self, login: HandshakeResponse, scramble: Scramble) -> WireResult<()> {
         if self.server.accounts.are_skipped() {
             let outcome = self.enter(&login, Account::of_skipped());
             return self.answer_login(outcome, "").await;
@@ -227,7 +227,7 @@ impl Session {
     async fn try_method(
         &mut self,
         method: &Method,
-        login: &Login,
+        login: &HandshakeResponse,
         attempt: &mut LoginAttempt,
     ) -> WireResult<bool> {
         let password = match method {
@@ -291,7 +291,7 @@ impl Session {
     }
 
     /// Sets the session up for the account of an authenticated client.
-    fn enter(&mut self, login: &Login, account: Account) -> paceline_syntax::Result<()> {
+    fn enter(&mut self, login: &HandshakeResponse, account: Account) -> paceline_syntax::Result<()> {
         use paceline_expression::session::{Account as AccountName, Privilege};
         let globals = &self.server.globals;
         let limit = globals.number(Variable::MaxConnections) as usize;
@@ -327,7 +327,11 @@ impl Session {
     }
 
     /// Returns 1226 and 1203 for too many connections of one user.
-    fn check_user_connections(&self, login: &Login, account: &Account) -> paceline_syntax::Result<()> {
+    fn check_user_connections(
+        &self,
+        login: &HandshakeResponse,
+        account: &Account,
+    ) -> paceline_syntax::Result<()> {
         let global = self.server.globals.get(Variable::MaxUserConnections).as_u64();
         let limit = if account.user_connections_max > 0 {
             account.user_connections_max

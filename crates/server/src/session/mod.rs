@@ -68,7 +68,7 @@ use paceline_expression::session::SessionContext;
 use paceline_txn::InterruptReason;
 use paceline_types::Collation;
 use paceline_types::error_code::{ER_CONNECTION_KILLED, ER_SERVER_SHUTDOWN, ErrorCode};
-use paceline_wire::response::{Ok as OkPacket, OkKind, Status, write_error};
+use paceline_wire::response::{OkKind, OkPacket, Status, write_error};
 use paceline_wire::{WireError, WireResult};
 use services::SessionServices;
 use std::collections::HashMap;

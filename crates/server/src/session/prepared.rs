@@ -505,7 +505,7 @@ impl Session {
         write_column_count(writer, collected.columns.len(), Metadata::Follows, capabilities);
         EncodedColumns::new(&collected.columns, charset, capabilities).write(writer);
         // An EOF packet with the flag, also for clients that do not use EOF otherwise: it announces an open cursor.
-        let ok = paceline_wire::response::Ok {
+        let ok = paceline_wire::response::OkPacket {
             status,
             warnings,
             ..Default::default()
@@ -563,7 +563,7 @@ impl Session {
         } else {
             Status::CURSOR_EXISTS
         };
-        let ok = paceline_wire::response::Ok {
+        let ok = paceline_wire::response::OkPacket {
             status: self.status().with(flag),
             ..Default::default()
         };

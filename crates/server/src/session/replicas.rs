@@ -8,7 +8,7 @@ use crate::registry::STREAM_COMMAND;
 use crate::variables::Variable;
 use paceline_expression::session::Privilege;
 use paceline_replication::primary::{
-    DumpRequest, Ended, Host, Link, MarkedForSkip, Refusal, Registered, Registration,
+    DumpRequest, Host, Link, MarkedForSkip, Refusal, Registration, RegistrationState, StreamEnd,
 };
 use paceline_syntax::{Error, Result};
 use paceline_types::error_code::ER_UNKNOWN_ERROR;
@@ -70,12 +70,12 @@ impl Session {
             write_timeout: self.connection.write_timeout,
         };
         match server.primary.serve(link, &request, host).await {
-            Ended::AtEnd => {
+            StreamEnd::AtEnd => {
                 let status = self.status();
                 write_eof(&mut self.connection.writer, 0, status);
                 Ok(())
             }
-            Ended::Refused(refusal) => {
+            StreamEnd::Refused(refusal) => {
                 tracing::warn!(
                     "connection {}: the replica with server id {} is not served: {refusal}",
                     self.shared.id,
@@ -85,7 +85,7 @@ impl Session {
                 self.write_sql_error(&error);
                 Ok(())
             }
-            Ended::Gone(error) => Err(error),
+            StreamEnd::Gone(error) => Err(error),
         }
     }
 
@@ -95,8 +95,8 @@ impl Session {
             return Err(Error::new(ER_UNKNOWN_ERROR, &[]));
         };
         let registered = match self.server.primary.replicas().registration(self.shared.id) {
-            Some(registration) => Registered::As(registration.server_id),
-            None => Registered::No,
+            Some(registration) => RegistrationState::As(registration.server_id),
+            None => RegistrationState::No,
         };
         let marked = match self
             .services

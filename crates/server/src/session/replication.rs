@@ -5,7 +5,7 @@ use crate::variables::Variable;
 use paceline_binlog::GtidPosition;
 use paceline_binlog::mysql::MySqlGtidSet;
 use paceline_expression::session::Privilege;
-use paceline_replication::replica::connection::{Changed, Threads};
+use paceline_replication::replica::connection::{PartChange, Threads};
 use paceline_replication::replica::connection_set::{Forget, NewPlace};
 use paceline_replication::replica::definition::{Definition, HEARTBEAT_PERIOD_MAX, UseGtid};
 use paceline_replication::replica::error::ReplicaError;
@@ -70,10 +70,10 @@ impl Session {
                 let server = self.server.clone();
                 let stopped = match server.replicas().stop(&name, threads_of(*threads)).await {
                     // The default connection always exists, at least by name.
-                    Err(_) if name.is_empty() => Changed::No,
+                    Err(_) if name.is_empty() => PartChange::No,
                     stopped => stopped.map_err(of_replica)?,
                 };
-                if stopped == Changed::No {
+                if stopped == PartChange::No {
                     let message = ER_SLAVE_WAS_NOT_RUNNING.message(&[]);
                     self.context.diagnostics.note(ER_SLAVE_WAS_NOT_RUNNING, message);
                 }
@@ -84,7 +84,7 @@ impl Session {
                 for connection in server.replicas().all() {
                     let name = connection.name().clone();
                     let stopped = server.replicas().stop(&name, threads_of(*threads)).await;
-                    if stopped.map_err(of_replica)? == Changed::Yes {
+                    if stopped.map_err(of_replica)? == PartChange::Yes {
                         let message = format!("SLAVE '{name}' stopped");
                         self.context.diagnostics.note(ER_SLAVE_STOPPED, message);
                     }
@@ -223,7 +223,7 @@ impl Session {
         let until = until_of(until, threads, &connection.definition())?;
         let has_until = until.is_some();
         let started = server.replicas().start(name, threads_of(threads), until).await;
-        if started.map_err(of_replica)? == Changed::No {
+        if started.map_err(of_replica)? == PartChange::No {
             let message = ER_SLAVE_WAS_RUNNING.message(&[]);
             self.context.diagnostics.note(ER_SLAVE_WAS_RUNNING, message);
         } else if has_until && !server.globals.is_on(Variable::SkipSlaveStart) {
@@ -241,7 +241,7 @@ impl Session {
             }
             let name = connection.name().clone();
             let started = server.replicas().start(&name, Threads::Both, None).await;
-            if started.map_err(of_replica)? == Changed::Yes {
+            if started.map_err(of_replica)? == PartChange::Yes {
                 let message = format!("SLAVE '{name}' started");
                 self.context.diagnostics.note(ER_SLAVE_STARTED, message);
             }

@@ -3,13 +3,13 @@
 //!
 //! This way several servers, or several sessions of a parallel dump, read exactly the same state. If the position is
 //! not reached yet, the statement waits (`wait_for_gtid_timeout`); a position in the past is reconstructed by undoing
-//! the transactions logged since ([`paceline_apply::look_back`]). The transaction is READ ONLY at REPEATABLE READ,
+//! the transactions logged since ([`paceline_apply::undo_to`]). The transaction is READ ONLY at REPEATABLE READ,
 //! whatever the session's settings are.
 
 use super::Session;
 use super::services::of_gtid_list;
 use crate::recovery::ServerHost;
-use paceline_apply::{CatalogDefinitions, look_back};
+use paceline_apply::{CatalogDefinitions, undo_to};
 use paceline_binlog::GtidPosition;
 use paceline_syntax::{Error, Result};
 use paceline_txn::{AccessMode, IsolationLevel, Lifetime, Transaction, TransactionOptions};
@@ -46,7 +46,7 @@ impl Session {
         let log = transactions.log();
         let _lease = transactions.lease(LogPosition::ZERO, "a snapshot at a GTID");
         let found =
-            tokio::task::block_in_place(|| look_back(log, &snapshot, &position, &definitions, BYTES_MAX));
+            tokio::task::block_in_place(|| undo_to(log, &snapshot, &position, &definitions, BYTES_MAX));
         let found = found.map_err(|error| of_apply(&error, &position))?;
         transaction.read_as_of(found.undo, found.version);
         Ok(transaction)
@@ -63,7 +63,7 @@ fn of_apply(error: &paceline_apply::Error, position: &GtidPosition) -> Error {
             ER_MASTER_FATAL_ERROR_READING_BINLOG,
             format!("The state at '{position}' is gone: binary log files since then have been purged"),
         ),
-        paceline_apply::Error::TooFarBack { .. } => Error::with_message(
+        paceline_apply::Error::UndoTooLarge { .. } => Error::with_message(
             ER_MASTER_FATAL_ERROR_READING_BINLOG,
             format!("The state at '{position}' is too old: {error}"),
         ),

@@ -37,9 +37,9 @@ pub fn on_text<T>(text_bytes: usize, work: impl FnOnce() -> T) -> T {
 
 /// Time slice of the running statement; `None` before its first check.
 #[derive(Default)]
-pub struct Turn(Mutex<Option<Running>>);
+pub struct Turn(Mutex<Option<SliceState>>);
 
-struct Running {
+struct SliceState {
     since: Instant,
     ends_after: Duration,
 }
@@ -60,7 +60,7 @@ impl Turn {
     /// Returns whether the slice is over. The next slice is longer.
     fn is_over(&self) -> bool {
         let mut running = self.0.lock();
-        let running = running.get_or_insert_with(|| Running {
+        let running = running.get_or_insert_with(|| SliceState {
             since: Instant::now(),
             ends_after: TURN,
         });

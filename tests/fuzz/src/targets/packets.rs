@@ -6,9 +6,9 @@ use paceline_wire::authentication::Scramble;
 use paceline_wire::column::{ColumnDefinition, ReceivedColumn, field_type};
 use paceline_wire::command::Command;
 use paceline_wire::framing::{PacketReader, PacketWriter};
-use paceline_wire::handshake::{Greeting, Login, decode_authentication_switch, is_tls_request};
+use paceline_wire::handshake::{Greeting, HandshakeResponse, decode_authentication_switch, is_tls_request};
 use paceline_wire::prepared::{Parameters, ReceivedPrepared};
-use paceline_wire::response::{Ok as OkPacket, OkKind, ReceivedOk, Status, decode_error};
+use paceline_wire::response::{OkKind, OkPacket, ReceivedOk, Status, decode_error};
 use paceline_wire::session_state::StateChange;
 use paceline_wire::tls::{Certificate, ServerTls, TlsParameters};
 
@@ -52,9 +52,9 @@ fn run(input: &[u8]) {
     match choice & !CAPABILITY_BITS {
         LOGIN => {
             let _ = is_tls_request(bytes);
-            let _ = Login::decode(bytes);
+            let _ = HandshakeResponse::decode(bytes);
         }
-        CHANGE_USER => drop(Login::decode_change_user(bytes, capabilities)),
+        CHANGE_USER => drop(HandshakeResponse::decode_change_user(bytes, capabilities)),
         GREETING => drop(Greeting::decode(bytes)),
         COMMAND => drop(Command::parse(bytes)),
         OK => drop(ReceivedOk::decode(bytes, capabilities)),
@@ -117,7 +117,7 @@ fn samples() -> Vec<Vec<u8>> {
         payload
     };
     for (capabilities, database) in [(Capabilities::CLIENT, "shop"), (Capabilities::SERVER, "test")] {
-        let login = Login {
+        let login = HandshakeResponse {
             capabilities,
             packet_max: 1 << 24,
             collation: 45,

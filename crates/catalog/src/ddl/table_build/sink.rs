@@ -1,7 +1,7 @@
 //! The entries: sorted into files, or put into the statement's write set.
 
 use paceline_storage::{
-    BulkBuild, Change, Clustered, EntryKind, Error, IndexBuilder, IndexId, InputOrder, Result, RowId,
+    BulkBuild, Change, EntryKind, Error, IndexBuilder, IndexId, InputOrder, Result, RowId, RowPlacement,
     TableSchema, WriteSet, value_payload,
 };
 
@@ -29,7 +29,7 @@ impl Sink {
         };
         let wanted = |index: usize| only.as_ref().is_none_or(|only| only.contains(&index));
         let builder = |order| files.map(|files| files.index(order));
-        let hidden = only.is_none() && matches!(schema.clustered(), Clustered::RowId(_));
+        let hidden = only.is_none() && matches!(schema.clustered(), RowPlacement::RowId(_));
         Self {
             builders: (0..schema.indexes().len())
                 .map(|index| {
@@ -69,7 +69,7 @@ impl Sink {
             if self.only.as_ref().is_some_and(|only| !only.contains(&index)) {
                 continue;
             }
-            if schema.clustered() == Clustered::Key(index) {
+            if schema.clustered() == RowPlacement::Key(index) {
                 self.set_value(row, &[&row.image]);
                 put(&mut self.builders[index], &self.row_key, &self.value, writes)?;
                 continue;

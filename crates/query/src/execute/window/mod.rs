@@ -24,7 +24,7 @@ use std::ops::ControlFlow;
 use paceline_types::Value;
 
 use self::compute::Input;
-use self::running::{PIECE_ROWS, Running, piece_keys};
+use self::running::{PIECE_ROWS, RunningWindow, piece_keys};
 use super::join::Emit;
 use super::memory::{Reservation, row_bytes};
 use super::run::Exec;
@@ -125,10 +125,10 @@ impl<'p> Stage<'p> {
             sorter,
             ..
         } = self;
-        let mut running: Vec<Running<'_>> = Vec::new();
+        let mut running: Vec<RunningWindow<'_>> = Vec::new();
         let (keys, fewest) = match piece_keys(&sort.functions) {
             Some(keys) => {
-                running.extend(sort.functions.iter().map(Running::new));
+                running.extend(sort.functions.iter().map(RunningWindow::new));
                 (keys, PIECE_ROWS)
             }
             None => {
@@ -219,7 +219,7 @@ impl Partition {
         mut self,
         exec: &mut Exec<'_, '_>,
         sort: &WindowSort,
-        running: &mut [Running<'_>],
+        running: &mut [RunningWindow<'_>],
         columns: &[usize],
         row: &mut [Value],
         emit: Emit<'_>,

@@ -18,7 +18,7 @@ use paceline_expression::{
 pub(super) const PIECE_ROWS: usize = 256;
 
 /// State of a function that only looks back.
-pub(super) struct Running<'p> {
+pub(super) struct RunningWindow<'p> {
     function: &'p PlannedWindow,
     /// Number of rows of the partition so far.
     rows: usize,
@@ -55,10 +55,10 @@ pub(super) fn piece_keys(functions: &[PlannedWindow]) -> Option<usize> {
     Some(keys)
 }
 
-impl<'p> Running<'p> {
+impl<'p> RunningWindow<'p> {
     /// Creates the state before the first row.
     pub fn new(function: &'p PlannedWindow) -> Self {
-        Running {
+        RunningWindow {
             function,
             rows: 0,
             rank: 0,
@@ -80,7 +80,7 @@ impl<'p> Running<'p> {
         while first < shared.len() {
             let function = self.function;
             if shared[first] < function.partition {
-                *self = Running::new(function);
+                *self = RunningWindow::new(function);
             }
             let by_peers = function.frame.units == FrameUnits::Range;
             let end = match &function.function {

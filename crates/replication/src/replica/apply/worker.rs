@@ -6,7 +6,7 @@
 //! chunks of other lanes are taken first.
 
 use super::pipeline::Pipeline;
-use super::round::{Chunk, Planned, Prepared};
+use super::round::{Chunk, PlannedTransaction, PreparedTransaction};
 use super::{ApplierParts, KeptPosition};
 use crate::replica::received::ReceivedGroup;
 use paceline_apply::replicated::{Failure, ReplicatedRows, RowApplier, RowsOutcome};
@@ -251,7 +251,7 @@ impl Worker {
             if matches!(result, Some(Err(_))) {
                 pipeline.fail(round.number);
             }
-            prepared.push(Prepared {
+            prepared.push(PreparedTransaction {
                 index,
                 planned,
                 result,
@@ -265,7 +265,7 @@ impl Worker {
     /// Like [`Worker::transaction`], but turns a panic into a failure, because the round must be completed.
     pub(super) fn try_transaction(
         &mut self,
-        planned: &Planned,
+        planned: &PlannedTransaction,
         session: &Session,
     ) -> Result<Box<Transaction>, Failure> {
         catch_unwind(AssertUnwindSafe(|| self.transaction(planned, session))).unwrap_or_else(|_| {
@@ -287,7 +287,11 @@ impl Worker {
     }
 
     /// Prepares a local transaction with the changes of the primary's transaction.
-    fn transaction(&mut self, planned: &Planned, session: &Session) -> Result<Box<Transaction>, Failure> {
+    fn transaction(
+        &mut self,
+        planned: &PlannedTransaction,
+        session: &Session,
+    ) -> Result<Box<Transaction>, Failure> {
         let mut transaction = self.begin(&planned.received, session);
         let received = &planned.received;
         let rows = ReplicatedRows {

@@ -21,7 +21,7 @@ pub struct ServerPosition {
 
 impl ServerPosition {
     /// Returns the position of everything that it has.
-    pub fn has(&self) -> GtidPosition {
+    pub fn position(&self) -> GtidPosition {
         let mut position = self.logged.clone();
         self.replicated.iter().for_each(|gtid| position.advance(gtid));
         position
@@ -56,17 +56,19 @@ pub fn lacking(has: &GtidPosition, other: &GtidPosition) -> GtidPosition {
 }
 
 /// Returns a server that has replicated something that `has` lacks, and what: no log contains it.
-pub fn not_given<'h>(
+pub fn unfetchable<'h>(
     has: &GtidPosition,
     others: &'h [ServerPosition],
 ) -> Option<(&'h ServerPosition, GtidPosition)> {
-    let mut lacks = others.iter().map(|other| (other, lacking(has, &other.has())));
+    let mut lacks = others
+        .iter()
+        .map(|other| (other, lacking(has, &other.position())));
     lacks.find(|(_, lacks)| !lacks.is_empty())
 }
 
 /// Returns the GTIDs of `position` that a server must still replicate, given the state of its log. A server never
 /// replicates its own transactions, and comparing their numbers is not enough: it must have exactly these transactions.
-pub fn not_logged(logged: &GtidState, position: &GtidPosition) -> GtidPosition {
+pub fn missing_from_log(logged: &GtidState, position: &GtidPosition) -> GtidPosition {
     position.iter().filter(|gtid| !logged.contains(*gtid)).collect()
 }
 
@@ -75,7 +77,7 @@ pub fn not_logged(logged: &GtidState, position: &GtidPosition) -> GtidPosition {
 pub fn contradiction(holdings: &[ServerPosition]) -> Option<String> {
     let all: Vec<_> = holdings
         .iter()
-        .map(|holding| (&holding.address, holding.has()))
+        .map(|holding| (&holding.address, holding.position()))
         .collect();
     for (number, (one, position)) in all.iter().enumerate() {
         for (other, theirs) in &all[number + 1..] {
@@ -109,12 +111,12 @@ mod tests {
     fn lacking_transactions_are_found_domain_by_domain() {
         let candidate = holding("a", "0-1-10,5-2-7", "0-1-11");
         let other = holding("b", "0-1-12,5-2-6,7-3-1", "");
-        assert_eq!(candidate.has().to_string(), "0-1-11,5-2-7");
+        assert_eq!(candidate.position().to_string(), "0-1-11,5-2-7");
         assert_eq!(
-            lacking(&candidate.has(), &other.logged).to_string(),
+            lacking(&candidate.position(), &other.logged).to_string(),
             "0-1-12,7-3-1"
         );
-        assert!(lacking(&other.has(), &holding("c", "0-1-3", "").logged).is_empty());
+        assert!(lacking(&other.position(), &holding("c", "0-1-3", "").logged).is_empty());
         assert_eq!(contradiction(&[candidate, other]), None);
     }
 
@@ -126,7 +128,7 @@ mod tests {
         ];
         let found = |has: &str| {
             let has: GtidPosition = has.parse().unwrap();
-            not_given(&has, &others).map(|(other, lacks)| format!("{} {lacks}", other.address))
+            unfetchable(&has, &others).map(|(other, lacks)| format!("{} {lacks}", other.address))
         };
         assert_eq!(found("0-1-12,5-3-2").unwrap(), "c 0-1-15");
         assert_eq!(found("0-1-15,5-3-2"), None);
@@ -135,7 +137,7 @@ mod tests {
     #[test]
     fn transactions_in_the_servers_own_log_are_not_waited_for() {
         let logged: GtidState = "0-2-4,0-1-10,5-2-7".parse().unwrap();
-        let yet = |position: &str| not_logged(&logged, &position.parse().unwrap()).to_string();
+        let yet = |position: &str| missing_from_log(&logged, &position.parse().unwrap()).to_string();
         assert_eq!(yet("0-1-10"), "");
         assert_eq!(yet("0-2-11,5-2-7"), "0-2-11");
         // It has the number, but with another server's transaction.

@@ -19,7 +19,7 @@
 use super::arguments::Options;
 use super::error::{Error, Result};
 use crate::backup::error::{Error as CopyError, Result as CopyResult};
-use crate::backup::source::{FilePiece, Piece, Source};
+use crate::backup::source::{FilePiece, Source, StreamItem};
 use crate::new_files::{NewFile, NewFiles};
 use crate::progress::{Progress, bytes_text};
 use crate::restore::{LogFiles, recover};
@@ -28,12 +28,12 @@ use paceline_replication::replica::definition::Definition;
 use paceline_server::backup::ServerRow;
 use paceline_server::incomplete_directory::IncompleteDirectory;
 use paceline_server::options::StartOptions;
-use paceline_server::restore::{Copied, Follows};
+use paceline_server::restore::{CopiedDirectory, ReplicationSource};
 use paceline_server::variables::Variable;
 use paceline_types::ServerId;
 
 /// Result of a copy.
-pub struct Complete {
+pub struct CopySummary {
     /// Amount and duration, as a text for users.
     pub amount: String,
     /// GTID position at which replication continues.
@@ -51,14 +51,14 @@ struct Target<'a> {
 }
 
 impl Target<'_> {
-    fn take(&mut self, piece: Piece) -> CopyResult<()> {
-        let (Piece::Table(received) | Piece::Log(received)) = &piece else {
+    fn take(&mut self, piece: StreamItem) -> CopyResult<()> {
+        let (StreamItem::Table(received) | StreamItem::Log(received)) = &piece else {
             return Ok(());
         };
         if self.open.as_ref().is_none_or(|(name, _)| *name != received.name) {
             self.finish()?;
             let file = match &piece {
-                Piece::Log(_) => self.files.log(&self.name_of_log(received)?, received.offset)?,
+                StreamItem::Log(_) => self.files.log(&self.name_of_log(received)?, received.offset)?,
                 _ => self.files.table(&received.name)?,
             };
             self.open = Some((received.name.clone(), file));
@@ -111,7 +111,7 @@ pub async fn copy(
     directory: &IncompleteDirectory,
     definition: Definition,
     stop: &mut StopSignals,
-) -> Result<Complete> {
+) -> Result<CopySummary> {
     let Some(tables) = &primary.tables else {
         return Err(Error::Target("the stream has no tables".into()));
     };
@@ -133,7 +133,7 @@ pub async fn copy(
             () = stop.wait() => return Err(CopyError::Interrupted.into()),
         };
         match piece {
-            Piece::End(end) => break end,
+            StreamItem::End(end) => break end,
             piece => target.take(piece)?,
         }
     };
@@ -144,19 +144,19 @@ pub async fn copy(
     LogFiles::open(datadir, log_bin, end.log_end)?.cut(end.log_end)?;
     target.files.sync()?;
     let amount = target.progress.finish();
-    let copied = Copied {
+    let copied = CopiedDirectory {
         directory: datadir.to_owned(),
         log_bin: log_bin.to_owned(),
         server_id: ServerId(server.globals.number(Variable::ServerId) as u32),
         tables: tables.position,
-        follows: Follows::Primary(Box::new(definition)),
+        follows: ReplicationSource::Primary(Box::new(definition)),
     };
     // Its threads write to the directory until they are done, so this is not interrupted.
     let restored = recover(copied, end.log_end).await?;
     if stop.has_come().await {
         return Err(CopyError::Interrupted.into());
     }
-    Ok(Complete {
+    Ok(CopySummary {
         amount,
         position: restored.position.to_string(),
     })

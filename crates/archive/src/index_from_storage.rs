@@ -17,7 +17,7 @@ use std::time::SystemTime;
 ///
 /// # Errors
 /// Fails if the storage or the directory fails; [`Error::Option`] if files are missing in the middle.
-pub async fn refill(
+pub async fn index_from_storage(
     storage: &ObjectStorage,
     fetcher: &Fetcher,
     directory: &Path,

@@ -16,12 +16,12 @@ use tokio::sync::watch;
 #[derive(Debug)]
 pub struct LogStart {
     /// True once the log has begun.
-    has_begun: watch::Sender<bool>,
-    told: Mutex<Told>,
+    has_started: watch::Sender<bool>,
+    reports: Mutex<StartReports>,
 }
 
 #[derive(Debug)]
-struct Told {
+struct StartReports {
     state: GtidState,
     followers: HashSet<String>,
     needed: usize,
@@ -29,7 +29,7 @@ struct Told {
 
 /// The next step of a follower after it has reported the beginning of its primary's log.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Next {
+pub enum StartDecision {
     /// All followers have reported: the log must begin after this state.
     BeginWith(GtidState),
     /// Other followers have not reported yet.
@@ -40,8 +40,8 @@ impl LogStart {
     /// `is_new`: the log is still empty. `followers`: number of followers that will report.
     pub fn new(is_new: bool, followers: usize) -> Self {
         LogStart {
-            has_begun: watch::Sender::new(!is_new),
-            told: Mutex::new(Told {
+            has_started: watch::Sender::new(!is_new),
+            reports: Mutex::new(StartReports {
                 state: GtidState::new(),
                 followers: HashSet::new(),
                 needed: followers,
@@ -50,30 +50,30 @@ impl LogStart {
     }
 
     /// Returns whether the log has begun.
-    pub fn has_begun(&self) -> bool {
-        *self.has_begun.borrow()
+    pub fn has_started(&self) -> bool {
+        *self.has_started.borrow()
     }
 
     /// Reports that the log of a follower's primary begins after `oldest`.
-    pub fn tell(&self, follower: &str, oldest: &GtidPosition) -> Next {
-        let mut told = self.told.lock();
-        oldest.iter().for_each(|gtid| told.state.update(gtid));
-        told.followers.insert(follower.to_owned());
-        match told.followers.len() == told.needed {
-            true => Next::BeginWith(told.state.clone()),
-            false => Next::Wait,
+    pub fn report(&self, follower: &str, oldest: &GtidPosition) -> StartDecision {
+        let mut reports = self.reports.lock();
+        oldest.iter().for_each(|gtid| reports.state.update(gtid));
+        reports.followers.insert(follower.to_owned());
+        match reports.followers.len() == reports.needed {
+            true => StartDecision::BeginWith(reports.state.clone()),
+            false => StartDecision::Wait,
         }
     }
 
     /// Marks the log as begun.
-    pub fn begun(&self) {
-        self.has_begun.send_replace(true);
+    pub fn mark_started(&self) {
+        self.has_started.send_replace(true);
     }
 
     /// Waits until the log has begun.
     pub async fn wait(&self) {
-        let mut begun = self.has_begun.subscribe();
-        let _ = begun.wait_for(|begun| *begun).await;
+        let mut has_started = self.has_started.subscribe();
+        let _ = has_started.wait_for(|started| *started).await;
     }
 }
 
@@ -89,18 +89,18 @@ mod tests {
 
     #[test]
     fn the_log_begins_after_everything_that_any_primary_has_purged() {
-        let beginning = LogStart::new(true, 2);
+        let log_start = LogStart::new(true, 2);
         let position = |text: &str| text.parse::<GtidPosition>().unwrap();
-        assert_eq!(beginning.tell("1", &position("0-1-100")), Next::Wait);
+        assert_eq!(log_start.report("1", &position("0-1-100")), StartDecision::Wait);
         // The same follower reports again after it lost its connection.
-        assert_eq!(beginning.tell("1", &position("0-1-120")), Next::Wait);
-        let Next::BeginWith(state) = beginning.tell("2", &position("1-2-7")) else {
-            panic!("all have told");
+        assert_eq!(log_start.report("1", &position("0-1-120")), StartDecision::Wait);
+        let StartDecision::BeginWith(state) = log_start.report("2", &position("1-2-7")) else {
+            panic!("all have reported");
         };
         assert_eq!(state.position().to_string(), "0-1-120,1-2-7");
-        assert!(!beginning.has_begun());
-        beginning.begun();
-        assert!(beginning.has_begun());
+        assert!(!log_start.has_started());
+        log_start.mark_started();
+        assert!(log_start.has_started());
     }
 
     #[test]

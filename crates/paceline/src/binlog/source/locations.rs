@@ -12,14 +12,14 @@
 use super::input::Input;
 use crate::binlog::error::{Error, Result};
 use paceline_archive::disk::names::without_form;
-use paceline_archive::stored::{StoredFiles, names_in, open_local};
+use paceline_archive::stored_files::{StoredFiles, names_in, open_local};
 use std::fs::File;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 /// The locations of log files.
 #[derive(Clone, Debug, Default)]
-pub struct Places {
+pub struct FileLocations {
     /// Contains the files of which an archive's directory has only stubs.
     storage: Option<StoredFiles>,
     /// Object storage named as a location of files.
@@ -33,7 +33,7 @@ fn wrong(place: &Path, error: impl std::fmt::Display) -> Error {
     }
 }
 
-impl Places {
+impl FileLocations {
     /// Reads files that a directory has as stubs from `place`.
     ///
     /// # Errors
@@ -41,7 +41,7 @@ impl Places {
     pub fn with_storage(place: Option<&str>) -> Result<Self> {
         let storage =
             place.map(|place| StoredFiles::open(place).map_err(|error| wrong(place.as_ref(), error)));
-        Ok(Places {
+        Ok(FileLocations {
             storage: storage.transpose()?,
             stored: Vec::new(),
         })
@@ -152,9 +152,9 @@ mod tests {
     #[test]
     fn a_file_in_two_forms_is_read_once() {
         let named = ["a.000001.zst", "a.000002", "a.000002.zst", "-"].map(PathBuf::from);
-        let files = Places::default().expand(&named).unwrap();
+        let files = FileLocations::default().expand(&named).unwrap();
         assert_eq!(files, ["a.000001", "a.000002", "-"].map(PathBuf::from));
         let twice = ["a.000001", "a.000001"].map(PathBuf::from);
-        assert_eq!(Places::default().expand(&twice).unwrap(), twice);
+        assert_eq!(FileLocations::default().expand(&twice).unwrap(), twice);
     }
 }

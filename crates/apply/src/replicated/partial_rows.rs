@@ -21,7 +21,7 @@ use paceline_catalog::IndexKind;
 use paceline_catalog::ddl::{GeneratedColumns, default_of_absent};
 use paceline_json::diff::append_changed_json;
 use paceline_query::plan::Statistics;
-use paceline_storage::{Clustered, Direction, KeyPart, KeyRange};
+use paceline_storage::{Direction, KeyPart, KeyRange, RowPlacement};
 use paceline_txn::{LockMode, LockWait, Transaction};
 use paceline_types::row_image::RowLayout;
 use paceline_types::{Value, ValueRef};
@@ -37,7 +37,7 @@ pub(super) type JsonChanges<'r> = SmallVec<[(usize, &'r [u8]); 2]>;
 /// Key and image of a row of ours.
 type LocatedRow = (Vec<u8>, Vec<u8>);
 
-/// Applies rows in foreign layouts.
+/// Applies rows in other layouts.
 pub(super) struct PartialRowApplier {
     statistics: Option<Arc<Statistics>>,
 }
@@ -63,8 +63,8 @@ impl ImageColumns {
     }
 
     pub(super) fn new(event: &RowsEvent<'_>, present: &[u8], table: &MappedTable) -> Result<Self, Failure> {
-        let types = match table.foreign() {
-            Some(foreign) => foreign.types(),
+        let types = match table.conversions() {
+            Some(conversions) => conversions.types(),
             None => table.schema().layout().types(),
         };
         if event.columns != types.len() {
@@ -80,9 +80,9 @@ impl ImageColumns {
                 .is_some_and(|byte| byte >> (number % 8) & 1 == 1)
         };
         let numbers: Vec<usize> = (0..types.len()).filter(is_held).collect();
-        if let Some(foreign) = table.foreign() {
+        if let Some(conversions) = table.conversions() {
             for number in &numbers {
-                foreign.is_taken(*number)?;
+                conversions.is_used(*number)?;
             }
         }
         let held: Vec<_> = numbers.iter().map(|number| types[*number].clone()).collect();
@@ -162,9 +162,9 @@ impl ImageColumns {
             }
             let Some(value) = values.next() else { break };
             let value = value?.into_owned();
-            row[*number] = Some(match table.foreign() {
-                Some(foreign) if !value.is_null() => {
-                    convert(foreign.read(*number, value)?, &column.data_type)
+            row[*number] = Some(match table.conversions() {
+                Some(conversions) if !value.is_null() => {
+                    convert(conversions.read(*number, value)?, &column.data_type)
                 }
                 _ => value,
             });
@@ -180,7 +180,7 @@ fn overwritten(
     row: &PartialRow,
     transaction: &mut Transaction,
 ) -> Result<Option<Vec<u8>>, Failure> {
-    let Clustered::Key(index) = table.schema().clustered() else {
+    let RowPlacement::Key(index) = table.schema().clustered() else {
         return Ok(None);
     };
     if table.exec_mode() != ExecMode::Idempotent {
@@ -238,20 +238,20 @@ impl PartialRowApplier {
                     continue;
                 }
                 let error = match table.schema().clustered() {
-                    Clustered::Key(_) => HandlerError::KeyNotFound,
-                    Clustered::RowId(_) => HandlerError::EndOfFile,
+                    RowPlacement::Key(_) => HandlerError::KeyNotFound,
+                    RowPlacement::RowId(_) => HandlerError::EndOfFile,
                 };
                 return Err(missing(table, error));
             };
-            changer.stand_at(&key);
+            changer.select_row(&key);
             match after {
                 Some((mut after, changes)) => {
                     change_documents(table, &changes, &current, &mut after)?;
                     own_image(table, after, Some(&current), generated.as_mut(), &mut image)?;
-                    *changed += u64::from(changer.update_here(table, &current, &image, transaction)?);
+                    *changed += u64::from(changer.update_selected(table, &current, &image, transaction)?);
                 }
                 None => {
-                    changer.delete_here(table, &current, transaction)?;
+                    changer.delete_selected(table, &current, transaction)?;
                     *changed += 1;
                 }
             }
@@ -267,7 +267,7 @@ impl PartialRowApplier {
         transaction: &mut Transaction,
     ) -> Result<Option<LocatedRow>, Failure> {
         let schema = table.schema();
-        if let Clustered::Key(index) = schema.clustered()
+        if let RowPlacement::Key(index) = schema.clustered()
             && let Some(prefix) = key_of(table, index, row)?
         {
             transaction.lock(&prefix, LockMode::Exclusive, LockWait::Default)?;
@@ -395,7 +395,7 @@ fn change_documents(
             let code = error.error_code();
             Failure::new(code, code.message(&[&table.definition().name(), &column.name]))
         })?;
-        after[number] = Some(match table.foreign() {
+        after[number] = Some(match table.conversions() {
             Some(_) => convert(value, &column.data_type),
             None => value,
         });

@@ -7,7 +7,7 @@ CHECKSUM_BYTES = 4
 SST_FOOTER_BYTES = 53
 
 
-class Place:
+class ByteRange:
     """A range of bytes with one meaning."""
 
     def __init__(self, kind, path, start, end, in_last_group=False):
@@ -31,17 +31,17 @@ def of_log(path, name, is_active):
     end = found[-1][0] + found[-1][2]
     # Only the last group can be mistaken for a torn write.
     last_group = max((offset for offset, kind, _ in found if kind == 162), default=end) if is_active else end
-    yield Place("log: magic", name, 0, 4)
+    yield ByteRange("log: magic", name, 0, 4)
     for offset, kind, length in found:
         tail = offset >= last_group
         for field, start, stop in EVENT_HEADER:
-            yield Place(f"log: event {field}", name, offset + start, offset + stop, tail)
+            yield ByteRange(f"log: event {field}", name, offset + start, offset + stop, tail)
         if length > 19 + CHECKSUM_BYTES:
-            yield Place(f"log: {EVENT_NAMES.get(kind, kind)}", name, offset + 19, offset + length - CHECKSUM_BYTES, tail)
-        yield Place("log: checksum", name, offset + length - CHECKSUM_BYTES, offset + length, tail)
+            yield ByteRange(f"log: {EVENT_NAMES.get(kind, kind)}", name, offset + 19, offset + length - CHECKSUM_BYTES, tail)
+        yield ByteRange("log: checksum", name, offset + length - CHECKSUM_BYTES, offset + length, tail)
     if len(data) > end:
-        yield Place("log: prepared zeros near the end", name, end, min(end + 64, len(data)))
-        yield Place("log: prepared zeros", name, end, len(data))
+        yield ByteRange("log: prepared zeros near the end", name, end, min(end + 64, len(data)))
+        yield ByteRange("log: prepared zeros", name, end, len(data))
 
 
 def of_tables(path, name):
@@ -50,25 +50,25 @@ def of_tables(path, name):
     if size == 0:
         return
     if path.suffix == ".sst":
-        yield Place("table file: rows", name, 0, size * 2 // 3)
-        yield Place("table file: index and properties", name, size * 2 // 3, max(size - SST_FOOTER_BYTES, size * 2 // 3 + 1))
-        yield Place("table file: footer", name, max(0, size - SST_FOOTER_BYTES), size)
+        yield ByteRange("table file: rows", name, 0, size * 2 // 3)
+        yield ByteRange("table file: index and properties", name, size * 2 // 3, max(size - SST_FOOTER_BYTES, size * 2 // 3 + 1))
+        yield ByteRange("table file: footer", name, max(0, size - SST_FOOTER_BYTES), size)
     elif size and path.name != "LOCK" and not path.name.startswith("LOG"):
-        yield Place(f"table file: {path.name.split('-')[0]}", name, 0, size)
+        yield ByteRange(f"table file: {path.name.split('-')[0]}", name, 0, size)
 
 
 def of_directory(directory):
-    """Returns all places of a data directory."""
-    places = []
+    """Returns all byte ranges of a data directory."""
+    byte_ranges = []
     logs = sorted(path for path in directory.iterdir() if path.name.startswith("binlog.0") and path.suffix != ".idx")
     for path in logs:
-        places += of_log(path, path.relative_to(directory), path == logs[-1])
+        byte_ranges += of_log(path, path.relative_to(directory), path == logs[-1])
     for path in sorted(directory.glob("binlog.*.idx")):
-        places.append(Place("log: GTID index", path.relative_to(directory), 0, path.stat().st_size))
+        byte_ranges.append(ByteRange("log: GTID index", path.relative_to(directory), 0, path.stat().st_size))
     index = directory / "binlog.index"
-    places.append(Place("log: index file", index.relative_to(directory), 0, index.stat().st_size))
+    byte_ranges.append(ByteRange("log: index file", index.relative_to(directory), 0, index.stat().st_size))
     for path in sorted((directory / "tables").rglob("*")):
         if path.is_file():
-            places += of_tables(path, path.relative_to(directory))
+            byte_ranges += of_tables(path, path.relative_to(directory))
     # A file that was just created is still empty.
-    return [place for place in places if place.start < place.end]
+    return [byte_range for byte_range in byte_ranges if byte_range.start < byte_range.end]

@@ -2,7 +2,7 @@
 
 use super::error::{Error, Result};
 use super::manifest::Chain;
-use paceline_object_storage::{ObjectStorage, Replace as ReplaceObject};
+use paceline_object_storage::{ObjectStorage, Overwrite};
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 use std::path::Path;
@@ -20,16 +20,16 @@ struct Writer {
 
 /// When the remains of another backup may be removed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Replace {
+pub enum StaleBackup {
     /// If its process ran on this machine and is gone.
-    IfGone,
+    RemoveIfGone,
     /// Always: the user states that its process is gone.
-    Always,
+    RemoveAlways,
 }
 
 /// A backup that is being written.
 #[derive(Debug)]
-pub struct Running {
+pub struct BackupInProgress {
     storage: ObjectStorage,
 }
 
@@ -52,57 +52,57 @@ impl Writer {
     }
 }
 
-impl Running {
+impl BackupInProgress {
     /// Starts a backup. Removes the remains of an interrupted one. Returns the backups in the place; while this backup
     /// runs, no other can add to them.
     ///
     /// # Errors
-    /// [`Error::InTheWay`] if another backup may be running, or if the place contains something else.
-    pub async fn begin(storage: &ObjectStorage, replace: Replace) -> Result<(Self, Option<Chain>)> {
-        let running = Running {
+    /// [`Error::AlreadyExists`] if another backup may be running, or if the place contains something else.
+    pub async fn begin(storage: &ObjectStorage, stale: StaleBackup) -> Result<(Self, Option<Chain>)> {
+        let backup = BackupInProgress {
             storage: storage.clone(),
         };
         match storage.get(UNFINISHED).await {
             Ok(bytes) => {
                 let writer: Option<Writer> = serde_json::from_slice(&bytes).ok();
                 let is_gone = writer.as_ref().is_some_and(Writer::is_gone);
-                if !is_gone && replace != Replace::Always {
+                if !is_gone && stale != StaleBackup::RemoveAlways {
                     let who = writer.map_or_else(String::new, |writer| {
                         format!(
                             ", begun at {} by process {} on {}",
                             writer.begun, writer.process, writer.hostname
                         )
                     });
-                    return Err(running.in_the_way(&format!(
+                    return Err(backup.already_exists(&format!(
                         "another backup is being written there, or was interrupted{who}. If it does not run any more, --replace-unfinished \
                          removes what it has left"
                     )));
                 }
                 eprintln!("paceline backup: removing what an interrupted backup has left");
-                running.remove_left().await?;
+                backup.remove_left().await?;
             }
             Err(paceline_object_storage::Error::NotFound { .. }) => {
                 if Chain::load(storage).await?.is_none() && !storage.list("").await?.is_empty() {
-                    return Err(running.in_the_way("it is not empty, and what is there is no backup"));
+                    return Err(backup.already_exists("it is not empty, and what is there is no backup"));
                 }
             }
             Err(error) => return Err(error.into()),
         }
         let writer = serde_json::to_vec(&Writer::this()).expect("a writer is plain text and numbers");
-        match storage.put(UNFINISHED, writer, ReplaceObject::No).await {
+        match storage.put(UNFINISHED, writer, Overwrite::No).await {
             Ok(()) => {
                 let chain = Chain::load(storage).await?;
-                Ok((running, chain))
+                Ok((backup, chain))
             }
             Err(paceline_object_storage::Error::AlreadyThere { .. }) => {
-                Err(running.in_the_way("another backup has begun there just now"))
+                Err(backup.already_exists("another backup has begun there just now"))
             }
             Err(error) => Err(error.into()),
         }
     }
 
-    fn in_the_way(&self, problem: &str) -> Error {
-        Error::InTheWay {
+    fn already_exists(&self, problem: &str) -> Error {
+        Error::AlreadyExists {
             place: self.storage.place().to_owned(),
             problem: problem.to_owned(),
         }
@@ -139,7 +139,7 @@ impl Running {
     ///
     /// # Errors
     /// Fails if the place fails.
-    pub async fn give_up(self) -> Result<()> {
+    pub async fn roll_back(self) -> Result<()> {
         self.remove_left().await
     }
 }
@@ -157,16 +157,20 @@ mod tests {
             .unwrap();
         runtime.block_on(async {
             let storage = ObjectStorage::open(directory.path().to_str().unwrap()).unwrap();
-            let (running, _) = Running::begin(&storage, Replace::IfGone).await.unwrap();
+            let (backup, _) = BackupInProgress::begin(&storage, StaleBackup::RemoveIfGone)
+                .await
+                .unwrap();
             storage
-                .put("tables/rocksdb/1.sst", "x", ReplaceObject::No)
+                .put("tables/rocksdb/1.sst", "x", Overwrite::No)
                 .await
                 .unwrap();
             // This process is alive.
-            let second = Running::begin(&storage, Replace::IfGone).await;
-            assert!(matches!(second, Err(Error::InTheWay { .. })));
-            drop(running);
-            let (again, _) = Running::begin(&storage, Replace::Always).await.unwrap();
+            let second = BackupInProgress::begin(&storage, StaleBackup::RemoveIfGone).await;
+            assert!(matches!(second, Err(Error::AlreadyExists { .. })));
+            drop(backup);
+            let (again, _) = BackupInProgress::begin(&storage, StaleBackup::RemoveAlways)
+                .await
+                .unwrap();
             assert_eq!(storage.list("").await.unwrap().len(), 1);
             again.end().await.unwrap();
 
@@ -176,31 +180,35 @@ mod tests {
                 ..Writer::this()
             };
             let gone = serde_json::to_vec(&gone).unwrap();
-            storage.put(UNFINISHED, gone, ReplaceObject::No).await.unwrap();
+            storage.put(UNFINISHED, gone, Overwrite::No).await.unwrap();
             storage
-                .put("log/binlog.000001.000000000000", "x", ReplaceObject::No)
+                .put("log/binlog.000001.000000000000", "x", Overwrite::No)
                 .await
                 .unwrap();
-            let (third, chain) = Running::begin(&storage, Replace::IfGone).await.unwrap();
+            let (third, chain) = BackupInProgress::begin(&storage, StaleBackup::RemoveIfGone)
+                .await
+                .unwrap();
             assert!(chain.is_none());
-            third.give_up().await.unwrap();
+            third.roll_back().await.unwrap();
             assert!(storage.list("").await.unwrap().is_empty());
 
             // A complete backup whose mark remained: nothing of it is removed.
             let full = crate::backup::manifest::tests::full();
             full.store(&storage).await.unwrap();
             let piece = full.log.pieces[0].object();
-            storage.put(&piece, "x", ReplaceObject::No).await.unwrap();
-            storage.put("log/other", "x", ReplaceObject::No).await.unwrap();
+            storage.put(&piece, "x", Overwrite::No).await.unwrap();
+            storage.put("log/other", "x", Overwrite::No).await.unwrap();
             let gone = Writer {
                 process: u32::MAX,
                 ..Writer::this()
             };
             let gone = serde_json::to_vec(&gone).unwrap();
-            storage.put(UNFINISHED, gone, ReplaceObject::No).await.unwrap();
-            let (fourth, chain) = Running::begin(&storage, Replace::IfGone).await.unwrap();
+            storage.put(UNFINISHED, gone, Overwrite::No).await.unwrap();
+            let (fourth, chain) = BackupInProgress::begin(&storage, StaleBackup::RemoveIfGone)
+                .await
+                .unwrap();
             assert_eq!(chain.unwrap().manifests, [full]);
-            fourth.give_up().await.unwrap();
+            fourth.roll_back().await.unwrap();
             let left = storage.list("").await.unwrap();
             let mut left: Vec<String> = left.into_iter().map(|object| object.name).collect();
             left.sort();
@@ -208,9 +216,9 @@ mod tests {
             storage.delete("backup.json").await.unwrap();
             storage.delete(&piece).await.unwrap();
 
-            storage.put("photo.jpg", "x", ReplaceObject::No).await.unwrap();
-            let other = Running::begin(&storage, Replace::Always).await;
-            assert!(matches!(other, Err(Error::InTheWay { .. })));
+            storage.put("photo.jpg", "x", Overwrite::No).await.unwrap();
+            let other = BackupInProgress::begin(&storage, StaleBackup::RemoveAlways).await;
+            assert!(matches!(other, Err(Error::AlreadyExists { .. })));
         });
     }
 }

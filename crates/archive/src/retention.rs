@@ -1,27 +1,27 @@
-//! The keeper of closed files: compresses them, copies them to object storage, and removes them when they are old or
-//! use too much space.
+//! The task that looks after closed files: compresses them, copies them to object storage, and removes them when they
+//! are old or use too much space.
 //!
 //! ```text
 //!   closed ──▶ compressed ──▶ also in object storage ──▶ old, or too much local space: only there (a stub remains)
 //!                    └───────── no object storage ─────▶ old, or too much local space: removed
 //! ```
 //!
-//! The keeper is a task of its own and handles the oldest file first. The state of a file is visible in the directory
+//! The task handles the oldest file first. The state of a file is visible in the directory
 //! and in the storage, and recorded nowhere else. Retention never removes a file that is not in the storage yet;
 //! without a storage it never removes a file that a replica reads. If the storage holds an object with a file's name
 //! but other content, the object is never replaced: another archive writes to the same place, and an operator must
 //! resolve that.
 //!
 //! While the log is empty, its files are ignored. They are deleted when the primaries report where the log begins
-//! ([`crate::begin`]), and other files then get their names.
+//! ([`crate::log_start`]), and other files then get their names.
 
 use crate::closed_files::ClosedFiles;
+use crate::context::ArchiveContext;
 use crate::disk::framed::{Frames, LocalFrames};
 use crate::disk::remote::write_stub;
 use crate::disk::seekable::compress;
-use crate::disk::{ArchiveDisk, COMPRESSED, Form, STUB, UNFINISHED, sync_directory_of, with_suffix};
+use crate::disk::{ArchiveDisk, COMPRESSED, FileForm, STUB, UNFINISHED, sync_directory_of, with_suffix};
 use crate::options::{Compression, Retention};
-use crate::shared::ArchiveContext;
 use paceline_binlog::log::{LogFile, PurgeTarget};
 use paceline_object_storage::{Error as StorageError, ObjectStorage};
 use parking_lot::Mutex;
@@ -42,7 +42,7 @@ const UPLOAD_PIECE: usize = 1 << 20;
 /// Bytes at the beginning and at the end of an object that are compared with the file.
 const COMPARED_BYTES: u64 = 64 << 10;
 
-/// State of the keeper, for SHOW STATUS.
+/// State of the retention task, for SHOW STATUS.
 #[derive(Clone, Debug, Default)]
 pub struct RetentionStatus {
     /// Number of closed files that are not compressed.
@@ -75,7 +75,7 @@ pub struct RetentionTask {
 
 /// Reason why a round could not be finished.
 #[derive(Debug, thiserror::Error)]
-enum KeepError {
+enum RetentionError {
     #[error("{0}")]
     Disk(#[from] io::Error),
     #[error("{0}")]
@@ -98,7 +98,7 @@ enum KeepError {
 }
 
 impl RetentionTask {
-    /// Creates the keeper of a directory.
+    /// Creates the retention task of a directory.
     pub fn new(
         disk: ArchiveDisk,
         directory: &Path,
@@ -130,10 +130,10 @@ impl RetentionTask {
     }
 
     /// Runs until the archive stops.
-    pub async fn run(self: Arc<Self>, shared: Arc<ArchiveContext>) {
+    pub async fn run(self: Arc<Self>, context: Arc<ArchiveContext>) {
         self.remove_unfinished();
         loop {
-            if let Err(error) = self.round(&shared).await {
+            if let Err(error) = self.round(&context).await {
                 let text = error.to_string();
                 let before = std::mem::replace(&mut self.status.lock().error, text.clone());
                 if before != text {
@@ -145,7 +145,7 @@ impl RetentionTask {
             tokio::select! {
                 () = self.closed_files.wait() => {}
                 () = tokio::time::sleep(LOOK_EVERY) => {}
-                () = shared.stop_requested() => return,
+                () = context.stop_requested() => return,
             }
         }
     }
@@ -162,27 +162,27 @@ impl RetentionTask {
         }
     }
 
-    async fn round(&self, shared: &ArchiveContext) -> Result<(), KeepError> {
+    async fn round(&self, context: &ArchiveContext) -> Result<(), RetentionError> {
         // Checked before the files are listed: after this no name is used twice. It is not enough that the log has
         // begun: until it contains a transaction, it begins again at every start of the archive.
-        if shared.log.closed_state().is_empty() {
+        if context.log.closed_state().is_empty() {
             return Ok(());
         }
         let mut files = {
             let _closing = self.closed_files.lock();
-            shared.log.files()
+            context.log.files()
         };
         // The last file is still being written.
         files.pop();
         let mut status = RetentionStatus::default();
         let mut here = Vec::new();
         for file in files {
-            if *shared.stop.borrow() {
+            if *context.stop.borrow() {
                 return Ok(());
             }
             let path = self.directory.join(&file.name);
             let mut form = self.disk.form(&path)?;
-            if matches!(form, Some((Form::Plain, _))) && self.compression == Compression::Zstd {
+            if matches!(form, Some((FileForm::Plain, _))) && self.compression == Compression::Zstd {
                 let plain = path.clone();
                 let made = tokio::task::spawn_blocking(move || compress_in_place(&plain)).await;
                 made.map_err(io::Error::other)??;
@@ -193,45 +193,45 @@ impl RetentionTask {
                 continue;
             };
             match form {
-                Form::Stub => {
+                FileForm::Stub => {
                     self.uploaded.lock().insert(file.name.clone());
                 }
-                Form::Plain | Form::Compressed => self.upload(&file, form, bytes).await?,
+                FileForm::Plain | FileForm::Compressed => self.upload(&file, form, bytes).await?,
             }
             match form {
-                Form::Plain => status.plain += 1,
-                Form::Compressed => status.compressed += 1,
-                Form::Stub => status.remote += 1,
+                FileForm::Plain => status.plain += 1,
+                FileForm::Compressed => status.compressed += 1,
+                FileForm::Stub => status.remote += 1,
             }
-            status.uploaded += u64::from(form == Form::Stub || self.uploaded.lock().contains(&file.name));
+            status.uploaded += u64::from(form == FileForm::Stub || self.uploaded.lock().contains(&file.name));
             status.local_bytes += bytes;
             here.push((file, form, bytes));
         }
         // Retention reads, writes and syncs files.
-        tokio::task::block_in_place(|| self.retain(shared, &here, &mut status))?;
+        tokio::task::block_in_place(|| self.retain(context, &here, &mut status))?;
         *self.status.lock() = status;
         Ok(())
     }
 
     /// Copies a file to the storage if it is not there yet.
-    async fn upload(&self, file: &LogFile, form: Form, bytes: u64) -> Result<(), KeepError> {
+    async fn upload(&self, file: &LogFile, form: FileForm, bytes: u64) -> Result<(), RetentionError> {
         let Some(storage) = &self.storage else {
             return Ok(());
         };
-        if form != Form::Compressed || self.uploaded.lock().contains(&file.name) {
+        if form != FileForm::Compressed || self.uploaded.lock().contains(&file.name) {
             return Ok(());
         }
         let object = format!("{}{COMPRESSED}", file.name);
         let path = with_suffix(&self.directory.join(&file.name), COMPRESSED);
-        match storage.look(&object).await {
+        match storage.describe(&object).await {
             Ok(found) if found.length == bytes => {
                 if !has_same_ends(storage, &object, &path, bytes).await? {
                     let place = storage.place().to_owned();
-                    return Err(KeepError::OtherContent { object, place });
+                    return Err(RetentionError::OtherContent { object, place });
                 }
             }
             Ok(found) => {
-                return Err(KeepError::OtherObject {
+                return Err(RetentionError::OtherObject {
                     object,
                     place: storage.place().to_owned(),
                     there: found.length,
@@ -261,13 +261,13 @@ impl RetentionTask {
     /// Removes files that are too old or use too much space, oldest first.
     fn retain(
         &self,
-        shared: &ArchiveContext,
-        here: &[(LogFile, Form, u64)],
+        context: &ArchiveContext,
+        here: &[(LogFile, FileForm, u64)],
         status: &mut RetentionStatus,
-    ) -> Result<(), KeepError> {
+    ) -> Result<(), RetentionError> {
         let now = SystemTime::now();
         let mut bytes = status.local_bytes;
-        for (file, form, size) in here.iter().filter(|(_, form, _)| *form != Form::Stub) {
+        for (file, form, size) in here.iter().filter(|(_, form, _)| *form != FileForm::Stub) {
             let age = now.duration_since(file.modified).unwrap_or_default();
             let is_old = self.retention.age_max.is_some_and(|limit| age > limit);
             let is_too_much = self.retention.bytes_max.is_some_and(|limit| bytes > limit);
@@ -276,12 +276,12 @@ impl RetentionTask {
             }
             match &self.storage {
                 None => {
-                    if !purge(shared, file)? {
+                    if !purge(context, file)? {
                         break;
                     }
                     match form {
-                        Form::Plain => status.plain -= 1,
-                        Form::Compressed | Form::Stub => status.compressed -= 1,
+                        FileForm::Plain => status.plain -= 1,
+                        FileForm::Compressed | FileForm::Stub => status.compressed -= 1,
                     }
                 }
                 Some(_) if self.uploaded.lock().contains(&file.name) => {
@@ -298,7 +298,7 @@ impl RetentionTask {
     }
 
     /// Replaces a file that is in the storage by a stub.
-    fn evict(&self, name: &str) -> Result<(), KeepError> {
+    fn evict(&self, name: &str) -> Result<(), RetentionError> {
         let path = self.directory.join(name);
         let compressed = with_suffix(&path, COMPRESSED);
         let (frames, table) = LocalFrames::open(&compressed)?;
@@ -323,7 +323,7 @@ async fn has_same_ends(
     object: &str,
     path: &Path,
     length: u64,
-) -> Result<bool, KeepError> {
+) -> Result<bool, RetentionError> {
     let part = length.min(COMPARED_BYTES);
     for range in [0..part, length - part..length] {
         let path = path.to_owned();
@@ -349,13 +349,13 @@ fn compress_in_place(plain: &Path) -> io::Result<()> {
 }
 
 /// Removes the oldest file from the log unless a replica reads it. Returns whether it was removed.
-fn purge(shared: &ArchiveContext, oldest: &LogFile) -> Result<bool, KeepError> {
-    let files = shared.log.files();
+fn purge(context: &ArchiveContext, oldest: &LogFile) -> Result<bool, RetentionError> {
+    let files = context.log.files();
     let Some(next) = files.get(1).filter(|_| files[0].name == oldest.name) else {
         return Ok(false);
     };
-    let leases = shared.leases.clone();
+    let leases = context.leases.clone();
     let guard = move |file: &LogFile| leases.holder_of(file.ordinal);
-    let outcome = shared.log.purge(&PurgeTarget::File(next.name.clone()), &guard)?;
+    let outcome = context.log.purge(&PurgeTarget::File(next.name.clone()), &guard)?;
     Ok(outcome.blocked.is_none())
 }

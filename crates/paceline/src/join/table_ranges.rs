@@ -1,4 +1,4 @@
-//! Pieces: a piece is what one session copies at a time, a table or a range of a large table.
+//! Ranges of tables: one session copies one range at a time, a whole table or a part of a large one.
 //!
 //! A large table whose primary key starts with an integer is divided into ranges of equal width between its smallest
 //! and its greatest key. If keys are not evenly distributed, ranges differ in their numbers of rows. So there are more
@@ -17,47 +17,47 @@ const RANGE_BYTES: u64 = 32 << 20;
 const RANGES_EACH: u64 = 16;
 
 /// A table or a range of a table.
-pub struct Piece {
+pub struct TableRange {
     pub table: Arc<Table>,
-    range: Option<Range>,
-    /// Number of the table's pieces that are not complete, and of all its pieces.
+    keys: Option<KeyRange>,
+    /// Number of the table's ranges that are not complete, and of all its ranges.
     left: Arc<AtomicUsize>,
     of: u64,
 }
 
 /// A range of keys: at least `from` and less than `to`; `None` for no bound.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Range {
+struct KeyRange {
     from: Option<i128>,
     to: Option<i128>,
 }
 
-/// State of a table after one of its pieces is complete.
+/// State of a table after one of its ranges is complete.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum TableState {
-    /// All its pieces are complete.
+    /// All its ranges are complete.
     Complete,
-    /// Other pieces are not complete.
-    IncompleteDirectory,
+    /// Other ranges are not complete.
+    Incomplete,
 }
 
-impl Piece {
+impl TableRange {
     /// Returns the approximate number of bytes.
     pub fn bytes(&self) -> u64 {
         self.table.bytes / self.of
     }
 
-    /// Marks the piece as complete.
+    /// Marks the range as complete.
     pub fn done(&self) -> TableState {
         match self.left.fetch_sub(1, Ordering::AcqRel) {
             1 => TableState::Complete,
-            _ => TableState::IncompleteDirectory,
+            _ => TableState::Incomplete,
         }
     }
 
-    /// Returns what follows the table's name in the SELECT of this piece.
+    /// Returns what follows the table's name in the SELECT of this range.
     pub fn condition(&self) -> String {
-        let (Some(range), Some(key)) = (self.range, &self.table.leading_key) else {
+        let (Some(range), Some(key)) = (self.keys, &self.table.leading_key) else {
             return String::new();
         };
         let key = quoted(key);
@@ -72,7 +72,7 @@ impl Piece {
 }
 
 /// Divides a table for `sessions` sessions, if it is large.
-pub async fn split(table: Table, sources: &mut [Connection], sessions: usize) -> Result<Vec<Piece>> {
+pub async fn split(table: Table, sources: &mut [Connection], sessions: usize) -> Result<Vec<TableRange>> {
     let wanted = (table.bytes / RANGE_BYTES).min(sessions as u64 * RANGES_EACH);
     let ranges = match (sources.first_mut(), &table.leading_key) {
         (Some(source), Some(key)) if wanted > 1 && sessions > 1 => {
@@ -96,25 +96,25 @@ pub async fn split(table: Table, sources: &mut [Connection], sessions: usize) ->
     };
     let count = ranges.len().max(1);
     let (table, left) = (Arc::new(table), Arc::new(AtomicUsize::new(count)));
-    let piece = |range| Piece {
+    let table_range = |keys| TableRange {
         table: table.clone(),
-        range,
+        keys,
         left: left.clone(),
         of: count as u64,
     };
     Ok(match ranges.len() {
-        0 | 1 => vec![piece(None)],
-        _ => ranges.into_iter().map(|range| piece(Some(range))).collect(),
+        0 | 1 => vec![table_range(None)],
+        _ => ranges.into_iter().map(|keys| table_range(Some(keys))).collect(),
     })
 }
 
 /// Returns at most `wanted` ranges that contain every key exactly once.
-fn ranges(least: i128, greatest: i128, wanted: u64) -> Vec<Range> {
+fn ranges(least: i128, greatest: i128, wanted: u64) -> Vec<KeyRange> {
     let width = (greatest - least + 1).max(1);
     let count = i128::from(wanted).min(width).max(1);
     let begin = |number: i128| least + width * number / count;
     (0..count)
-        .map(|number| Range {
+        .map(|number| KeyRange {
             from: (number > 0).then(|| begin(number)),
             to: (number + 1 < count).then(|| begin(number + 1)),
         })

@@ -51,7 +51,7 @@ pub(super) struct StandIns {
     pub codes: Vec<u8>,
     pub metadata: Vec<u8>,
     /// The old format of each column that has one.
-    pub older: Vec<Option<LegacyFormat>>,
+    pub legacy: Vec<Option<LegacyFormat>>,
 }
 
 impl StandIns {
@@ -60,7 +60,7 @@ impl StandIns {
         let mut stand_ins = StandIns {
             codes: Vec::with_capacity(map.columns()),
             metadata: Vec::with_capacity(map.metadata.len()),
-            older: Vec::with_capacity(map.columns()),
+            legacy: Vec::with_capacity(map.columns()),
         };
         let mut metadata = map.metadata;
         for (number, code) in map.column_types.iter().enumerate() {
@@ -70,11 +70,11 @@ impl StandIns {
             metadata = rest;
             match LegacyFormat::of(*code, here) {
                 None => stand_ins.put(*code, own, None),
-                Some(older) => {
-                    let (code, bytes) = older.stand_in(*code);
+                Some(legacy) => {
+                    let (code, bytes) = legacy.stand_in(*code);
                     match bytes {
-                        Some(bytes) => stand_ins.put(code, &[0, bytes], Some(older)),
-                        None => stand_ins.put(code, own, Some(older)),
+                        Some(bytes) => stand_ins.put(code, &[0, bytes], Some(legacy)),
+                        None => stand_ins.put(code, own, Some(legacy)),
                     }
                 }
             }
@@ -82,10 +82,10 @@ impl StandIns {
         stand_ins
     }
 
-    fn put(&mut self, code: u8, metadata: &[u8], older: Option<LegacyFormat>) {
+    fn put(&mut self, code: u8, metadata: &[u8], legacy: Option<LegacyFormat>) {
         self.codes.push(code);
         self.metadata.extend_from_slice(metadata);
-        self.older.push(older);
+        self.legacy.push(legacy);
     }
 }
 
@@ -301,7 +301,7 @@ mod tests {
 
     #[test]
     fn values_of_old_temporal_formats_are_read() {
-        let read = |older: LegacyFormat, number: i64| older.read(Value::Int(number)).unwrap();
+        let read = |legacy: LegacyFormat, number: i64| legacy.read(Value::Int(number)).unwrap();
         let shown = |value: Value| {
             let mut out = vec![];
             append_value(&value.as_ref(), &TimeZone::UTC, &mut out);

@@ -1,16 +1,16 @@
-//! Copies rows: several pieces at a time, each with a session on the primary and a session on the target.
+//! Copies rows: several ranges at a time, each with a session on the primary and a session on the target.
 //!
 //! ```text
 //!   primary ── result set ──▶ read: lines ──▶ [batch] ──▶ load: LOAD DATA, one transaction each ──▶ tables
 //! ```
-//! One batch is loaded while the next one is read. A table is one piece, or several if it is large: ranges of its
-//! primary key ([`super::pieces`]). All sessions see the same state, so any of them may read any piece.
+//! One batch is loaded while the next one is read. A table is one range, or several if it is large: ranges of its
+//! primary key ([`super::table_ranges`]). All sessions see the same state, so any of them may read any range.
 
-use super::error::{Error, REDEFINED_UNSEEN, Result, told};
-use super::pieces::{Piece, TableState, split};
+use super::error::{Error, REDEFINED_UNSEEN, Result, read_error_text};
 use super::progress::Progress;
 use super::row::append_line;
 use super::schema::{Table, Transfer, quoted};
+use super::table_ranges::{TableRange, TableState, split};
 use super::target::Session;
 use crate::connection::{Connection, quoted as literal};
 use paceline_wire::client::Client;
@@ -24,7 +24,7 @@ const BATCH: usize = 4 << 20;
 /// Rows in one transaction. Each row takes a lock for each unique key and has an entry in the write set.
 const BATCH_ROWS: u64 = 10_000;
 /// Bytes sent to the target at a time.
-const PIECE: usize = 256 << 10;
+const CHUNK_BYTES: usize = 256 << 10;
 
 /// Rows that one transaction loads.
 struct Batch {
@@ -34,7 +34,7 @@ struct Batch {
 
 /// Totals of a copy.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Copied {
+pub struct CopyTotals {
     pub rows: u64,
     pub tables: usize,
 }
@@ -42,7 +42,7 @@ pub struct Copied {
 /// Copies tables.
 pub struct Copier {
     /// Sorted by size, the largest last.
-    pieces: Mutex<Vec<Piece>>,
+    ranges: Mutex<Vec<TableRange>>,
     count: usize,
     progress: Arc<Progress>,
 }
@@ -56,20 +56,20 @@ impl Copier {
     ) -> Result<Copier> {
         let count = tables.len();
         let sessions = sources.len();
-        let mut pieces = vec![];
+        let mut ranges = vec![];
         for table in tables {
-            pieces.extend(split(table, sources, sessions).await?);
+            ranges.extend(split(table, sources, sessions).await?);
         }
-        pieces.sort_by_key(Piece::bytes);
+        ranges.sort_by_key(TableRange::bytes);
         Ok(Copier {
             count,
-            pieces: Mutex::new(pieces),
+            ranges: Mutex::new(ranges),
             progress,
         })
     }
 
     /// Copies all tables, with all sessions in parallel. Stops at the first error.
-    pub async fn run(self, sources: Vec<Connection>, targets: Vec<Session>) -> Result<Copied> {
+    pub async fn run(self, sources: Vec<Connection>, targets: Vec<Session>) -> Result<CopyTotals> {
         let copier = Arc::new(self);
         let mut workers = JoinSet::new();
         for (mut source, mut target) in sources.into_iter().zip(targets) {
@@ -77,17 +77,17 @@ impl Copier {
             workers.spawn(async move {
                 let mut rows = 0;
                 loop {
-                    let Some(piece) = copier.pieces.lock().pop() else {
+                    let Some(range) = copier.ranges.lock().pop() else {
                         return Ok::<_, Error>(rows);
                     };
-                    rows += copier.piece(&mut source, &mut target, &piece).await?;
-                    if piece.done() == TableState::Complete {
+                    rows += copier.copy_range(&mut source, &mut target, &range).await?;
+                    if range.done() == TableState::Complete {
                         copier.progress.table_done();
                     }
                 }
             });
         }
-        let mut copied = Copied {
+        let mut copied = CopyTotals {
             rows: 0,
             tables: copier.count,
         };
@@ -97,10 +97,15 @@ impl Copier {
         Ok(copied)
     }
 
-    async fn piece(&self, source: &mut Connection, target: &mut Session, piece: &Piece) -> Result<u64> {
+    async fn copy_range(
+        &self,
+        source: &mut Connection,
+        target: &mut Session,
+        range: &TableRange,
+    ) -> Result<u64> {
         let (sender, receiver) = mpsc::channel(1);
-        let read = self.read(source, piece, sender);
-        let load = self.load(&mut target.0, &piece.table, receiver);
+        let read = self.read(source, range, sender);
+        let load = self.load(&mut target.0, &range.table, receiver);
         // If both fail, the loader's error is the cause: the reader only notices that nothing accepts its rows.
         match tokio::join!(read, load) {
             (_, Err(error)) | (Err(error), _) => Err(error),
@@ -108,16 +113,21 @@ impl Copier {
         }
     }
 
-    async fn read(&self, source: &mut Connection, piece: &Piece, batches: mpsc::Sender<Batch>) -> Result<()> {
-        let table = &*piece.table;
+    async fn read(
+        &self,
+        source: &mut Connection,
+        range: &TableRange,
+        batches: mpsc::Sender<Batch>,
+    ) -> Result<()> {
+        let table = &*range.table;
         let failed = |error: paceline_wire::WireError| Error::Table {
             table: shown(table),
-            problem: told(&error),
+            problem: read_error_text(&error),
         };
-        let mut rows = source.client.stream(&select(piece)).await.map_err(failed)?;
+        let mut rows = source.client.stream(&select(range)).await.map_err(failed)?;
         let columns = rows.columns().len();
         let empty = || Batch {
-            lines: Vec::with_capacity(PIECE),
+            lines: Vec::with_capacity(CHUNK_BYTES),
             rows: 0,
         };
         let mut batch = empty();
@@ -153,8 +163,8 @@ impl Copier {
             };
             let loading = async {
                 let mut upload = target.upload(&statement).await?;
-                for piece in batch.lines.chunks(PIECE) {
-                    upload.send(piece).await?;
+                for chunk in batch.lines.chunks(CHUNK_BYTES) {
+                    upload.send(chunk).await?;
                 }
                 upload.finish().await
             };
@@ -206,8 +216,8 @@ fn shown(table: &Table) -> String {
     format!("{}.{}", table.database, table.name)
 }
 
-fn select(piece: &Piece) -> String {
-    let table = &*piece.table;
+fn select(range: &TableRange) -> String {
+    let table = &*range.table;
     let columns: Vec<String> = table
         .columns
         .iter()
@@ -222,7 +232,7 @@ fn select(piece: &Piece) -> String {
         columns.join(", "),
         quoted(&table.database),
         quoted(&table.name),
-        piece.condition()
+        range.condition()
     )
 }
 

@@ -1,9 +1,9 @@
-//! The part of an archive that its followers, its writer and its keeper share: the log, and the archive's identity
-//! towards its primaries.
+//! The part of an archive that its followers, its writer and its retention task share: the log, and the archive's
+//! identity towards its primaries.
 //!
 //! The followers and the clients' sessions are above it, in [`Archive`](crate::archive::Archive).
 
-use crate::begin::LogStart;
+use crate::log_start::LogStart;
 use crate::options::{Account, SemiSync};
 use crate::writer::Writer;
 use paceline_binlog::{GtidPosition, Log};
@@ -36,7 +36,7 @@ pub struct ArchiveContext {
     /// Queue into which all followers put their groups; `None` while the archive stops, or if it follows no primary.
     pub writer: Mutex<Option<Writer>>,
     /// Coordinates the beginning of a new archive's log.
-    pub beginning: LogStart,
+    pub log_start: LogStart,
     /// True when the archive must stop.
     pub stop: watch::Sender<bool>,
 }
