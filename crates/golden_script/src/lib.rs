@@ -25,8 +25,8 @@
 //! ```
 //!
 //! The answers of a script are either [this server's own](Answers::Own), or [MariaDB's](Answers::MariaDb):
-//! `tools/record_scripts.py` asks a MariaDB 10.11 for the latter. `UPDATE_GOLDENFILES=1` writes what the commands answer
-//! today into the scripts. It never touches an answer of MariaDB, only the part after `--- here`.
+//! `tools/record_scripts.py` asks a MariaDB 10.11 for the latter. `UPDATE_GOLDENFILES=1` writes what the commands
+//! answer today into the scripts. It never touches an answer of MariaDB, only the part after `--- here`.
 //! `GOLDEN_SCRIPT=name` runs the scripts of that name alone.
 #![forbid(unsafe_code)]
 

@@ -1,4 +1,4 @@
-//! Events of real logs, as samples: of the files that a MariaDB wrote for the tests of the log, and of a log of our own.
+//! Events of real logs, as samples: of files that a MariaDB wrote for the tests of the log, and of a log of our own.
 
 use paceline_binlog::event::{
     EventFlags, EventHeader, EventStamp, HEADER_LENGTH, IgnorableEvent, MAGIC, RowsFlags, TableId,

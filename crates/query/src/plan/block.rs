@@ -6,6 +6,7 @@ use paceline_types::DataType;
 use paceline_types::error_code::ER_NON_UNIQ_ERROR;
 
 use super::common_table::CommonTables;
+use super::trace::BlockTrace;
 use super::tree::{OuterReference, TableSource};
 use super::window::Windows;
 use super::{Planner, ResultColumn};
@@ -156,6 +157,8 @@ pub(crate) struct Block<'p, 'o> {
     pub merged_views: usize,
     /// The ORDER BY of a merged view: of a query that reads nothing else, and has no order of its own.
     pub view_order: Vec<super::tree::SortItem>,
+    /// What the passes change; begun when the block is bound.
+    pub trace: Option<BlockTrace<'p>>,
 }
 
 /// What an ON may name.
@@ -258,6 +261,7 @@ impl<'p, 'o> Block<'p, 'o> {
             merged_views: 0,
             outputs_of: "SELECT",
             view_order: Vec::new(),
+            trace: None,
         }
     }
 

@@ -16,7 +16,8 @@
 //!   them; [`known_values`] is what planning knows of values.
 //! * [`schema_names`] tells databases and tables apart by case where `information_schema` is asked for one.
 //! * [`dml`] plans INSERT, UPDATE and DELETE, [`defaults`] what a table gives its rows, [`source_columns`] what ON
-//!   DUPLICATE KEY UPDATE reads of a SELECT, [`load`] LOAD DATA; [`explain`] tells what was chosen.
+//!   DUPLICATE KEY UPDATE reads of a SELECT, [`load`] LOAD DATA; [`explain`] tells what was chosen, [`trace`] what each
+//!   pass has changed.
 //!
 //! A plan holds no values of the session's data: ranges and lookups are expressions, computed when the plan is
 //! executed, so that a prepared statement's plan serves any parameters. It is valid as long as [`Plan::is_current`]
@@ -50,6 +51,7 @@ mod semi_join;
 mod set_operation;
 mod source_columns;
 mod statistics;
+mod trace;
 pub(crate) mod tree;
 mod unread_columns;
 mod view;
@@ -432,17 +434,34 @@ impl Plan {
 /// What MariaDB says of unknown names, wrong column counts and the like (1054, 1146, …), and 1235 for what is not
 /// supported.
 pub fn plan_statement(statement: &Statement, context: &PlanContext<'_>) -> Result<Plan> {
-    let mut planner = Planner::new(*context);
+    Ok(plan_traced(statement, context, trace::Trace::default)?.0)
+}
+
+/// Plans a statement. Returns what each pass of the planner has changed, as text.
+///
+/// # Errors
+/// As [`plan_statement`].
+pub fn trace_passes(statement: &Statement, context: &PlanContext<'_>) -> Result<String> {
+    let (_, trace) = plan_traced(statement, context, trace::Trace::on)?;
+    Ok(trace.into_text())
+}
+
+fn plan_traced(
+    statement: &Statement,
+    context: &PlanContext<'_>,
+    trace: fn() -> trace::Trace,
+) -> Result<(Plan, trace::Trace)> {
+    let mut planner = Planner::new(*context, trace());
     let mut planned = planner.plan(statement);
     if planned.is_err() && planner.merging.get() == view::Merging::Refused {
         // What a subquery reads of the query around it must be a column: it is one of a view whose rows are made first.
-        planner = Planner::new(*context);
+        planner = Planner::new(*context, trace());
         planner.merging.set(view::Merging::Never);
         planned = planner.plan(statement);
     }
     if planned.is_ok() && planner.variables.are_both() {
         let (merging, variables) = (planner.merging.get(), planner.variables.again());
-        planner = Planner::new(*context);
+        planner = Planner::new(*context, trace());
         planner.merging.set(merging);
         planner.variables = variables;
         planned = planner.plan(statement);
@@ -454,7 +473,7 @@ pub fn plan_statement(statement: &Statement, context: &PlanContext<'_>) -> Resul
         true if context.parameters.len() < planner.parameters.get() => PlannedValues::Unknown,
         true => PlannedValues::Given,
     };
-    Ok(Plan {
+    let plan = Plan {
         foreign_keys,
         values,
         expected_rows: planner.expected_rows.get(),
@@ -463,7 +482,8 @@ pub fn plan_statement(statement: &Statement, context: &PlanContext<'_>) -> Resul
         columns,
         parameters: planner.parameters.get(),
         tables: planner.tables.into_inner(),
-    })
+    };
+    Ok((plan, planner.trace))
 }
 
 /// What all blocks of a statement share while it is planned.
@@ -487,13 +507,14 @@ pub(crate) struct Planner<'a> {
     /// How many rows the largest access reads, about.
     expected_rows: Cell<f64>,
     warnings: RefCell<Vec<(ErrorCode, String)>>,
+    trace: trace::Trace,
 }
 
 /// Queries may be nested this deep.
 const NESTING_MAX: u32 = 64;
 
 impl<'a> Planner<'a> {
-    fn new(context: PlanContext<'a>) -> Self {
+    fn new(context: PlanContext<'a>, trace: trace::Trace) -> Self {
         Planner {
             context,
             parameters: Cell::new(0),
@@ -509,6 +530,7 @@ impl<'a> Planner<'a> {
             scratch: RefCell::default(),
             expected_rows: Cell::new(0.0),
             warnings: RefCell::default(),
+            trace,
         }
     }
 

@@ -40,7 +40,7 @@ mod tests {
     use crate::mutation::Mutator;
 
     /// Number of changed inputs for each target: the fuzz step of `make test` tries more.
-    const INPUTS: usize = 2_000;
+    const INPUTS: usize = 20_000;
 
     #[test]
     fn samples_and_their_changes_cause_no_panic() {
