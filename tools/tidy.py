@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Checks that the house is tidy: what no compiler and no linter looks at.
+"""Checks that the house is tidy: rules that no compiler and no linter checks.
 
 Usage: tools/tidy.py [CHECK ...]    (default: every check)
 
-Each check is a function below whose docstring says what it demands; it yields a line for each place that breaks the rule. The last
-line is "N passed, M failed", counted over the checks; the exit status is 0 only when nothing failed.
+Each check is a function below. Its docstring states the rule; it yields a line for each violation. The last line is
+"N passed, M failed", counted over the checks; the exit status is 0 only if nothing failed.
 """
 
 import re
@@ -16,8 +16,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 
-# Everything that may stand at the root. Add a name only together with the reason why it must be there.
-# .cargo sees to it that PCRE2 is built in (docs/decisions/0030-pcre2.md); cargo reads it there only.
+# Everything allowed at the root. A new name needs a reason. .cargo has PCRE2 built in (docs/decisions/0030-pcre2.md),
+# and cargo reads it only there.
 AT_ROOT = {
     ".cargo", ".ci", ".gitignore", "ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "Cargo.lock", "Cargo.toml", "LICENSE",
     "Makefile", "README.md", "UNSAFE.md", "bench", "crates", "deny.toml", "docs", "fuzz", "rustfmt.toml", "tests", "tools",
@@ -26,7 +26,7 @@ AT_ROOT = {
 # Longest line of a comment in characters. Tables and drawings may be wider.
 COMMENT_WIDTH = 120
 
-# File names that say nothing, or something else than they mean. The glossary has the field's names.
+# File names that are vague or misleading. The glossary has the field's names.
 VAGUE_NAMES = {
     "utils", "util", "helpers", "misc", "common", "whose", "unfinished", "left_out", "kept", "void", "way", "mend", "keeper", "scout",
     "made_up", "look_back",
@@ -71,7 +71,7 @@ def file_names():
 
 
 def anchors(path):
-    """The headings of a document as links name them."""
+    """Returns the headings of a document in the form that links use."""
     for heading in re.findall(r"^#+ (.*)$", text(path), re.M):
         plain = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading).lower()
         yield re.sub(r"[^\w\- ]", "", plain).replace(" ", "-")

@@ -30,11 +30,11 @@ impl Server {
         server
     }
 
-    /// Runs a statement and returns what came of it.
+    /// Runs a statement and returns its result.
     fn run(&mut self, text: &str) -> String {
         self.session.begin_statement(KeepDiagnostics::No);
-        // Only this statement's conditions: earlier ones, which the server keeps for statements without tables, are not
-        // compared here.
+        // Compare only this statement's conditions. Earlier ones, which the server keeps for statements
+        // without tables, are not compared.
         self.session
             .diagnostics
             .clear(self.session.settings.max_error_count);
@@ -43,7 +43,7 @@ impl Server {
             return format!("error {}: {}\n", error.code(), error.message());
         }
         for condition in self.session.diagnostics.conditions() {
-            // What is kept and has no effect here; MariaDB says nothing.
+            // An option that is stored but has no effect here. MariaDB adds no note.
             if condition.level == Level::Note && condition.code == ER_NOT_SUPPORTED_YET {
                 continue;
             }
@@ -101,7 +101,7 @@ impl Server {
         }
     }
 
-    /// No two indexes have the same number.
+    /// Checks that no two indexes have the same number.
     fn check_numbers(&self) {
         let mut numbers: Vec<u32> = self
             .catalog
@@ -158,7 +158,7 @@ fn who_refers_to_a_table_is_known() {
         Some(vec!["c".to_owned(), "d".to_owned()])
     );
     assert_eq!(server.catalog.referring_keys("g", "p").len(), 3);
-    // Other changes of a table that refers leave what is held as it is.
+    // Other changes of a referencing table leave the set as it is.
     let held = server
         .catalog
         .referrers("g", "p")

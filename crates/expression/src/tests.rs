@@ -1,4 +1,4 @@
-//! What the golden expressions of `testscripts` cannot show: subqueries, parameters, strict writes, folding.
+//! Tests of what the golden scripts of expressions cannot show: subqueries, parameters, strict writes, constant folding.
 
 use std::any::Any;
 use std::ops::ControlFlow;
@@ -12,7 +12,7 @@ use crate::session::{Services, SessionContext};
 use paceline_syntax::ast::{self, ColumnName};
 use paceline_syntax::{ParseOptions, Statement, parse};
 
-/// Every subquery gives these rows; `?` has these types.
+/// Scope in which every subquery returns these rows and `?` has these types.
 struct TestScope<'s> {
     session: &'s SessionContext,
     rows: Vec<Vec<Value>>,
@@ -55,7 +55,7 @@ impl Scope for TestScope<'_> {
     }
 }
 
-/// Gives the rows that are the plan; counts how often.
+/// Runner that returns the rows stored as the plan, and counts its runs.
 struct Rows {
     runs: usize,
 }
@@ -96,7 +96,8 @@ fn session() -> SessionContext {
     SessionContext::new(1, Services::default())
 }
 
-/// The values of an expression for two evaluations, or the error's number, and how often the subquery ran.
+/// Returns the values of an expression for two evaluations, or the error number, and the number of subquery
+/// runs.
 fn with_rows(
     source: &str,
     rows: &[&[Value]],
@@ -289,7 +290,7 @@ fn parameters_work_with_and_without_a_type_at_bind() {
     }
 }
 
-/// Values by what they print: an untyped parameter may give CONCAT bytes.
+/// Returns a value as text: an untyped parameter may turn the result of CONCAT into bytes.
 fn text(value: &Value) -> String {
     let mut out = Vec::new();
     paceline_types::text::append_value(&value.as_ref(), &paceline_types::TimeZone::UTC, &mut out);
@@ -317,7 +318,7 @@ fn strict_writes_turn_warnings_into_errors() {
     }
 }
 
-/// Twice would be 2⁶⁰ times for the innermost: the test would not end.
+/// Evaluating twice would cost 2⁶⁰ evaluations of the innermost argument: the test would not end.
 #[test]
 fn functions_that_choose_evaluate_an_argument_once() {
     for (open, close) in [
@@ -411,7 +412,7 @@ fn short_circuits() {
     }
 }
 
-/// Shapes whose operand is wanted in two ways, and the innermost operand of many of them inside each other.
+/// Expressions whose operand is read in two ways. The test nests many of them.
 const READ_TWICE: [(&str, &str, &str); 7] = [
     ("1 / (SELECT 1)", "NULLIF(", ", 5)"),
     ("CONVERT((SELECT 1) USING latin1)", "NULLIF(", ", x'35')"),

@@ -1,9 +1,9 @@
-//! Expressions beside MariaDB 10.11: golden scripts (`testscripts`) of their value, type, warnings and errors. Each is
-//! parsed, bound and evaluated over the table of `testscripts/table.sql`: over its first row, or over all rows where it
-//! is tagged `[all]` and has aggregates.
+//! Expressions beside MariaDB 10.11: golden scripts (`testscripts`) of their values, types, warnings and errors. Each
+//! is parsed, bound and evaluated over the first row of the table of `testscripts/table.sql`; one with aggregates, which
+//! is tagged `[all]`, over all rows.
 //!
 //! ```text
-//!   = 2024-02-29                       value; \N is NULL, x:… are bytes that are no text
+//!   = 2024-02-29                       value; \N is NULL, x:… are bytes that are not text
 //!   type: date, binary                 type with its decimals, flags, and collation
 //!   warning 1292: …                    conditions, each once
 //! ```
@@ -337,8 +337,8 @@ fn shown(value: &Value, ty: &ExprType) -> String {
     }
 }
 
-/// Describes a type by what is compared: not the length; of decimals only those of numbers and temporal values; of
-/// flags only those that clients act on. The longer text types and the longer integers are one.
+/// Describes the part of a type that is compared. Left out are the length, the decimals of other types than numbers and
+/// temporal types, and flags that clients ignore. The longer text types are one, and so are INT and BIGINT.
 fn described(ty: &ExprType) -> String {
     let code = ty.field_type().code();
     let name = match code {
@@ -397,8 +397,8 @@ impl ExpressionRunner {
     fn answer(&mut self, source: &str) -> String {
         let session = &mut self.session;
         session.begin_statement(KeepDiagnostics::No);
-        // Only this statement's conditions: earlier ones, which the server keeps for statements without tables, are not
-        // compared here.
+        // Compare only this statement's conditions. Earlier ones, which the server keeps for statements without
+        // tables, are not compared.
         session.diagnostics.clear(session.settings.max_error_count);
         let (value, ty) = match evaluate(source, &self.table, session) {
             Ok(result) => result,

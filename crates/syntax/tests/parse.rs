@@ -1,14 +1,14 @@
-//! What the parser takes and what it refuses, against what MariaDB 10.11 said to the same statements.
+//! Statements that the parser accepts and rejects, compared with the answers of MariaDB 10.11.
 
 use paceline_golden_script::{Answers, Command, Context, Runner, Script};
 use paceline_syntax::ast::{BinaryOp, Expr, ItemName, QueryBody, SelectItem, TruthTest};
 use paceline_syntax::{ParseOptions, Statement, parse, parse_first};
 
-/// What every message of 1064 begins with.
+/// Beginning of every message of 1064.
 const MESSAGE_START: &str = "You have an error in your SQL syntax; check the manual that corresponds to your MariaDB server \
                              version for the right syntax to use ";
 
-/// Parses each statement of a script. It answers the errors of those that are refused: the number and where.
+/// Parses each statement of a script. Its answers are errors: the number, and the place in the statement.
 struct ParseRunner;
 
 impl Runner for ParseRunner {
@@ -40,13 +40,13 @@ fn what_mariadb_refuses_is_refused_with_its_words() {
     paceline_golden_script::run(&mut ParseRunner, "testscripts/rejected", Answers::MariaDb);
 }
 
-/// Returns the statements that MariaDB takes.
+/// Returns the statements that MariaDB accepts.
 fn accepted() -> Vec<String> {
     let script = Script::read("testscripts/accepted");
     script.statements().map(str::to_owned).collect()
 }
 
-/// The first expression of a SELECT.
+/// Returns the first expression of a SELECT.
 fn first_expression(text: &str) -> Expr {
     match first_item(text) {
         SelectItem::Expr { expr, .. } => expr,
@@ -65,7 +65,7 @@ fn first_item(text: &str) -> SelectItem {
     select.items.into_iter().next().unwrap()
 }
 
-/// Parentheses around every operation, to see what binds how.
+/// Writes an expression with parentheses around every operation, to show what binds to what.
 fn grouped(expr: &Expr) -> String {
     match expr {
         Expr::Binary { left, op, right } => format!("({} {op} {})", grouped(left), grouped(right)),
@@ -222,7 +222,7 @@ fn several_statements_are_found_one_by_one() {
             .collect::<Vec<_>>(),
         [b"SELECT 1", b"SELECT 2"]
     );
-    // What comes first runs, whatever comes second.
+    // The first statement runs even if the second is invalid.
     assert!(parse_first(b"SELECT 1; FOO", &ParseOptions::default()).is_ok());
 }
 
@@ -245,7 +245,7 @@ fn a_comment_that_is_executed_belongs_to_its_statement() {
             "DROP TABLE c /*! , d */"
         ]
     );
-    // What is logged can be executed again.
+    // A logged statement can be parsed again.
     for text in all {
         assert_eq!(parse(text.as_bytes(), &options).unwrap()[0].text, 0..text.len());
     }
@@ -285,7 +285,7 @@ fn text_that_is_not_utf8_is_a_binary_string() {
 
 #[test]
 fn depth_has_a_limit() {
-    // In a thread with the stack of a server's worker.
+    // Run in a thread with the stack size of a server's worker.
     let deep = |open: &str, close: &str, levels: usize| {
         let text = format!("SELECT {}1{}", open.repeat(levels), close.repeat(levels));
         parse_first(text.as_bytes(), &ParseOptions::default())
@@ -296,7 +296,7 @@ fn depth_has_a_limit() {
         .stack_size(2 << 20)
         .spawn(move || {
             assert_eq!(deep("(", ")", 50), Ok(()));
-            // Parentheses around parentheses are no levels; neither is one that only groups a subquery.
+            // Redundant parentheses are not levels, nor is a pair that only groups a subquery.
             assert_eq!(deep("(", ")", 100_000), Ok(()));
             assert_eq!(deep("(SELECT ", ")", 64), Err(1473));
             assert_eq!(deep("(SELECT ", ")", 100_000), Err(1473));
@@ -306,7 +306,7 @@ fn depth_has_a_limit() {
             assert_eq!(deep("f(", ")", 100_000), Err(1436));
             assert_eq!(deep("", " + 1", 100_000), Err(1436));
             assert_eq!(deep("", " UNION SELECT 1", 100_000), Err(1436));
-            // Terms of AND and OR may be many.
+            // The number of terms of AND and OR is not limited.
             assert_eq!(deep("", " OR a = 1", 100_000), Ok(()));
             assert_eq!(deep("", ", 1", 100_000), Ok(()));
         })
@@ -317,7 +317,7 @@ fn depth_has_a_limit() {
 
 #[test]
 fn a_comment_without_an_end_ends_every_statement() {
-    // The token of such a comment stays: whoever skips words has to stop at it.
+    // The token of such a comment remains, and code that skips words must stop at it.
     for statement in accepted() {
         let _ = parse(format!("{statement} /*!").as_bytes(), &ParseOptions::default());
     }
@@ -325,7 +325,7 @@ fn a_comment_without_an_end_ends_every_statement() {
 
 #[test]
 fn damaged_statements_never_crash() {
-    // Every prefix, and every statement with one byte changed: the parser must answer, whatever it is.
+    // Parse every prefix of a statement, and statements with one byte changed. The parser must always return.
     let mut seed = 0x2545_F491_4F6C_DD1D_u64;
     let mut random = move || {
         seed ^= seed << 13;

@@ -3,7 +3,7 @@
 
     generate.py [SEED] > random
 
-Every SELECT has an order that leaves nothing open, or is tagged `[sort]`, so that the answers of two servers can be compared.
+Every SELECT has a complete order, or is tagged `[sort]`, so that the answers of two servers can be compared.
 `tools/record_scripts.py` adds the answers.
 """
 import random
