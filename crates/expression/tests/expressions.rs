@@ -1,6 +1,6 @@
 //! Expressions beside MariaDB 10.11: golden scripts (`testscripts`) of their values, types, warnings and errors. Each
-//! is parsed, bound and evaluated over the first row of the table of `testscripts/table.sql`; one with aggregates, which
-//! is tagged `[all]`, over all rows.
+//! is parsed, bound and evaluated over the first row of the table of `testscripts/table.sql`; one with aggregates,
+//! which is tagged `[all]`, over all rows.
 //!
 //! ```text
 //!   = 2024-02-29                       value; \N is NULL, x:… are bytes that are not text

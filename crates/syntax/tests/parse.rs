@@ -252,7 +252,7 @@ fn a_comment_that_is_executed_belongs_to_its_statement() {
 }
 
 #[test]
-fn empty_texts() {
+fn an_empty_text_is_1065_and_a_comment_an_empty_statement() {
     let number =
         |text: &[u8]| parse_first(text, &ParseOptions::default()).map_err(|error| error.code().number());
     assert_eq!(number(b"").unwrap_err(), 1065);
