@@ -2,13 +2,12 @@
 //! the state that some nodes keep during an execution (the cached result of an uncorrelated subquery, the
 //! generator of `RAND(3)`).
 
-use std::any::Any;
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 
 use paceline_types::{ErrorCode, Value};
 
-use super::scope::Subquery;
+use super::scope::{Subquery, SubqueryId};
 use super::subquery_results::SubqueryResults;
 use crate::error::{Error, Result};
 use crate::session::{Level, RandomGenerator, SessionContext};
@@ -46,13 +45,13 @@ pub struct OuterRow<'r> {
 
 /// Runs subqueries for the evaluator. The executor implements it over its transaction.
 pub trait SubqueryRunner {
-    /// Runs a plan and passes each row to `sink` until `sink` breaks.
+    /// Runs a subquery of the statement and passes each row to `sink` until `sink` breaks.
     ///
     /// # Errors
     /// Errors of the execution or of `sink`.
     fn run(
         &mut self,
-        plan: &(dyn Any + Send + Sync),
+        subquery: SubqueryId,
         frame: SubqueryFrame<'_>,
         sink: &mut dyn FnMut(&[Value]) -> Result<ControlFlow<()>>,
     ) -> Result<()>;
@@ -159,6 +158,6 @@ impl<'c> EvalContext<'c> {
             outer: Some(&outer),
             mode: self.mode,
         };
-        runner.run(&*subquery.plan, frame, sink)
+        runner.run(subquery.id, frame, sink)
     }
 }

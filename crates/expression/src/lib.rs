@@ -54,7 +54,7 @@ pub use eval::in_set::InSet;
 pub use eval::{as_assigned, compare_values};
 pub use expr_type::{Class, Coercibility, ExprType, NOT_FIXED_DECIMALS, TypeNote};
 pub use functions::{Call, Function, Stability};
-pub use scope::{Clause, Correlation, EmptyScope, Scope, Subquery};
+pub use scope::{Clause, Correlation, EmptyScope, Scope, Subquery, SubqueryId};
 pub use sliding::{Slide, SlidingAccumulator};
 pub use tree::{ArithmeticOp, BitOp, CompareOp, Comparison, Domain, Expr, ExprKind, Quantifier, Truth};
 pub use window::{Frame, FrameBound, FrameUnits, SortOrder, WindowCall, WindowFunction};

@@ -3,8 +3,6 @@
 //! The binder knows operators, functions and types, but not tables. It resolves names, subqueries, aggregates
 //! and parameters through a [`Scope`], which the planner implements for each kind of clause.
 
-use std::any::Any;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use paceline_types::Value;
@@ -56,19 +54,33 @@ impl Clause {
     }
 }
 
-/// A planned subquery.
-#[derive(Clone)]
+/// Index of a subquery's plan among those of its statement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SubqueryId(usize);
+
+impl SubqueryId {
+    /// Names the plan at this index.
+    pub fn new(index: usize) -> Self {
+        SubqueryId(index)
+    }
+
+    /// Returns the index.
+    pub fn index(self) -> usize {
+        self.0
+    }
+}
+
+/// A subquery in an expression. Its plan belongs to the statement's plan; a [`super::SubqueryRunner`] finds it by `id`.
+#[derive(Clone, Debug)]
 pub struct Subquery {
-    /// The planner's plan, which its [`super::SubqueryRunner`] downcasts.
-    pub plan: Arc<dyn Any + Send + Sync>,
+    /// Name of the subquery within the statement; also the key of its cached result.
+    pub id: SubqueryId,
     /// Types of the result columns.
     pub columns: Vec<ExprType>,
     /// Dependency on outer rows, which decides whether the subquery runs for each row or once per statement.
     pub correlation: Correlation,
     /// Slots of the outer row that it reads.
     pub outer_slots: Vec<usize>,
-    /// Identity of this subquery: the key of its cached result.
-    pub id: u64,
 }
 
 /// Dependency of a subquery on outer rows.
@@ -80,34 +92,6 @@ pub enum Correlation {
     Correlated,
     /// May return different rows each time, or has a side effect: it runs for each row.
     Volatile,
-}
-
-impl Subquery {
-    /// Creates a subquery with a new id.
-    pub fn new(
-        plan: Arc<dyn Any + Send + Sync>,
-        columns: Vec<ExprType>,
-        correlation: Correlation,
-        outer_slots: Vec<usize>,
-    ) -> Self {
-        Subquery {
-            plan,
-            columns,
-            correlation,
-            outer_slots,
-            id: unique_id(),
-        }
-    }
-}
-
-impl std::fmt::Debug for Subquery {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Subquery")
-            .field("id", &self.id)
-            .field("correlation", &self.correlation)
-            .field("columns", &self.columns)
-            .finish_non_exhaustive()
-    }
 }
 
 /// Returns a number that no other expression node of this process has. It is the key of the node's state

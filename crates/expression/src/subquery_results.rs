@@ -33,7 +33,8 @@ const ENTRY_BYTES: usize = 96;
 /// Cached results of a statement's subqueries.
 #[derive(Debug, Default)]
 pub(crate) struct SubqueryResults {
-    of: HashMap<u64, Results>,
+    /// By the index of the subquery.
+    of: Vec<Option<Results>>,
     key: Vec<u8>,
     /// Set if the statement may change rows that its own subqueries read.
     only_uncorrelated: bool,
@@ -68,7 +69,7 @@ impl SubqueryResults {
 
     /// Returns the cached result of a subquery for the given outer row.
     pub fn get(&mut self, subquery: &Subquery, outer: &[Value]) -> Option<&mut CachedRows> {
-        match self.of.get_mut(&subquery.id)? {
+        match self.of.get_mut(subquery.id.index())?.as_mut()? {
             Results::One(rows) => Some(rows),
             Results::ByOuterValues(results) => {
                 results.entries.as_ref()?;
@@ -86,14 +87,13 @@ impl SubqueryResults {
         rows: CachedRows,
         account: &Arc<SessionMemory>,
     ) {
+        let mut key = std::mem::take(&mut self.key);
         match subquery.correlation {
             Correlation::Volatile => {}
-            Correlation::Uncorrelated => {
-                self.of.insert(subquery.id, Results::One(rows));
-            }
+            Correlation::Uncorrelated => *self.entry(subquery) = Some(Results::One(rows)),
             Correlation::Correlated if self.only_uncorrelated || subquery.outer_slots.is_empty() => {}
             Correlation::Correlated => {
-                let results = self.of.entry(subquery.id).or_insert_with(|| {
+                let results = self.entry(subquery).get_or_insert_with(|| {
                     Results::ByOuterValues(ResultsByOuterValues {
                         entries: Some(Entries {
                             results: HashMap::new(),
@@ -106,11 +106,20 @@ impl SubqueryResults {
                 if let Results::ByOuterValues(results) = results
                     && results.entries.is_some()
                 {
-                    write_key(subquery, outer, &mut self.key);
-                    results.insert(&self.key, rows);
+                    write_key(subquery, outer, &mut key);
+                    results.insert(&key, rows);
                 }
             }
         }
+        self.key = key;
+    }
+
+    fn entry(&mut self, subquery: &Subquery) -> &mut Option<Results> {
+        let index = subquery.id.index();
+        if self.of.len() <= index {
+            self.of.resize_with(index + 1, || None);
+        }
+        &mut self.of[index]
     }
 }
 
@@ -189,9 +198,15 @@ fn append_identity(value: &Value, out: &mut Vec<u8>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::scope::SubqueryId;
 
     fn correlated(slots: &[usize]) -> Subquery {
-        Subquery::new(Arc::new(()), Vec::new(), Correlation::Correlated, slots.to_vec())
+        Subquery {
+            id: SubqueryId::new(3),
+            columns: Vec::new(),
+            correlation: Correlation::Correlated,
+            outer_slots: slots.to_vec(),
+        }
     }
 
     fn result(value: i64) -> CachedRows {
@@ -211,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_rarely_found_is_not_kept() {
+    fn subqueries_with_few_hits_are_not_cached() {
         let account = SessionMemory::unlimited();
         let (mut results, subquery) = (SubqueryResults::default(), correlated(&[0]));
         for value in 0..i64::from(MISSES_MAX_FIRST) + 1 {
@@ -224,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn past_the_memory_limit_nothing_is_kept_and_nothing_fails() {
+    fn beyond_the_memory_limit_nothing_is_cached_and_nothing_fails() {
         let account = SessionMemory::unlimited();
         account.set_limit(200);
         let (mut results, subquery) = (SubqueryResults::default(), correlated(&[0]));
@@ -236,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn values_that_compare_equal_are_told_apart() {
+    fn equal_but_different_values_are_distinguished() {
         let identity = |value: &Value| {
             let mut bytes = Vec::new();
             append_identity(value, &mut bytes);

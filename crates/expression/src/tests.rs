@@ -1,8 +1,6 @@
 //! Tests of what the golden scripts of expressions cannot show: subqueries, parameters, strict writes, folding.
 
-use std::any::Any;
 use std::ops::ControlFlow;
-use std::sync::Arc;
 
 use paceline_types::{Collation, Value};
 
@@ -38,12 +36,12 @@ impl Scope for TestScope<'_> {
                 .collect(),
             None => vec![ExprType::bigint(20)],
         };
-        Ok(Subquery::new(
-            Arc::new(self.rows.clone()),
+        Ok(Subquery {
+            id: SubqueryId::new(0),
             columns,
-            self.correlation,
-            Vec::new(),
-        ))
+            correlation: self.correlation,
+            outer_slots: Vec::new(),
+        })
     }
 
     fn bind_parameter(&mut self, index: usize) -> Result<ExprType> {
@@ -55,21 +53,22 @@ impl Scope for TestScope<'_> {
     }
 }
 
-/// Runner that returns the rows stored as the plan, and counts its runs.
+/// Runner that returns its rows for any subquery, and counts its runs.
 struct Rows {
+    rows: Vec<Vec<Value>>,
     runs: usize,
 }
 
 impl SubqueryRunner for Rows {
     fn run(
         &mut self,
-        plan: &(dyn Any + Send + Sync),
+        _: SubqueryId,
         frame: SubqueryFrame<'_>,
         sink: &mut dyn FnMut(&[Value]) -> Result<ControlFlow<()>>,
     ) -> Result<()> {
         self.runs += 1;
         assert!(frame.outer.is_some());
-        for row in plan.downcast_ref::<Vec<Vec<Value>>>().unwrap() {
+        for row in &self.rows {
             if sink(row)?.is_break() {
                 break;
             }
@@ -104,12 +103,12 @@ fn with_rows(
     correlation: Correlation,
 ) -> (std::result::Result<Value, u16>, usize) {
     let mut session = session();
-    let rows = rows.iter().map(|row| row.to_vec()).collect();
+    let rows: Vec<Vec<Value>> = rows.iter().map(|row| row.to_vec()).collect();
     let expr = bind_expr(
         &tree(source),
         &mut TestScope {
             session: &session,
-            rows,
+            rows: rows.clone(),
             correlation,
             parameters: Vec::new(),
         },
@@ -119,7 +118,7 @@ fn with_rows(
         Err(error) => return (Err(error.code().number()), 0),
     };
     let mut state = EvalState::new();
-    let mut runner = Rows { runs: 0 };
+    let mut runner = Rows { rows, runs: 0 };
     let mut context = EvalContext::new(&mut session, &mut state);
     context.runner = Some(&mut runner);
     let first = expr
@@ -320,7 +319,7 @@ fn strict_writes_turn_warnings_into_errors() {
 
 /// Evaluating twice would cost 2⁶⁰ evaluations of the innermost argument: the test would not end.
 #[test]
-fn functions_that_choose_evaluate_an_argument_once() {
+fn selecting_functions_evaluate_an_argument_once() {
     for (open, close) in [
         ("COALESCE(", ")"),
         ("IFNULL(", ", 1)"),

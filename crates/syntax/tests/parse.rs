@@ -31,12 +31,12 @@ impl Runner for ParseRunner {
 }
 
 #[test]
-fn what_mariadb_takes_is_taken() {
+fn statements_that_mariadb_accepts_are_accepted() {
     paceline_golden_script::run(&mut ParseRunner, "testscripts/accepted", Answers::MariaDb);
 }
 
 #[test]
-fn what_mariadb_refuses_is_refused_with_its_words() {
+fn statements_that_mariadb_rejects_are_rejected_with_its_message() {
     paceline_golden_script::run(&mut ParseRunner, "testscripts/rejected", Answers::MariaDb);
 }
 
@@ -227,7 +227,7 @@ fn several_statements_are_found_one_by_one() {
 }
 
 #[test]
-fn a_comment_that_is_executed_belongs_to_its_statement() {
+fn an_executed_comment_belongs_to_its_statement() {
     let options = ParseOptions::default();
     let text = b"/* a */ /*!40000 ALTER TABLE `t` DISABLE KEYS */;\n/*!50000 DROP TABLE a*/ /* b */;\n\
                  /* c */ CREATE TABLE /*!32312 IF NOT EXISTS*/ b (a int); /*!999999 x */ DROP TABLE c /*! , d */ ";

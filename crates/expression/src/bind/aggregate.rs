@@ -15,7 +15,6 @@ use crate::tree::Expr;
 use crate::window::SortOrder;
 use paceline_syntax::ast::{self, Arguments};
 
-/// Returns the aggregate function of this name.
 pub(super) fn function_named(name: &str, call: &ast::FunctionCall) -> Option<AggregateFunction> {
     use AggregateFunction as A;
     Some(match name {

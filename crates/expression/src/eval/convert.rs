@@ -15,7 +15,6 @@ use crate::context::EvalContext;
 use crate::error::Result;
 use crate::expr_type::{Class, ExprType};
 
-/// Returns the class of a value.
 pub(crate) fn class_of(value: &Value) -> Class {
     match value {
         Value::Null => Class::Null,
@@ -388,7 +387,6 @@ pub(crate) fn to_day(value: &Value, context: &mut EvalContext<'_>) -> Result<Opt
     to_datetime_of(value, DateUse::Day, context)
 }
 
-/// Use of a date.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum DateUse {
     Instant,

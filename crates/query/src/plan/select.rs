@@ -10,18 +10,20 @@ use paceline_types::error_code::{
     ER_WRONG_FIELD_WITH_GROUP, ER_WRONG_GROUP_FIELD, ER_WRONG_PLACEMENT_OF_WINDOW_FUNCTION,
 };
 
-use super::block::{Aliases, BindMode, Block, OuterScope, Output, TableRef, same_expr};
+use super::block::{Aliases, BindMode, Block, OuterScope, Output};
+use super::bound_window::BoundWindow;
 use super::buffered::Buffering;
 use super::common_table::CommonTables;
 use super::conditions::{SlotMap, split_and};
-use super::from::FromNode;
+use super::from::{FromNode, describe_from};
 use super::join_order::{Optimizer, estimated_groups, table_infos};
-use super::trace::{Names, Physical, derived_lines, describe_from};
+use super::same_expr::same_expr;
+use super::table_ref::TableRef;
+use super::trace::{Names, Physical, derived_lines};
 use super::tree::{
     Aggregation, GroupStrategy, Limit, LockPatience, LockStrength, PlanNotes, QueryBody, QueryPlan, ReadMode,
     SelectPlan, SortItem, SortKey, TableInstance, TableSource,
 };
-use super::window::BoundWindow;
 use super::{Planner, ResultColumn, TableUsage, index_order, unique_id};
 use crate::error::{Error, Result};
 use paceline_expression::session::SqlMode;
@@ -358,7 +360,7 @@ impl Block<'_, '_> {
                     let bound = self.bind(&item.expr, mode)?;
                     match outputs
                         .iter()
-                        .position(|output| super::block::same_expr(&output.expr, &bound))
+                        .position(|output| super::same_expr::same_expr(&output.expr, &bound))
                     {
                         Some(output) => SortKey::Output(output),
                         None => SortKey::Expr(bound),
@@ -402,7 +404,7 @@ impl Block<'_, '_> {
         let replace = |expr: &mut Expr| {
             let found = groups
                 .iter()
-                .position(|group| super::block::same_expr(group, expr));
+                .position(|group| super::same_expr::same_expr(group, expr));
             if let Some(number) = found {
                 *expr = Expr::column(slots[number], expr.ty.clone().nullable());
             }
@@ -439,7 +441,10 @@ impl Block<'_, '_> {
     }
 
     fn check_grouped(&self, expr: &Expr, groups: &[Expr], explicit: bool) -> Result<()> {
-        if groups.iter().any(|group| super::block::same_expr(group, expr)) {
+        if groups
+            .iter()
+            .any(|group| super::same_expr::same_expr(group, expr))
+        {
             return Ok(());
         }
         if let ExprKind::Column(slot) = expr.kind {
@@ -466,7 +471,7 @@ impl Block<'_, '_> {
 
     /// Begins to trace the passes over a bound block.
     fn begin_trace(&mut self, number: u32, from: Option<&FromNode>, conditions: &[Expr]) {
-        let trace = self.planner.trace.block(number, || Names::of_block(self));
+        let trace = self.planner.trace.block(number, || self.names());
         trace.pass("binding", |names| {
             let mut parts = Vec::new();
             conditions.iter().for_each(|condition| match &condition.kind {
@@ -500,7 +505,7 @@ impl Block<'_, '_> {
         if !bound.read.is_locking() {
             super::semi_join::convert(&mut self, &mut from, &mut conditions)?;
         }
-        trace.rename(|| Names::of_block(&self));
+        trace.rename(|| self.names());
         trace.pass("semi-join", |names| {
             self.describe(from.as_ref(), &conditions, names)
         });
@@ -515,7 +520,7 @@ impl Block<'_, '_> {
         }
         let slots = SlotMap::new(
             self.slot_count,
-            self.tables.iter().map(super::block::TableRef::slots),
+            self.tables.iter().map(super::table_ref::TableRef::slots),
         );
         let is_grouped = bound.explicit || !self.aggregates.is_empty();
         let buffering = match bound.read {

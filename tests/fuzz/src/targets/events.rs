@@ -1,4 +1,4 @@
-//! Any event: what decodes can be encoded, and decodes to the same again.
+//! Any event: a decoded event can be encoded, and decodes to the same event again.
 
 use super::Target;
 use crate::sample_log;
@@ -25,7 +25,7 @@ fn run(bytes: &[u8]) {
         set_end_position(&mut valid, 7);
         let _ = RawEvent::new(&valid, format.checksum).map(|event| event.decode(&format));
     }
-    // Without the checksum, which a fuzzer does not guess.
+    // Without the checksum, which a fuzzer cannot guess.
     let Some(header) = EventHeader::decode(bytes) else {
         return;
     };

@@ -1,6 +1,6 @@
-//! Any bytes as the tail of a log's last file: opening refuses or accepts, and what it accepts can be read. Positions
-//! and checksums of the events are mended first, and lengths that lead nowhere, or nothing but the first bad one would
-//! be reached.
+//! Any bytes as the tail of a log's last file: opening the log rejects or accepts them, and what it accepts can be
+//! read. Positions, checksums and impossible lengths of the events are repaired first: otherwise only the first bad
+//! event would be reached.
 
 use super::Target;
 use crate::sample_log;
@@ -46,7 +46,7 @@ fn open_with(tail: &[u8]) -> Opened {
     drop(log);
     disk.damage(Path::new("/log/bin.000001"), |content| {
         content.truncate(end);
-        content.extend(mended(tail, end));
+        content.extend(repaired(tail, end));
         content.resize(content.len() + 100, 0);
     });
     let Ok((log, _)) = Log::open(Arc::new(disk), config, OpenRequest::new(0)) else {
@@ -73,7 +73,7 @@ fn open_with(tail: &[u8]) -> Opened {
 }
 
 /// Returns the events with the positions that they have after `start`, and with matching checksums.
-fn mended(tail: &[u8], start: usize) -> Vec<u8> {
+fn repaired(tail: &[u8], start: usize) -> Vec<u8> {
     let mut tail = tail.to_vec();
     let mut at = 0;
     while let Some(header) = tail.get(at..).and_then(EventHeader::decode) {

@@ -1,6 +1,5 @@
 //! Steps of a join as text: how each table is read, and what becomes of its rows.
 
-use super::super::keys::Choice;
 use super::super::tree::{
     AccessPath, GroupEnds, GroupStrategy, JoinKind, JoinStep, ScanDirection, SelectPlan, SortKey, StepSource,
     TableAccess, TableInstance, TableSource,
@@ -135,9 +134,18 @@ impl Physical<'_> {
 }
 
 /// Returns the line for a table's own best way, before other tables are looked at.
-pub(in super::super) fn describe_alone(choice: &Choice, table: &TableInstance, names: &Names) -> String {
-    let path = path(&choice.path, table, names);
-    format!("{}: {path}{}", table.alias, about(choice.rows))
+pub(in super::super) fn describe_alone(
+    path: &AccessPath,
+    rows: f64,
+    table: &TableInstance,
+    names: &Names,
+) -> String {
+    format!(
+        "{}: {}{}",
+        table.alias,
+        self::path(path, table, names),
+        about(rows)
+    )
 }
 
 fn about(rows: f64) -> String {

@@ -1,44 +1,19 @@
 //! Bound expressions as text: with the names of their columns, and with parentheses around every operation within
 //! another.
 
-use super::super::block::Block;
 use super::super::range::{ColumnTest, RangeCondition};
 use super::super::tree::{TableInstance, TableSource};
 use paceline_expression::{BitOp, Expr, ExprKind, Quantifier, Truth};
 use paceline_types::{TimeZone, Value, text};
 
 /// Names of a block's slots and tables.
+#[derive(Default)]
 pub(in super::super) struct Names {
     slots: Vec<Option<String>>,
     tables: Vec<String>,
 }
 
 impl Names {
-    /// Returns the names while a block is bound.
-    pub fn of_block(block: &Block<'_, '_>) -> Self {
-        let mut names = Names {
-            slots: vec![None; block.slot_count],
-            tables: Vec::new(),
-        };
-        for table in &block.tables {
-            names.tables.push(table.alias.to_string());
-            if table.merged.is_none() {
-                for (number, column) in table.columns.iter().enumerate() {
-                    names.set(table.base + number, format!("{}.{}", table.alias, column.name()));
-                }
-            }
-        }
-        for (aggregate, slot) in &block.aggregates {
-            let args: Vec<String> = aggregate.args.iter().map(|arg| names.text(arg)).collect();
-            let function = format!("{:?}", aggregate.function).to_lowercase();
-            names.set(*slot, format!("{function}({})", args.join(", ")));
-        }
-        for (number, reference) in block.outer.iter().enumerate() {
-            names.set(reference.to, format!("outer.{}", number + 1));
-        }
-        names
-    }
-
     /// Returns the names of a planned block's tables.
     pub fn of_instances(tables: &[TableInstance]) -> Self {
         let mut names = Names {
@@ -53,7 +28,13 @@ impl Names {
         names
     }
 
-    fn set(&mut self, slot: usize, name: String) {
+    /// Adds a table.
+    pub fn add_table(&mut self, alias: &str) {
+        self.tables.push(alias.to_owned());
+    }
+
+    /// Names a slot.
+    pub fn set(&mut self, slot: usize, name: String) {
         if self.slots.len() <= slot {
             self.slots.resize(slot + 1, None);
         }

@@ -14,7 +14,7 @@
 //!       + where t.id = 3
 //! ```
 //!
-//! A statement that nobody traces pays for one comparison for each pass.
+//! A statement that is not traced pays for one comparison for each pass.
 
 mod access;
 mod expression;
@@ -25,7 +25,6 @@ use std::fmt::Write;
 pub(super) use access::{Physical, describe_alone};
 pub(super) use expression::Names;
 
-use super::from::FromNode;
 use super::tree::{QueryBody, TableInstance, TableSource};
 use paceline_expression::Expr;
 
@@ -133,21 +132,6 @@ fn difference<'l>(lines: &'l [String], others: &[String]) -> impl Iterator<Item 
         })
 }
 
-/// Returns the lines of a block's tables and conditions. Inner joins are written as one list of tables, whose
-/// conditions stand beside those of WHERE.
-pub(super) fn describe_from<'e>(
-    from: Option<&FromNode>,
-    conditions: impl Iterator<Item = &'e Expr>,
-    names: &Names,
-) -> Vec<String> {
-    let mut level = Level::default();
-    if let Some(node) = from {
-        level.add(node, names);
-    }
-    level.add_conditions(conditions, names);
-    level.lines()
-}
-
 /// Returns a line for each derived table: what it gives.
 pub(super) fn derived_lines<'t>(tables: impl Iterator<Item = (&'t str, &'t TableSource)>) -> Vec<String> {
     let line = |(alias, source): (&str, &TableSource)| {
@@ -178,7 +162,8 @@ pub(super) fn with_once(
     lines
 }
 
-/// Tables at one level, in parts for its lines.
+/// Tables at one level, in parts for its lines. Inner joins are one list of tables, whose conditions stand beside those
+/// of WHERE.
 #[derive(Default)]
 pub(super) struct Level {
     pub tables: Vec<String>,
@@ -187,23 +172,6 @@ pub(super) struct Level {
 }
 
 impl Level {
-    fn add(&mut self, node: &FromNode, names: &Names) {
-        match node {
-            FromNode::Table(table) => self.tables.push(names.table(*table).to_owned()),
-            FromNode::Inner { parts, on, .. } => {
-                parts.iter().for_each(|part| self.add(part, names));
-                self.add_conditions(on.iter(), names);
-            }
-            FromNode::Left { left, right, on } => {
-                self.add(left, names);
-                let mut inner = Level::default();
-                inner.add_conditions(on.iter(), names);
-                inner.add(right, names);
-                self.outer_joins.push(inner.as_outer_join());
-            }
-        }
-    }
-
     /// Adds conditions.
     pub fn add_conditions<'e>(&mut self, conditions: impl Iterator<Item = &'e Expr>, names: &Names) {
         self.conditions.extend(conditions.map(|expr| names.text(expr)));
