@@ -617,7 +617,7 @@ mod tests {
     }
 
     #[test]
-    fn strings() {
+    fn strings_are_tokens_without_quotes_and_escapes() {
         let check =
             |source, expected: &[Token]| assert_eq!(tokens(source, SqlMode::DEFAULT), expected, "{source}");
         check(
@@ -640,7 +640,7 @@ mod tests {
     }
 
     #[test]
-    fn comments() {
+    fn comments_are_skipped_or_executed_by_their_version() {
         let check =
             |source, expected: &[Token]| assert_eq!(tokens(source, SqlMode::DEFAULT), expected, "{source}");
         check("1 # x\n/* y */ 2 -- z\n3--\n4", &[const { Token::Integer }; 4]);
@@ -653,7 +653,7 @@ mod tests {
     }
 
     #[test]
-    fn variables() {
+    fn user_and_system_variables_are_tokens_with_their_names() {
         let check =
             |source, expected: &[Token]| assert_eq!(tokens(source, SqlMode::DEFAULT), expected, "{source}");
         let variable = |name: &str| Token::UserVariable(name.to_owned());

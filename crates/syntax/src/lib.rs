@@ -150,9 +150,18 @@ pub fn parse_first(text: &[u8], options: &ParseOptions) -> Result<ParsedStatemen
         });
     }
     if parser.is(&Token::Semicolon) {
-        return Err(Error::new(error_code::ER_EMPTY_QUERY, &[]));
+        return Err(match is_blank(text) {
+            true => Error::new(error_code::ER_EMPTY_QUERY, &[]),
+            false => parser.error(),
+        });
     }
     parser.parsed_statement(text)
+}
+
+/// Returns whether a text consists of semicolons and white space, which MariaDB removes from the end of a command.
+fn is_blank(text: &[u8]) -> bool {
+    text.iter()
+        .all(|byte| *byte == b';' || byte.is_ascii_whitespace())
 }
 
 /// Parses a text of one or more statements.

@@ -27,13 +27,10 @@ impl Parser<'_> {
         };
         let next = if self.is(&Token::Semicolon) && !matches!(statement, Statement::Unsupported(_)) {
             self.advance();
-            while self.is(&Token::Semicolon) {
-                self.advance();
-            }
             // Like MariaDB, start after the white space, not at the first word: that may be inside a comment.
             let end = self.previous_end();
             let space = text[end..].len() - text[end..].trim_ascii_start().len();
-            (!self.is(&Token::End)).then_some(end + space)
+            (!self.is(&Token::End) && !crate::is_blank(&text[end..])).then_some(end + space)
         } else {
             None
         };
