@@ -1,4 +1,4 @@
-//! Plans of the statements that change rows.
+//! Plans of statements that change rows.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -10,39 +10,39 @@ use super::tree::{QueryPlan, SelectPlan};
 use paceline_catalog::TableDefinition;
 use paceline_expression::Expr;
 
-/// INSERT and REPLACE.
+/// Plan of INSERT or REPLACE.
 #[derive(Debug)]
 pub struct InsertPlan {
     pub replace: bool,
     pub ignore: bool,
     pub table: Arc<TableDefinition>,
-    /// The columns that get values, in the order of the values.
+    /// Columns that get values, in the order of the values.
     pub columns: Vec<usize>,
     pub source: InsertRows,
-    /// What each column of the table gets when it is not named.
+    /// Values of the table's columns that are not named.
     pub defaults: Vec<DefaultPlan>,
     pub on_duplicate: Vec<AssignmentPlan>,
-    /// Where values of the query go that are behind those for the table: what ON DUPLICATE KEY UPDATE reads of its
-    /// tables.
+    /// Slots for the query's values after those for the table: columns of its tables that ON DUPLICATE KEY UPDATE
+    /// reads.
     pub source_slots: Range<usize>,
-    /// With ON DUPLICATE KEY UPDATE: what follows from a change, as in [`UpdateTarget`].
+    /// With ON DUPLICATE KEY UPDATE: assignments that follow from a change, as in [`UpdateTarget`].
     pub on_update: Vec<AssignmentPlan>,
-    /// Whether the query that gives the rows reads a table that the statement changes.
+    /// Whether the query that returns the rows reads a table that the statement changes.
     pub reads_changed: bool,
-    /// Whether values name columns of the row that they are for.
+    /// Whether values name columns of the row that they belong to.
     pub reads_row: bool,
-    /// Generated columns, in the order in which they are made.
+    /// Generated columns, in the order of their computation.
     pub generated: Vec<AssignmentPlan>,
     pub checks: Vec<CheckPlan>,
     pub returning: Option<Vec<Expr>>,
-    /// Slots of the row that values are evaluated on.
+    /// Number of slots of the row on which values are evaluated.
     pub slot_count: usize,
 }
 
-/// Where the rows come from.
+/// Source of the inserted rows.
 #[derive(Debug)]
 pub enum InsertRows {
-    /// VALUES; `None` is DEFAULT.
+    /// VALUES. `None` is DEFAULT.
     Values(Vec<Vec<Option<Expr>>>),
     /// A query.
     Query(Arc<QueryPlan>),
@@ -50,12 +50,12 @@ pub enum InsertRows {
     File,
 }
 
-/// What a column gets when it is not named.
+/// Value of a column that is not named.
 #[derive(Debug, Clone)]
 pub enum DefaultPlan {
-    /// There is no default: 1364 in strict mode, else the type's zero.
+    /// No default: 1364 in strict mode, otherwise the zero of its type.
     None,
-    /// This value, of the column's type already.
+    /// A value that already has the column's type.
     Value(Value),
     /// An expression over the row.
     Expr(Expr),
@@ -71,44 +71,44 @@ pub struct AssignmentPlan {
     pub value: Expr,
 }
 
-/// A check constraint.
+/// A check constraint of a table.
 #[derive(Debug, Clone)]
 pub struct CheckPlan {
     pub name: String,
-    /// Over the table's columns in slots from 0.
+    /// Condition over the table's columns, which are in slots from 0.
     pub condition: Expr,
 }
 
-/// UPDATE.
+/// Plan of UPDATE.
 #[derive(Debug)]
 pub struct UpdatePlan {
     pub ignore: bool,
-    /// Selects the rows; LIMIT is in it.
+    /// Selects the rows, including LIMIT.
     pub select: Box<SelectPlan>,
     pub targets: Vec<UpdateTarget>,
     /// Whether a subquery reads a table that the statement changes.
     pub reads_changed: bool,
-    /// Whether the rows have an order, given by an index or not.
+    /// Whether the rows have an order, whether by an index or by a sort.
     pub is_ordered: bool,
 }
 
 /// A table that is updated.
 #[derive(Debug)]
 pub struct UpdateTarget {
-    /// Which of the select's tables.
+    /// Number of the table in the select.
     pub table: usize,
     /// Its first slot.
     pub base: usize,
     pub definition: Arc<TableDefinition>,
     pub assignments: Vec<AssignmentPlan>,
-    /// What follows from a change: columns with ON UPDATE CURRENT_TIMESTAMP that are not assigned, and the expression
-    /// that gives the time; then generated columns.
+    /// Assignments that follow from a change: unassigned columns with ON UPDATE CURRENT_TIMESTAMP, which get the
+    /// current time; then generated columns.
     pub on_update: Vec<AssignmentPlan>,
     pub checks: Vec<CheckPlan>,
 }
 
 impl UpdateTarget {
-    /// Whether a column is assigned.
+    /// Returns whether a column is assigned.
     pub fn assigns(&self, column: usize) -> bool {
         self.assignments
             .iter()
@@ -116,46 +116,46 @@ impl UpdateTarget {
     }
 }
 
-/// DELETE.
+/// Plan of DELETE.
 #[derive(Debug)]
 pub struct DeletePlan {
-    /// Rows that foreign keys keep are passed over.
+    /// Whether rows are skipped that a foreign key keeps from being deleted.
     pub ignore: bool,
     /// Whether it has a WHERE.
     pub has_where: bool,
     /// Selects the rows.
     pub select: Box<SelectPlan>,
-    /// The tables whose rows go: which of the select's tables, and what they are.
+    /// Tables whose rows are deleted: number in the select, and definition.
     pub targets: Vec<(usize, Arc<TableDefinition>)>,
     /// Whether a subquery reads a table that the statement changes.
     pub reads_changed: bool,
     pub returning: Option<Vec<Expr>>,
 }
 
-/// LOAD DATA.
+/// Plan of LOAD DATA.
 #[derive(Debug)]
 pub struct LoadPlan {
-    /// How the rows go in.
+    /// Inserts the rows.
     pub insert: InsertPlan,
-    /// Where a line's fields go, in order.
+    /// Targets of a line's fields, in order.
     pub targets: Vec<LoadTarget>,
     /// `SET`.
     pub assignments: Vec<AssignmentPlan>,
-    /// How the file holds rows.
+    /// Format of the rows in the file.
     pub format: RowFormat,
-    /// How many lines are passed over.
+    /// Number of lines to skip.
     pub ignore_lines: u64,
-    /// The current time.
+    /// Expression for the current time.
     pub now: Expr,
-    /// Whether the separators are such that MariaDB warns of them.
+    /// Whether MariaDB warns about the separators.
     pub odd_separators: bool,
 }
 
-/// Where a field goes.
+/// Target of a field.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LoadTarget {
-    /// To a column of the table.
+    /// A column of the table, by its offset.
     Column(usize),
-    /// To a user variable, in lower case.
+    /// A user variable, by its name in lower case.
     Variable(String),
 }

@@ -1,10 +1,10 @@
-//! Reads an index alone where its entries hold all columns that are wanted.
+//! Reads an index alone if its entries contain all columns that the query needs.
 //!
-//! An entry is there exactly as long as its row is, in every snapshot: it needs no look at the row. What it holds are
-//! its index's columns and those of the row's key, but for text, whose sort keys do not tell it.
+//! An entry exists exactly as long as its row does, in every snapshot, so the row need not be read. An entry contains
+//! the columns of the index and of the row's key, except text: a sort key does not reveal the text.
 //!
-//! A condition on such text need not be checked where the index itself looks for the value, with equalities of all
-//! columns before it:
+//! A condition on such text need not be checked if the index itself looks up the value, with equalities on all columns
+//! before it:
 //!
 //! ```text
 //!   KEY (status, created)       status = 'paid' AND created > '2024-01-01'
@@ -22,7 +22,7 @@ use super::tree::{
 use paceline_catalog::TableDefinition;
 use paceline_expression::{CompareOp, Comparison, Correlation, Expr, ExprKind};
 
-/// Lets the accesses of a plan whose index holds all that is wanted do without rows.
+/// Removes the access to rows from the accesses of a plan whose index contains all needed columns.
 pub(crate) fn read_keys_alone(select: &mut SelectPlan, infos: &[TableInfo<'_>]) {
     let padded = select.tables.iter().any(|table| !table.padding.is_empty());
     if select.read != ReadMode::Snapshot || select.keep_row_handles || padded {
@@ -40,7 +40,7 @@ pub(crate) fn read_keys_alone(select: &mut SelectPlan, infos: &[TableInfo<'_>]) 
     });
 }
 
-/// A scan of all rows of one table in any order reads the shortest index that holds what is wanted.
+/// Lets a scan of all rows of one table, in any order, read the smallest index that contains the needed columns.
 fn prefer_small_index(select: &mut SelectPlan, infos: &[TableInfo<'_>]) {
     let [
         JoinStep {
@@ -84,10 +84,10 @@ fn prefer_small_index(select: &mut SelectPlan, infos: &[TableInfo<'_>]) {
     }
 }
 
-/// The slots that a plan reads besides the conditions of its steps.
+/// Slots that a plan reads outside of the conditions of its steps.
 struct ReadSlots {
     slots: Vec<usize>,
-    /// Whether it cannot be told.
+    /// Whether the slots are unknown, so that all count as read.
     all: bool,
 }
 
@@ -138,8 +138,8 @@ impl ReadSlots {
         }
     }
 
-    /// Adds what a step's conditions read of the tables before it. What they read of its own table is looked at where
-    /// that is read.
+    /// Adds the slots of earlier tables that a step's conditions read. The slots of its own table are examined where
+    /// that table is read.
     fn add_of_others(&mut self, conditions: &[Expr], own: &std::ops::Range<usize>) {
         let mut read = ReadSlots {
             slots: Vec::new(),
@@ -173,7 +173,7 @@ impl ReadSlots {
     fn add(&mut self, expr: &Expr) {
         expr.visit(&mut |node| match &node.kind {
             ExprKind::Column(slot) => self.slots.push(*slot),
-            // It names its columns by itself.
+            // A correlated subquery may read any slot.
             ExprKind::ScalarSubquery(subquery)
             | ExprKind::Exists { subquery, .. }
             | ExprKind::Quantified { subquery, .. } => {
@@ -184,7 +184,7 @@ impl ReadSlots {
     }
 }
 
-/// How the entries of an access's index answer, if they do.
+/// Returns how the entries of an access's index replace the rows, or `None` if they cannot.
 fn covering(
     select: &SelectPlan,
     wanted: &ReadSlots,
@@ -233,7 +233,7 @@ fn covering(
             let is_same = |subject: &Expr, value: &Expr| {
                 own(subject) == Some(*column) && super::same_expr::same_expr(value, &assumed.value)
             };
-            // Each equality of a column stands once.
+            // Only one equality of each column is omitted, the one that the index looks up.
             *by == assumed.by && (is_same(left, right) || is_same(right, left))
         })
     };
@@ -273,7 +273,8 @@ fn covering(
     })
 }
 
-/// The equalities of an index's first columns that its path looks for, as far as whole columns go.
+/// Returns the equalities on the first columns of an index that its path looks up, up to the first column that is not
+/// whole.
 fn equalities(
     definition: &TableDefinition,
     index: usize,
@@ -311,7 +312,7 @@ fn equalities(
     found
 }
 
-/// `column = value`, where a condition asks for that and for nothing else of the column.
+/// Returns the value of `column = value` if the condition requires this and nothing else of the column.
 fn only_equality(condition: &RangeCondition, column: usize) -> Option<(&Comparison, &Expr)> {
     let parts = match condition {
         RangeCondition::And(parts) => &parts[..],
@@ -329,7 +330,7 @@ fn only_equality(condition: &RangeCondition, column: usize) -> Option<(&Comparis
                 _ => return None,
             },
             RangeCondition::Column { .. } => {}
-            // It may say something of the column.
+            // It may restrict the column.
             RangeCondition::And(_) | RangeCondition::Or(_) => return None,
         }
     }

@@ -1,7 +1,8 @@
-//! How many rows come out of a table, and out of a join with it.
+//! Estimates of the number of rows that a table, and a join with it, returns.
 //!
-//! Conditions on one table alone are tried on a [sample](super::statistics) of its rows; where they cannot be, their
-//! form tells. An equality between tables lets one of so many rows pass as the richer side has different values.
+//! Conditions on one table alone are tried on a [sample](super::statistics) of its rows, or estimated by their form if
+//! they cannot be tried. An equality between tables lets one of n rows pass, where n is the larger number of distinct
+//! values of both sides.
 
 use super::conditions::{Condition, SlotMap, TableSet};
 use super::keys::{Choice, TableInfo};
@@ -9,11 +10,11 @@ use super::selectivity::selectivity;
 use super::tree::AccessPath;
 use paceline_expression::{CompareOp, Expr, ExprKind};
 
-/// Fewer rows of a sample than this tell little of how many pass.
+/// Minimum number of sample rows that must pass for the sample to be a good estimate.
 const PASSED_MIN: usize = 4;
 
 impl TableInfo<'_> {
-    /// About how many rows of this table pass the conditions on it alone.
+    /// Returns the approximate number of rows that pass the conditions on this table alone.
     pub fn local_rows(&self, own: TableSet, conditions: &[&Condition]) -> f64 {
         if let Some(known) = self.local_rows.get() {
             return known;
@@ -49,7 +50,7 @@ impl TableInfo<'_> {
                 let most = (PASSED_MIN as f64 / tried.tried as f64).min(1.0);
                 guess().min(most).max(tried.fraction * 0.5)
             }
-            // Some can be tried and some cannot.
+            // The sample may work for some of the conditions and not for others.
             None => local
                 .iter()
                 .map(|condition| match self.try_conditions(definition, &[condition]) {
@@ -61,19 +62,19 @@ impl TableInfo<'_> {
         (rows * fraction).max(0.01)
     }
 
-    /// About how many different values an expression over this table has.
+    /// Returns the approximate number of distinct values of an expression over this table.
     pub fn distinct_values(&self, expr: &Expr) -> f64 {
         let rows = self.statistics.rows.max(1.0);
         match (self.column_of(expr), &self.definition) {
             (Some(column), Some(definition)) => self.statistics.distinct(definition, column),
-            // Derived tables are joined by what they are grouped by, as a rule.
+            // Derived tables are usually joined by the columns by which they are grouped.
             (Some(_), None) => rows,
             (None, _) => (rows / 3.0).max(1.0),
         }
     }
 
-    /// About how many rows this table gives for each row before it, when it is read by a path and every condition is
-    /// checked that can be.
+    /// Returns the approximate number of rows that this table returns for each earlier row, if it is read by this path
+    /// and every possible condition is checked.
     pub fn matches(
         &self,
         number: usize,
@@ -92,13 +93,13 @@ impl TableInfo<'_> {
             AccessPath::Lookup { key, .. } if key.iter().any(|part| slots.tables(&part.value) != 0) => {
                 (choice.rows, self.rest_of_local(own, conditions, choice))
             }
-            // What was kept passes already.
+            // Kept rows have passed already.
             AccessPath::Hash { .. } => (choice.rows, 1.0),
-            // A path that serves all conditions knows better than a sample.
+            // A path that serves all conditions is more accurate than a sample.
             _ if !self.has_rest(own, conditions, choice) => (choice.rows, 1.0),
             _ => (choice.rows.min(self.local_rows(own, conditions)), 1.0),
         };
-        // Of the equalities of one column the strictest counts: the others follow from it.
+        // Only the strictest equality of each column counts, because the others follow from it.
         let mut columns: Vec<(usize, f64)> = Vec::new();
         for condition in conditions {
             if condition.tables == own || condition.tables & !(available | own) != 0 {
@@ -141,7 +142,7 @@ impl TableInfo<'_> {
         (read * joined).max(1e-6)
     }
 
-    /// Whether a condition reads columns that a path uses up.
+    /// Returns whether a condition reads columns whose conditions a path uses up.
     fn reads_used(&self, condition: &Condition, choice: &Choice) -> bool {
         condition.expr.any(&mut |node| {
             self.column_of(node)
@@ -149,14 +150,13 @@ impl TableInfo<'_> {
         })
     }
 
-    /// Whether there are conditions on this table alone that a path does not use up.
+    /// Returns whether there are conditions on this table alone that a path does not use up.
     fn has_rest(&self, own: TableSet, conditions: &[&Condition], choice: &Choice) -> bool {
         let mut own_conditions = conditions.iter().filter(|condition| condition.tables == own);
         own_conditions.any(|condition| !self.reads_used(condition, choice))
     }
 
-    /// Which part of the rows that a lookup gives passes the conditions on this table alone that the lookup does not
-    /// use up.
+    /// Returns the fraction of the rows found by a lookup that passes the remaining conditions on this table alone.
     fn rest_of_local(&self, own: TableSet, conditions: &[&Condition], choice: &Choice) -> f64 {
         let own_conditions = conditions
             .iter()

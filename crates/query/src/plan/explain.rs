@@ -1,7 +1,7 @@
-//! EXPLAIN and the ANALYZE statement in MariaDB's columns.
+//! EXPLAIN and the ANALYZE statement with MariaDB's columns.
 //!
-//! EXPLAIN tells what the plan will do, in MariaDB's words: one line for each table in join order, and before them
-//! those of the queries that are run first. ANALYZE executes the statement and tells beside it what was read.
+//! EXPLAIN describes the plan in MariaDB's terms: one line for each table in join order, preceded by the lines of the
+//! queries that run first. ANALYZE executes the statement and adds measurements.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -23,10 +23,10 @@ use paceline_expression::{Expr, ExprKind, ExprType};
 use paceline_syntax::{Explain, ExplainFlavour, SelectInto, Statement};
 
 impl AnalyzePlan {
-    /// Returns the rows that are sent after the execution. `subqueries` are those of the plan.
+    /// Returns the rows that are sent after the execution. `subqueries` are the plan's subqueries.
     ///
     /// # Errors
-    /// 1235 for statements that EXPLAIN does not know.
+    /// 1235 for statements that EXPLAIN does not support.
     pub(crate) fn rows(
         &self,
         measurements: &Measurements,
@@ -34,7 +34,7 @@ impl AnalyzePlan {
         subqueries: &[Arc<QueryPlan>],
     ) -> Result<Vec<Vec<Value>>> {
         let mut lines = statement_lines(&self.statement, subqueries, Some(measurements))?;
-        // The search of UPDATE and DELETE is the statement itself.
+        // The search of UPDATE and DELETE is shown as the statement itself.
         if let Some(line) = lines.first_mut() {
             line.block.get_or_insert(QueryMeasure::once(time));
         }
@@ -89,7 +89,7 @@ impl Planner<'_> {
     }
 }
 
-/// Returns the lines of a statement, with what was measured when it was executed.
+/// Returns the lines of a statement, with measurements if it was executed.
 fn statement_lines(
     kind: &PlanKind,
     subqueries: &[Arc<QueryPlan>],
@@ -218,7 +218,7 @@ fn rows(estimate: f64) -> u64 {
     estimate.round().max(1.0) as u64
 }
 
-/// The subqueries in a block's expressions, and its derived tables.
+/// Returns the subqueries in a block's expressions, and its derived tables.
 fn inner_queries(select: &SelectPlan, subqueries: &[Arc<QueryPlan>]) -> Vec<(Arc<QueryPlan>, &'static str)> {
     let mut found: Vec<(Arc<QueryPlan>, &'static str)> = Vec::new();
     let mut visit = |expr: &Expr| {
@@ -268,7 +268,7 @@ fn inner_queries_steps<'s>(steps: &'s [JoinStep], visit: &mut dyn FnMut(&'s Expr
     }
 }
 
-/// The lines so far, and what was measured of their plan.
+/// Collects lines, with the measurements of their plan.
 struct LineWriter<'t> {
     lines: Vec<Line>,
     subqueries: &'t [Arc<QueryPlan>],
@@ -321,7 +321,7 @@ impl LineWriter<'_> {
         }
     }
 
-    /// The plan that was executed, where it has an alternative.
+    /// Returns the plan that was executed: this one, or its alternative.
     fn executed<'p>(&self, select: &'p SelectPlan) -> &'p SelectPlan {
         match (&select.otherwise, self.measurements) {
             (Some(otherwise), Some(measured)) if measured.has_read(&otherwise.select) => &otherwise.select,
@@ -394,7 +394,7 @@ impl LineWriter<'_> {
         }
     }
 
-    /// What was measured of a table; of one whose rows are kept, what was read to keep them.
+    /// Returns the measurements of a table. If its rows are kept, they are those of the read that kept them.
     fn measure(&self, access: &TableAccess) -> Option<LineMeasure> {
         let measured = self.measurements?;
         let read = match &access.path {
@@ -581,7 +581,7 @@ fn set_key(line: &mut Line, definition: &TableDefinition, index: usize, parts: u
     line.key_len = Some(key_length(definition, index, parts).to_string());
 }
 
-/// The bytes that MariaDB's key format has for the first parts of an index.
+/// Returns the length of the first parts of an index in bytes in MariaDB's key format.
 fn key_length(definition: &TableDefinition, index: &IndexDefinition, parts: usize) -> usize {
     index
         .parts
@@ -627,7 +627,7 @@ fn key_length(definition: &TableDefinition, index: &IndexDefinition, parts: usiz
         .sum()
 }
 
-/// What a lookup's value is: a column of another table, or a constant.
+/// Returns the description of a lookup's value: a column of another table, or a constant.
 fn reference_name(select: &SelectPlan, expr: &Expr) -> String {
     if let ExprKind::Column(slot) = expr.kind {
         for table in &select.tables {

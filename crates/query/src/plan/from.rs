@@ -1,8 +1,7 @@
 //! FROM: tables, derived tables and joins.
 //!
-//! Joins become a tree of [`FromNode`]s. RIGHT JOIN is LEFT JOIN with its sides swapped; USING and NATURAL become
-//! conditions, and leave one of each pair of columns out of what a bare name or `*` sees. What the order of the joins
-//! is to be is decided later.
+//! Joins become a tree of [`FromNode`]s. RIGHT JOIN is LEFT JOIN with its sides swapped. USING and NATURAL become
+//! conditions, and hide one of each pair of columns from bare names and `*`. The order of the joins is decided later.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -31,36 +30,36 @@ use paceline_syntax::ast::{self, TableName};
 pub(crate) enum FromNode {
     /// A table, by its number in the block.
     Table(usize),
-    /// Rows of both sides that match.
+    /// Inner join: the matching rows of all parts.
     Inner {
-        /// What is joined, in the order written.
+        /// Joined parts, in the order of the text.
         parts: Vec<FromNode>,
-        /// What must hold.
+        /// Join conditions.
         on: Vec<Expr>,
-        /// STRAIGHT_JOIN: the order is to stay.
+        /// STRAIGHT_JOIN: the order must not change.
         straight: bool,
     },
-    /// Rows of the left, with those of the right that match, or NULLs.
+    /// Outer join: all rows of the left side, with the matching rows of the right side or with NULLs.
     Left {
-        /// Every row of which appears.
+        /// Side of which every row appears.
         left: Box<FromNode>,
-        /// What may be missing.
+        /// Side that may be missing.
         right: Box<FromNode>,
-        /// What decides about a match.
+        /// Conditions for a match.
         on: Vec<Expr>,
     },
 }
 
-/// Whether an outer join may put NULLs in the place of a part of FROM.
+/// Whether an outer join may replace a part of FROM with NULLs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Side {
-    /// Its rows are as they are.
+    /// Its rows are never replaced.
     Whole,
-    /// It may be missing.
+    /// Its rows may be replaced.
     Nullable,
 }
 
-/// A part of FROM with the names it gives.
+/// A part of FROM with the names that it defines.
 pub(crate) struct BoundFrom {
     pub node: FromNode,
     pub visible: Vec<VisibleColumn>,
@@ -101,7 +100,7 @@ impl FromNode {
 }
 
 impl Block<'_, '_> {
-    /// Binds FROM; the block's names are known after it.
+    /// Binds FROM. The block's names are known afterwards.
     pub fn bind_from(&mut self, from: &[ast::JoinedTables], usage: TableUsage) -> Result<Option<FromNode>> {
         let mut parts = Vec::with_capacity(from.len());
         let mut visible = Vec::new();
@@ -128,7 +127,7 @@ impl Block<'_, '_> {
         usage: TableUsage,
         side: Side,
     ) -> Result<BoundFrom> {
-        // A RIGHT JOIN may put NULLs in the place of all that stands before it.
+        // A RIGHT JOIN may replace everything before it with NULLs.
         let before = |number: usize| match item.joins[number..]
             .iter()
             .any(|join| join.kind == ast::JoinKind::Right)
@@ -151,7 +150,7 @@ impl Block<'_, '_> {
     fn bind_join(&mut self, left: BoundFrom, right: BoundFrom, join: &ast::Join) -> Result<BoundFrom> {
         use ast::JoinKind;
         let tables = left.tables.start..right.tables.end;
-        // Names come in the order of the sides as the join sees them.
+        // Names are ordered by the sides of the join as executed.
         let (first, second) = if join.kind == JoinKind::Right {
             (right, left)
         } else {
@@ -227,7 +226,7 @@ impl Block<'_, '_> {
         names
     }
 
-    /// Equates the columns of these names; gives the columns that are visible after it: the common ones, the rest of
+    /// Equates the columns with these names. Returns the columns that are then visible: the common ones, the rest of
     /// the first side, the rest of the second.
     fn using(
         &mut self,
@@ -325,7 +324,7 @@ impl Block<'_, '_> {
         }
     }
 
-    /// Adds a named table: a common table expression, a stored table, or one of the server's own.
+    /// Adds a named table: a common table expression, a stored table, or a virtual table.
     fn bind_table(
         &mut self,
         name: &TableName,
@@ -453,7 +452,7 @@ impl Block<'_, '_> {
         names: &[String],
     ) -> Result<usize> {
         let alias: Arc<str> = alias.into();
-        // What MariaDB merges are the columns of the tables within.
+        // The columns of a query that MariaDB merges are the columns of its tables.
         let is_merged = matches!(&source, TableSource::Derived(plan) if plan.is_mergeable());
         let mut made: Vec<TableColumn> = Vec::with_capacity(columns.len());
         for (number, (column, ty)) in columns.iter().zip(types).enumerate() {
@@ -464,7 +463,7 @@ impl Block<'_, '_> {
             if made.iter().any(|other| same_name(other.name(), &result.name)) {
                 return Err(Error::new(ER_DUP_FIELDNAME, &[&result.name]));
             }
-            // What a query calls nothing, as it does `''`, has no name here either.
+            // A column with the empty name, such as that of `SELECT ''`, has no name here either.
             if result.name.is_empty() && !names.is_empty() {
                 return Err(Error::new(ER_WRONG_COLUMN_NAME, &[&result.name]));
             }
@@ -529,7 +528,7 @@ impl Block<'_, '_> {
         Ok(self.tables.len() - 1)
     }
 
-    /// The columns of `*`, or of `table.*`.
+    /// Returns the columns of `*`, or of `table.*`.
     pub fn wildcard(&self, qualifier: Option<&TableName>) -> Result<Vec<VisibleColumn>> {
         let shown = |column: &VisibleColumn| !self.tables[column.table].columns[column.column].invisible;
         let Some(qualifier) = qualifier else {
@@ -563,7 +562,7 @@ fn is_label(data_type: &DataType) -> bool {
     matches!(data_type, DataType::Enum { .. } | DataType::Set { .. })
 }
 
-/// A number for a recursive table.
+/// Returns a new number for a recursive table.
 pub(crate) fn recursive_table_id() -> u64 {
     unique_id()
 }

@@ -1,4 +1,4 @@
-//! The order in which tables are joined, and how each is read.
+//! The order in which tables are joined, and the path to each.
 //!
 //! ```text
 //!   FromNode  ──simplify──▶  outer joins that WHERE makes inner
@@ -7,9 +7,9 @@
 //!                         those that change from one evaluation to the next (RAND()) after all tables
 //! ```
 //!
-//! For a group of up to [`ITEMS_MAX`] items the cheapest order of every subset is computed from those of the subsets
-//! with one item less; a larger one is built up greedily. The inner side of an outer join is a group of its own, which
-//! comes after all tables of the outer side.
+//! For a group of up to [`ITEMS_MAX`] items the cheapest order of every subset is computed from the subsets with one
+//! item less. A larger group is ordered greedily. The inner side of an outer join is a group of its own, after all
+//! tables of the outer side.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -26,12 +26,12 @@ use super::tree::{AccessPath, JoinKind, JoinStep, StepSource, TableAccess, Table
 use crate::error::Result;
 use paceline_expression::Expr;
 
-/// For groups of more items not every subset is looked at.
+/// Maximum number of items in a group of which every subset is considered.
 const ITEMS_MAX: usize = 10;
-/// Handing on a row of a join, checked and put together.
+/// Cost of checking and combining a joined row.
 const COST_JOINED_ROW: f64 = 0.02;
 
-/// Tables and outer joins at one level.
+/// Tables and outer joins of one level.
 struct Group {
     items: Vec<Item>,
     conditions: Vec<Condition>,
@@ -40,21 +40,21 @@ struct Group {
 
 enum Item {
     Table(usize),
-    /// An outer join's inner side, with what must come before it.
+    /// The inner side of an outer join, with the tables that must precede it.
     Outer {
         group: Group,
         after: TableSet,
     },
 }
 
-/// What ordering a group gives.
+/// Result of ordering a group.
 struct GroupOrder {
     steps: Vec<JoinStep>,
     rows: f64,
     cost: f64,
 }
 
-/// The cheapest way to join some of a group's items.
+/// The cheapest way to join some items of a group.
 #[derive(Clone, Copy)]
 struct Subset {
     cost: f64,
@@ -62,17 +62,17 @@ struct Subset {
     last: usize,
 }
 
-/// The ways to read a table after certain others, with what comes out for each row before.
+/// Ways to read a table after certain other tables, with the number of rows that each returns for each earlier row.
 struct TableReads {
     candidates: Candidates,
     direct_matches: f64,
     kept_matches: f64,
 }
 
-/// The readings that were looked at: of a group's table, after those of the tables before that its conditions concern.
+/// Reads that were considered, by group, table, and the earlier tables that concern the table's conditions.
 type Readings = RefCell<HashMap<(usize, usize, TableSet), Rc<TableReads>>>;
 
-/// What ordering works with.
+/// State of the ordering of a block's tables.
 pub(crate) struct Optimizer<'a> {
     tables: &'a [TableInfo<'a>],
     slots: &'a SlotMap,
@@ -80,18 +80,18 @@ pub(crate) struct Optimizer<'a> {
     readings: Readings,
 }
 
-/// The join steps of a block.
+/// Join steps of a block.
 pub(crate) struct JoinPlan {
     pub steps: Vec<JoinStep>,
-    /// Conditions that one evaluation tells of.
+    /// Conditions for which one evaluation is enough.
     pub constant: Vec<Expr>,
-    /// About how many rows come out.
+    /// Approximate number of rows of the join.
     pub rows: f64,
     pub impossible: bool,
 }
 
 impl<'a> Optimizer<'a> {
-    /// One for these tables.
+    /// Creates an optimizer for these tables.
     pub fn new(tables: &'a [TableInfo<'a>], slots: &'a SlotMap, buffering: Buffering) -> Self {
         Optimizer {
             tables,
@@ -150,7 +150,7 @@ impl<'a> Optimizer<'a> {
             straight,
         };
         self.flatten(node, &mut group);
-        // Inner joins' conditions without tables are conditions of the whole.
+        // Conditions of inner joins that read no tables are conditions of the whole block.
         let (without, with): (Vec<_>, Vec<_>) =
             group.conditions.into_iter().partition(Condition::is_constant);
         for condition in without {
@@ -190,7 +190,7 @@ impl<'a> Optimizer<'a> {
         }
     }
 
-    /// Turns outer joins into inner ones where a condition cannot be true on the rows that they add.
+    /// Turns outer joins into inner joins if a condition cannot be true on the rows that they add.
     fn simplify(&self, node: FromNode, conditions: &[&Condition]) -> FromNode {
         match node {
             FromNode::Table(table) => FromNode::Table(table),
@@ -256,8 +256,8 @@ impl<'a> Optimizer<'a> {
         }
     }
 
-    /// Adds what an OR says about single tables. What one around an outer join says about the inner side is said of
-    /// rows without a match as well, and does not follow there.
+    /// Adds the conditions that an OR implies for single tables. Conditions of an enclosing outer join do not imply
+    /// anything for its inner side, because they also apply to rows without a match.
     fn imply_parts(&self, group: &mut Group) {
         let own = group.tables();
         add_parts_of_alternatives(&mut group.conditions, self.slots, own);
@@ -268,7 +268,8 @@ impl<'a> Optimizer<'a> {
         }
     }
 
-    /// Adds the equalities that follow from others; those of an outer join's inner side also from those around it.
+    /// Adds the implied equalities. For the inner side of an outer join, they also follow from the conditions around
+    /// it.
     fn imply_equalities(&self, group: &mut Group, around: &[Condition]) {
         let own = group.tables();
         let mut all: Vec<Condition> = around.to_vec();
@@ -290,15 +291,16 @@ impl<'a> Optimizer<'a> {
                 true => self.search(group, available, prefix_rows),
                 false => self.greedy(group, available, prefix_rows),
             };
-            // What has at most one row, found by its key, comes first: the others may cost as much before it, but never
-            // less.
+            // A table with at most one row, found by its key, comes first. After it the other tables may cost the same,
+            // but never more.
             order.sort_by_key(|&item| !self.has_one_row(group, item, available));
             order
         };
         self.build(group, &order, available, prefix_rows)
     }
 
-    /// Whether an item is a table of which a unique key gives at most one row, by what is known before the group.
+    /// Returns whether an item is a table in which the tables before the group determine at most one row, by a unique
+    /// key.
     fn has_one_row(&self, group: &Group, item: usize, available: TableSet) -> bool {
         let Item::Table(table) = group.items[item] else {
             return false;
@@ -310,7 +312,7 @@ impl<'a> Optimizer<'a> {
         )
     }
 
-    /// The cheapest order of all, by the cheapest of each subset: bit n of a subset is item n.
+    /// Returns the cheapest order, found from the cheapest order of each subset. Bit n of a subset is item n.
     fn search(&self, group: &Group, available: TableSet, prefix_rows: f64) -> Vec<usize> {
         let count = group.items.len();
         let mut subsets: Vec<Option<Subset>> = vec![None; 1 << count];
@@ -357,7 +359,7 @@ impl<'a> Optimizer<'a> {
             let next = (0..group.items.len())
                 .filter(|item| !order.contains(item) && group.items[*item].may_follow(available))
                 .map(|item| (item, self.item_cost(group, item, available, rows)))
-                // Few rows first, then low cost.
+                // Few rows have precedence, then low cost.
                 .min_by(|(_, a), (_, b)| (a.0 + a.1).total_cmp(&(b.0 + b.1)));
             let Some((item, (_, after))) = next else { break };
             order.push(item);
@@ -367,7 +369,7 @@ impl<'a> Optimizer<'a> {
         order
     }
 
-    /// What joining an item costs, and how many rows there are after it.
+    /// Returns the cost of joining an item, and the number of rows after it.
     fn item_cost(&self, group: &Group, item: usize, available: TableSet, rows: f64) -> (f64, f64) {
         match &group.items[item] {
             Item::Table(table) => {
@@ -389,7 +391,7 @@ impl<'a> Optimizer<'a> {
         }
     }
 
-    /// The ways to read a table when those are available.
+    /// Returns the ways to read a table after these tables.
     fn reading(&self, group: &Group, table: usize, available: TableSet) -> Rc<TableReads> {
         let own = 1 << table;
         let relevant: Vec<&Condition> = group
@@ -398,7 +400,7 @@ impl<'a> Optimizer<'a> {
             .filter(|condition| condition.tables & own != 0)
             .collect();
         let concerned = relevant.iter().fold(0, |set, condition| set | condition.tables);
-        // That there is something before it counts as well: only then its rows are worth keeping.
+        // It also matters whether any table comes before: only then its rows are worth keeping.
         let before = available & concerned | if available == 0 { 0 } else { own };
         let key = (std::ptr::from_ref(group).addr(), table, before);
         if let Some(known) = self.readings.borrow().get(&key) {
@@ -436,14 +438,14 @@ impl<'a> Optimizer<'a> {
                 && let AccessPath::Hash { source, .. } = &self.reading(group, *table, known).best(rows).0.path
                 && !source.filter.is_empty()
             {
-                // They are checked when the rows are kept.
+                // These conditions are checked when the rows are kept.
                 filter.retain(|condition| !is_fixed(condition, 1 << table, self.slots));
             }
             let mut filter: Vec<Expr> = filter
                 .into_iter()
                 .map(|condition| condition.expr.clone())
                 .collect();
-            // Cheap conditions first.
+            // Cheap conditions come first.
             filter.sort_by_key(expense);
             match item {
                 Item::Table(table) => {
@@ -481,7 +483,7 @@ impl Group {
         self.items.iter().fold(0, |set, item| set | item.tables())
     }
 
-    /// Describes it for the trace.
+    /// Returns a description for the trace.
     fn level(&self, names: &Names) -> Level {
         let mut level = Level::default();
         for item in &self.items {
@@ -512,7 +514,8 @@ impl Item {
 }
 
 impl TableReads {
-    /// The cheaper way for so many rows before, and how many rows it gives for each of them.
+    /// Returns the cheaper way for this number of earlier rows, and the number of rows that it returns for each of
+    /// them.
     fn best(&self, prefix_rows: f64) -> (&Choice, f64) {
         let best = self.candidates.best(prefix_rows);
         let matches = match std::ptr::eq(best, &self.candidates.direct) {
@@ -538,8 +541,8 @@ fn access(table: usize, choice: &Choice) -> TableAccess {
     }
 }
 
-/// How dear a condition is to check: subqueries last. Functions keep their place: what they refuse or warn of must not
-/// depend on the others.
+/// Returns the rank of a condition by its cost: conditions with subqueries are last. Functions stay in their place,
+/// because their errors and warnings must not depend on the other conditions.
 fn expense(expr: &Expr) -> u8 {
     use paceline_expression::ExprKind;
     let mut expense = 0;
@@ -553,7 +556,7 @@ fn expense(expr: &Expr) -> u8 {
     expense
 }
 
-/// The tables of a block as the optimizer sees them.
+/// Returns the tables of a block as the optimizer sees them.
 pub(crate) fn table_infos<'p>(block: &Block<'p, '_>) -> Result<Vec<TableInfo<'p>>> {
     let context = &block.planner.context;
     let known = block.planner.known_values();
@@ -564,7 +567,7 @@ pub(crate) fn table_infos<'p>(block: &Block<'p, '_>) -> Result<Vec<TableInfo<'p>
         .collect()
 }
 
-/// About how many groups so many rows make.
+/// Returns the approximate number of groups in this number of rows.
 pub(crate) fn estimated_groups(groups: &[Expr], infos: &[TableInfo<'_>], slots: &SlotMap, rows: f64) -> f64 {
     let different = groups.iter().map(|group| match group.kind {
         paceline_expression::ExprKind::Column(slot) => match slots.table_of(slot) {

@@ -1,4 +1,4 @@
-//! Skips through an index where a few entries of each group of equal keys are enough: DISTINCT, and MIN and MAX of each
+//! Skips through an index if a few entries of each group of equal keys are enough: DISTINCT, and MIN and MAX of each
 //! group.
 //!
 //! ```text
@@ -8,9 +8,9 @@
 //!   MAX(b)                   ^         ^         ^
 //! ```
 //!
-//! All conditions must hold for all entries of a group or for none: they are on the shared columns. Where groups are
-//! small, the executor walks from entry to entry ([`crate::execute`]), so that skipping costs little where it gains
-//! nothing.
+//! Every condition must hold for all entries of a group or for none, so it may only read the shared columns. If groups
+//! are small, the executor steps from entry to entry ([`crate::execute`]), and skipping then costs little where it does
+//! not pay off.
 
 use paceline_storage::RowPlacement;
 use paceline_types::key_reader::determines_value;
@@ -23,19 +23,19 @@ use super::tree::{
 use paceline_catalog::TableDefinition;
 use paceline_expression::{AggregateFunction, Comparison, Distinctness, Expr, ExprKind};
 
-/// What a plan needs of each group.
+/// The part of each group that a plan needs.
 struct GroupNeed {
-    /// Columns whose values tell groups apart.
+    /// Columns whose values distinguish groups.
     shared: Vec<usize>,
-    /// The column of MIN and MAX.
+    /// Column of MIN and MAX.
     extreme: Option<usize>,
     ends: GroupEnds,
 }
 
-/// Seeking a group and the one behind it.
+/// Cost of seeking a group and the next one.
 const COST_GROUP: f64 = 2.0 * COST_SEEK;
 
-/// Lets a plan of one table skip through an index, where that serves it and costs less.
+/// Lets a plan of one table skip through an index if an index serves and it is cheaper.
 pub(crate) fn skip_through_groups(select: &mut SelectPlan, infos: &[TableInfo<'_>]) {
     let [
         JoinStep {
@@ -101,7 +101,7 @@ pub(crate) fn skip_through_groups(select: &mut SelectPlan, infos: &[TableInfo<'_
                 | AccessPath::Range { index, .. } => info.cost_of_row(index),
                 AccessPath::Union { .. } | AccessPath::Hash { .. } => return,
             };
-    // One group has nothing to skip to.
+    // A single group leaves nothing to skip.
     if cost >= now {
         return;
     }
@@ -120,7 +120,7 @@ pub(crate) fn skip_through_groups(select: &mut SelectPlan, infos: &[TableInfo<'_
     }
 }
 
-/// What a plan needs, if a part of each group's entries is enough for it.
+/// Returns the needed part of each group, or `None` if the plan needs all entries.
 fn need(select: &SelectPlan, info: &TableInfo<'_>) -> Option<GroupNeed> {
     if select.windows.is_some() {
         return None;
@@ -163,7 +163,7 @@ fn need(select: &SelectPlan, info: &TableInfo<'_>) -> Option<GroupNeed> {
                     _ => greatest = true,
                 }
             }
-            // Each value counts once.
+            // Each distinct value counts once.
             (AggregateFunction::Count | AggregateFunction::Sum | AggregateFunction::Avg, arguments)
                 if aggregate.distinct == Distinctness::Distinct && !aggregation.explicit =>
             {
@@ -190,7 +190,7 @@ fn need(select: &SelectPlan, info: &TableInfo<'_>) -> Option<GroupNeed> {
     })
 }
 
-/// Whether a slot is one of the table's columns beside these.
+/// Returns whether a slot is one of the table's columns, but not one of these.
 fn is_other(slot: usize, info: &TableInfo<'_>, shared: &[usize]) -> bool {
     let column = slot.wrapping_sub(info.base);
     let columns = info
@@ -200,7 +200,7 @@ fn is_other(slot: usize, info: &TableInfo<'_>, shared: &[usize]) -> bool {
     column < columns && !shared.contains(&column)
 }
 
-/// Adds the columns that an expression reads; `None` if equal keys do not make its values equal.
+/// Adds the columns that an expression reads. Returns `None` if equal keys do not imply equal values of the expression.
 fn add_columns(expr: &Expr, info: &TableInfo<'_>, columns: &mut Vec<usize>) -> Option<()> {
     if let Some(column) = info.column_of(expr) {
         columns.push(column);
@@ -220,7 +220,7 @@ fn add_columns(expr: &Expr, info: &TableInfo<'_>, columns: &mut Vec<usize>) -> O
     told.then_some(())
 }
 
-/// The columns by which an index's entries are in order, as far as they are whole.
+/// Returns the columns by which an index's entries are ordered, up to the first prefix.
 fn key_columns(definition: &TableDefinition, index: usize) -> Vec<usize> {
     let indexes = definition.indexes();
     let row_key = match definition.schema().clustered() {
@@ -236,7 +236,7 @@ fn key_columns(definition: &TableDefinition, index: usize) -> Vec<usize> {
         .collect()
 }
 
-/// How an index is to be skipped through, if it serves.
+/// Returns how to skip through an index, or `None` if it does not serve.
 fn serves(definition: &TableDefinition, index: usize, need: &GroupNeed) -> Option<LooseScan> {
     let columns = key_columns(definition, index);
     let parts = columns
@@ -247,7 +247,7 @@ fn serves(definition: &TableDefinition, index: usize, need: &GroupNeed) -> Optio
         return None;
     }
     if let Some(extreme) = need.extreme {
-        // Text that is equal need not be the same.
+        // Equal text need not be identical.
         if columns.get(parts) != Some(&extreme) || !determines_value(&definition.columns()[extreme].data_type)
         {
             return None;
@@ -259,7 +259,7 @@ fn serves(definition: &TableDefinition, index: usize, need: &GroupNeed) -> Optio
     })
 }
 
-/// Whether a condition holds for all entries with the same values of these columns, or for none.
+/// Returns whether a condition holds for all entries with the same values of these columns, or for none.
 fn is_shared(condition: &Expr, info: &TableInfo<'_>, definition: &TableDefinition, shared: &[usize]) -> bool {
     let column = |expr: &Expr| info.column_of(expr).filter(|column| shared.contains(column));
     let data_type = |column: usize| &definition.columns()[column].data_type;
@@ -307,7 +307,7 @@ fn is_shared(condition: &Expr, info: &TableInfo<'_>, definition: &TableDefinitio
     }
 }
 
-/// Whether a condition reads only shared columns whose keys tell their values.
+/// Returns whether a condition reads only shared columns whose keys determine their values.
 fn is_told(condition: &Expr, info: &TableInfo<'_>, definition: &TableDefinition, shared: &[usize]) -> bool {
     let mut told = condition.is_stable();
     condition.visit(&mut |node| match &node.kind {

@@ -1,4 +1,4 @@
-//! How a result set describes its columns: the contents of a column definition packet.
+//! Description of a result set's column: the contents of a column definition packet.
 
 use std::sync::Arc;
 
@@ -7,61 +7,61 @@ use paceline_types::{BlobSize, Collation, DataType};
 
 use paceline_expression::{ExprType, NOT_FIXED_DECIMALS};
 
-/// The column of a stored table that a result column shows.
+/// Column of a stored table that a result column shows.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ColumnOrigin {
-    /// The table's database.
+    /// Database of the table.
     pub database: Arc<str>,
-    /// The table.
+    /// Name of the table.
     pub table: Arc<str>,
-    /// The column.
+    /// Name of the column.
     pub column: Arc<str>,
-    /// What lies between.
+    /// What separates the result column from it.
     pub through: Through,
 }
 
-/// What lies between a result column and the stored one: decides what CREATE TABLE … SELECT keeps of it.
+/// Separation of a result column from the stored one. CREATE TABLE … SELECT keeps attributes accordingly.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Through {
     /// Nothing.
     Nothing,
-    /// A view or derived table that is merged: its default is not kept.
+    /// A merged view or derived table. The default is not kept.
     Merged,
-    /// One whose rows are made first.
+    /// A view or derived table whose rows are materialized.
     Materialized,
 }
 
 /// A column of a result.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ResultColumn {
-    /// The database; empty for what comes from no table.
+    /// Database; empty for a column of no table.
     pub database: Arc<str>,
-    /// The table's alias.
+    /// Alias of the table.
     pub table: Arc<str>,
-    /// The table's own name.
+    /// Original name of the table.
     pub org_table: Arc<str>,
-    /// The column's alias.
+    /// Alias of the column.
     pub name: Arc<str>,
-    /// The column's own name.
+    /// Original name of the column.
     pub org_name: Arc<str>,
-    /// The type by which its values are to be encoded.
+    /// Type that determines the encoding of values.
     pub data_type: DataType,
-    /// The type number.
+    /// Type number in the protocol.
     pub field_type: FieldType,
-    /// The collation; `Binary` (63) for numbers and dates.
+    /// Collation; `Binary` (63) for numbers and dates.
     pub collation: Collation,
     /// Bits of [`column_flags`].
     pub flags: u16,
-    /// Digits after the point; 31 or 39 where not fixed, 0 for integers.
+    /// Digits after the decimal point; 31 or 39 if not fixed, 0 for integers.
     pub decimals: u8,
-    /// The stored column that it is, if it is one.
+    /// Stored column that it shows, if there is one.
     pub origin: Option<ColumnOrigin>,
-    /// The format that the text has (`json`), for clients that ask for extended metadata; empty if none.
+    /// Format of the text (`json`), for clients that request extended metadata; empty if there is none.
     pub format: &'static str,
 }
 
 impl ResultColumn {
-    /// Returns the column of a variable of a program, which is described like a column of a table.
+    /// Returns the column of a variable of a stored program, which has the attributes of a table's column.
     pub fn of_variable(name: impl Into<Arc<str>>, ty: &ExprType) -> Self {
         let column = Self::of_expression(name, ty);
         ResultColumn {
@@ -76,7 +76,7 @@ impl ResultColumn {
     /// Returns the column of an expression.
     pub fn of_expression(name: impl Into<Arc<str>>, ty: &ExprType) -> Self {
         let empty: Arc<str> = Arc::from("");
-        // What is told of a column alone: what kind of text it is.
+        // These flags describe columns of tables only: they say which kind of text it is.
         let of_columns = column_flags::NUM | column_flags::BLOB | column_flags::ENUM | column_flags::SET;
         let mut flags = ty.data_type.column_flags() & !of_columns;
         if !ty.data_type.is_text() {
@@ -121,7 +121,7 @@ impl ResultColumn {
         }
     }
 
-    /// It is seen through a view or a derived table.
+    /// Records that the column is seen through a view or a derived table.
     pub fn seen_through(&mut self, through: Through) {
         if let Some(origin) = &mut self.origin
             && origin.through != Through::Merged
@@ -130,8 +130,8 @@ impl ResultColumn {
         }
     }
 
-    /// It is a column of a table, also of one made for the statement: every BLOB and TEXT is told as BLOB, and text has
-    /// no decimals. What keys and defaults a table's own column has is forgotten.
+    /// Turns it into a column of a table, possibly of a temporary one: every BLOB and TEXT has the type BLOB, text has
+    /// no decimals, and flags about keys are removed.
     pub fn become_field(&mut self) {
         if self.field_type != FieldType::Null {
             self.field_type = match self.data_type.field_type() {
@@ -148,13 +148,13 @@ impl ResultColumn {
         }
     }
 
-    /// The longest value in bytes, when text is sent with at most so many bytes a character.
+    /// Returns the maximum length of a value in bytes, for text with this maximum number of bytes per character.
     pub fn length(&self, bytes_per_character: u32) -> u32 {
         if self.field_type == FieldType::Null {
             0
         } else {
             match &self.data_type {
-                // Of TEXT the protocol takes the bytes for characters.
+                // For TEXT, the protocol treats the size in bytes as a number of characters.
                 DataType::Text { size, .. } => saturated(size.max_bytes(), bytes_per_character),
                 DataType::Json => saturated(BlobSize::Long.max_bytes(), bytes_per_character),
                 other => other.display_length(bytes_per_character),
@@ -162,7 +162,7 @@ impl ResultColumn {
         }
     }
 
-    /// Whether it is never NULL.
+    /// Returns whether the column is never NULL.
     pub fn is_not_null(&self) -> bool {
         self.flags & column_flags::NOT_NULL != 0
     }
@@ -172,7 +172,7 @@ fn saturated(characters: u64, bytes_per_character: u32) -> u32 {
     u32::try_from(characters * u64::from(bytes_per_character)).unwrap_or(u32::MAX)
 }
 
-/// The flags that MariaDB gives a table's column.
+/// Returns MariaDB's flags of a table's column.
 pub(crate) fn flags_of_column(definition: &paceline_catalog::TableDefinition, number: usize) -> u16 {
     use paceline_catalog::{ColumnDefault, IndexKind};
     let column = &definition.columns()[number];

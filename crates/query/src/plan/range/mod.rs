@@ -1,11 +1,11 @@
-//! From conditions to ranges of an index.
+//! Conversion of conditions to ranges of an index.
 //!
-//! While planning, the conditions on a table become a [`RangeCondition`]: what they say about single columns, joined by
-//! AND and OR. When the statement runs, its values are known and [`index_ranges`] computes the ranges of one index's
-//! keys that hold all rows that the conditions may let pass. The conditions are checked again on each row, so a range
-//! may be too wide, never too narrow.
+//! During planning the conditions on a table become a [`RangeCondition`]: restrictions of single columns, joined by AND
+//! and OR. At execution the values are known, and [`index_ranges`] computes the ranges of one index's keys that contain
+//! all rows that the conditions may let pass. The conditions are checked again on each row, so a range may be too wide,
+//! but never too narrow.
 //!
-//! All of it happens in the space of encoded keys, where every set of values is a list of half-open byte ranges:
+//! The computation works on encoded keys, where every set of values is a list of half-open byte ranges:
 //!
 //! ```text
 //!   a = 10            [k(10), end of k(10))             NULL is the lowest key of a nullable column, so
@@ -26,41 +26,41 @@ pub(crate) use ranges::{RangeContext, index_ranges};
 use super::known_values::KnownValues;
 use paceline_expression::{Class, CompareOp, Comparison, Expr, ExprKind, Truth};
 
-/// What is known of a table's columns.
+/// Restriction of a table's columns.
 #[derive(Debug, Clone)]
 pub enum RangeCondition {
     /// All of these.
     And(Vec<RangeCondition>),
     /// At least one of these.
     Or(Vec<RangeCondition>),
-    /// Something about one column.
+    /// A restriction of one column.
     Column {
-        /// Its offset in the table.
+        /// Offset of the column in the table.
         column: usize,
-        /// What.
+        /// Restriction of its value.
         test: ColumnTest,
     },
 }
 
-/// What is known of a column.
+/// Restriction of a column.
 #[derive(Debug, Clone)]
 pub enum ColumnTest {
     /// `column op value`.
     Compare {
         /// The operator.
         op: CompareOp,
-        /// By which rule.
+        /// Comparison rule.
         by: Comparison,
-        /// The value: constant during the execution.
+        /// Value, which is constant during the execution.
         value: Expr,
     },
     /// `column IN (…)`.
     In(Vec<(Comparison, Expr)>),
     /// `column BETWEEN low AND high`.
     Between {
-        /// By which rule.
+        /// Comparison rule.
         by: Comparison,
-        /// Low and high.
+        /// Low and high bound.
         bounds: Box<[Expr; 2]>,
     },
     /// `column IS NULL`.
@@ -77,8 +77,8 @@ pub enum ColumnTest {
 }
 
 impl RangeCondition {
-    /// What a condition says about the columns of the table whose slots begin at `base`. `constant` tells which
-    /// expressions have a value before the table is read.
+    /// Returns the restrictions of a condition on the columns of the table whose slots begin at `base`. `constant`
+    /// returns whether an expression has a value before the table is read.
     pub(crate) fn of(
         expr: &Expr,
         base: usize,
@@ -207,7 +207,7 @@ impl RangeCondition {
         }
     }
 
-    /// `(a, b) < (1, 2)`: `a < 1 OR a = 1 AND b < 2`, as far as `test` knows what that says of single columns.
+    /// Converts `(a, b) < (1, 2)` to `a < 1 OR a = 1 AND b < 2`, as far as `test` can restrict the single columns.
     fn of_row_order(
         op: CompareOp,
         length: usize,
@@ -263,7 +263,7 @@ impl RangeCondition {
         Some(RangeCondition::Column { column, test })
     }
 
-    /// `(a, b) IN ((1, 2), (3, 4))`.
+    /// Converts `(a, b) IN ((1, 2), (3, 4))`.
     fn of_row_list(
         needles: &[Expr],
         by: &[Comparison],
@@ -295,14 +295,14 @@ impl RangeCondition {
         Some(RangeCondition::Or(rows))
     }
 
-    /// Whether all its values are known. Notes that a plan rests on those that are no literals.
+    /// Returns whether all its values are known. Records that a plan relies on those that are not literals.
     pub fn is_known(&self, known: KnownValues<'_>) -> bool {
         let mut all = true;
         self.for_each_value(&mut |value| all &= known.rest_on(value));
         all
     }
 
-    /// Calls `visit` for each value that a column is tested against.
+    /// Calls `visit` for each value with which a column is compared.
     pub fn for_each_value<'c>(&'c self, visit: &mut dyn FnMut(&'c Expr)) {
         match self {
             RangeCondition::And(parts) | RangeCondition::Or(parts) => {
@@ -318,7 +318,7 @@ impl RangeCondition {
         }
     }
 
-    /// Whether it restricts that column.
+    /// Returns whether it restricts a column.
     pub fn restricts(&self, column: usize) -> bool {
         match self {
             RangeCondition::And(parts) => parts.iter().any(|part| part.restricts(column)),
@@ -330,7 +330,7 @@ impl RangeCondition {
     }
 }
 
-/// What an index is wanted for.
+/// Purpose of an index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Use {
     /// Finding equal values.
@@ -339,7 +339,7 @@ pub enum Use {
     Order,
 }
 
-/// Whether an index on a column of this type finds what `column op value` means when both are compared by that rule.
+/// Returns whether an index on a column of this type finds the rows with `column op value` under this comparison rule.
 pub fn index_serves(column: &DataType, by: &Comparison, value: &Expr, purpose: Use) -> bool {
     let number = matches!(
         column,
@@ -355,7 +355,7 @@ pub fn index_serves(column: &DataType, by: &Comparison, value: &Expr, purpose: U
             DataType::Integer(_) | DataType::Year | DataType::Bit { .. }
         ),
         Comparison::Decimal => number && !matches!(column, DataType::Float(_) | DataType::Double(_)),
-        // A text of another row has to be read as a number first: only a constant's value can be.
+        // A text of another row must be converted to a number first. Only a constant can be.
         Comparison::Double | Comparison::FixedDouble(_) => {
             number
                 && (value.ty.class() != Class::String
@@ -375,7 +375,7 @@ pub fn index_serves(column: &DataType, by: &Comparison, value: &Expr, purpose: U
             )
         }
         Comparison::Time => matches!(column, DataType::Time { .. }),
-        // Only the value tells: it is asked when the statement runs.
+        // The value decides at execution.
         Comparison::Dynamic(_) => !matches!(column, DataType::Set { .. }),
         Comparison::Row(_) => false,
     }
