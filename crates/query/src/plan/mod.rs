@@ -6,8 +6,8 @@
 //!               session        outer joins turned inner)
 //! ```
 //!
-//! * [`statement`] is the entry point. [`planner`] is the state that all blocks of a statement share; [`statement_plan`]
-//!   is the result.
+//! * [`statement`] is the entry point. [`planner`] is the state that all blocks of a statement share;
+//!   [`statement_plan`] is the result.
 //! * [`tree`] is the plan of a query, and the row layout that binding and execution share; [`change_plan`] has the
 //!   plans of statements that change rows.
 //! * [`block`] is one query block during binding, [`table_ref`] and [`bound_window`] are its tables and window

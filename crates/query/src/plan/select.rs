@@ -1,4 +1,4 @@
-//! One SELECT: its clauses bound in the order in which names become known, then its tables put in order.
+//! One SELECT: binds its clauses in the order in which names become known, then orders its tables.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -30,7 +30,7 @@ use paceline_expression::session::SqlMode;
 use paceline_expression::{Clause, Expr, ExprKind, ExprType};
 use paceline_syntax::ast;
 
-/// What surrounds a SELECT: the clauses that belong to the query around it.
+/// Clauses of the query around a SELECT that apply to it.
 pub(crate) struct Surroundings<'a> {
     pub order_by: &'a [ast::OrderItem],
     pub limit: Option<&'a ast::Limit>,
@@ -38,7 +38,7 @@ pub(crate) struct Surroundings<'a> {
 }
 
 impl Planner<'_> {
-    /// How a query reads rows, by its FOR UPDATE or LOCK IN SHARE MODE.
+    /// Returns how a query with this FOR UPDATE or LOCK IN SHARE MODE reads rows.
     pub fn read_mode(&self, lock: Option<ast::RowLocking>) -> ReadMode {
         let Some(lock) = lock else {
             return self.reads.get();
@@ -153,7 +153,7 @@ impl Planner<'_> {
     }
 }
 
-/// The bound clauses of a SELECT.
+/// Bound clauses of a SELECT.
 pub(crate) struct BoundSelect {
     pub number: u32,
     pub outputs: Vec<Output>,
@@ -189,7 +189,7 @@ impl Block<'_, '_> {
         Ok(outputs)
     }
 
-    /// Binds items of RETURNING.
+    /// Binds the items of RETURNING.
     pub fn bind_returning(&mut self, items: &[ast::SelectItem]) -> Result<Vec<Output>> {
         self.outputs_of = "RETURNING";
         self.bind_outputs(items)
@@ -259,7 +259,8 @@ impl Block<'_, '_> {
             _ => None,
         };
         let result = match own {
-            // What a merged view or derived table calls its column is its name, however it is written here.
+            // The name of a merged view's or derived table's column is the name that it has there, however it is
+            // written here.
             Some((table, column)) if is_of_column && self.tables[table].is_merged() => {
                 self.column_result(table, column)
             }
@@ -302,8 +303,8 @@ impl Block<'_, '_> {
         Ok(bound)
     }
 
-    /// The select item that a bare name of GROUP BY means because several tables have a column of that name. Where a
-    /// table's column hides an item, 1052 warns of it.
+    /// Returns the select item for a bare name of GROUP BY that several tables have as a column. If a table's column
+    /// hides an item, warning 1052 is added.
     fn selected_column(&self, expr: &ast::Expr, outputs: &[Output]) -> Result<Option<Expr>> {
         let ast::Expr::Column(name) = expr else {
             return Ok(None);
@@ -336,7 +337,7 @@ impl Block<'_, '_> {
         }
     }
 
-    /// Binds the keys of ORDER BY; constants are left out.
+    /// Binds the keys of ORDER BY, and omits constants.
     pub fn bind_order_by(&mut self, exprs: &[ast::OrderItem], outputs: &[Output]) -> Result<Vec<SortItem>> {
         let mut items = Vec::with_capacity(exprs.len());
         for item in exprs {
@@ -394,8 +395,8 @@ impl Block<'_, '_> {
         })
     }
 
-    /// Lets what is evaluated after grouping read the group keys from slots of their own, which WITH ROLLUP can set to
-    /// NULL.
+    /// Makes expressions that are evaluated after grouping read the group keys from separate slots, which WITH ROLLUP
+    /// can set to NULL.
     fn replace_groups(
         &mut self,
         groups: &[Expr],
@@ -431,7 +432,7 @@ impl Block<'_, '_> {
         slots
     }
 
-    /// ONLY_FULL_GROUP_BY.
+    /// Checks the rule of ONLY_FULL_GROUP_BY.
     fn check_full_group_by<'e>(
         &self,
         exprs: impl Iterator<Item = &'e Expr>,
@@ -473,7 +474,7 @@ impl Block<'_, '_> {
         result
     }
 
-    /// Begins to trace the passes over a bound block.
+    /// Begins the trace of the passes over a bound block.
     fn begin_trace(&mut self, number: u32, from: Option<&FromNode>, conditions: &[Expr]) {
         let trace = self.planner.trace.block(number, || self.names());
         trace.pass("binding", |names| {
@@ -495,7 +496,7 @@ impl Block<'_, '_> {
         lines
     }
 
-    /// Orders the tables and puts the plan together.
+    /// Orders the tables and builds the plan.
     pub fn finish(mut self, from: Option<FromNode>, bound: BoundSelect) -> Result<QueryPlan> {
         let mut from = from;
         let mut conditions = bound.conditions;
@@ -519,7 +520,7 @@ impl Block<'_, '_> {
         });
         let mut infos = table_infos(&self)?;
         if bound.read != ReadMode::Snapshot {
-            // Rows are what is locked.
+            // Locks are taken on rows, so the rows must be read.
             infos.iter_mut().for_each(|info| info.covering.clear());
         }
         let slots = SlotMap::new(
@@ -637,7 +638,7 @@ impl Block<'_, '_> {
     }
 }
 
-/// The block's tables as the executor needs them.
+/// Returns the block's tables in the form that the executor needs.
 pub(crate) fn instances(block: &Block<'_, '_>, infos: &[super::keys::TableInfo<'_>]) -> Vec<TableInstance> {
     block
         .tables
@@ -662,7 +663,7 @@ pub(crate) fn instances(block: &Block<'_, '_>, infos: &[super::keys::TableInfo<'
         .collect()
 }
 
-/// The CHAR columns that are read with their trailing blanks, and their lengths.
+/// Returns the CHAR columns that are read with their trailing blanks, and their lengths.
 fn padding(block: &Block<'_, '_>, table: &TableRef) -> Vec<(usize, usize)> {
     let mode = block.planner.session().settings.sql_mode;
     if !mode.contains(SqlMode::PAD_CHAR_TO_FULL_LENGTH) || !matches!(table.source, TableSource::Base(_)) {
@@ -677,11 +678,11 @@ fn padding(block: &Block<'_, '_>, table: &TableRef) -> Vec<(usize, usize)> {
         .collect()
 }
 
-/// The place that an integer in ORDER BY or GROUP BY names: in parentheses or with a sign as well, of which no negative
-/// one names any. TRUE is 1.
+/// Returns the place that an integer in ORDER BY or GROUP BY names. It may be in parentheses or have a sign; a negative
+/// integer names no column. TRUE is 1.
 pub(crate) fn position(expr: &ast::Expr) -> Option<i64> {
     match expr {
-        // What is past BIGINT is the number of the same bits.
+        // A number beyond BIGINT is the BIGINT with the same bits.
         ast::Expr::Literal(ast::Literal::Number(digits)) => {
             digits.parse::<u64>().ok().map(|number| number as i64)
         }
@@ -696,7 +697,7 @@ pub(crate) fn position(expr: &ast::Expr) -> Option<i64> {
     }
 }
 
-/// The column that a place of ORDER BY or GROUP BY names.
+/// Returns the column that a place in ORDER BY or GROUP BY names.
 pub(crate) fn column_at(place: i64) -> Option<usize> {
     place.checked_sub(1).and_then(|place| usize::try_from(place).ok())
 }

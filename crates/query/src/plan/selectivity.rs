@@ -1,11 +1,12 @@
-//! How many rows a condition lets pass, and how many a query returns, where nothing is known but their form.
+//! Estimates without statistics: the fraction of rows that a condition lets pass, and the number of rows that a query
+//! returns, by their form.
 
 use paceline_types::Value;
 
 use super::tree::{QueryBody, QueryPlan, SelectPlan};
 use paceline_expression::{CompareOp, Expr, ExprKind, Truth};
 
-/// About which part of the rows a condition lets pass, when no index tells.
+/// Returns the approximate fraction of rows that a condition lets pass, if no index can tell.
 pub(crate) fn selectivity(expr: &Expr) -> f64 {
     match &expr.kind {
         ExprKind::Compare {
@@ -33,7 +34,7 @@ pub(crate) fn selectivity(expr: &Expr) -> f64 {
     }
 }
 
-/// About how many rows a query gives.
+/// Returns the approximate number of rows that a query returns.
 pub(crate) fn estimated_rows(plan: &QueryPlan) -> f64 {
     match &plan.body {
         QueryBody::Select(select) => select_rows(select),

@@ -1,8 +1,8 @@
-//! Columns of the tables that an INSERT … SELECT reads, in its ON DUPLICATE KEY UPDATE.
+//! Columns of the tables of an INSERT … SELECT that its ON DUPLICATE KEY UPDATE reads.
 //!
-//! They need not be in the select list. They are put behind it, and come with each row into slots behind those of the
-//! table's own row. As in MariaDB, a SELECT that groups, or is one of several, has no such columns; nor has one with
-//! DISTINCT here, whose rows would be told apart by them.
+//! These columns need not be in the select list. They are appended to it, and stored with each row in slots after those
+//! of the table's own row. As in MariaDB, they do not exist for a SELECT that groups or is a part of a set operation.
+//! Here they do not exist with DISTINCT either, because they would make rows distinct.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -20,15 +20,15 @@ use paceline_syntax::{AssignedValue, Insert, QueryStatement};
 
 const CLAUSE: &str = "UPDATE";
 
-/// The columns that are read so, by table.
+/// Columns to read, by table.
 #[derive(Default)]
 pub(super) struct SourceColumns {
     tables: Vec<SourceTable>,
 }
 
-/// A table of the source.
+/// A table of the source query.
 struct SourceTable {
-    /// Its number there.
+    /// Number of the table in the query.
     number: usize,
     alias: Arc<str>,
     database: Arc<str>,
@@ -36,17 +36,17 @@ struct SourceTable {
 }
 
 struct SourceColumn {
-    /// Its number in the table.
+    /// Number of the column in the table.
     number: usize,
     result: ResultColumn,
-    /// As it is written.
+    /// Name as it is written.
     name: ColumnName,
-    /// Whether it is named without its table.
+    /// Whether the name is written without its table.
     bare: bool,
 }
 
 impl SourceColumns {
-    /// Looks which columns ON DUPLICATE KEY UPDATE names that are not the target's.
+    /// Finds the columns in ON DUPLICATE KEY UPDATE that are not the target's.
     pub fn of(target: &Block<'_, '_>, insert: &Insert, source: &QueryStatement) -> Result<Self> {
         let mut found = SourceColumns::default();
         let ast::QueryBody::Select(select) = &source.query.body else {
@@ -113,12 +113,12 @@ impl SourceColumns {
         }
     }
 
-    /// How many there are.
+    /// Returns the number of columns.
     pub fn len(&self) -> usize {
         self.tables.iter().map(|table| table.columns.len()).sum()
     }
 
-    /// Gives the target's block names for them, in slots of their own; `plan` is the source's.
+    /// Defines these columns in the target's block, in slots of their own. `plan` is the source's plan.
     pub fn bind(self, target: &mut Block<'_, '_>, plan: &Arc<QueryPlan>) -> Result<Range<usize>> {
         let mut types = plan.types[plan.types.len() - self.len()..].iter();
         let start = target.slot_count;
@@ -145,7 +145,7 @@ impl SourceColumns {
 }
 
 impl Planner<'_> {
-    /// Plans the query that an INSERT takes its rows from, with these columns behind its own.
+    /// Plans the query from which an INSERT takes its rows, with these columns after its own.
     pub(super) fn plan_source(&self, source: &QueryStatement, read: &SourceColumns) -> Result<QueryPlan> {
         if read.len() == 0 {
             return self.plan_top_query(&source.query);

@@ -1,4 +1,4 @@
-//! Plan of a statement, ready to run, and the tables that it uses.
+//! Executable plan of a statement, and the tables that it uses.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use paceline_catalog::{Catalog, TableDefinition, ViewDefinition};
 use paceline_expression::Expr;
 use paceline_syntax::ExplainFlavour;
 
-/// A statement ready to run, as often as one likes.
+/// Plan of a statement. It may be executed any number of times.
 #[derive(Debug)]
 pub struct Plan {
     pub(crate) kind: PlanKind,
@@ -26,22 +26,22 @@ pub struct Plan {
     pub(super) expected_rows: f64,
     pub(super) joined_rows: f64,
     pub(super) window_blocks: u64,
-    /// What there is to say of the statement each time that it is executed.
+    /// Warnings about the statement, which are added at each execution.
     pub(super) warnings: Vec<(ErrorCode, String)>,
 }
 
-/// Which values a plan was made for.
+/// Values for which a plan was made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PlannedValues {
-    /// All: values would not have changed it.
+    /// Any values: none would have changed it.
     Any,
-    /// Those given, as one of all may be better for others.
+    /// The given ones. Another plan may be better for other values.
     Given,
-    /// None: parameters were not known. One made for the actual ones may be better.
+    /// None: parameters were not known. A plan for the actual values may be better.
     Unknown,
 }
 
-/// What a plan does.
+/// Action of a plan.
 #[derive(Debug)]
 pub(crate) enum PlanKind {
     /// SELECT.
@@ -56,43 +56,43 @@ pub(crate) enum PlanKind {
     Load(Box<LoadPlan>),
     /// DO.
     Do(Vec<Expr>),
-    /// EXPLAIN: rows that are known already.
+    /// EXPLAIN: rows that are already known.
     Explain(Vec<Vec<paceline_types::Value>>),
     /// ANALYZE of a statement, which is executed.
     Analyze(Box<AnalyzePlan>),
 }
 
-/// ANALYZE: the statement within, and how its plan and measurements are shown.
+/// Plan of ANALYZE: the inner statement, and the format of its output.
 #[derive(Debug)]
 pub(crate) struct AnalyzePlan {
     pub statement: PlanKind,
     pub flavour: ExplainFlavour,
 }
 
-/// SELECT with what surrounds it.
+/// Plan of SELECT with the clauses around the query.
 #[derive(Debug)]
 pub(crate) struct QueryStatementPlan {
     pub query: Arc<tree::QueryPlan>,
     /// `INTO @a, @b`.
     pub into: Option<Vec<String>>,
-    /// Where it is a read of one row by the key that rows live under.
+    /// Set if it reads one row by the clustered key.
     pub point: Option<PointRead>,
 }
 
-/// A read of one row by the whole clustered key, of which plain columns are shown.
+/// A read of plain columns of one row by its whole clustered key.
 #[derive(Debug)]
 pub(crate) struct PointRead {
     pub definition: Arc<TableDefinition>,
-    /// One value for each column of the key.
+    /// Values of the key, one for each of its columns.
     pub key: Vec<tree::LookupPart>,
-    /// The key's columns.
+    /// Columns of the key.
     pub key_columns: Vec<usize>,
-    /// The columns shown.
+    /// Columns of the result.
     pub columns: Vec<usize>,
 }
 
 impl PointRead {
-    /// Whether a query is one.
+    /// Returns the point read if a query is one.
     pub(super) fn of(query: &tree::QueryPlan) -> Option<PointRead> {
         let tree::QueryBody::Select(select) = &query.body else {
             return None;
@@ -127,7 +127,7 @@ impl PointRead {
             && table.padding.is_empty()
             && step.kind == tree::JoinKind::Inner
             && step.on.is_empty();
-        // Conditions beyond the key are for the long way.
+        // Conditions beyond the key need the general executor.
         let covered =
             step.filter.len() == key.len() && key.iter().all(|part| !part.null_safe && simple(&part.value));
         let clustered = definition.schema().clustered() == paceline_storage::RowPlacement::Key(*index);
@@ -169,24 +169,24 @@ fn simple(expr: &Expr) -> bool {
 /// A table that a statement uses, for metadata locks and privileges.
 #[derive(Debug, Clone)]
 pub struct TableUse {
-    /// Its database.
+    /// Database of the table.
     pub database: Arc<str>,
-    /// Its name.
+    /// Name of the table.
     pub name: Arc<str>,
-    /// The definition the plan was made with; `None` for tables that the server makes on demand.
+    /// Definition with which the plan was made; `None` for virtual tables.
     pub definition: Option<Arc<TableDefinition>>,
-    /// What is done with it.
+    /// Uses of the table by the statement.
     pub usage: TableUsage,
-    /// The view that it is.
+    /// The view, if it is one.
     pub view: Option<Arc<ViewDefinition>>,
-    /// With whose privileges it is used.
+    /// Privileges with which it is used.
     pub access: Access,
-    /// The names under which the statement has it: LOCK TABLES asks for each.
+    /// Names under which the statement uses it. LOCK TABLES requires each of them.
     pub aliases: Vec<Arc<str>>,
 }
 
 impl TableUse {
-    /// Whether it is a temporary table of the session.
+    /// Returns whether it is a temporary table of the session.
     pub fn is_temporary(&self) -> bool {
         self.definition
             .as_ref()
@@ -194,12 +194,12 @@ impl TableUse {
     }
 }
 
-/// With whose privileges a table is used.
+/// Privileges with which a table is used.
 #[derive(Debug, Clone, Default)]
 pub struct Access {
-    /// The definer of a view with SQL SECURITY DEFINER; `None`: whoever runs the statement.
+    /// Definer of a view with SQL SECURITY DEFINER; `None` for the user that executes the statement.
     pub definer: Option<Arc<(String, String)>>,
-    /// The view that the statement names, through which it comes to the table.
+    /// View named in the statement through which the table is used.
     pub through: Option<Arc<ViewDefinition>>,
 }
 
@@ -210,38 +210,39 @@ impl Access {
     }
 }
 
-/// What a statement does with a table.
+/// Uses of a table by a statement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct TableUsage {
-    /// It is read.
+    /// The statement reads it.
     pub select: bool,
-    /// Rows are inserted.
+    /// The statement inserts rows.
     pub insert: bool,
-    /// Rows are updated.
+    /// The statement updates rows.
     pub update: bool,
-    /// Rows are deleted.
+    /// The statement deletes rows.
     pub delete: bool,
-    /// Rows are locked (FOR UPDATE, LOCK IN SHARE MODE).
+    /// The statement locks rows (FOR UPDATE, LOCK IN SHARE MODE).
     pub lock: bool,
-    /// They are locked exclusively (FOR UPDATE): not under another's LOCK TABLES … READ.
+    /// The locks are exclusive (FOR UPDATE), which another session's LOCK TABLES … READ forbids.
     pub exclusive: bool,
-    /// Rows may be changed by actions of foreign keys.
+    /// Actions of foreign keys may change rows.
     pub action: bool,
 }
 
 impl TableUsage {
-    /// Whether rows of it are written.
+    /// Returns whether the statement itself writes rows.
     pub fn writes(self) -> bool {
         self.insert || self.update || self.delete
     }
 
-    /// Whether the statement itself uses it. If not, foreign keys do, for which no privilege is needed.
+    /// Returns whether the statement itself uses the table. Otherwise only foreign keys use it, which needs no
+    /// privilege.
     pub fn is_named(self) -> bool {
         self.select || self.lock || self.writes()
     }
 }
 
-/// Which kind of statement a plan is of: what the server counts and the read-only check asks.
+/// Kind of a statement, for the server's counters and the read-only check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PlanType {
     /// SELECT, DO, EXPLAIN.
@@ -259,12 +260,12 @@ pub enum PlanType {
 }
 
 impl Plan {
-    /// The columns of its result; empty if it has none.
+    /// Returns the columns of the result; empty if there is none.
     pub fn columns(&self) -> &[ResultColumn] {
         &self.columns
     }
 
-    /// Whether it gives rows (also none).
+    /// Returns whether it returns a result set, which may have no rows.
     pub fn has_result_set(&self) -> bool {
         !self.columns.is_empty()
             && !matches!(
@@ -273,47 +274,47 @@ impl Plan {
             )
     }
 
-    /// Which values it was made for.
+    /// Returns the values for which it was made.
     pub fn values(&self) -> PlannedValues {
         self.values
     }
 
-    /// What there is to say of the statement each time that it is executed.
+    /// Returns the warnings about the statement, which are added at each execution.
     pub(crate) fn warnings(&self) -> &[(ErrorCode, String)] {
         &self.warnings
     }
 
-    /// About how many rows the largest of its accesses reads.
+    /// Returns the approximate number of rows that the largest access reads.
     pub fn expected_rows(&self) -> f64 {
         self.expected_rows
     }
 
-    /// About how many rows the largest of its joins has: what `max_join_size` limits.
+    /// Returns the approximate number of rows of the largest join, which `max_join_size` limits.
     pub(crate) fn joined_rows(&self) -> f64 {
         self.joined_rows
     }
 
-    /// How many of its blocks have window functions.
+    /// Returns the number of blocks with window functions.
     pub fn window_blocks(&self) -> u64 {
         self.window_blocks
     }
 
-    /// How many `?` it has.
+    /// Returns the number of `?`.
     pub fn parameter_count(&self) -> usize {
         self.parameters
     }
 
-    /// The tables that it uses, each once.
+    /// Returns the tables that it uses, each once.
     pub fn tables(&self) -> &[TableUse] {
         &self.tables
     }
 
-    /// Whether the statement is EXPLAIN or ANALYZE of another: it shows how tables are read.
+    /// Returns whether the statement is EXPLAIN or ANALYZE of another one, which reveals how tables are read.
     pub fn is_explained(&self) -> bool {
         matches!(self.kind, PlanKind::Explain(_) | PlanKind::Analyze(_))
     }
 
-    /// What is executed: of ANALYZE the statement within.
+    /// Returns the executed action: for ANALYZE that of the inner statement.
     pub(crate) fn executed_kind(&self) -> &PlanKind {
         match &self.kind {
             PlanKind::Analyze(analyzed) => &analyzed.statement,
@@ -321,7 +322,7 @@ impl Plan {
         }
     }
 
-    /// What kind of statement it is.
+    /// Returns the kind of the statement.
     pub fn plan_type(&self) -> PlanType {
         match self.executed_kind() {
             PlanKind::Query(_) | PlanKind::Do(_) | PlanKind::Explain(_) | PlanKind::Analyze(_) => {
@@ -335,19 +336,21 @@ impl Plan {
         }
     }
 
-    /// Whether it changes rows.
+    /// Returns whether it changes rows.
     pub fn writes(&self) -> bool {
         self.tables.iter().any(|table| table.usage.writes())
     }
 
-    /// Whether it changes rows of tables that are not temporary: only that is logged, and locked against.
+    /// Returns whether it changes rows of tables that are not temporary. Only these changes are logged, and only they
+    /// wait for global locks.
     pub fn writes_ordinary(&self) -> bool {
         self.tables
             .iter()
             .any(|table| table.usage.writes() && !table.is_temporary())
     }
 
-    /// Whether the tables are still those that it was made for. Must be asked under the statement's metadata locks.
+    /// Returns whether the tables are still those for which it was made. Must be called under the statement's metadata
+    /// locks.
     pub fn is_current(&self, catalog: &Catalog) -> bool {
         let is_same = |table: &TableUse| match &table.definition {
             None => match &table.view {

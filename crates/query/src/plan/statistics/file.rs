@@ -1,8 +1,8 @@
-//! The file that figures outlive a restart in, so that plans are the same after it.
+//! File that keeps the statistics across restarts, so that plans stay the same.
 //!
-//! It is derived from the tables, and nothing rests on it: a file that is missing, damaged or of another version counts
-//! as empty; figures of a table whose definition is another one, or whose rows are others as a quick survey tells, are
-//! taken anew. It is replaced as a whole.
+//! Its contents are derived from the tables, and correctness does not depend on it. A file that is missing, damaged or
+//! of another version counts as empty. The statistics of a table are computed again if its definition has changed, or
+//! if a quick survey shows that its rows have. The file is replaced as a whole.
 //!
 //! ```text
 //!   paceline statistics 1 8f3c11d0        version, CRC-32 of what follows
@@ -16,29 +16,29 @@ use std::path::Path;
 use paceline_storage::TableSchema;
 use serde::{Deserialize, Serialize};
 
-/// What the first line begins with.
+/// Beginning of the first line.
 const HEAD: &str = "paceline statistics 1 ";
-/// A larger file is not ours.
+/// Maximum size of a file in bytes. A larger file is not ours.
 const BYTES_MAX: u64 = 64 << 20;
 
-/// The figures of one table.
+/// Stored statistics of one table.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct StoredStatistics {
-    /// The number of the index that the rows live in.
+    /// Number of the clustered index.
     pub index: u32,
-    /// Tells definitions apart.
+    /// Number that identifies the definition.
     pub definition: u32,
     pub rows: f64,
     pub quick_rows: f64,
     pub rows_per_key: Vec<Vec<f64>>,
 }
 
-/// A number for a table's columns and indexes.
+/// Returns a number that identifies a table's columns and indexes.
 pub(super) fn definition_number(schema: &TableSchema) -> u32 {
     crc32fast::hash(format!("{:?} {:?}", schema.columns(), schema.indexes()).as_bytes())
 }
 
-/// What a file holds.
+/// Reads a file; returns an empty list if it is invalid.
 pub(super) fn read(path: &Path) -> Vec<StoredStatistics> {
     let is_sane = fs::metadata(path).is_ok_and(|metadata| metadata.len() <= BYTES_MAX);
     let text = if is_sane {
@@ -67,7 +67,7 @@ fn parse(text: &str) -> Option<Vec<StoredStatistics>> {
     found.iter().all(figures).then_some(found)
 }
 
-/// Replaces a file. It is not synced: what a crash leaves of it is found out by its sum.
+/// Replaces a file. It is not synced, because the checksum reveals what a crash leaves of it.
 ///
 /// # Errors
 /// If it cannot be written.
