@@ -7,10 +7,9 @@ use std::ops::ControlFlow;
 
 use paceline_types::{ErrorCode, Value};
 
-use super::scope::{Subquery, SubqueryId};
-use super::subquery_results::SubqueryResults;
 use crate::error::{Error, Result};
 use crate::session::{Level, RandomGenerator, SessionContext};
+use crate::subquery::{Subquery, SubqueryId, SubqueryResults};
 
 /// Kind of statement that an expression is evaluated for. It decides between warning and error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -78,7 +77,7 @@ pub struct EvalState {
     pub(crate) subqueries: SubqueryResults,
     pub(crate) generators: HashMap<u64, RandomGenerator>,
     pub(crate) constants: HashMap<u64, Value>,
-    pub(crate) regexes: HashMap<u64, std::sync::Arc<super::eval::CompiledPattern>>,
+    pub(crate) regexes: HashMap<u64, std::sync::Arc<crate::regex::CompiledPattern>>,
 }
 
 impl EvalState {

@@ -4,15 +4,27 @@
 //! that evaluation only executes them.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use paceline_types::{Collation, Value};
 
-use super::cast::CastTarget;
-use super::eval::in_set::InSet;
 use super::expr_type::ExprType;
-use super::functions::Call;
-use super::scope::Subquery;
+
+mod aggregate;
+mod cast_target;
+mod function;
+mod in_set;
+pub(crate) mod window;
+
+pub use aggregate::{Aggregate, AggregateFunction, Distinctness};
+pub use cast_target::CastTarget;
+pub(crate) use function::{Args, BindCall, BindFn, EvalFn, Frame, MANY, Reading, pure, steady, volatile};
+pub use function::{Call, Function, Stability};
+pub use in_set::InSet;
+pub(crate) use in_set::SortedConstants;
+
 use crate::session::VariableScope;
+use crate::subquery::Subquery;
 
 /// A bound expression: immutable, and shared by all executions of a prepared plan.
 #[derive(Clone, Debug)]
@@ -427,7 +439,7 @@ impl Expr {
                 ExprKind::ScalarSubquery(subquery)
                 | ExprKind::Exists { subquery, .. }
                 | ExprKind::Quantified { subquery, .. } => {
-                    subquery.correlation == super::scope::Correlation::Uncorrelated
+                    subquery.correlation == crate::subquery::Correlation::Uncorrelated
                 }
                 ExprKind::Call(call) => call.function.stability.is_constant_during_execution(),
                 _ => true,
@@ -444,7 +456,7 @@ impl Expr {
             ExprKind::ScalarSubquery(subquery)
             | ExprKind::Exists { subquery, .. }
             | ExprKind::Quantified { subquery, .. } => {
-                subquery.correlation == super::scope::Correlation::Volatile
+                subquery.correlation == crate::subquery::Correlation::Volatile
             }
             ExprKind::Call(call) => !call.function.stability.is_constant_during_execution(),
             _ => false,
@@ -602,4 +614,11 @@ impl Expr {
             }
         });
     }
+}
+
+/// Returns a number that no other expression node of this process has. It is the key of the node's state
+/// during an execution.
+pub(crate) fn unique_id() -> u64 {
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    NEXT.fetch_add(1, Ordering::Relaxed)
 }

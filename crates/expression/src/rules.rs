@@ -10,7 +10,7 @@ use paceline_types::{Charset, Collation, DataType, Value};
 use crate::error::Result;
 use crate::errors;
 use crate::expr_type::{Class, Coercibility, ExprType, NOT_FIXED_DECIMALS, Repertoire, TypeNote};
-use crate::tree::{ArithmeticOp, Comparison, Expr, ExprKind};
+use crate::tree::{ArithmeticOp, CastTarget, Comparison, Expr, ExprKind};
 
 /// Collation of combined texts (MariaDB's `DTCollation::aggregate`).
 pub struct CollationMix;
@@ -533,4 +533,28 @@ pub(crate) fn is_exact_quotient(by: &Comparison, operand: &Expr) -> bool {
         )
     };
     exact && operand.ty.class() == Class::Decimal && operand.any(&mut { divides })
+}
+
+/// Returns the conversion by which a text of this type gets the character set of the collation, if there is one.
+pub(crate) fn common_charset(ty: &ExprType, collation: Collation) -> Option<CastTarget> {
+    if ty.class() != Class::String || ty.is_parameter() {
+        return None;
+    }
+    match (ty.charset(), collation.charset()) {
+        (Charset::Latin1, Charset::Binary) => Some(CastTarget::Binary { length: None }),
+        (Charset::Binary, Charset::Latin1) => Some(CastTarget::Char {
+            length: None,
+            collation,
+        }),
+        _ => None,
+    }
+}
+
+/// Returns the conversion that an operand of this type needs for a comparison.
+pub(crate) fn compared_charset(ty: &ExprType, by: &Comparison) -> Option<CastTarget> {
+    match by {
+        Comparison::Bytes => common_charset(ty, Collation::Binary),
+        Comparison::Text(collation) => common_charset(ty, *collation),
+        _ => None,
+    }
 }
