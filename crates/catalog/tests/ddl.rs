@@ -171,7 +171,7 @@ fn foreign_keys() {
 }
 
 #[test]
-fn who_refers_to_a_table_is_known() {
+fn referencing_tables_are_known() {
     let mut server = Server::new();
     let referrers = |server: &Server, name: &str| {
         let found = server.catalog.referrers("g", name);
@@ -231,7 +231,7 @@ fn a_record_without_foreign_keys_is_as_it_was() {
 }
 
 #[test]
-fn what_is_not_there_is_said_to_be_missing() {
+fn unsupported_features_get_1235() {
     let mut server = Server::new();
     for (statement, what) in [
         (

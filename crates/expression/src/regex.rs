@@ -15,7 +15,6 @@ const JIT_STACK_MAX: usize = 1 << 20;
 /// PCRE2's `PCRE2_ERROR_MATCHLIMIT`.
 const MATCH_LIMIT_EXCEEDED: i32 = -47;
 
-/// A compiled pattern.
 #[derive(Debug)]
 pub(crate) struct CompiledPattern {
     source: Vec<u8>,

@@ -320,7 +320,7 @@ fn strict_writes_turn_warnings_into_errors() {
 
 /// Evaluating twice would cost 2⁶⁰ evaluations of the innermost argument: the test would not end.
 #[test]
-fn functions_that_choose_evaluate_an_argument_once() {
+fn selecting_functions_evaluate_an_argument_once() {
     for (open, close) in [
         ("COALESCE(", ")"),
         ("IFNULL(", ", 1)"),

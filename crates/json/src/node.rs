@@ -207,7 +207,8 @@ impl<'t> Node<'t> {
     }
 }
 
-/// A number as one digit, a point, more digits and the power of ten: 100 is 1.0E2, and zero 0.0E0.
+/// Returns a number as one digit, a point, more digits and the power of ten: 100 becomes 1.0E2, and zero
+/// 0.0E0.
 fn normalized_number(text: &str) -> String {
     let (sign, unsigned) = match text.strip_prefix('-') {
         Some(rest) => ("-", rest),

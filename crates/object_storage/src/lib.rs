@@ -31,6 +31,8 @@
 //! ```
 #![forbid(unsafe_code)]
 
+#[cfg(test)]
+mod bucket_tests;
 mod error;
 mod place;
 mod transfer;
@@ -81,7 +83,6 @@ pub struct ObjectStorage {
     origin: DirectoryOrigin,
 }
 
-/// Origin of a directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum DirectoryOrigin {
     /// The directory existed.
@@ -97,6 +98,17 @@ impl ObjectStorage {
     /// [`Error::Place`] if it is neither, if the directory cannot be created, or if the environment is incomplete.
     pub fn open(place: &str) -> Result<Self> {
         place::open(place)
+    }
+
+    /// Wraps a store that is neither a directory nor a bucket. `place` is its name in messages.
+    pub fn of_store(store: Arc<dyn ObjectStore>, place: &str) -> Self {
+        ObjectStorage {
+            store,
+            prefix: Path::default(),
+            shown: place.into(),
+            directory: None,
+            origin: DirectoryOrigin::Existing,
+        }
     }
 
     /// Returns the place as given.

@@ -37,7 +37,7 @@ pub(crate) fn open(place: &str) -> Result<ObjectStorage> {
                 .map_err(|()| problem("a file:// URL names an absolute directory: file:///DIR".into()))?;
             open_directory(place, path)
         }
-        "s3" => open_bucket(place, &url),
+        "s3" => open_bucket(place, &url, AmazonS3Builder::from_env().with_retry(retry())),
         scheme => Err(problem(format!(
             "'{scheme}' is not known; there are: a directory, file:///DIR, s3://BUCKET/NAME"
         ))),
@@ -79,7 +79,7 @@ fn make_directory(path: &std::path::Path) -> io::Result<()> {
     DirBuilder::new().mode(0o700).create(path)
 }
 
-fn open_bucket(place: &str, url: &Url) -> Result<ObjectStorage> {
+pub(crate) fn open_bucket(place: &str, url: &Url, service: AmazonS3Builder) -> Result<ObjectStorage> {
     let problem = |error: String| Error::Place {
         place: place.to_owned(),
         problem: error,
@@ -90,9 +90,8 @@ fn open_bucket(place: &str, url: &Url) -> Result<ObjectStorage> {
         .ok_or_else(|| problem("it names no bucket: s3://BUCKET/NAME".into()))?;
     // If a provider is installed already, it stays.
     let _ = rustls::crypto::ring::default_provider().install_default();
-    let store = AmazonS3Builder::from_env()
+    let store = service
         .with_bucket_name(bucket)
-        .with_retry(retry())
         .build()
         .map_err(|error| problem(error.to_string()))?;
     let prefix = Path::from_url_path(url.path()).map_err(|error| problem(error.to_string()))?;
@@ -237,6 +236,24 @@ mod tests {
             assert_eq!(names, ["a/big"]);
             assert_eq!(storage.remove_unfinished("").await.unwrap(), 1);
             assert_eq!(storage.remove_unfinished("not there").await.unwrap(), 0);
+        });
+    }
+
+    #[test]
+    fn a_listing_is_sorted_by_name_and_has_only_whole_segments_of_the_prefix() {
+        let directory = tempfile::tempdir().unwrap();
+        let storage = open(directory.path().to_str().unwrap()).unwrap();
+        run(async {
+            let mut names: Vec<String> = (0..40)
+                .map(|number| format!("log/{:02}", number * 27 % 40))
+                .collect();
+            for name in names.iter().map(String::as_str).chain(["logs", "log2/1", "0"]) {
+                storage.put(name, "x", Overwrite::No).await.unwrap();
+            }
+            names.sort();
+            let listed = storage.list("log").await.unwrap();
+            let listed: Vec<String> = listed.into_iter().map(|object| object.name).collect();
+            assert_eq!(listed, names);
         });
     }
 

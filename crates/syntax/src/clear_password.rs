@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn hashes_stand_for_passwords() {
+    fn passwords_are_replaced_by_hashes() {
         for (written, expected) in [
             (
                 "CREATE USER a@b /* c */ IDENTIFIED  BY 'it''s' , c IDENTIFIED BY \"\" ACCOUNT LOCK",

@@ -589,7 +589,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_and_names_that_look_like_them() {
+    fn numbers_and_similar_names() {
         use Token::*;
         let check =
             |source, expected: &[Token]| assert_eq!(tokens(source, SqlMode::DEFAULT), expected, "{source}");

@@ -464,7 +464,7 @@ mod tests {
     }
 
     #[test]
-    fn what_mariadb_has_not_is_replaced() {
+    fn features_that_mariadb_lacks_are_replaced() {
         let cases = [
             (
                 "create table t (a char(3) collate utf8mb4_0900_as_cs, b text CHARACTER SET utf8mb4 NOT NULL, c text charset utf8mb4 collate utf8mb4_bin) \
@@ -523,7 +523,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_about_mysql_itself_is_told_apart() {
+    fn statements_about_mysql_itself_are_recognized() {
         for text in [
             "CREATE USER 'r'@'%' IDENTIFIED WITH 'caching_sha2_password' AS 'x'",
             "GRANT SELECT ON *.* TO r",

@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn statements_name_what_they_change() {
+    fn changed_objects_are_found() {
         let tables = |list: &[&str]| {
             (
                 None,

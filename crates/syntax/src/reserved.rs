@@ -146,7 +146,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_table_is_sorted_and_found_in() {
+    fn the_table_is_sorted_and_searchable() {
         for (length, words) in BY_LENGTH.iter().enumerate() {
             assert!(words.is_sorted());
             for word in *words {

@@ -9,7 +9,7 @@ const ACCEPTED: &str = include_str!("parse/accepted.sql");
 const REJECTED: &str = include_str!("parse/rejected.txt");
 
 #[test]
-fn what_mariadb_takes_is_taken() {
+fn statements_that_mariadb_accepts_are_accepted() {
     let mut failures = Vec::new();
     for statement in ACCEPTED.lines() {
         if let Err(error) = parse(statement.as_bytes(), &ParseOptions::default()) {
@@ -20,7 +20,7 @@ fn what_mariadb_takes_is_taken() {
 }
 
 #[test]
-fn what_mariadb_refuses_is_refused_with_its_words() {
+fn statements_that_mariadb_rejects_are_rejected_with_its_message() {
     let mut failures = Vec::new();
     let mut lines = REJECTED.lines();
     while let (Some(statement), Some(expected)) = (lines.next(), lines.next()) {
@@ -226,7 +226,7 @@ fn several_statements_are_found_one_by_one() {
 }
 
 #[test]
-fn a_comment_that_is_executed_belongs_to_its_statement() {
+fn an_executed_comment_belongs_to_its_statement() {
     let options = ParseOptions::default();
     let text = b"/* a */ /*!40000 ALTER TABLE `t` DISABLE KEYS */;\n/*!50000 DROP TABLE a*/ /* b */;\n\
                  /* c */ CREATE TABLE /*!32312 IF NOT EXISTS*/ b (a int); /*!999999 x */ DROP TABLE c /*! , d */ ";

@@ -36,7 +36,7 @@ pub const STUB: &str = ".stub";
 /// Suffix of files that are being written.
 pub const UNFINISHED: &str = ".tmp";
 
-/// FileForm of a file.
+/// Form of a file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FileForm {
     /// As the log has written it.

@@ -220,7 +220,6 @@ fn note_duplicates(indexes: &[IndexDefinition], known: &[String], session: &mut 
 /// Contents of an index's keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum KeyForm {
-    /// The values.
     Values,
     /// A hash of the values: for a unique index whose values exceed the length of a key.
     Hash,

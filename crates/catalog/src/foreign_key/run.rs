@@ -45,7 +45,6 @@ pub fn is_foreign_key_error(error: &Error) -> bool {
     .contains(&error.code())
 }
 
-/// Change of a child.
 #[derive(Clone, Copy)]
 enum ChildChange<'v> {
     Delete,

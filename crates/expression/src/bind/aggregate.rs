@@ -14,7 +14,6 @@ use crate::tree::window::SortOrder;
 use crate::tree::{Aggregate, AggregateFunction, Distinctness, Expr};
 use paceline_syntax::ast::{self, Arguments};
 
-/// Returns the aggregate function of this name.
 pub(super) fn function_named(name: &str, call: &ast::FunctionCall) -> Option<AggregateFunction> {
     use AggregateFunction as A;
     Some(match name {

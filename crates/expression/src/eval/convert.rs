@@ -13,7 +13,6 @@ use crate::error::Result;
 use crate::eval::cast::bytes_of_type;
 use crate::expr_type::{Class, ExprType};
 
-/// Returns the class of a value.
 pub(crate) fn class_of(value: &Value) -> Class {
     match value {
         Value::Null => Class::Null,
@@ -386,7 +385,6 @@ pub(crate) fn to_day(value: &Value, context: &mut EvalContext<'_>) -> Result<Opt
     to_datetime_of(value, DateUse::Day, context)
 }
 
-/// Use of a date.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum DateUse {
     Instant,

@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_rarely_found_is_not_kept() {
+    fn subqueries_with_few_hits_are_not_cached() {
         let account = SessionMemory::unlimited();
         let (mut results, subquery) = (SubqueryResults::default(), correlated(&[0]));
         for value in 0..i64::from(MISSES_MAX_FIRST) + 1 {
@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn past_the_memory_limit_nothing_is_kept_and_nothing_fails() {
+    fn beyond_the_memory_limit_nothing_is_cached_and_nothing_fails() {
         let account = SessionMemory::unlimited();
         account.set_limit(200);
         let (mut results, subquery) = (SubqueryResults::default(), correlated(&[0]));
@@ -285,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn values_that_compare_equal_are_told_apart() {
+    fn equal_but_different_values_are_distinguished() {
         let identity = |value: &Value| {
             let mut bytes = Vec::new();
             append_identity(value, &mut bytes);

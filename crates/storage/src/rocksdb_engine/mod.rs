@@ -194,7 +194,7 @@ impl RocksDbEngine {
         self.active_memtable_bytes.load(Ordering::Relaxed) > self.memtable_bytes / 12 * 10
     }
 
-    /// Returns whether scans skip so many old versions that a flush is worth its price:
+    /// Returns whether scans skip so many old versions that a flush is worth its cost:
     /// [`begin_flush`](Self::begin_flush).
     pub(crate) fn scans_pay_for_flush(&self) -> bool {
         self.db
@@ -224,7 +224,7 @@ impl RocksDbEngine {
     }
 
     /// Returns the numbers that a group raises, with their new values. The group must be the next one that is
-    /// applied. Numbers in a range that a set deletes start anew.
+    /// applied. Numbers in a range that a set deletes start again.
     fn raise_counters(&self, group: &[Arc<FrozenWriteSet>]) -> Result<Vec<RaisedCounter>> {
         let mut raised: Vec<RaisedCounter> = Vec::new();
         let is_concerned =

@@ -63,7 +63,6 @@ pub(crate) struct Parser<'a> {
     pub(super) select_depth: u32,
     /// `INTO` of the outermost query.
     pub(super) into: Option<SelectInto>,
-    /// Place of `into`.
     pub(super) into_place: IntoPlace,
     /// Passwords in clear text so far.
     pub(super) clear_passwords: Vec<ClearPassword>,

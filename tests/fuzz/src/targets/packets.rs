@@ -1,4 +1,5 @@
-//! Whatever a peer sends, reading it ends in a value or an error. The first byte says what the rest is read as.
+//! Packets of a peer: reading any bytes ends in a value or an error. The first byte selects how the rest is
+//! read.
 
 use super::Target;
 use paceline_wire::Capabilities;

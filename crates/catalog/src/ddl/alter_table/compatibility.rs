@@ -187,7 +187,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_renamed_and_nothing_else() {
+    fn only_names_are_renamed() {
         let renames = [("a", "b"), ("b", "a"), ("c`d", "e")]
             .map(|(before, after)| (before.to_owned(), after.to_owned()));
         for (text, expected) in [

@@ -73,7 +73,6 @@ struct Alteration {
     renames: Vec<(String, String)>,
     /// Existing foreign keys that stay.
     keys: Vec<ForeignKey>,
-    /// New foreign keys.
     new_keys: Vec<ForeignKeySpec>,
     rename: Option<(String, String)>,
     /// Set if the table is only renamed.
@@ -83,7 +82,6 @@ struct Alteration {
     forget_auto_increment: bool,
     /// `FORCE`, or an explicit engine: the table is rebuilt in any case.
     force_rebuild: bool,
-    /// `ALGORITHM=`.
     algorithm: Option<String>,
 }
 

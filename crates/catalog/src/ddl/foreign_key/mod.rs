@@ -530,7 +530,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_made_for_a_key_goes_where_another_serves() {
+    fn a_generated_index_is_dropped_when_another_replaces_it() {
         assert_eq!(
             left(vec![draft("k", &["a"], true), draft("i", &["a", "b"], false)]),
             ["i"]

@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_could_be_the_same_are_locked_alike() {
+    fn names_that_may_be_equal_have_the_same_lock() {
         assert_eq!(
             names("alter table c add constraint Fk foreign key (a) references p (id)"),
             ["d.c_ibfk_", "d.fk"]

@@ -55,7 +55,7 @@ mod tests {
 
     /// The expected texts are those of `SHOW CREATE TABLE` in MariaDB 10.11.
     #[test]
-    fn as_mariadb_keeps_it() {
+    fn normal_forms_are_mariadbs() {
         for (source, expected) in [
             ("a>0 AND b<5", "`a` > 0 and `b` < 5"),
             ("a+t > 3 or b is null", "`a` + `t` > 3 or `b` is null"),

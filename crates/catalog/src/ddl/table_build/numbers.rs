@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_row_has_counts() {
+    fn existing_values_raise_later_ones() {
         let settings = SessionContext::new(1, Services::default()).settings;
         let mut numbers = Numbers::new(1, NumberingWay::Copy, &settings);
         let given: Vec<_> = [

@@ -17,7 +17,6 @@ use paceline_syntax::ast::{
 /// Names of a select list that are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Names {
-    /// All.
     All,
     /// Those given with AS.
     Given,
