@@ -21,7 +21,7 @@ type Mixed = (Collation, Coercibility, Repertoire);
 impl CollationMix {
     /// Returns the collation and coercibility of a type's values as text. Numbers and dates have the
     /// connection's collation.
-    pub fn of_type(ty: &ExprType, connection: Collation) -> (Collation, Coercibility) {
+    pub(crate) fn of_type(ty: &ExprType, connection: Collation) -> (Collation, Coercibility) {
         match ty.class() {
             _ if ty.is_parameter() => (connection, ty.coercibility),
             // Beside text a BIT column is a binary string; an expression computed from one is a number.
@@ -56,7 +56,11 @@ impl CollationMix {
     }
 
     /// Like [`CollationMix::of`], but fails if the collations do not mix: a comparison needs one.
-    pub fn for_comparison(types: &[&ExprType], connection: Collation, operation: &str) -> Result<Collation> {
+    pub(crate) fn for_comparison(
+        types: &[&ExprType],
+        connection: Collation,
+        operation: &str,
+    ) -> Result<Collation> {
         let (collation, coercibility) = Self::of(types, connection, operation)?;
         if coercibility == Coercibility::None {
             return Err(Self::illegal(types, connection, operation));
@@ -302,14 +306,6 @@ pub(crate) fn rule_of_classes(a: Class, b: Class) -> Option<Comparison> {
         (Int | Decimal, Int | Decimal) | (Int, String) | (String, Int) => Comparison::Decimal,
         (Double | String, _) | (_, Double | String) => Comparison::Double,
     })
-}
-
-/// Returns the common type of several expressions of which one supplies the value: CASE, COALESCE.
-///
-/// # Errors
-/// 1267, 1270, 1271.
-pub fn common_type(types: &[&ExprType], connection: Collation, operation: &str) -> Result<ExprType> {
-    common_type_in(types, connection, operation)
 }
 
 /// Returns the type of a column of a UNION or another set operation, whose values must have a single

@@ -64,7 +64,7 @@ pub trait Scope {
     }
 
     /// Resolves a column or, where the clause allows it, a select alias. Returns [`Expr::column`] for a
-    /// column of this query's rows, [`Expr::outer_column`] for one of an outer query, or a copy of the
+    /// column of this query's rows, one for a slot that the outer query fills, or a copy of the
     /// aliased expression.
     ///
     /// # Errors

@@ -39,7 +39,7 @@ pub fn collation(name: &str) -> Result<Collation> {
 ///
 /// # Errors
 /// 1115, 1273, 1253.
-pub fn resolve_collation(
+pub(crate) fn resolve_collation(
     charset_name: Option<&CharsetName>,
     collation_name: Option<&str>,
     default: Collation,
@@ -87,7 +87,7 @@ fn bin_collation(charset: Charset) -> Collation {
 ///
 /// # Errors
 /// 1063, 1074, 1115, 1253, 1273, 1291, 1367, 1097, 1425, 1426, 1427, 1439, 1235.
-pub fn resolve_type(
+pub(crate) fn resolve_type(
     column: &str,
     spec: &TypeSpec,
     table_collation: Collation,

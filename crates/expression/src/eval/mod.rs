@@ -86,7 +86,6 @@ impl Expr {
         let frame = Frame {
             row,
             parameters: context.parameters,
-            outer: context.outer,
         };
         self.eval_shown(&frame, context)
     }
@@ -104,7 +103,6 @@ impl Expr {
         let frame = Frame {
             row,
             parameters: context.parameters,
-            outer: context.outer,
         };
         self.eval_in(&frame, context)
     }
@@ -132,7 +130,6 @@ impl Expr {
         let frame = Frame {
             row,
             parameters: context.parameters,
-            outer: context.outer,
         };
         self.truth_in(&frame, context)
     }
@@ -145,7 +142,6 @@ impl Expr {
         let frame = Frame {
             row,
             parameters: context.parameters,
-            outer: context.outer,
         };
         Ok(self.condition_in(&frame, context)?.unwrap_or(false))
     }
@@ -181,12 +177,6 @@ impl Expr {
         let value = match &self.kind {
             ExprKind::Literal(value) => return Ok(Cow::Borrowed(value)),
             ExprKind::Column(index) => return Ok(Cow::Borrowed(&frame.row[*index])),
-            ExprKind::OuterColumn { depth, column } => {
-                let row = frame
-                    .outer_row(*depth)
-                    .expect("the executor gives every outer row that its plan names");
-                return Ok(Cow::Borrowed(&row[*column]));
-            }
             ExprKind::Parameter(index) => {
                 return match frame.parameters.get(*index) {
                     Some(value) => Ok(Cow::Borrowed(value)),

@@ -126,7 +126,6 @@ fn twice<'a>(
         frame: Frame {
             row: &[],
             parameters: &[],
-            outer: None,
         },
     };
     let own = (call.function.eval)(&args, context)?;

@@ -4,7 +4,7 @@
 use paceline_types::Value;
 
 use super::{CastTarget, Expr};
-use crate::context::{EvalContext, OuterRow};
+use crate::context::EvalContext;
 use crate::error::Result;
 use crate::expr_type::ExprType;
 use crate::session::SessionContext;
@@ -194,18 +194,6 @@ pub(crate) struct Args<'a> {
 pub(crate) struct Frame<'a> {
     pub row: &'a [Value],
     pub parameters: &'a [Value],
-    pub outer: Option<&'a OuterRow<'a>>,
-}
-
-impl<'a> Frame<'a> {
-    /// Returns the row of the query `depth` levels out.
-    pub fn outer_row(&self, depth: u16) -> Option<&'a [Value]> {
-        let mut frame = self.outer?;
-        for _ in 1..depth {
-            frame = frame.parent?;
-        }
-        Some(frame.row)
-    }
 }
 
 /// Form in which an operand is compared, if it differs from the returned form.

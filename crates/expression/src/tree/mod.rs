@@ -43,13 +43,6 @@ pub enum ExprKind {
     Literal(Value),
     /// Column `n` of the row given to `eval`.
     Column(usize),
-    /// Column `column` of the row `depth` queries outwards (1 = nearest).
-    OuterColumn {
-        /// Number of queries outwards; at least 1.
-        depth: u16,
-        /// Index of the column in that row.
-        column: usize,
-    },
     /// The value of the `n`th `?`.
     Parameter(usize),
     /// The `n`th aggregate of the query. Before evaluation the planner replaces it by an [`ExprKind::Column`]
@@ -395,15 +388,6 @@ impl Expr {
         }
     }
 
-    /// Returns column `column` of the row `depth` queries outwards (1 = nearest).
-    pub fn outer_column(depth: u16, column: usize, ty: ExprType) -> Expr {
-        debug_assert!(depth > 0);
-        Expr {
-            kind: ExprKind::OuterColumn { depth, column },
-            ty,
-        }
-    }
-
     /// Returns the query's `index`th aggregate.
     pub fn aggregate(index: usize, ty: ExprType) -> Expr {
         Expr {
@@ -414,7 +398,7 @@ impl Expr {
 
     /// Returns the same node with another type, for columns whose nullability changes (outer joins).
     #[must_use]
-    pub fn with_type(mut self, ty: ExprType) -> Expr {
+    pub(crate) fn with_type(mut self, ty: ExprType) -> Expr {
         self.ty = ty;
         self
     }
@@ -490,7 +474,6 @@ impl Expr {
         match &self.kind {
             ExprKind::Literal(_)
             | ExprKind::Column(_)
-            | ExprKind::OuterColumn { .. }
             | ExprKind::Parameter(_)
             | ExprKind::Aggregate(_)
             | ExprKind::UserVariable(_)
@@ -543,11 +526,10 @@ impl Expr {
     }
 
     /// Calls `visit` for each direct child of this node.
-    pub fn for_each_child_mut(&mut self, visit: &mut dyn FnMut(&mut Expr)) {
+    pub(crate) fn for_each_child_mut(&mut self, visit: &mut dyn FnMut(&mut Expr)) {
         match &mut self.kind {
             ExprKind::Literal(_)
             | ExprKind::Column(_)
-            | ExprKind::OuterColumn { .. }
             | ExprKind::Parameter(_)
             | ExprKind::Aggregate(_)
             | ExprKind::UserVariable(_)

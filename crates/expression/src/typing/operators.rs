@@ -252,7 +252,7 @@ fn literal_to_bigint(column: &Expr, literal: &mut Expr) -> bool {
 }
 
 fn is_integer_column(expr: &Expr) -> bool {
-    matches!(expr.kind, ExprKind::Column(_) | ExprKind::OuterColumn { .. }) && expr.ty.class() == Class::Int
+    matches!(expr.kind, ExprKind::Column(_)) && expr.ty.class() == Class::Int
 }
 
 /// Returns whether the expression is a constant sum of a text and an interval.
