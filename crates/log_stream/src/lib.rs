@@ -6,8 +6,8 @@
 //!     └────────── semi-sync acknowledgements ◀─────────────────────────────────┘
 //! ```
 //!
-//! [`primary`] is the side that has the log, [`source`] the side that follows it. The crate knows events and groups, but
-//! neither tables nor what is done with a group: a replica applies it, an archive stores it.
+//! [`primary`] is the side that has the log, [`source`] the side that follows it. The crate knows events and groups,
+//! but neither tables nor what happens to a group: a replica applies it, an archive stores it.
 #![forbid(unsafe_code)]
 
 pub mod primary;
