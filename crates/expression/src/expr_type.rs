@@ -241,7 +241,7 @@ impl ExprType {
     }
 
     /// Returns DOUBLE with this number of decimals, if they are fixed.
-    pub(crate) fn double_with(decimals: u8) -> Self {
+    pub fn double_with(decimals: u8) -> Self {
         if decimals > 30 {
             return Self::double();
         }

@@ -46,7 +46,24 @@ pub(crate) fn resolve_collation(
 ) -> Result<Option<Collation>> {
     let named = match charset_name {
         None => None,
-        Some(CharsetName::Default) => Some((default.charset(), default)),
+        Some(CharsetName::Default) => Some((default.charset(), default.charset().default_collation())),
+        Some(CharsetName::NameAndDefault { name, default_first }) => {
+            let charset = charset(name)?;
+            if charset != default.charset() {
+                let named = charset.name().to_owned();
+                let default = format!("DEFAULT ({})", default.charset().name());
+                let (first, second) = match default_first {
+                    true => (default, named),
+                    false => (named, default),
+                };
+                let clause = "CHARACTER SET ";
+                return Err(Error::new(
+                    ER_CONFLICTING_DECLARATIONS,
+                    &[&clause, &first, &clause, &second],
+                ));
+            }
+            Some((charset, charset.default_collation()))
+        }
         Some(CharsetName::Name(name)) => {
             let charset = charset(name)?;
             Some((charset, charset.default_collation()))
@@ -87,7 +104,7 @@ fn bin_collation(charset: Charset) -> Collation {
 ///
 /// # Errors
 /// 1063, 1074, 1115, 1253, 1273, 1291, 1367, 1097, 1425, 1426, 1427, 1439, 1235.
-pub(crate) fn resolve_type(
+pub fn resolve_type(
     column: &str,
     spec: &TypeSpec,
     table_collation: Collation,

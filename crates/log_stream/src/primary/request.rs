@@ -339,7 +339,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tool() {
+    fn a_dump_request_without_registration_is_a_tools() {
         let request =
             DumpRequest::read(&dump(0, 0), &|_| None, RegistrationState::No, MarkedForSkip::Sent).unwrap();
         assert_eq!(

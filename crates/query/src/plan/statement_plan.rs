@@ -10,6 +10,7 @@ use super::tree;
 use paceline_catalog::foreign_key::ForeignKeys;
 use paceline_catalog::{Catalog, TableDefinition, ViewDefinition};
 use paceline_expression::Expr;
+use paceline_syntax::ExplainFlavour;
 
 /// A statement that can be executed any number of times.
 #[derive(Debug)]
@@ -23,6 +24,8 @@ pub struct Plan {
     pub(crate) subqueries: Vec<Arc<tree::QueryPlan>>,
     pub(super) values: PlannedValues,
     pub(super) expected_rows: f64,
+    pub(super) joined_rows: f64,
+    pub(super) window_blocks: u64,
     /// Warnings of each execution.
     pub(super) warnings: Vec<(ErrorCode, String)>,
 }
@@ -55,6 +58,15 @@ pub(crate) enum PlanKind {
     Do(Vec<Expr>),
     /// EXPLAIN: its rows.
     Explain(Vec<Vec<paceline_types::Value>>),
+    /// ANALYZE of a statement, which is executed.
+    Analyze(Box<AnalyzePlan>),
+}
+
+/// ANALYZE: the analyzed statement, and the form of its result.
+#[derive(Debug)]
+pub(crate) struct AnalyzePlan {
+    pub statement: PlanKind,
+    pub flavour: ExplainFlavour,
 }
 
 /// SELECT as a statement.
@@ -276,6 +288,16 @@ impl Plan {
         self.expected_rows
     }
 
+    /// Returns the estimated number of rows of the largest join, which `max_join_size` limits.
+    pub(crate) fn joined_rows(&self) -> f64 {
+        self.joined_rows
+    }
+
+    /// Returns the number of blocks with window functions.
+    pub fn window_blocks(&self) -> u64 {
+        self.window_blocks
+    }
+
     /// Returns the number of `?` parameters.
     pub fn parameter_count(&self) -> usize {
         self.parameters
@@ -288,13 +310,23 @@ impl Plan {
 
     /// Returns whether the statement is EXPLAIN or ANALYZE of another one.
     pub fn is_explained(&self) -> bool {
-        matches!(self.kind, PlanKind::Explain(_))
+        matches!(self.kind, PlanKind::Explain(_) | PlanKind::Analyze(_))
+    }
+
+    /// Returns the kind of the executed statement: of ANALYZE the analyzed one.
+    pub(crate) fn executed_kind(&self) -> &PlanKind {
+        match &self.kind {
+            PlanKind::Analyze(analyzed) => &analyzed.statement,
+            kind => kind,
+        }
     }
 
     /// Returns the kind of statement.
     pub fn plan_type(&self) -> PlanType {
-        match &self.kind {
-            PlanKind::Query(_) | PlanKind::Do(_) | PlanKind::Explain(_) => PlanType::Query,
+        match self.executed_kind() {
+            PlanKind::Query(_) | PlanKind::Do(_) | PlanKind::Explain(_) | PlanKind::Analyze(_) => {
+                PlanType::Query
+            }
             PlanKind::Insert(insert) if insert.replace => PlanType::Replace,
             PlanKind::Insert(_) => PlanType::Insert,
             PlanKind::Update(_) => PlanType::Update,

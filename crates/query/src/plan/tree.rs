@@ -24,6 +24,7 @@ use super::range::RangeCondition;
 use super::result_column::ResultColumn;
 use paceline_catalog::{NumberSeries, TableDefinition};
 use paceline_expression::{Aggregate, Expr, ExprKind, ExprType, Frame, SortOrder, WindowFunction};
+use paceline_syntax::ast::Ties;
 
 /// A query: one block, or several under set operations.
 #[derive(Debug)]
@@ -135,6 +136,8 @@ pub struct RecursivePlan {
     pub readers: Vec<u64>,
     /// Whether equal rows are kept (UNION ALL).
     pub keep_duplicates: bool,
+    /// Columns that decide whether rows are equal (CYCLE); empty if all do.
+    pub cycle: Vec<usize>,
     /// Conversions of both parts' values to the common types.
     pub conversions: [Vec<Expr>; 2],
 }
@@ -179,6 +182,8 @@ pub struct Limit {
     pub count: Option<Expr>,
     /// Number of rows to skip first.
     pub offset: Option<Expr>,
+    /// What happens with rows that the order does not tell from the last one.
+    pub ties: Ties,
 }
 
 /// A column of the outer query that a block reads.
@@ -199,6 +204,8 @@ pub struct SelectPlan {
     pub slot_count: usize,
     /// Columns copied from the outer row.
     pub outer: Vec<OuterReference>,
+    /// Slot of the number of the row, from 1, for `ROWNUM()`.
+    pub row_number: Option<usize>,
     /// Tables in the order of FROM.
     pub tables: Vec<TableInstance>,
     /// Steps of the join; empty without FROM.
