@@ -21,7 +21,7 @@ use paceline_expression::session::{
     PlaceWait, Privilege, PrivilegeTarget, Privileges, ServerFunctions, SessionContext, SourceWaitOutcome,
     SystemVariable, SystemVariables, VariableScope, WaitOutcome,
 };
-use paceline_replication::replica::filter::FilterKind;
+use paceline_log_stream::source::filter::FilterKind;
 use paceline_replication::replica::received::SourcePosition;
 use paceline_syntax::{Error, Result};
 use paceline_txn::GtidChoice;
