@@ -1,7 +1,6 @@
 """Temporary tables and what is around them: the session's end, privileges, a read-only server, the log, limits. What a script can say stands in
 temporary_tables.sql; tests here that a MariaDB can take run against one as well."""
 
-import time
 
 import mysql.connector
 import pymysql
@@ -62,8 +61,10 @@ def test_a_session_that_begins_anew_has_none(server, how):
         cursor.execute("begin")
         cursor.execute("insert into s values (1)")
         if how == "kill":
-            server.query(f"kill {session.thread_id()}")
-            time.sleep(0.2)
+            number = session.thread_id()
+            server.query(f"kill {number}")
+            listed = f"select 1 from information_schema.processlist where id = {number}"
+            wait_for(lambda: server.query(listed) == (), "the session to end")
             session.connect()
             cursor = session.cursor()
         else:

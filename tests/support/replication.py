@@ -1,6 +1,6 @@
 """What tests of replication share: connections to a primary by their settings, waiting for a replica, comparing two servers as PyMySQL sees them."""
 
-from support import real_replicas
+from support import real_replicas, waiting
 from support.real_replicas import user_tables
 
 WAIT_SECONDS_MAX = 30
@@ -29,7 +29,13 @@ def slave_status(replica, connection=""):
 
 def wait_for(condition, what, seconds=WAIT_SECONDS_MAX):
     """Waits until `condition` gives something true, and gives it."""
-    return real_replicas.wait_for(what, condition, seconds)
+    return waiting.wait_for(what, condition, seconds)
+
+
+def waiting_commits(primary):
+    """Number of commits that wait for an acknowledgement."""
+    [(_, number)] = primary.query("show status like 'rpl_semi_sync_master_wait_sessions'")
+    return int(number)
 
 
 def gtid_position(server):
