@@ -1,4 +1,5 @@
-"""Views through everything that takes a server's definitions elsewhere: recovery, a backup with an increment, a replica that joins by files or by rows."""
+"""Views after everything that copies a server's definitions: recovery, a backup with an increment, a replica that
+joins by files or by rows."""
 
 import pytest
 from support.backups import paceline as command
@@ -23,7 +24,7 @@ def shown(server):
     return {name: (server.query(f"show create view d.{name}"), sorted(server.query(f"select * from d.{name}"))) for name in VIEWS}
 
 
-def test_recovery(server):
+def test_views_survive_recovery(server):
     before = shown(server)
     server.kill()
     server.start()

@@ -1,4 +1,4 @@
-"""What the process list says of sessions that wait, beside MariaDB; and what becomes of one whose client has gone."""
+"""States of waiting sessions in the process list, compared with MariaDB; and sessions whose client has disconnected."""
 
 import contextlib
 import threading
@@ -20,14 +20,14 @@ def server(request, tmp_path_factory):
 
 
 def wait_for_state(server, statement, state):
-    """Waits until a session that executes `statement` is shown in this state."""
+    """Waits until the process list shows this state for a session that executes `statement`."""
     question = "select state from information_schema.processlist where info = %r" % statement
     wait_for(f"{state} of {statement}", lambda: server.query(question) == ((state,),))
 
 
 @contextlib.contextmanager
 def waiting(server, statement):
-    """A session that executes `statement`, which ends when this does."""
+    """A session that executes `statement`, and ends with this context."""
     connection = server.connect(database="t")
 
     def execute():

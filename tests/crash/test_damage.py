@@ -1,4 +1,4 @@
-"""Bit flips, truncation and missing files: a clear refusal or an error, never a wrong answer, and nothing is lost by it."""
+"""Bit flips, truncation and missing files: a clear refusal or an error, never a wrong answer, and no further loss."""
 
 import random
 import shutil
@@ -20,7 +20,7 @@ def flip(path, offset, bit):
 
 
 def refuses_to_start(server):
-    """Starts the server, which must give up by itself; what it said."""
+    """Starts the server, which must give up by itself. Returns its messages."""
     mark = len(server.said())
     server.spawn()
     assert server.process.wait(timeout=60) != 0
@@ -28,7 +28,7 @@ def refuses_to_start(server):
 
 
 def filled_and_killed(server, seed):
-    """A server that was killed under load and has much to replay."""
+    """Returns a server that was killed under load and has much to replay."""
     workload.create(server)
     load = workload.Load(server, workers=4, seed=seed).start()
     workload.for_a_while(random.Random(seed), 1, 2)
@@ -38,7 +38,7 @@ def filled_and_killed(server, seed):
 
 
 def last_event(path):
-    """Where the last event before the prepared zeros ends."""
+    """Returns the end of the last event before the prepared zeros."""
     data = path.read_bytes()
     position = 4
     while position + 19 <= len(data):
@@ -73,7 +73,7 @@ def test_a_torn_tail_is_cut(paceline, seed, effort):
     filled_and_killed(paceline, seed)
     rng = random.Random(f"tail-{seed}")
     for _ in range(max(5, int(10 * effort))):
-        # What a crash leaves of the group that was being written: its beginning, and then zeros.
+        # A crash leaves the beginning of the group that was being written, followed by zeros.
         log = paceline.log_files()[-1]
         end = last_event(log)
         with open(log, "r+b") as file:

@@ -1,4 +1,4 @@
-"""kill -9 under sessions that insert and delete: an id that a committed row had is never given to another."""
+"""kill -9 under sessions that insert and delete: an id that a committed row had is never assigned again."""
 
 import random
 import threading
@@ -10,7 +10,7 @@ TABLES = ("plain", "nested")
 
 
 def deliver(server, seed, done, lock):
-    """Inserts rows and deletes them, as consumers of a queue do, until the server dies. Notes the ids that were committed."""
+    """Inserts and deletes rows, as consumers of a queue do, until the server dies. Records the committed ids."""
     rng = random.Random(seed)
     connection = server.connect(autocommit=False)
     cursor = connection.cursor()
@@ -33,7 +33,7 @@ def deliver(server, seed, done, lock):
             cursor.execute(f"delete from q.{table} where id > {rng.choice(ids) - 5}")
             connection.commit()
         except pymysql.err.MySQLError as error:
-            if error.args[0] not in (1062, 1213):  # two of them have met
+            if error.args[0] not in (1062, 1213):  # conflicts between two sessions
                 assert error.args[0] in (0, 2006, 2013), error
                 return
             connection.rollback()
@@ -54,7 +54,7 @@ def test_no_id_is_given_out_again(paceline, seed, effort):
             worker.join()
         paceline.start()
         for table in TABLES:
-            # Behind all that was committed, whether rows of it are left or not.
+            # Above all committed ids, whether their rows still exist or not.
             next_id = paceline.query(f"insert into q.{table} (v) values (1)", "select last_insert_id()")[0][0]
             assert next_id > max(done[table]), (table, round)
             done[table].append(next_id)

@@ -1,4 +1,4 @@
-"""kill -9 at random moments under load: every acknowledged transaction is there, none is half there."""
+"""kill -9 at random moments under load: every acknowledged transaction survives, and none survives in part."""
 
 import random
 
@@ -21,13 +21,13 @@ def test_acknowledged_transactions_survive_kill(paceline, seed, effort, options)
         paceline.kill()
         load.join()
         paceline.start()
-        # Even with sync_binlog=0 the operating system has what the process wrote.
+        # Even with sync_binlog=0 the operating system has everything that the process wrote.
         found = workload.check(paceline, load)
     assert found > 0
 
 
 def test_killed_during_recovery(paceline, seed, effort):
-    """A crash while the log is replayed, and again, loses nothing."""
+    """Repeated crashes during replay lose nothing."""
     rng = random.Random(f"recovery-{seed}")
     workload.create(paceline)
     load = workload.Load(paceline, workers=4, seed=seed).start()
@@ -43,7 +43,7 @@ def test_killed_during_recovery(paceline, seed, effort):
 
 
 def test_log_and_tables_agree_after_kill(paceline, tmp_path, seed):
-    """A real MariaDB that is fed the whole log, from its first event, holds the same rows as the server does."""
+    """A real MariaDB that executes the whole log, from its first event, has the same rows as the server."""
     rng = random.Random(f"agree-{seed}")
     workload.create(paceline)
     for round in range(3):

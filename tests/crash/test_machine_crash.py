@@ -1,4 +1,4 @@
-"""Power failures by seed, below the process: what was not synced is lost, kept, torn or reordered (tests/crashfs)."""
+"""Seeded power failures below the process: unsynced writes are lost, kept, torn or reordered (tests/crashfs)."""
 
 import random
 import threading
@@ -25,7 +25,8 @@ def test_power_failures(crashfs, tmp_path, seed, effort, sync_binlog):
     try:
         server.start()
         workload.create(server)
-        # Creating a table is acknowledged: from here on it must be there, also with sync_binlog=0 once a second has passed.
+        # Creating a table is acknowledged: from here on it must survive, with sync_binlog=0 after a second at the
+        # latest.
         workload.for_a_while(rng, 1, 1)
         for round in range(max(3, int(12 * effort))):
             load = workload.Load(server, workers=6, seed=f"{seed}-{round}").start()
@@ -41,7 +42,7 @@ def test_power_failures(crashfs, tmp_path, seed, effort, sync_binlog):
 
 
 def test_power_failures_around_large_transactions(crashfs, tmp_path, seed, effort):
-    """A large transaction brings its own file along; at any moment of its commit it is there as a whole or not at all."""
+    """A large transaction brings its own file. At any moment of its commit, it survives completely or not at all."""
     rng = random.Random(f"power-large-{seed}")
     server = Paceline(tmp_path / "server", "--binlog_large_commit_threshold=10485760", datadir=crashfs.mount_point / "data")
     try:
@@ -126,7 +127,7 @@ def test_a_full_disk_fails_commits_and_loses_nothing(crashfs, tmp_path, seed):
                     break
             assert refused is not None, "the disk never filled"
             assert refused.args[0] in (1021, 1026, 3), refused
-            # The session and the reads go on; so do writes when there is room.
+            # The session and reads continue, and writes continue when there is space.
             cursor.execute("select count(*) from full.t")
             assert cursor.fetchone()[0] == acknowledged
             assert crashfs.say(f"capacity {1 << 40}") == "ok"

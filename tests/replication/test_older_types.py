@@ -1,4 +1,4 @@
-"""Columns in forms that only a MariaDB writes: temporal types of `mysql56_temporal_format=OFF`, compressed columns."""
+"""Columns in forms that only MariaDB writes: temporal types of `mysql56_temporal_format=OFF`, compressed columns."""
 
 import random
 
@@ -40,7 +40,7 @@ def test_old_temporal_types(pair):
         cursor.execute("update d.k set v=v+100, s='2001-02-03 04:05:06.7' where v % 2 = 0")
         cursor.execute("delete from d.k where v % 3 = 0")
         cursor.execute("delete from d.t where id > 35")
-        # Without all columns in the images.
+        # With images that lack some columns.
         cursor.execute("set binlog_row_image=minimal")
         cursor.execute("update d.t set d6=s6, t6=null where id % 5 = 0")
         cursor.execute("update d.k set s='2002-02-03 04:05:06.1' where v > 100")
@@ -73,7 +73,7 @@ def test_compressed_columns(pair):
     wait_for_replica(replica, primary)
     assert_same(primary, replica)
     assert len(replica.query("select id from d.t")) > 10
-    # Our own log has whole values: it is enough, without the primary.
+    # Our own log has whole values, so it suffices without the primary.
     replica.kill()
     replica.start("--skip-slave-start")
     assert_same(primary, replica)

@@ -1,5 +1,5 @@
-"""Foreign keys with actions through chains of servers, ours and MariaDB's: what an action changes is in our log and in no MariaDB's,
-and all end with the same rows."""
+"""Foreign keys with actions through chains of servers, ours and MariaDB's: changes by actions are in our log and not
+in MariaDB's, and all servers end with the same rows."""
 
 import contextlib
 import random
@@ -66,7 +66,8 @@ def some_statement(rng):
 
 
 class Load:
-    """Sessions that change everything at random. Errors are what foreign keys, unique keys and others' locks say."""
+    """Sessions that change everything at random. Their errors come from foreign keys, unique keys and conflicting
+    locks."""
 
     def __init__(self, server, sessions, seed):
         self.server, self.done, self.wrong, self.changed = server, threading.Event(), [], 0
@@ -102,7 +103,7 @@ class Load:
 
 
 def assert_whole(server):
-    """No row refers to nothing."""
+    """Checks that every reference has its parent."""
     for child, column, parent, key in (("b", "a", "a", "id"), ("c", "b", "b", "id"), ("c", "u", "a", "u"), ("d", "b", "b", "id"),
                                        ("tree", "parent", "tree", "id"), ("r", "c", "c", "id")):
         lost = server.query(f"select * from f.{child} x where {column} is not null and not exists (select 1 from f.{parent} y where "
@@ -150,7 +151,7 @@ def test_kills_among_actions(chain, seed, effort):
 
 @every("paceline-mariadb", "mariadb-paceline")
 def test_what_is_logged(chain):
-    """A MariaDB's log has the parent's row alone; ours has every row, in events that say so."""
+    """A MariaDB's log has only the parent's row. Ours has every row, in events that say so."""
     chain[0].query("create database f", *TABLES, "insert into f.a values (1,1),(2,2)", "insert into f.b values (1,1),(2,1)",
                    "insert into f.d values (1,'x'),(2,'y'),(2,'y')")
     chain[0].query("delete from f.a where id = 1")
@@ -174,7 +175,8 @@ def test_what_is_logged(chain):
 
 @every("mariadb-paceline")
 def test_only_what_the_primary_would_do(chain):
-    """Rows that a primary changes under foreign_key_checks=0 bring nothing with them, and the replica refuses nothing that its primary has done."""
+    """Rows that a primary changes under foreign_key_checks=0 cause no actions, and the replica refuses nothing that
+    its primary has done."""
     primary, replica = chain
     primary.query("create database f", *TABLES, "insert into f.a values (1,1),(2,2)", "insert into f.b values (1,1),(2,2)")
     with primary.connect(database="f", autocommit=True) as session, session.cursor() as cursor:
@@ -191,7 +193,8 @@ def test_only_what_the_primary_would_do(chain):
 
 @every("paceline-mariadb", "paceline-paceline")
 def test_what_was_checked_is_not_checked_again(chain):
-    """A parent without children is deleted; before that commits, a session without checks makes it a child. In the log the child comes first."""
+    """A parent without children is deleted; before the commit, a session without checks gives it a child. In the log
+    the child comes first."""
     primary = chain[0]
     primary.query("create database f", *TABLES, "insert into f.c (id) values (1), (2)")
     with primary.connect(database="f") as deleting, primary.connect(database="f", autocommit=True) as unchecked:

@@ -1,4 +1,5 @@
-"""Chains of servers, ours and MariaDB's, under a random load, with kills: at the end all have the same rows and positions."""
+"""Chains of servers, ours and MariaDB's, under a random load with kills: at the end all have the same rows and
+positions."""
 
 import random
 
@@ -44,19 +45,20 @@ def test_a_random_load_with_kills(chain, seed, effort):
         place = rng.randrange(1, len(chain))
         victim = chain[place]
         if isinstance(victim, MariaDb):
-            # MariaDB 10.11 has a definition in its tables before it has its GTID in mysql.gtid_slave_pos: killed in between, it stops at 1050 or 1060.
+            # MariaDB 10.11 has a definition in its tables before its GTID is in mysql.gtid_slave_pos: killed in
+            # between, it stops with 1050 or 1060.
             for replica, primary in zip(chain[1:place + 1], chain):
                 wait_for_replica(replica, primary)
         victim.kill()
         let_run(rng.uniform(0, 0.2))
         victim.start()
-        # Whatever a reader of a replica sees was so on the primary.
+        # Every state that a reader of a replica sees was one of the primary's.
         for replica in chain[1:]:
             if isinstance(replica, Paceline):
                 try:
                     workload.check(replica, load, loses_acknowledged=True)
                 except pymysql.err.ProgrammingError:
-                    pass  # it has not come so far
+                    pass  # it has not got that far
     load.stop()
     wait_for_all(chain)
     for replica in chain[1:]:

@@ -1,4 +1,4 @@
-"""DDL beside a load."""
+"""DDL during a load."""
 
 import random
 import threading
@@ -7,7 +7,7 @@ import pymysql
 
 
 class Definitions(threading.Thread):
-    """DDL of every kind, one statement after the other, until it is told to stop."""
+    """Runs DDL of every kind, one statement after the other, until stopped."""
 
     def __init__(self, server, seed):
         super().__init__(daemon=True)

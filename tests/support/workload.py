@@ -1,12 +1,14 @@
-"""A load whose every transaction can be checked afterwards: was it acknowledged, is it there, is it whole?
+"""A load whose every transaction can be checked afterwards: acknowledged, present, complete.
 
 Each worker writes numbered transactions. Transaction k of worker w
-  - sets `counter.value` of row w to k,
-  - inserts (w, k) into `history`, with a payload that is a function of w and k,
-  - moves an amount between two random accounts (and so meets the other workers in their locks),
-  - now and then deletes its older history, or rolls everything back and starts anew.
-So, whatever happened, for every worker: counter = newest history row, no row is missing between the oldest and the newest, the
-payloads are right, the sum of all accounts is what it was, and counter lies between the last acknowledged and the last tried number.
+- sets `counter.value` of row w to k,
+- inserts (w, k) into `history`, with a payload that is a function of w and k,
+- moves an amount between two random accounts (and so competes with other workers for locks),
+- sometimes deletes its older history, or rolls everything back and starts again.
+
+Whatever happened, for every worker: counter = newest history row; no row is missing between the oldest and the
+newest; the payloads are right; the sum of all accounts is unchanged; and the counter lies between the last
+acknowledged and the last attempted number.
 """
 
 import random
@@ -38,7 +40,7 @@ def create(server, engine="InnoDB"):
 
 
 class Load:
-    """Workers that go on until `stop`, or until the server is gone."""
+    """Workers that run until `stop`, or until the server is gone."""
 
     def __init__(self, server, workers, seed):
         self.server = server
@@ -86,12 +88,12 @@ class Load:
                             raise
                         connection.rollback()
         except (pymysql.err.OperationalError, pymysql.err.InterfaceError) as error:
-            # 2003, 2006, 2013: gone, which is what a crash test wants; 1053: shutting down.
+            # 2003, 2006, 2013: the server is gone, as a crash test intends; 1053: it is shutting down.
             if error.args[0] not in (0, 1053, 1927, 2003, 2006, 2013):
                 self.errors.append((worker, error))
         except (ConnectionError, OSError):
             pass
-        except Exception as error:  # noqa: BLE001 - whatever it is, the test must see it
+        except Exception as error:  # noqa: BLE001 - the test must see any error
             self.errors.append((worker, error))
 
     def transaction(self, cursor, worker, number, rng):
@@ -107,7 +109,7 @@ class Load:
 
 
 def check(server, load, loses_acknowledged=False):
-    """Holds what the server has against what the load was told. Returns the number of transactions found."""
+    """Compares the server's contents with what the load was told. Returns the number of transactions found."""
     with server.connect() as connection, connection.cursor() as cursor:
         cursor.execute("start transaction with consistent snapshot")
         cursor.execute("select sum(amount), count(*) from load_test.account")
@@ -127,7 +129,7 @@ def check(server, load, loses_acknowledged=False):
             assert value == 0 or rows, f"worker {worker}: the history is gone"
             for number, text in rows:
                 assert text == payload(worker, number), f"worker {worker}: row {number} is damaged"
-            # The secondary indexes must tell the same story as the rows.
+            # The secondary indexes must agree with the rows.
             cursor.execute("select count(*) from load_test.history force index (number) where number>0 and worker=%s", (worker,))
             assert cursor.fetchone()[0] == len(rows)
         cursor.execute("commit")

@@ -387,7 +387,8 @@ impl Worker {
         if self.log.wants_preparation() {
             let _ = self.prepare.try_send(());
         }
-        // Without space for a file the log goes on in its present one; it is tried again after the next write.
+        // Without space for a new file the log continues in the current one; the rotation is retried after
+        // the next write.
         if self.log.rotation_due()
             && let Err(error) = self.rotate()?
         {

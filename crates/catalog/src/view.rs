@@ -17,16 +17,13 @@ use paceline_syntax::{ParseOptions, Statement, is_aggregate, parse_first};
 
 /// A view in the form of its catalog record.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[allow(missing_docs)] // A field whose name says all needs no comment.
 pub struct ViewDescription {
-    /// Database of the view.
     pub database: String,
-    /// Name of the view.
     pub name: String,
-    /// `ALGORITHM`.
     pub algorithm: ViewAlgorithm,
     /// `DEFINER`: user and host.
     pub definer: (String, String),
-    /// `SQL SECURITY`.
     pub security: ViewSecurity,
     /// `WITH CHECK OPTION`.
     pub check: ViewCheck,
@@ -152,7 +149,7 @@ fn is_of_one_row(item: &ast::SelectItem) -> bool {
             ast::Expr::Call(call) => {
                 let is_several = is_aggregate(&call.name) || call.is_named("GROUP_CONCAT");
                 // Two uses of a column must have the same value.
-                call.over.is_none() && !is_several && !call.is_named("RAND")
+                call.over.is_none() && !is_several && !call.is_named("RAND") && !call.is_named("ROWNUM")
             }
             _ => true,
         };

@@ -1,12 +1,12 @@
-//! Definition statements by golden scripts: what MariaDB 10.11 showed and said after the same statements.
-//!
-//! A line is a statement; the indented lines behind it are what came of it: `SHOW CREATE …`, and `SHOW WARNINGS`.
+//! Definition statements beside MariaDB 10.11: golden scripts (`testscripts/ddl`) of what `SHOW CREATE …` and `SHOW
+//! WARNINGS` answer. A statement without either answers nothing; one with an error answers the error alone.
 
 use std::fmt::Write;
 
 use paceline_catalog::ddl::{DdlContext, IfNotExists, plan_ddl, show_create_database, show_create_table};
 use paceline_catalog::{Catalog, TableEngine};
 use paceline_expression::session::{KeepDiagnostics, Level, Services, SessionContext, SqlMode};
+use paceline_golden_script::{Answers, Command, Context, Runner};
 use paceline_syntax::{DdlStatement, ParseOptions, Show, Statement, TableName, parse_first};
 use paceline_syntax::{Error, Result};
 use paceline_types::Version;
@@ -30,29 +30,25 @@ impl Server {
         server
     }
 
-    /// Runs a statement and tells what came of it.
+    /// Runs a statement and returns its result.
     fn run(&mut self, text: &str) -> String {
         self.session.begin_statement(KeepDiagnostics::No);
-        // Only this statement's conditions: earlier ones, which the server keeps for statements without tables, are not
-        // compared here.
+        // Compare only this statement's conditions. Earlier ones, which the server keeps for statements
+        // without tables, are not compared.
         self.session
             .diagnostics
             .clear(self.session.settings.max_error_count);
         let mut out = String::new();
-        let result = self.execute(text, &mut out);
+        if let Err(error) = self.execute(text, &mut out) {
+            return format!("error {}: {}\n", error.code(), error.message());
+        }
         for condition in self.session.diagnostics.conditions() {
-            // What is kept and has no effect here; MariaDB says nothing.
+            // An option that is stored but has no effect here. MariaDB adds no note.
             if condition.level == Level::Note && condition.code == ER_NOT_SUPPORTED_YET {
                 continue;
             }
-            let _ = writeln!(
-                out,
-                "{:?} {} {}",
-                condition.level, condition.code, condition.message
-            );
-        }
-        if let Err(error) = result {
-            let _ = writeln!(out, "Error {} {}", error.code(), error.message());
+            let level = condition.level.as_str().to_lowercase();
+            let _ = writeln!(out, "{level} {}: {}", condition.code, condition.message);
         }
         out
     }
@@ -105,7 +101,7 @@ impl Server {
         }
     }
 
-    /// No two indexes have the same number.
+    /// Checks that no two indexes have the same number.
     fn check_numbers(&self) {
         let mut numbers: Vec<u32> = self
             .catalog
@@ -122,56 +118,26 @@ impl Server {
     }
 }
 
-/// What is compared: an error alone, or everything.
-fn compared(lines: &str) -> String {
-    match lines.lines().find(|line| line.starts_with("Error ")) {
-        Some(error) => error.to_owned(),
-        None => lines.trim_end().to_owned(),
+impl Runner for Server {
+    type Command = Command;
+
+    fn run(
+        &mut self,
+        command: &Command,
+        _: &Context,
+    ) -> std::result::Result<String, Box<dyn std::error::Error>> {
+        Ok(Server::run(self, &command.name))
     }
 }
 
-fn check(script: &str) {
-    let mut server = Server::new();
-    let mut failures = Vec::new();
-    let mut lines = script.lines().peekable();
-    while let Some(statement) = lines.next() {
-        let mut expected = String::new();
-        while let Some(line) = lines.next_if(|line| line.starts_with("    ")) {
-            let _ = writeln!(expected, "{}", &line[4..]);
-        }
-        if statement.starts_with('#') {
-            continue;
-        }
-        let actual = server.run(statement);
-        if compared(&actual) != compared(&expected) {
-            failures.push(format!("{statement}\n--- MariaDB\n{expected}--- here\n{actual}"));
-        }
-    }
-    assert!(
-        failures.is_empty(),
-        "{} differences\n{}",
-        failures.len(),
-        failures.join("\n")
-    );
+#[test]
+fn definitions_are_shown_as_by_mariadb() {
+    let answers = paceline_golden_script::run_folder("testscripts/ddl", Answers::MariaDb, Server::new);
+    assert!(answers > 200, "only {answers} answers were found");
 }
 
 #[test]
-fn create_table() {
-    check(include_str!("ddl/create_table.txt"));
-}
-
-#[test]
-fn alter_table() {
-    check(include_str!("ddl/alter_table.txt"));
-}
-
-#[test]
-fn foreign_keys() {
-    check(include_str!("ddl/foreign_keys.txt"));
-}
-
-#[test]
-fn who_refers_to_a_table_is_known() {
+fn referencing_tables_are_known() {
     let mut server = Server::new();
     let referrers = |server: &Server, name: &str| {
         let found = server.catalog.referrers("g", name);
@@ -192,7 +158,7 @@ fn who_refers_to_a_table_is_known() {
         Some(vec!["c".to_owned(), "d".to_owned()])
     );
     assert_eq!(server.catalog.referring_keys("g", "p").len(), 3);
-    // Other changes of a table that refers leave what is held as it is.
+    // Other changes of a referencing table leave the set as it is.
     let held = server
         .catalog
         .referrers("g", "p")
@@ -231,7 +197,7 @@ fn a_record_without_foreign_keys_is_as_it_was() {
 }
 
 #[test]
-fn what_is_not_there_is_said_to_be_missing() {
+fn unsupported_features_get_1235() {
     let mut server = Server::new();
     for (statement, what) in [
         (
@@ -243,7 +209,7 @@ fn what_is_not_there_is_said_to_be_missing() {
         ("create table t (a int) partition by hash (a)", "PARTITION"),
         ("create table t (a point)", "the type GEOMETRY"),
     ] {
-        let expected = format!("Error 1235 This version of MariaDB doesn't yet support '{what}'\n");
+        let expected = format!("error 1235: This version of MariaDB doesn't yet support '{what}'\n");
         assert_eq!(server.run(statement), expected, "{statement}");
     }
 }

@@ -1,7 +1,8 @@
-//! The tree of a JSON text. It keeps the spelling of numbers and strings, and the range of each value in the text.
-//! MariaDB's JSON functions cut from the text and never change the rest of it.
+//! The tree of a JSON text. It keeps the spelling of numbers and strings, and the range of each value in the
+//! text, because MariaDB's JSON functions cut out parts of the text and never change the rest of it.
 
 use std::borrow::Cow;
+use std::cmp::Ordering;
 use std::ops::Range;
 
 use crate::escape::{escape, unescape};
@@ -12,7 +13,7 @@ use crate::parse::{Fault, parse};
 pub struct Node<'t> {
     /// The value itself.
     pub kind: Kind<'t>,
-    /// Range of the value in the text that was parsed, in bytes. Empty in a value that was made otherwise.
+    /// Byte range of the value in the parsed text. Empty for a value that was not parsed.
     pub span: Range<usize>,
 }
 
@@ -23,7 +24,7 @@ pub enum Kind<'t> {
     Null,
     /// `true` or `false`
     Boolean(bool),
-    /// A number as it is written.
+    /// A number as written.
     Number(String),
     /// A string without its quotes.
     String(String),
@@ -35,7 +36,7 @@ pub enum Kind<'t> {
     Unparsed(Cow<'t, str>),
 }
 
-/// How a value is written in one line.
+/// Layout of a value in one line.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Style {
     Loose,
@@ -73,13 +74,13 @@ impl<'t> Node<'t> {
         self.write(Style::Loose, out);
     }
 
-    /// Appends the value without any blanks.
+    /// Appends the value without white space.
     pub fn write_compact(&self, out: &mut String) {
         self.write(Style::Compact, out);
     }
 
-    /// Appends it in the form that all documents of equal contents have: keys in the order of their bytes, numbers with
-    /// one digit before the point.
+    /// Appends the value in the normalized form, which is the same for all documents with equal contents:
+    /// keys in the order of their bytes, numbers with one digit before the point.
     pub fn write_normalized(&self, out: &mut String) {
         self.write(Style::Normalized, out);
     }
@@ -109,7 +110,9 @@ impl<'t> Node<'t> {
             Kind::Object(members) => {
                 let mut members: Vec<_> = members.iter().collect();
                 if style == Style::Normalized {
-                    members.sort_by(|(one, _), (other, _)| one.cmp(other));
+                    members.sort_by(|(one, value), (other, other_value)| {
+                        one.cmp(other).then_with(|| value.normal_order(other_value))
+                    });
                 }
                 out.push('{');
                 for (index, (key, value)) in members.into_iter().enumerate() {
@@ -165,6 +168,55 @@ impl<'t> Node<'t> {
         }
     }
 
+    /// Returns the place of a value's kind in the normal order.
+    fn normal_rank(&self) -> u8 {
+        match &self.kind {
+            Kind::Object(_) => 0,
+            Kind::Array(_) => 1,
+            Kind::String(_) => 2,
+            Kind::Number(_) => 3,
+            Kind::Boolean(true) => 4,
+            Kind::Boolean(false) => 5,
+            Kind::Null => 6,
+            Kind::Unparsed(_) => 7,
+        }
+    }
+
+    /// Compares values of equal keys in the normal form: by kind, by number of members or elements, by these.
+    fn normal_order(&self, other: &Node<'_>) -> Ordering {
+        match (&self.kind, &other.kind) {
+            (Kind::Object(one), Kind::Object(two)) => {
+                let sorted = |members: &[(String, Node<'_>)]| {
+                    let mut places: Vec<usize> = (0..members.len()).collect();
+                    places.sort_by(|&a, &b| {
+                        let ((key, value), (other_key, other_value)) = (&members[a], &members[b]);
+                        key.cmp(other_key).then_with(|| value.normal_order(other_value))
+                    });
+                    places
+                };
+                let pairs = sorted(one).into_iter().zip(sorted(two));
+                let by_member = |(a, b): (usize, usize)| {
+                    let ((key, value), (other_key, other_value)) = (&one[a], &two[b]);
+                    key.cmp(other_key).then_with(|| value.normal_order(other_value))
+                };
+                let by_members = pairs.map(by_member).find(|order| order.is_ne());
+                one.len()
+                    .cmp(&two.len())
+                    .then(by_members.unwrap_or(Ordering::Equal))
+            }
+            (Kind::Array(one), Kind::Array(two)) => {
+                let elements = one.iter().zip(two).map(|(a, b)| a.normal_order(b));
+                let by_elements = { elements }.find(|order| order.is_ne());
+                one.len()
+                    .cmp(&two.len())
+                    .then(by_elements.unwrap_or(Ordering::Equal))
+            }
+            (Kind::String(one), Kind::String(two)) => one.cmp(two),
+            (Kind::Number(one), Kind::Number(two)) => normalized_number(one).cmp(&normalized_number(two)),
+            _ => self.normal_rank().cmp(&other.normal_rank()),
+        }
+    }
+
     /// Returns the nesting depth: 1 for a scalar.
     pub fn depth(&self) -> usize {
         match &self.kind {
@@ -207,7 +259,8 @@ impl<'t> Node<'t> {
     }
 }
 
-/// A number as one digit, a point, more digits and the power of ten: 100 is 1.0E2, and zero 0.0E0.
+/// Returns a number as one digit, a point, more digits and the power of ten: 100 becomes 1.0E2, and zero
+/// 0.0E0.
 fn normalized_number(text: &str) -> String {
     let (sign, unsigned) = match text.strip_prefix('-') {
         Some(rest) => ("-", rest),

@@ -83,7 +83,6 @@ pub struct ObjectStorage {
     origin: DirectoryOrigin,
 }
 
-/// Origin of a directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum DirectoryOrigin {
     /// The directory existed.

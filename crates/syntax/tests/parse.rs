@@ -1,51 +1,57 @@
-//! What the parser takes and what it refuses, against what MariaDB 10.11 said to the same statements.
+//! Statements that the parser accepts and rejects, compared with the answers of MariaDB 10.11.
 
+use paceline_golden_script::{Answers, Command, Context, Runner, Script};
 use paceline_syntax::ast::{BinaryOp, Expr, ItemName, QueryBody, SelectItem, TruthTest};
 use paceline_syntax::{ParseOptions, Statement, parse, parse_first};
 
-/// Statements that MariaDB takes, one a line.
-const ACCEPTED: &str = include_str!("parse/accepted.sql");
-/// Statements that MariaDB refuses with 1064, each followed by the end of its message.
-const REJECTED: &str = include_str!("parse/rejected.txt");
+/// Beginning of every message of 1064.
+const MESSAGE_START: &str = "You have an error in your SQL syntax; check the manual that corresponds to your MariaDB server \
+                             version for the right syntax to use ";
 
-#[test]
-fn what_mariadb_takes_is_taken() {
-    let mut failures = Vec::new();
-    for statement in ACCEPTED.lines() {
-        if let Err(error) = parse(statement.as_bytes(), &ParseOptions::default()) {
-            failures.push(format!("{statement}\n    {error}"));
-        }
-    }
-    assert!(failures.is_empty(), "{}", failures.join("\n"));
-}
+/// Parses each statement of a script. Its answers are errors: the number, and the place in the statement.
+struct ParseRunner;
 
-#[test]
-fn what_mariadb_refuses_is_refused_with_its_words() {
-    let mut failures = Vec::new();
-    let mut lines = REJECTED.lines();
-    while let (Some(statement), Some(expected)) = (lines.next(), lines.next()) {
-        let expected = format!(
-            "You have an error in your SQL syntax; check the manual that corresponds to your MariaDB server version for the \
-             right syntax to use {}",
-            expected.trim_start()
-        );
-        match parse(statement.as_bytes(), &ParseOptions::default()) {
-            Ok(parsed) => failures.push(format!("{statement}\n    taken: {:?}", parsed[0].statement)),
-            Err(error) if error.code().number() != 1064 || error.message() != expected => {
-                failures.push(format!("{statement}\n    {error}\n    {expected}"));
+impl Runner for ParseRunner {
+    type Command = Command;
+
+    fn run(
+        &mut self,
+        command: &Command,
+        _: &Context,
+    ) -> std::result::Result<String, Box<dyn std::error::Error>> {
+        Ok(match parse(command.name.as_bytes(), &ParseOptions::default()) {
+            Ok(_) => String::new(),
+            Err(error) => {
+                let message = error.message();
+                let place = message.strip_prefix(MESSAGE_START).unwrap_or(message);
+                format!("error {}: {place}", error.code())
             }
-            Err(_) => {}
-        }
+        })
     }
-    assert!(
-        failures.is_empty(),
-        "{} failures\n{}",
-        failures.len(),
-        failures.join("\n")
-    );
 }
 
-/// The first expression of a SELECT.
+#[test]
+fn statements_that_mariadb_accepts_are_accepted() {
+    paceline_golden_script::run(&mut ParseRunner, "testscripts/accepted", Answers::MariaDb);
+}
+
+#[test]
+fn statements_that_mariadb_rejects_are_rejected_with_its_message() {
+    paceline_golden_script::run(&mut ParseRunner, "testscripts/rejected", Answers::MariaDb);
+}
+
+#[test]
+fn stored_programs_are_accepted_and_refused_as_in_mariadb() {
+    paceline_golden_script::run(&mut ParseRunner, "testscripts/programs", Answers::MariaDb);
+}
+
+/// Returns the statements that MariaDB accepts.
+fn accepted() -> Vec<String> {
+    let script = Script::read("testscripts/accepted");
+    script.statements().map(str::to_owned).collect()
+}
+
+/// Returns the first expression of a SELECT.
 fn first_expression(text: &str) -> Expr {
     match first_item(text) {
         SelectItem::Expr { expr, .. } => expr,
@@ -64,7 +70,7 @@ fn first_item(text: &str) -> SelectItem {
     select.items.into_iter().next().unwrap()
 }
 
-/// Parentheses around every operation, to see what binds how.
+/// Writes an expression with parentheses around every operation, to show what binds to what.
 fn grouped(expr: &Expr) -> String {
     match expr {
         Expr::Binary { left, op, right } => format!("({} {op} {})", grouped(left), grouped(right)),
@@ -221,12 +227,12 @@ fn several_statements_are_found_one_by_one() {
             .collect::<Vec<_>>(),
         [b"SELECT 1", b"SELECT 2"]
     );
-    // What comes first runs, whatever comes second.
+    // The first statement runs even if the second is invalid.
     assert!(parse_first(b"SELECT 1; FOO", &ParseOptions::default()).is_ok());
 }
 
 #[test]
-fn a_comment_that_is_executed_belongs_to_its_statement() {
+fn an_executed_comment_belongs_to_its_statement() {
     let options = ParseOptions::default();
     let text = b"/* a */ /*!40000 ALTER TABLE `t` DISABLE KEYS */;\n/*!50000 DROP TABLE a*/ /* b */;\n\
                  /* c */ CREATE TABLE /*!32312 IF NOT EXISTS*/ b (a int); /*!999999 x */ DROP TABLE c /*! , d */ ";
@@ -244,14 +250,14 @@ fn a_comment_that_is_executed_belongs_to_its_statement() {
             "DROP TABLE c /*! , d */"
         ]
     );
-    // What is logged can be executed again.
+    // A logged statement can be parsed again.
     for text in all {
         assert_eq!(parse(text.as_bytes(), &options).unwrap()[0].text, 0..text.len());
     }
 }
 
 #[test]
-fn empty_texts() {
+fn an_empty_text_is_1065_and_a_comment_an_empty_statement() {
     let number =
         |text: &[u8]| parse_first(text, &ParseOptions::default()).map_err(|error| error.code().number());
     assert_eq!(number(b"").unwrap_err(), 1065);
@@ -284,7 +290,7 @@ fn text_that_is_not_utf8_is_a_binary_string() {
 
 #[test]
 fn depth_has_a_limit() {
-    // In a thread with the stack of a server's worker.
+    // Run in a thread with the stack size of a server's worker.
     let deep = |open: &str, close: &str, levels: usize| {
         let text = format!("SELECT {}1{}", open.repeat(levels), close.repeat(levels));
         parse_first(text.as_bytes(), &ParseOptions::default())
@@ -295,7 +301,7 @@ fn depth_has_a_limit() {
         .stack_size(2 << 20)
         .spawn(move || {
             assert_eq!(deep("(", ")", 50), Ok(()));
-            // Parentheses around parentheses are no levels; neither is one that only groups a subquery.
+            // Redundant parentheses are not levels, nor is a pair that only groups a subquery.
             assert_eq!(deep("(", ")", 100_000), Ok(()));
             assert_eq!(deep("(SELECT ", ")", 64), Err(1473));
             assert_eq!(deep("(SELECT ", ")", 100_000), Err(1473));
@@ -305,7 +311,7 @@ fn depth_has_a_limit() {
             assert_eq!(deep("f(", ")", 100_000), Err(1436));
             assert_eq!(deep("", " + 1", 100_000), Err(1436));
             assert_eq!(deep("", " UNION SELECT 1", 100_000), Err(1436));
-            // Terms of AND and OR may be many.
+            // The number of terms of AND and OR is not limited.
             assert_eq!(deep("", " OR a = 1", 100_000), Ok(()));
             assert_eq!(deep("", ", 1", 100_000), Ok(()));
         })
@@ -316,15 +322,15 @@ fn depth_has_a_limit() {
 
 #[test]
 fn a_comment_without_an_end_ends_every_statement() {
-    // The token of such a comment stays: whoever skips words has to stop at it.
-    for statement in ACCEPTED.lines() {
+    // The token of such a comment remains, and code that skips words must stop at it.
+    for statement in accepted() {
         let _ = parse(format!("{statement} /*!").as_bytes(), &ParseOptions::default());
     }
 }
 
 #[test]
 fn damaged_statements_never_crash() {
-    // Every prefix, and every statement with one byte changed: the parser must answer, whatever it is.
+    // Parse every prefix of a statement, and statements with one byte changed. The parser must always return.
     let mut seed = 0x2545_F491_4F6C_DD1D_u64;
     let mut random = move || {
         seed ^= seed << 13;
@@ -332,7 +338,7 @@ fn damaged_statements_never_crash() {
         seed ^= seed << 17;
         seed
     };
-    for statement in ACCEPTED.lines() {
+    for statement in accepted() {
         let bytes = statement.as_bytes();
         for end in 0..bytes.len() {
             let _ = parse(&bytes[..end], &ParseOptions::default());

@@ -1,21 +1,33 @@
 //! Errors of statements: a MariaDB error number and its message.
 //!
-//! Each layer below SQL converts its own errors to this one, so that a client always gets one of MariaDB's numbers.
+//! Each layer below SQL converts its own errors to this type, so a client always gets one of MariaDB's
+//! numbers.
 
 use std::fmt::Display;
+use std::sync::Arc;
 
 use crate::error_code::{self, ErrorCode};
 
-/// An error, ready to be sent to a client.
+/// An error in the form that clients receive.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct StatementError {
     code: ErrorCode,
     message: Box<str>,
+    signalled: Option<Arc<SignalledCondition>>,
+}
+
+/// What SIGNAL or RESIGNAL has said of a condition, besides its number and message.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SignalledCondition {
+    /// Five characters.
+    pub sqlstate: String,
+    /// Items of GET DIAGNOSTICS by name (`TABLE_NAME`), each at most once.
+    pub items: Vec<(&'static str, String)>,
 }
 
 impl StatementError {
-    /// The error of that number, MariaDB's message filled with the arguments.
+    /// Creates an error with this number and MariaDB's message, filled in with the arguments.
     ///
     /// ```
     /// use paceline_types::StatementError;
@@ -29,41 +41,60 @@ impl StatementError {
         Self {
             code,
             message: code.message(arguments).into(),
+            signalled: None,
         }
     }
 
-    /// The error of that number with a message of its own.
+    /// Creates an error with this number and a message of its own.
     #[cold]
     pub fn with_message(code: ErrorCode, message: impl Into<Box<str>>) -> Self {
         Self {
             code,
             message: message.into(),
+            signalled: None,
         }
     }
 
-    /// The same message under another number: 1062 has MariaDB's words of 1586.
+    /// Adds what SIGNAL has said of the error.
+    #[must_use]
+    pub fn signalled(self, condition: Arc<SignalledCondition>) -> Self {
+        Self {
+            signalled: Some(condition),
+            ..self
+        }
+    }
+
+    /// Returns what SIGNAL has said of the error; `None` for an error of the server.
+    pub fn signalled_condition(&self) -> Option<&Arc<SignalledCondition>> {
+        self.signalled.as_ref()
+    }
+
+    /// Changes the number of an error: 1062 has the message of MariaDB's 1586.
     #[must_use]
     pub fn with_code(self, code: ErrorCode) -> Self {
         Self { code, ..self }
     }
 
-    /// 1235: something that MariaDB has and this server has not (yet).
+    /// Creates error 1235: a feature that MariaDB has and this server does not.
     #[cold]
     pub fn unsupported(what: impl Display) -> Self {
         Self::new(error_code::ER_NOT_SUPPORTED_YET, &[&what])
     }
 
-    /// Its number.
+    /// Returns the error number.
     pub fn code(&self) -> ErrorCode {
         self.code
     }
 
-    /// Its SQLSTATE: five characters.
-    pub fn sqlstate(&self) -> &'static str {
-        self.code.sqlstate()
+    /// Returns the SQLSTATE: five characters.
+    pub fn sqlstate(&self) -> &str {
+        match &self.signalled {
+            Some(condition) => &condition.sqlstate,
+            None => self.code.sqlstate(),
+        }
     }
 
-    /// Its message.
+    /// Returns the message.
     pub fn message(&self) -> &str {
         &self.message
     }

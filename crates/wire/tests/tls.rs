@@ -30,7 +30,6 @@ fn shows(name: &str) -> TlsParameters {
     }
 }
 
-/// Settings of a client.
 #[derive(Debug, Clone, Default)]
 struct ClientSettings {
     parameters: TlsParameters,

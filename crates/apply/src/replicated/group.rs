@@ -14,8 +14,8 @@ use paceline_binlog::event::{
 };
 use paceline_binlog::group::StatementOptions;
 use paceline_binlog::mysql::PartialUpdateRowsEvent;
+use paceline_catalog::IndexStatistics;
 use paceline_catalog::foreign_key::{ForeignKeyRun, RunMode};
-use paceline_query::plan::Statistics;
 use paceline_txn::Transaction;
 use smallvec::SmallVec;
 use std::sync::Arc;
@@ -116,7 +116,7 @@ impl RowApplier {
     /// Creates an applier that counts what it applies. `statistics` help to choose an index for partial images.
     pub fn new(
         options: &RowOptions,
-        statistics: Option<Arc<Statistics>>,
+        statistics: Arc<dyn IndexStatistics>,
         counts: Arc<StatementCounts>,
     ) -> Self {
         RowApplier {

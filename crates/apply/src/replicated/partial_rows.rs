@@ -17,10 +17,9 @@ use super::events::AfterImages;
 use super::failure::{Failure, HandlerError};
 use super::table::MappedTable;
 use paceline_binlog::event::{RowsEvent, RowsKind};
-use paceline_catalog::IndexKind;
 use paceline_catalog::ddl::{GeneratedColumns, default_of_absent};
+use paceline_catalog::{IndexKind, IndexStatistics};
 use paceline_json::diff::append_changed_json;
-use paceline_query::plan::Statistics;
 use paceline_storage::{Direction, KeyPart, KeyRange, RowPlacement};
 use paceline_txn::{LockMode, LockWait, Transaction};
 use paceline_types::row_image::RowLayout;
@@ -39,7 +38,7 @@ type LocatedRow = (Vec<u8>, Vec<u8>);
 
 /// Applies rows in other layouts.
 pub(super) struct PartialRowApplier {
-    statistics: Option<Arc<Statistics>>,
+    statistics: Arc<dyn IndexStatistics>,
 }
 
 /// The columns that the images of an event contain.
@@ -195,7 +194,7 @@ fn overwritten(
 }
 
 impl PartialRowApplier {
-    pub(super) fn new(statistics: Option<Arc<Statistics>>) -> Self {
+    pub(super) fn new(statistics: Arc<dyn IndexStatistics>) -> Self {
         PartialRowApplier { statistics }
     }
 
@@ -326,10 +325,9 @@ impl PartialRowApplier {
                 .parts
                 .iter()
                 .any(|part| row[part.column].as_ref().is_none_or(Value::is_null));
-            let rows = match (index.kind, &self.statistics) {
-                (IndexKind::Primary | IndexKind::Unique, _) if !has_null => 0.0,
-                (_, Some(statistics)) => statistics.rows_per_key(table.definition(), number),
-                (_, None) => 10.0 / index.parts.len() as f64,
+            let rows = match index.kind {
+                IndexKind::Primary | IndexKind::Unique if !has_null => 0.0,
+                _ => self.statistics.rows_per_key(table.definition(), number),
             };
             if best.as_ref().is_none_or(|(fewest, ..)| rows < *fewest) {
                 best = Some((rows, number, prefix));

@@ -1,5 +1,3 @@
-//! Databases.
-
 use paceline_types::error_code::*;
 
 use super::column_type::resolve_collation;
@@ -18,11 +16,10 @@ impl Planner<'_> {
     ) -> Result<()> {
         check_database_name(name)?;
         self.refuse_virtual(name)?;
-        if self.catalog.database(name).is_some() {
+        let is_replaced = self.catalog.database(name).is_some();
+        if is_replaced {
             if !or_replace {
-                return self
-                    .note_or_fail(if_not_exists.into(), Error::new(ER_DB_CREATE_EXISTS, &[&name]))
-                    .map(|()| self.plan.affected_rows = 1);
+                return self.note_or_fail(if_not_exists.into(), Error::new(ER_DB_CREATE_EXISTS, &[&name]));
             }
             self.drop_database(false, name)?;
         }
@@ -30,7 +27,7 @@ impl Planner<'_> {
         let collation = resolve_collation(options.charset.as_ref(), options.collation.as_deref(), default)?
             .unwrap_or(default);
         let comment = checked_comment(options)?.unwrap_or_default();
-        self.plan.affected_rows = 1;
+        self.plan.affected_rows = if is_replaced { 2 } else { 1 };
         self.change(CatalogChange::PutDatabase(DatabaseDefinition {
             name: name.to_owned(),
             collation,
@@ -73,7 +70,7 @@ impl Planner<'_> {
         if name == SYSTEM_DATABASE {
             return Err(Error::unsupported("DROP DATABASE of a system database"));
         }
-        // Where another database refers to one of them all of them stay; MariaDB drops the others.
+        // If another database refers to one of the tables, all of them stay. MariaDB drops the others.
         for table in database.tables() {
             self.refuse_referenced(table, Some(name))?;
         }

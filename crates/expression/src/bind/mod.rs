@@ -41,10 +41,10 @@ use paceline_syntax::ast::{self, BinaryOp, UnaryOp};
 use paceline_syntax::stack;
 use predicates::{in_list, like, quantified, scalar_subquery};
 
-/// Binds an expression that gives one value.
+/// Binds an expression that has a single value.
 ///
 /// # Errors
-/// 1054, 1052, 1241 (a row where a value is wanted), 1267, 1305, 1582, 1111 …
+/// 1054, 1052, 1241 (a row in place of a value), 1267, 1305, 1582, 1111 …
 pub fn bind_expr(expr: &ast::Expr, scope: &mut dyn Scope) -> Result<Expr> {
     expect_value(bind_operand(expr, scope)?)
 }
@@ -52,13 +52,13 @@ pub fn bind_expr(expr: &ast::Expr, scope: &mut dyn Scope) -> Result<Expr> {
 /// Binds an expression used as a condition.
 ///
 /// # Errors
-/// As [`bind_expr`].
+/// Those of [`bind_expr`].
 pub fn bind_condition(expr: &ast::Expr, scope: &mut dyn Scope) -> Result<Expr> {
     bind_expr(expr, scope)
 }
 
-/// `left op right` of two bound expressions, by the rule that their types ask for: for USING, NATURAL JOIN and row
-/// values.
+/// Returns the comparison of two bound expressions by the rule for their types: for USING, NATURAL JOIN and
+/// row values.
 ///
 /// # Errors
 /// 1267, 1241.
@@ -66,7 +66,7 @@ pub fn bind_comparison(op: CompareOp, left: Expr, right: Expr, scope: &dyn Scope
     operators::compare(op, left, right, scope.session())
 }
 
-/// Converts an expression's values to a type that [`common_type`] gave: for the selects of a UNION.
+/// Converts an expression to a type returned by [`common_type`]: for the SELECTs of a UNION.
 pub fn convert_to_common_type(expr: Expr, ty: &ExprType) -> Expr {
     let shows_otherwise =
         matches!(ty.data_type, DataType::Bit { .. } | DataType::Year) && !expr.ty.is_column();
@@ -83,10 +83,19 @@ pub fn convert_to_common_type(expr: Expr, ty: &ExprType) -> Expr {
     }
 }
 
-/// Binds an operand, which may be a row.
+/// Binds an operand, which can be a row.
 fn bind_operand(expr: &ast::Expr, scope: &mut dyn Scope) -> Result<Expr> {
     let bound = stack::on_enough(|| bind_node(expr, scope))?;
     Ok(fold::fold(bound, scope.session()))
+}
+
+/// Binds the operand of an operation that MariaDB names when it refuses a row (4079).
+fn bind_operand_of(operation: &str, expr: &ast::Expr, scope: &mut dyn Scope) -> Result<Expr> {
+    let operand = bind_operand(expr, scope)?;
+    match operators::is_value(&operand) {
+        true => Ok(operand),
+        false => Err(errors::row_operand(operation)),
+    }
 }
 
 fn bind_all<'e>(exprs: impl IntoIterator<Item = &'e ast::Expr>, scope: &mut dyn Scope) -> Result<Vec<Expr>> {
@@ -217,7 +226,8 @@ fn bind_node(expr: &ast::Expr, scope: &mut dyn Scope) -> Result<Expr> {
         E::Collate { operand, collation } => collate(operand, collation, scope),
         E::Call(call) => call::function(call, scope),
         E::Extract { unit, operand } => {
-            let operand = bind_expr(operand, scope)?;
+            let operation = format!("extract({})", unit.name().to_ascii_lowercase());
+            let operand = bind_operand_of(&operation, operand, scope)?;
             call::make("extract", vec![call::keyword(unit.name()), operand], scope)
         }
         E::TimestampAdd { unit, amount, date } => {
@@ -226,8 +236,8 @@ fn bind_node(expr: &ast::Expr, scope: &mut dyn Scope) -> Result<Expr> {
             call::make("date_add", vec![date, amount, call::keyword(unit.name())], scope)
         }
         E::TimestampDiff { unit, from, to } => {
-            let from = bind_expr(from, scope)?;
-            let to = bind_expr(to, scope)?;
+            let from = bind_operand_of("timestampdiff", from, scope)?;
+            let to = bind_operand_of("timestampdiff", to, scope)?;
             call::make("timestampdiff", vec![call::keyword(unit.name()), from, to], scope)
         }
         E::GetFormat { kind, region } => {
@@ -261,8 +271,11 @@ fn literal_value(literal: &ast::Literal, session: &SessionContext) -> Result<Exp
 }
 
 fn unary(op: UnaryOp, operand: &ast::Expr, whole: &ast::Expr, scope: &mut dyn Scope) -> Result<Expr> {
-    // A number of 2^63 is out of the signed range only without its minus.
-    let operand = bind_expr(operand, scope)?;
+    // 2^63 is out of the signed range, but -2^63 is not.
+    let operand = match op {
+        UnaryOp::BitNot => bind_operand_of("~", operand, scope)?,
+        _ => bind_expr(operand, scope)?,
+    };
     match op {
         UnaryOp::Plus => Ok(operand),
         UnaryOp::Minus => operators::negate(operand, &whole.to_string()),
@@ -354,7 +367,7 @@ fn is(test: ast::TruthTest, negated: bool, operand: &ast::Expr, scope: &mut dyn 
     })
 }
 
-/// The comparison that an operator is.
+/// Returns the operator as a comparison, if it is one.
 fn comparison(op: BinaryOp) -> Option<CompareOp> {
     Some(match op {
         BinaryOp::Equal => CompareOp::Eq,
@@ -406,11 +419,11 @@ fn binary(
                 ty: ExprType::boolean().with_nullable(nullable),
             });
         }
-        B::BitOr => return bits(BitOp::Or, left, right, scope),
-        B::BitAnd => return bits(BitOp::And, left, right, scope),
-        B::BitXor => return bits(BitOp::Xor, left, right, scope),
-        B::ShiftLeft => return bits(BitOp::ShiftLeft, left, right, scope),
-        B::ShiftRight => return bits(BitOp::ShiftRight, left, right, scope),
+        B::BitOr => return bits(BitOp::Or, "|", left, right, scope),
+        B::BitAnd => return bits(BitOp::And, "&", left, right, scope),
+        B::BitXor => return bits(BitOp::Xor, "^", left, right, scope),
+        B::ShiftLeft => return bits(BitOp::ShiftLeft, "<<", left, right, scope),
+        B::ShiftRight => return bits(BitOp::ShiftRight, ">>", left, right, scope),
         B::Concat => {
             let args = bind_all([left, right], scope)?;
             return call::make("concat", args, scope);
@@ -433,7 +446,7 @@ fn binary(
     operators::arithmetic(arithmetic, left, right, &whole.to_string(), scope.session())
 }
 
-/// AND and OR, flattened: `a AND b AND c` is one node.
+/// Binds AND and OR. `a AND b AND c` becomes one node.
 fn logical(left: &ast::Expr, op: BinaryOp, right: &ast::Expr, scope: &mut dyn Scope) -> Result<Expr> {
     let mut operands = Vec::new();
     for side in [left, right] {
@@ -457,10 +470,10 @@ fn logical(left: &ast::Expr, op: BinaryOp, right: &ast::Expr, scope: &mut dyn Sc
     })
 }
 
-fn bits(op: BitOp, left: &ast::Expr, right: &ast::Expr, scope: &mut dyn Scope) -> Result<Expr> {
+fn bits(op: BitOp, name: &str, left: &ast::Expr, right: &ast::Expr, scope: &mut dyn Scope) -> Result<Expr> {
     let operands = Box::new([
-        bit_operand(bind_expr(left, scope)?),
-        bit_operand(bind_expr(right, scope)?),
+        bit_operand(bind_operand_of(name, left, scope)?),
+        bit_operand(bind_operand_of(name, right, scope)?),
     ]);
     let nullable = operands.iter().any(|operand| operand.ty.nullable);
     Ok(Expr {
@@ -480,7 +493,7 @@ fn assignment(variable: &str, value: &ast::Expr, scope: &mut dyn Scope) -> Resul
     })
 }
 
-/// How CASE compares a text with the texts among its values: all in one collation.
+/// Returns the rule by which CASE compares a text with the texts among its values: all in one collation.
 fn case_of_texts(operand: &Expr, tests: &[Expr], connection: Collation) -> Result<Option<Comparison>> {
     let is_text = |expr: &&Expr| expr.ty.class() == Class::String && !expr.ty.is_parameter();
     if !is_text(&operand) || !tests.iter().any(|test| is_text(&test)) {

@@ -250,7 +250,7 @@ impl Expr {
                 source,
             } => {
                 let left = operands[0].eval_in(frame, context)?;
-                // Only exact decimals do not look at the other operand then.
+                // Only for exact decimals the other operand is not evaluated then.
                 if left.is_null() && (*domain == Domain::Decimal || !operands[1].ty.nullable) {
                     return Ok(left);
                 }
@@ -290,7 +290,7 @@ impl Expr {
                 if left.is_null() && *op != BitOp::Xor {
                     return Ok(Cow::Owned(Value::Null));
                 }
-                // Else both are converted, which may say something.
+                // Otherwise both are converted, which can cause warnings.
                 let left = convert::to_bit_operand(&left, context)?;
                 let right = convert::to_bit_operand(&right, context)?;
                 if is_null {
@@ -394,8 +394,8 @@ impl Expr {
         }
     }
 
-    /// The truth of a condition, or of an operand of AND, OR and NOT: MariaDB makes `column <> 0` of a column there,
-    /// and of one of text it warns as of a decimal.
+    /// Returns whether a condition, or an operand of AND, OR or NOT, holds. MariaDB converts a column to
+    /// `column <> 0` there; for a text column it warns as for a decimal.
     fn condition_in<'a>(&'a self, frame: &Frame<'a>, context: &mut EvalContext<'_>) -> Result<Option<bool>> {
         if !matches!(self.kind, ExprKind::Column(_)) || !self.ty.data_type.is_text() {
             return self.truth_in(frame, context);
@@ -424,7 +424,7 @@ impl Expr {
                 }
                 let right = operands[1].eval_in(frame, context)?;
                 if right.is_null() {
-                    // As in MariaDB the left side has been converted by then, and may say something.
+                    // As in MariaDB, the left side has been converted by then, which can cause a warning.
                     convert_for(by, &left, context)?;
                 } else if left.is_null() {
                     convert_for(by, &right, context)?;
@@ -526,8 +526,8 @@ impl Expr {
     }
 }
 
-/// The truth of AND and OR. The first operand with the value `decisive`, false for AND and true for OR, decides it, and
-/// the operands after it are not evaluated.
+/// Evaluates AND or OR. The first operand with the value `decisive`, false for AND and true for OR,
+/// determines the result; the operands after it are not evaluated.
 #[inline]
 fn decide<'a>(
     operands: &'a [Expr],
@@ -546,7 +546,7 @@ fn decide<'a>(
     Ok(result)
 }
 
-/// Converts a value as a comparison does, for what that says.
+/// Converts a value as a comparison does, for the warnings of the conversion.
 fn convert_for(by: &Comparison, value: &Value, context: &mut EvalContext<'_>) -> Result<()> {
     match by {
         Comparison::Double => convert::to_double(value, context).map(drop),

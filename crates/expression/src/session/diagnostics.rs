@@ -1,22 +1,23 @@
-//! The diagnostics area: what `SHOW WARNINGS`, `@@warning_count` and an OK packet's warning count read.
+//! The diagnostics area, which `SHOW WARNINGS`, `@@warning_count` and the warning count of OK packets read.
 //!
-//! At most `max_error_count` conditions are kept; the rest are counted only, as in MariaDB.
+//! It keeps at most `max_error_count` conditions and only counts the rest, as in MariaDB.
 
-use paceline_types::ErrorCode;
+use paceline_types::{ErrorCode, SignalledCondition, StatementError};
+use std::sync::Arc;
 
-/// How grave a condition is.
+/// Severity of a condition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Level {
-    /// Worth knowing (`DROP TABLE IF EXISTS` on what is not there).
+    /// Information (`DROP TABLE IF EXISTS` of a table that does not exist).
     Note,
-    /// The statement went on, with another value than was asked for.
+    /// The statement continued with a value other than the requested one.
     Warning,
     /// The statement failed.
     Error,
 }
 
 impl Level {
-    /// The word that SHOW WARNINGS prints.
+    /// Returns the word that SHOW WARNINGS prints.
     pub const fn as_str(self) -> &'static str {
         match self {
             Level::Note => "Note",
@@ -26,45 +27,71 @@ impl Level {
     }
 }
 
-/// Whether notes are kept and counted (`sql_notes`).
+/// Treatment of notes (`sql_notes`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Notes {
-    /// As warnings are.
+    /// Kept and counted like warnings.
     Kept,
-    /// Neither.
+    /// Neither kept nor counted.
     Dropped,
 }
 
-/// One line of SHOW WARNINGS.
+/// One row of SHOW WARNINGS.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Condition {
-    /// How grave it is.
+    /// Severity, which decides whether the condition counts as an error.
     pub level: Level,
     /// MariaDB's error number.
     pub code: ErrorCode,
-    /// The text, without number and SQLSTATE.
+    /// Message without number and SQLSTATE.
     pub message: String,
+    /// What SIGNAL has said of it; `None` for a condition of the server.
+    pub signalled: Option<Arc<SignalledCondition>>,
 }
 
-/// The conditions of the current (or, until the next statement begins, of the last) statement.
+impl Condition {
+    /// Returns the SQLSTATE: five characters.
+    pub fn sqlstate(&self) -> &str {
+        match (&self.signalled, self.level) {
+            (Some(condition), _) => &condition.sqlstate,
+            (None, Level::Error) => self.code.sqlstate(),
+            // A warning that is an error in strict mode has the state of a warning.
+            (None, Level::Warning | Level::Note) => match self.code.sqlstate() {
+                state if state.starts_with("02") => state,
+                _ => "01000",
+            },
+        }
+    }
+}
+
+/// State of the area at a moment: see [`Diagnostics::mark`].
+#[derive(Clone, Copy, Debug)]
+pub struct DiagnosticsMark {
+    clears: u64,
+    count: u64,
+}
+
+/// Conditions of the current statement; between statements, those of the last one.
 #[derive(Clone, Debug)]
 pub struct Diagnostics {
     conditions: Vec<Condition>,
     warning_count: u64,
     error_count: u64,
-    /// How many of them an earlier statement has raised.
+    /// Number of conditions that earlier statements raised.
     earlier: u64,
-    /// Whether the first condition of this statement takes the place of the earlier ones.
+    /// Whether the first condition of this statement replaces the earlier ones.
     replaceable: bool,
+    /// Number of times that the area was emptied.
+    clears: u64,
     capacity: usize,
     notes: Notes,
     current_row: u64,
-    /// Warnings that come after the statement's error.
-    after_error: Vec<(ErrorCode, String)>,
+    /// Warnings and notes to be listed after the statement's error.
+    after_error: Vec<(Level, ErrorCode, String)>,
 }
 
 impl Diagnostics {
-    /// An empty area that keeps at most `max_error_count` conditions.
+    /// Creates an empty area that keeps at most `max_error_count` conditions.
     pub fn new(max_error_count: usize) -> Self {
         Diagnostics {
             conditions: Vec::new(),
@@ -72,6 +99,7 @@ impl Diagnostics {
             error_count: 0,
             earlier: 0,
             replaceable: false,
+            clears: 0,
             capacity: max_error_count,
             notes: Notes::Kept,
             current_row: 1,
@@ -79,9 +107,9 @@ impl Diagnostics {
         }
     }
 
-    /// A statement begins. What earlier ones have raised stays until this one raises something, or turns out to use a
-    /// table ([`Diagnostics::forget_earlier`]), as in MariaDB: `SET`, `COMMIT` or `SELECT 1` leaves it to SHOW
-    /// WARNINGS.
+    /// Begins a statement. As in MariaDB, the conditions of earlier statements stay until this one raises a
+    /// condition or uses a table ([`Diagnostics::forget_earlier`]): after `SET`, `COMMIT` or `SELECT 1`, SHOW
+    /// WARNINGS still shows them.
     pub fn begin(&mut self, max_error_count: usize) {
         self.earlier = self.warning_count;
         self.replaceable = self.warning_count > 0;
@@ -90,12 +118,13 @@ impl Diagnostics {
         self.after_error.clear();
     }
 
-    /// A command begins that is no statement (COM_PING): what is here stays, with its count, until something is raised.
+    /// Begins a command that is not a statement (COM_PING). The conditions and their count stay until one is
+    /// raised.
     pub fn begin_command(&mut self) {
         self.replaceable = self.warning_count > 0;
     }
 
-    /// The statement uses a table: nothing is left of earlier ones.
+    /// Removes the conditions of earlier statements, because this one uses a table.
     pub fn forget_earlier(&mut self) {
         if self.replaceable {
             self.clear(self.capacity);
@@ -109,24 +138,58 @@ impl Diagnostics {
         self.error_count = 0;
         self.earlier = 0;
         self.replaceable = false;
+        self.clears += 1;
         self.capacity = max_error_count;
         self.current_row = 1;
     }
 
-    /// A statement begins that is about what is here (SHOW WARNINGS).
+    /// Returns the state at the start of a statement that consists of others.
+    pub fn mark(&self) -> DiagnosticsMark {
+        DiagnosticsMark {
+            clears: self.clears,
+            count: self.earlier,
+        }
+    }
+
+    /// Ends a statement that consists of others: what they have raised since the mark and left counts as its own.
+    pub fn end_since(&mut self, mark: DiagnosticsMark) {
+        self.earlier = match self.clears == mark.clears {
+            true => mark.count,
+            false => 0,
+        };
+    }
+
+    /// Begins a statement that reads the conditions (SHOW WARNINGS).
     pub fn keep(&mut self) {
         self.earlier = self.warning_count;
         self.replaceable = false;
         self.current_row = 1;
     }
 
-    /// Chooses what becomes of notes from now on.
+    /// Sets the treatment of notes from now on.
     pub fn set_notes(&mut self, notes: Notes) {
         self.notes = notes;
     }
 
-    /// Adds a condition; beyond the limit it is only counted.
+    /// Adds a condition. Beyond the limit it is only counted.
     pub fn push(&mut self, level: Level, code: ErrorCode, message: impl Into<String>) {
+        self.push_signalled(level, code, message, None);
+    }
+
+    /// Adds the error with which a statement ends.
+    pub fn push_error(&mut self, error: &StatementError) {
+        let signalled = error.signalled_condition().cloned();
+        self.push_signalled(Level::Error, error.code(), error.message(), signalled);
+    }
+
+    /// Adds a condition with what SIGNAL has said of it.
+    pub fn push_signalled(
+        &mut self,
+        level: Level,
+        code: ErrorCode,
+        message: impl Into<String>,
+        signalled: Option<Arc<SignalledCondition>>,
+    ) {
         if level == Level::Note && self.notes == Notes::Dropped {
             return;
         }
@@ -140,18 +203,24 @@ impl Diagnostics {
                 level,
                 code,
                 message: message.into(),
+                signalled,
             });
         }
         if level == Level::Error {
-            for (code, message) in std::mem::take(&mut self.after_error) {
-                self.push(Level::Warning, code, message);
+            for (level, code, message) in std::mem::take(&mut self.after_error) {
+                self.push(level, code, message);
             }
         }
     }
 
-    /// Adds a warning that is to come after the error with which the statement ends.
+    /// Adds a warning to be listed after the error with which the statement ends.
     pub fn warn_after_error(&mut self, code: ErrorCode, message: impl Into<String>) {
-        self.after_error.push((code, message.into()));
+        self.after_error.push((Level::Warning, code, message.into()));
+    }
+
+    /// Adds a note to be listed after the error with which the statement ends.
+    pub fn note_after_error(&mut self, code: ErrorCode, message: impl Into<String>) {
+        self.after_error.push((Level::Note, code, message.into()));
     }
 
     /// Adds a warning.
@@ -164,37 +233,46 @@ impl Diagnostics {
         self.push(Level::Note, code, message);
     }
 
-    /// The conditions kept, oldest first.
+    /// Returns the conditions kept that this statement has raised, oldest first.
+    pub fn raised(&self) -> &[Condition] {
+        if self.replaceable {
+            return &[];
+        }
+        let earlier = usize::try_from(self.earlier).unwrap_or(usize::MAX);
+        self.conditions.get(earlier..).unwrap_or_default()
+    }
+
+    /// Returns the conditions kept, oldest first.
     pub fn conditions(&self) -> &[Condition] {
         &self.conditions
     }
 
-    /// `@@warning_count`: errors, warnings and notes, also those that were not kept.
+    /// Returns `@@warning_count`: the number of errors, warnings and notes, including those not kept.
     pub fn warning_count(&self) -> u64 {
         self.warning_count
     }
 
-    /// `@@error_count`.
+    /// Returns `@@error_count`.
     pub fn error_count(&self) -> u64 {
         self.error_count
     }
 
-    /// What an OK or EOF packet carries: how many conditions the statement itself has raised.
+    /// Returns the count for an OK or EOF packet: the number of conditions that this statement itself raised.
     pub fn warning_count_u16(&self) -> u16 {
         u16::try_from(self.warning_count - self.earlier).unwrap_or(u16::MAX)
     }
 
-    /// The row that conversion warnings name ("at row 3"); 1 when a statement begins.
+    /// Returns the row number for conversion warnings ("at row 3"); 1 at the start of a statement.
     pub fn current_row(&self) -> u64 {
         self.current_row
     }
 
-    /// Goes on to the next row of a multi-row statement.
+    /// Moves on to the next row of a multi-row statement.
     pub fn next_row(&mut self) {
         self.current_row += 1;
     }
 
-    /// Takes the row counter back to 1 (a new statement, or a new phase of one).
+    /// Resets the row number to 1, for a new statement or a new phase of one.
     pub fn reset_row(&mut self) {
         self.current_row = 1;
     }

@@ -11,7 +11,6 @@ use std::io::{self, Write};
 /// Maximum number of intervals.
 const INTERVALS_MAX: usize = 60;
 
-/// Changes of a table.
 #[derive(Clone, Copy, Default, Debug)]
 struct TableChanges {
     inserted: u64,

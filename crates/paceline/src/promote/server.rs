@@ -98,7 +98,7 @@ impl Server {
         self.server_id
     }
 
-    /// HOST:PORT.
+    /// Returns HOST:PORT.
     pub fn address(&self) -> &str {
         &self.name
     }

@@ -213,7 +213,6 @@ fn ask(options: &Options) -> Result<GtidState> {
     })
 }
 
-/// Returns the log position of the tables.
 fn tables_position(directory: &Path) -> Result<LogPosition> {
     let storage = Storage::open(&StorageConfig::new(directory.join("tables")));
     let storage = storage.map_err(|error| Error::Directory(format!("cannot open the tables: {error}")))?;

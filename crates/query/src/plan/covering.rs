@@ -16,8 +16,8 @@ use paceline_types::key_reader::determines_value;
 use super::keys::TableInfo;
 use super::range::{ColumnTest, RangeCondition};
 use super::tree::{
-    AccessPath, Assumed, Covering, GroupStrategy, JoinKind, JoinStep, LookupPart, ReadMode, SelectPlan,
-    SortKey, StepSource, TableAccess,
+    AccessPath, AssumedEquality, Covering, GroupStrategy, JoinKind, JoinStep, LookupPart, ReadMode,
+    SelectPlan, SortKey, StepSource, TableAccess,
 };
 use paceline_catalog::TableDefinition;
 use paceline_expression::{CompareOp, Comparison, Correlation, Expr, ExprKind};
@@ -231,7 +231,7 @@ fn covering(
         let [left, right] = &**operands;
         looked_for.iter().any(|(column, assumed)| {
             let is_same = |subject: &Expr, value: &Expr| {
-                own(subject) == Some(*column) && super::block::same_expr(value, &assumed.value)
+                own(subject) == Some(*column) && super::same_expr::same_expr(value, &assumed.value)
             };
             // Each equality of a column stands once.
             *by == assumed.by && (is_same(left, right) || is_same(right, left))
@@ -274,7 +274,11 @@ fn covering(
 }
 
 /// The equalities of an index's first columns that its path looks for, as far as whole columns go.
-fn equalities(definition: &TableDefinition, index: usize, access: &TableAccess) -> Vec<(usize, Assumed)> {
+fn equalities(
+    definition: &TableDefinition,
+    index: usize,
+    access: &TableAccess,
+) -> Vec<(usize, AssumedEquality)> {
     let mut found = Vec::new();
     for (place, part) in definition.indexes()[index].parts.iter().enumerate() {
         let equality = match &access.path {
@@ -295,7 +299,7 @@ fn equalities(definition: &TableDefinition, index: usize, access: &TableAccess) 
         match equality {
             Some((by, value)) if part.prefix_length.is_none() && is_exact => found.push((
                 part.column,
-                Assumed {
+                AssumedEquality {
                     data_type: data_type.clone(),
                     value: value.clone(),
                     by: by.clone(),

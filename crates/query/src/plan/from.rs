@@ -14,9 +14,11 @@ use paceline_types::error_code::{
     ER_WITH_COL_WRONG_LIST, ER_WRONG_COLUMN_NAME,
 };
 
-use super::block::{BindMode, Block, OnScope, TableColumn, TableRef, VisibleColumn};
+use super::block::{BindMode, Block, OnScope, VisibleColumn};
 use super::common_table::CommonTableKind;
 use super::result_column::{ColumnOrigin, Through};
+use super::table_ref::{TableColumn, TableRef};
+use super::trace::{Level, Names};
 use super::tree::TableSource;
 use super::{ResultColumn, TableUsage, unique_id};
 use crate::error::{Error, Result};
@@ -63,6 +65,39 @@ pub(crate) struct BoundFrom {
     pub node: FromNode,
     pub visible: Vec<VisibleColumn>,
     pub tables: Range<usize>,
+}
+
+/// Describes a block's tables and conditions for the trace.
+pub(super) fn describe_from<'e>(
+    from: Option<&FromNode>,
+    conditions: impl Iterator<Item = &'e Expr>,
+    names: &Names,
+) -> Vec<String> {
+    let mut level = Level::default();
+    if let Some(node) = from {
+        node.describe(&mut level, names);
+    }
+    level.add_conditions(conditions, names);
+    level.lines()
+}
+
+impl FromNode {
+    fn describe(&self, level: &mut Level, names: &Names) {
+        match self {
+            FromNode::Table(table) => level.tables.push(names.table(*table).to_owned()),
+            FromNode::Inner { parts, on, .. } => {
+                parts.iter().for_each(|part| part.describe(level, names));
+                level.add_conditions(on.iter(), names);
+            }
+            FromNode::Left { left, right, on } => {
+                left.describe(level, names);
+                let mut inner = Level::default();
+                inner.add_conditions(on.iter(), names);
+                right.describe(&mut inner, names);
+                level.outer_joins.push(inner.as_outer_join());
+            }
+        }
+    }
 }
 
 impl Block<'_, '_> {
@@ -419,8 +454,7 @@ impl Block<'_, '_> {
     ) -> Result<usize> {
         let alias: Arc<str> = alias.into();
         // What MariaDB merges are the columns of the tables within.
-        let is_merged =
-            matches!(&source, TableSource::Derived(plan) if super::unread_columns::is_merged(plan));
+        let is_merged = matches!(&source, TableSource::Derived(plan) if plan.is_mergeable());
         let mut made: Vec<TableColumn> = Vec::with_capacity(columns.len());
         for (number, (column, ty)) in columns.iter().zip(types).enumerate() {
             let mut result = column.clone();
@@ -471,10 +505,10 @@ impl Block<'_, '_> {
         {
             return Err(Error::new(ER_NONUNIQ_TABLE, &[&alias]));
         }
-        if self.tables.len() >= super::join_order::TABLES_MAX {
+        if self.tables.len() >= super::table_ref::TABLES_MAX {
             return Err(Error::new(
                 paceline_types::error_code::ER_TOO_MANY_TABLES,
-                &[&super::join_order::TABLES_MAX],
+                &[&super::table_ref::TABLES_MAX],
             ));
         }
         let base = self.allocate(columns.len());

@@ -1,10 +1,12 @@
 //! Rows in the order of an index: ORDER BY and GROUP BY without sorting, MIN and MAX by their first row.
 
 use super::early_conditions::check_early;
-use super::keys::{COST_FETCHED_ROW, COST_SCANNED_ROW, TableInfo, selectivity};
+use super::keys::{COST_FETCHED_ROW, COST_SCANNED_ROW, TableInfo};
 use super::range::{NearestValue, RangeCondition, nearest_value, rule_for};
+use super::selectivity::selectivity;
+use super::trace::{BlockTrace, Physical};
 use super::tree::{
-    AccessPath, Aggregation, Assumed, GroupStrategy, JoinKind, JoinStep, Otherwise, ScanDirection,
+    AccessPath, Aggregation, AssumedEquality, GroupStrategy, JoinKind, JoinStep, Otherwise, ScanDirection,
     SelectPlan, SortItem, SortKey, StepSource, TableAccess,
 };
 use super::{covering, loose_scan};
@@ -12,27 +14,42 @@ use paceline_expression::{
     AggregateFunction, Class, CompareOp, Comparison, EvalContext, Expr, ExprKind, ExprType, Truth,
 };
 use paceline_storage::RowPlacement;
+use paceline_syntax::ast::Ties;
 use paceline_types::{DataType, IntegerWidth, Value};
 
 /// Makes a plan use the order of an index where that saves work.
-pub(crate) fn use_index_order(select: &mut SelectPlan, infos: &[TableInfo<'_>], rows: f64) {
+pub(crate) fn use_index_order(
+    select: &mut SelectPlan,
+    infos: &[TableInfo<'_>],
+    rows: f64,
+    trace: &BlockTrace<'_>,
+) {
     count_by_smallest_index(select, infos);
-    use_order(select, infos, rows);
+    trace.pass("rows counted by an index", |names| Physical(select).lines(names));
+    use_order(select, infos, rows, trace);
     covering::read_keys_alone(select, infos);
+    trace.pass("covering index", |names| Physical(select).lines(names));
     check_early(select);
+    trace.pass("early conditions", |names| Physical(select).lines(names));
     if let Some(otherwise) = &mut select.otherwise {
         covering::read_keys_alone(&mut otherwise.select, infos);
         check_early(&mut otherwise.select);
     }
 }
 
-fn use_order(select: &mut SelectPlan, infos: &[TableInfo<'_>], rows: f64) {
-    if select.order.is_empty() && select.aggregation.is_none() && !select.distinct {
+fn use_order(select: &mut SelectPlan, infos: &[TableInfo<'_>], rows: f64, trace: &BlockTrace<'_>) {
+    // Rows are equal in an order when their sort keys are: there must be keys.
+    let needs_keys = select.limit.ties == Ties::Kept && !select.order.is_empty();
+    // ROWNUM() counts the rows as they are read without an order.
+    if needs_keys
+        || select.row_number.is_some()
+        || (select.order.is_empty() && select.aggregation.is_none() && !select.distinct)
+    {
         return mark_notes(select);
     }
     let assumed = assumed_values(select, infos);
     let plain = (!assumed.is_empty()).then(|| Box::new(select.clone()));
-    rely_on_order(select, infos, rows);
+    rely_on_order(select, infos, rows, trace);
     if let Some(plain) = plain.filter(|plain| relies_more(select, plain)) {
         select.otherwise = Some(Otherwise {
             assumed,
@@ -51,7 +68,7 @@ fn relies_more(select: &SelectPlan, plain: &SelectPlan) -> bool {
 }
 
 /// The equalities of the first table's columns of which only the values will tell what they mean.
-fn assumed_values(select: &SelectPlan, infos: &[TableInfo<'_>]) -> Vec<Assumed> {
+fn assumed_values(select: &SelectPlan, infos: &[TableInfo<'_>]) -> Vec<AssumedEquality> {
     let Some((step, access)) = select.steps.first().zip(first_access(select)) else {
         return Vec::new();
     };
@@ -87,7 +104,7 @@ fn assumed_values(select: &SelectPlan, infos: &[TableInfo<'_>]) -> Vec<Assumed> 
                 && value.is_stable()
                 && !value.any(&mut |node| own(node).is_some())
             {
-                assumed.push(Assumed {
+                assumed.push(AssumedEquality {
                     data_type: column.data_type.clone(),
                     value: value.clone(),
                     by: by.clone(),
@@ -98,7 +115,7 @@ fn assumed_values(select: &SelectPlan, infos: &[TableInfo<'_>]) -> Vec<Assumed> 
     assumed
 }
 
-impl Assumed {
+impl AssumedEquality {
     /// Whether the rows with this value have one value in the column, and an index finds them.
     pub(crate) fn holds(&self, value: Value, context: &mut EvalContext<'_>) -> bool {
         let rule = rule_for(&self.data_type, &self.by, &value);
@@ -111,7 +128,7 @@ impl Assumed {
     }
 }
 
-impl Assumed {
+impl AssumedEquality {
     /// Whether an index finds just the rows with this value: it is compared as the index's keys are.
     pub(crate) fn is_looked_for(&self, value: Value, context: &mut EvalContext<'_>) -> bool {
         if self.data_type.is_text() {
@@ -130,14 +147,19 @@ impl Assumed {
     }
 }
 
-fn rely_on_order(select: &mut SelectPlan, infos: &[TableInfo<'_>], rows: f64) {
-    if min_max_by_index(select, infos) {
+fn rely_on_order(select: &mut SelectPlan, infos: &[TableInfo<'_>], rows: f64, trace: &BlockTrace<'_>) {
+    let is_served = min_max_by_index(select, infos);
+    trace.pass("MIN and MAX by an index", |names| Physical(select).lines(names));
+    if is_served {
         return;
     }
     loose_scan::skip_through_groups(select, infos);
+    trace.pass("loose scan", |names| Physical(select).lines(names));
     let group_served = group_in_order(select, infos);
+    trace.pass("groups in index order", |names| Physical(select).lines(names));
     let Some(aggregation) = &select.aggregation else {
         order_in_order(select, infos, rows);
+        trace.pass("rows in index order", |names| Physical(select).lines(names));
         mark_notes(select);
         return;
     };
@@ -147,15 +169,15 @@ fn rely_on_order(select: &mut SelectPlan, infos: &[TableInfo<'_>], rows: f64) {
     }
     // Groups come out sorted by their keys: ORDER BY the same is served.
     let keys: Vec<&Expr> = aggregation.groups.iter().collect();
-    let ascending_groups =
-        select.order.len() <= keys.len()
-            && select.order.iter().zip(&keys).all(|(item, group)| {
-                !item.descending && super::block::same_expr(sort_expr(select, item), group)
-            });
+    let ascending_groups = select.order.len() <= keys.len()
+        && select.order.iter().zip(&keys).all(|(item, group)| {
+            !item.descending && super::same_expr::same_expr(sort_expr(select, item), group)
+        });
     if (ascending_groups && !aggregation.rollup) || !aggregation.explicit {
         let _ = group_served;
         select.order.clear();
     }
+    trace.pass("sorted groups", |names| Physical(select).lines(names));
     mark_notes(select);
 }
 
@@ -274,7 +296,7 @@ fn equals_are_same(data_type: &DataType, by: &Comparison) -> bool {
             DataType::Date | DataType::DateTime { .. } | DataType::Timestamp { .. }
         ),
         Comparison::Time => matches!(data_type, DataType::Time { .. }),
-        // Assumed: the values will tell.
+        // AssumedEquality: the values will tell.
         Comparison::Dynamic(_) => true,
         Comparison::Row(_) => false,
     }

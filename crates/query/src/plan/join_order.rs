@@ -19,16 +19,12 @@ use super::block::Block;
 use super::buffered::{Buffering, Candidates, is_fixed};
 use super::conditions::{Condition, SlotMap, TableSet, literal_truth, rejects_nulls};
 use super::equalities::{add_equalities, add_parts_of_alternatives};
-use super::from::FromNode;
+use super::from::{FromNode, describe_from};
 use super::keys::{Choice, TableInfo};
-use super::tree::{
-    AccessPath, JoinKind, JoinStep, QueryBody, QueryPlan, SelectPlan, StepSource, TableAccess,
-};
+use super::trace::{BlockTrace, Level, Names, describe_alone, with_once};
+use super::tree::{AccessPath, JoinKind, JoinStep, StepSource, TableAccess, TableInstance};
 use crate::error::Result;
 use paceline_expression::Expr;
-
-/// Tables in one FROM, at most: MariaDB's limit.
-pub(crate) const TABLES_MAX: usize = 61;
 
 /// For groups of more items not every subset is looked at.
 const ITEMS_MAX: usize = 10;
@@ -52,7 +48,7 @@ enum Item {
 }
 
 /// What ordering a group gives.
-struct Ordered {
+struct GroupOrder {
     steps: Vec<JoinStep>,
     rows: f64,
     cost: f64,
@@ -67,14 +63,14 @@ struct Subset {
 }
 
 /// The ways to read a table after certain others, with what comes out for each row before.
-struct Reading {
+struct TableReads {
     candidates: Candidates,
     direct_matches: f64,
     kept_matches: f64,
 }
 
 /// The readings that were looked at: of a group's table, after those of the tables before that its conditions concern.
-type Readings = RefCell<HashMap<(usize, usize, TableSet), Rc<Reading>>>;
+type Readings = RefCell<HashMap<(usize, usize, TableSet), Rc<TableReads>>>;
 
 /// What ordering works with.
 pub(crate) struct Optimizer<'a> {
@@ -106,7 +102,13 @@ impl<'a> Optimizer<'a> {
     }
 
     /// Orders the tables of FROM for these conditions of WHERE.
-    pub fn join(&self, from: Option<FromNode>, conditions: Vec<Expr>, straight: bool) -> JoinPlan {
+    pub fn join(
+        &self,
+        from: Option<FromNode>,
+        conditions: Vec<Expr>,
+        straight: bool,
+        (trace, tables): (&BlockTrace<'_>, &[TableInstance]),
+    ) -> JoinPlan {
         let mut constant = Vec::new();
         let mut rest = Vec::new();
         let mut impossible = false;
@@ -123,6 +125,11 @@ impl<'a> Optimizer<'a> {
                 rest.push(condition)
             }
         }
+        trace.pass("constant conditions", |names| {
+            let conditions = rest.iter().map(|condition| &condition.expr);
+            let lines = describe_from(from.as_ref(), conditions, names);
+            with_once(lines, &constant, tables, names)
+        });
         let Some(node) = from else {
             return JoinPlan {
                 steps: Vec::new(),
@@ -132,6 +139,11 @@ impl<'a> Optimizer<'a> {
             };
         };
         let node = self.simplify(node, &rest.iter().collect::<Vec<_>>());
+        trace.pass("outer joins", |names| {
+            let conditions = rest.iter().map(|condition| &condition.expr);
+            let lines = describe_from(Some(&node), conditions, names);
+            with_once(lines, &constant, tables, names)
+        });
         let mut group = Group {
             items: Vec::new(),
             conditions: rest,
@@ -152,7 +164,23 @@ impl<'a> Optimizer<'a> {
             }
         }
         group.conditions = with;
-        self.imply(&mut group, &[]);
+        let describe =
+            |group: &Group, names: &Names| with_once(group.level(names).lines(), &constant, tables, names);
+        self.imply_parts(&mut group);
+        trace.pass("parts of OR", |names| describe(&group, names));
+        self.imply_equalities(&mut group, &[]);
+        trace.pass("equalities", |names| describe(&group, names));
+        trace.considered("access paths", |names| {
+            let alone = |item: &Item| match item {
+                Item::Table(table) => {
+                    let reading = self.reading(&group, *table, 0);
+                    let direct = &reading.candidates.direct;
+                    Some(describe_alone(&direct.path, direct.rows, &tables[*table], names))
+                }
+                Item::Outer { .. } => None,
+            };
+            group.items.iter().filter_map(alone).collect()
+        });
         let ordered = self.order(&group, 0, 1.0);
         JoinPlan {
             steps: ordered.steps,
@@ -228,23 +256,33 @@ impl<'a> Optimizer<'a> {
         }
     }
 
-    /// Adds the conditions that follow from others; those of an outer join's inner side also from those around it.
-    fn imply(&self, group: &mut Group, around: &[Condition]) {
-        let own = group.items.iter().fold(0, |set, item| set | item.tables());
-        // Not those around it: what an OR says about the inner side is said of rows without a match as well.
+    /// Adds what an OR says about single tables. What one around an outer join says about the inner side is said of
+    /// rows without a match as well, and does not follow there.
+    fn imply_parts(&self, group: &mut Group) {
+        let own = group.tables();
         add_parts_of_alternatives(&mut group.conditions, self.slots, own);
+        for item in &mut group.items {
+            if let Item::Outer { group: inner, .. } = item {
+                self.imply_parts(inner);
+            }
+        }
+    }
+
+    /// Adds the equalities that follow from others; those of an outer join's inner side also from those around it.
+    fn imply_equalities(&self, group: &mut Group, around: &[Condition]) {
+        let own = group.tables();
         let mut all: Vec<Condition> = around.to_vec();
         all.append(&mut group.conditions);
         add_equalities(&mut all, self.slots, own);
         for item in &mut group.items {
             if let Item::Outer { group: inner, .. } = item {
-                self.imply(inner, &all);
+                self.imply_equalities(inner, &all);
             }
         }
         group.conditions = all.split_off(around.len());
     }
 
-    fn order(&self, group: &Group, available: TableSet, prefix_rows: f64) -> Ordered {
+    fn order(&self, group: &Group, available: TableSet, prefix_rows: f64) -> GroupOrder {
         let order: Vec<usize> = if group.items.len() == 1 || group.straight {
             (0..group.items.len()).collect()
         } else {
@@ -352,7 +390,7 @@ impl<'a> Optimizer<'a> {
     }
 
     /// The ways to read a table when those are available.
-    fn reading(&self, group: &Group, table: usize, available: TableSet) -> Rc<Reading> {
+    fn reading(&self, group: &Group, table: usize, available: TableSet) -> Rc<TableReads> {
         let own = 1 << table;
         let relevant: Vec<&Condition> = group
             .conditions
@@ -370,7 +408,7 @@ impl<'a> Optimizer<'a> {
         let candidates = info.candidates(table, &relevant, available, self.slots, self.buffering);
         let matches =
             |choice: &Choice| info.matches(table, &relevant, available, choice, (self.tables, self.slots));
-        let reading = Rc::new(Reading {
+        let reading = Rc::new(TableReads {
             direct_matches: matches(&candidates.direct),
             kept_matches: candidates.kept.as_ref().map_or(0.0, matches),
             candidates,
@@ -379,7 +417,7 @@ impl<'a> Optimizer<'a> {
         reading
     }
 
-    fn build(&self, group: &Group, order: &[usize], available: TableSet, prefix_rows: f64) -> Ordered {
+    fn build(&self, group: &Group, order: &[usize], available: TableSet, prefix_rows: f64) -> GroupOrder {
         let mut placed = vec![false; group.conditions.len()];
         let (mut known, mut rows, mut cost) = (available, prefix_rows, 0.0);
         let mut steps = Vec::with_capacity(order.len());
@@ -434,7 +472,26 @@ impl<'a> Optimizer<'a> {
             }
             known = now;
         }
-        Ordered { steps, rows, cost }
+        GroupOrder { steps, rows, cost }
+    }
+}
+
+impl Group {
+    fn tables(&self) -> TableSet {
+        self.items.iter().fold(0, |set, item| set | item.tables())
+    }
+
+    /// Describes it for the trace.
+    fn level(&self, names: &Names) -> Level {
+        let mut level = Level::default();
+        for item in &self.items {
+            match item {
+                Item::Table(table) => level.tables.push(names.table(*table).to_owned()),
+                Item::Outer { group, .. } => level.outer_joins.push(group.level(names).as_outer_join()),
+            }
+        }
+        level.add_conditions(self.conditions.iter().map(|condition| &condition.expr), names);
+        level
     }
 }
 
@@ -442,7 +499,7 @@ impl Item {
     fn tables(&self) -> TableSet {
         match self {
             Item::Table(table) => 1 << table,
-            Item::Outer { group, .. } => group.items.iter().fold(0, |set, item| set | item.tables()),
+            Item::Outer { group, .. } => group.tables(),
         }
     }
 
@@ -454,7 +511,7 @@ impl Item {
     }
 }
 
-impl Reading {
+impl TableReads {
     /// The cheaper way for so many rows before, and how many rows it gives for each of them.
     fn best(&self, prefix_rows: f64) -> (&Choice, f64) {
         let best = self.candidates.best(prefix_rows);
@@ -505,29 +562,6 @@ pub(crate) fn table_infos<'p>(block: &Block<'p, '_>) -> Result<Vec<TableInfo<'p>
         .iter()
         .map(|table| TableInfo::new(table, context.statistics, known))
         .collect()
-}
-
-/// About how many rows a query gives.
-pub(crate) fn estimated_rows(plan: &QueryPlan) -> f64 {
-    match &plan.body {
-        QueryBody::Select(select) => select_rows(select),
-        QueryBody::Set(set) => set.sides.iter().map(estimated_rows).sum(),
-        QueryBody::Values(values) => values.rows.len() as f64,
-        QueryBody::Recursive(recursive) => estimated_rows(&recursive.anchor) * 10.0,
-    }
-}
-
-fn select_rows(select: &SelectPlan) -> f64 {
-    let having = select.having.iter().map(super::keys::selectivity);
-    let mut rows = select.row_estimate * having.product::<f64>();
-    if let Some(count) = select.limit.count.as_ref().and_then(Expr::as_literal) {
-        match count {
-            paceline_types::Value::Int(count) => rows = rows.min(*count as f64),
-            paceline_types::Value::UInt(count) => rows = rows.min(*count as f64),
-            _ => {}
-        }
-    }
-    rows.max(1.0)
 }
 
 /// About how many groups so many rows make.

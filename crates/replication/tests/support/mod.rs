@@ -10,6 +10,7 @@ use paceline_binlog::{EventGroup, Log, LogConfig};
 use paceline_catalog::ddl::{ReplayHost, replay_ddl};
 use paceline_catalog::{Catalog, CatalogChange, CatalogHandle, TableDefinition};
 use paceline_expression::session::SessionContext;
+use paceline_query::plan::Statistics;
 use paceline_replication::replica::apply::{
     Applier, ApplierOptions, ApplierParts, ReplicatedStatement, StatementRunner, StatementRunners,
 };
@@ -200,6 +201,7 @@ impl TestServer {
             connection: "".into(),
             manager: self.manager.clone(),
             catalog: self.catalog.clone(),
+            index_statistics: Arc::new(Statistics::new(self.manager.clone())),
             filter: Arc::new(Unfiltered),
             options,
             statements: Arc::new(Runners {

@@ -1,4 +1,4 @@
-//! CREATE, DROP and RENAME; columns, indexes and options of a table.
+//! CREATE, DROP and RENAME; indexes and options of a table.
 
 use super::parser::Parser;
 use crate::ast::Expr;
@@ -6,10 +6,10 @@ use crate::error::{Error, Result};
 use crate::lexer::Token;
 use crate::statement::definition::*;
 use crate::statement::*;
-use paceline_types::error_code;
+use paceline_types::error_code::{self, ER_CONFLICTING_DECLARATIONS};
+use paceline_types::{Charset, Collation};
 
 impl Parser<'_> {
-    /// CREATE.
     pub(super) fn create(&mut self) -> Result<Statement> {
         self.expect_word("CREATE")?;
         let or_replace = self.accept_words(&["OR", "REPLACE"]);
@@ -41,7 +41,15 @@ impl Parser<'_> {
         if self.accept_word("USER") {
             return self.create_user(or_replace);
         }
-        if self.is_any_word(&["VIEW", "ALGORITHM", "DEFINER", "SQL"]) {
+        if self.is_any_word(&[
+            "VIEW",
+            "ALGORITHM",
+            "DEFINER",
+            "SQL",
+            "PROCEDURE",
+            "FUNCTION",
+            "TRIGGER",
+        ]) {
             let mode = match or_replace {
                 true => ViewMode::CreateOrReplace,
                 false => ViewMode::Create,
@@ -53,7 +61,7 @@ impl Parser<'_> {
         self.unsupported_object()
     }
 
-    /// `IF NOT EXISTS`, which does not go with OR REPLACE: 1221.
+    /// Parses `IF NOT EXISTS`. Combined with OR REPLACE it is error 1221.
     pub(super) fn if_not_exists(&mut self, or_replace: bool) -> Result<bool> {
         let if_not_exists = self.accept_phrase(&["IF", "NOT", "EXISTS"])?;
         match or_replace && if_not_exists {
@@ -65,7 +73,7 @@ impl Parser<'_> {
         }
     }
 
-    /// What this server has not, by its kind.
+    /// Returns the statement for an object of a kind that this server does not have.
     pub(super) fn unsupported_object(&mut self) -> Result<Statement> {
         const KINDS: &[&str] = &[
             "TRIGGER",
@@ -86,15 +94,15 @@ impl Parser<'_> {
         Err(self.error())
     }
 
-    /// Options of CREATE DATABASE and ALTER DATABASE.
+    /// Parses the options of CREATE DATABASE and ALTER DATABASE.
     pub(super) fn database_options(&mut self) -> Result<DatabaseOptions> {
         let mut options = DatabaseOptions::default();
         loop {
             self.accept(&Token::Comma);
             if let Some(charset) = self.charset_option()? {
-                options.charset = Some(charset);
+                add_charset(&mut options.charset, charset)?;
             } else if let Some(collation) = self.collation_option()? {
-                options.collation = Some(collation);
+                add_collation(&mut options.collation, collation)?;
             } else if self.accept_word("COMMENT") {
                 self.accept_equal();
                 options.comment = Some(self.text()?);
@@ -104,7 +112,7 @@ impl Parser<'_> {
         }
     }
 
-    /// `[DEFAULT] CHARACTER SET [=] name`
+    /// Parses `[DEFAULT] CHARACTER SET [=] name`.
     fn charset_option(&mut self) -> Result<Option<CharsetName>> {
         let skip = usize::from(self.is_word("DEFAULT"));
         let long = ["CHARACTER", "CHAR"]
@@ -121,7 +129,7 @@ impl Parser<'_> {
         self.charset_name().map(Some)
     }
 
-    /// `name`, `DEFAULT`
+    /// Parses a name or `DEFAULT`.
     pub(super) fn charset_name(&mut self) -> Result<CharsetName> {
         if self.accept_word("DEFAULT") {
             Ok(CharsetName::Default)
@@ -130,7 +138,7 @@ impl Parser<'_> {
         }
     }
 
-    /// `[DEFAULT] COLLATE [=] name`
+    /// Parses `[DEFAULT] COLLATE [=] name`.
     fn collation_option(&mut self) -> Result<Option<String>> {
         let skip = usize::from(self.is_word("DEFAULT"));
         if !self.is_word_at(skip, "COLLATE") {
@@ -230,7 +238,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// An index or a constraint, if one starts here.
+    /// Parses an index or a constraint, if one starts here.
     pub(super) fn table_constraint(&mut self) -> Result<Option<TableConstraint>> {
         let mut constraint_name = None;
         let mut if_not_exists = false;
@@ -285,7 +293,7 @@ impl Parser<'_> {
             .map(|index| Some(TableConstraint::Index(index)))
     }
 
-    /// `[IF NOT EXISTS] [name] [USING …] (columns) [options]`
+    /// Parses `[IF NOT EXISTS] [name] [USING …] (columns) [options]`.
     fn index_spec(&mut self, kind: IndexKind, constraint_name: Option<String>) -> Result<IndexSpec> {
         let if_not_exists = self.accept_phrase(&["IF", "NOT", "EXISTS"])?;
         let mut name = constraint_name;
@@ -415,7 +423,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// A bare word in capitals.
+    /// Takes an unquoted word and returns it in capitals.
     pub(super) fn option_word(&mut self) -> Result<String> {
         let Token::Word { .. } = self.peek() else {
             return Err(self.error());
@@ -424,7 +432,7 @@ impl Parser<'_> {
         Ok(self.word_text(&token).to_ascii_uppercase())
     }
 
-    /// `(expr)` with its text.
+    /// Parses `(expr)` and returns its text too.
     pub(super) fn parenthesized_text(&mut self) -> Result<(Expr, String)> {
         self.expect(&Token::LeftParen)?;
         let start = self.position();
@@ -436,7 +444,7 @@ impl Parser<'_> {
 
     // Table options ----------------------------------------------------------------------------------------------
 
-    /// Options of CREATE TABLE; commas between them mean nothing.
+    /// Parses the options of CREATE TABLE. Commas between them are optional.
     pub(super) fn table_options(&mut self) -> Result<TableOptions> {
         let mut options = TableOptions::default();
         loop {
@@ -450,16 +458,16 @@ impl Parser<'_> {
         }
     }
 
-    /// One table option, if one starts here.
+    /// Parses one table option, if one starts here.
     pub(super) fn table_option(&mut self, options: &mut TableOptions) -> Result<bool> {
         if let Some(charset) = self.charset_option()? {
-            options.charset = Some(charset);
+            add_charset(&mut options.charset, charset)?;
         } else if let Some(collation) = self.collation_option()? {
-            options.collation = Some(collation);
-        } else if let Some(word) = self.accept_any_word(&["ENGINE", "TYPE"]) {
-            if word == "TYPE" && !self.is(&Token::Equal) {
-                return Err(self.error());
-            }
+            add_collation(&mut options.collation, collation)?;
+        } else if self.is_word("TYPE") {
+            // Engines had this word before 5.5; no option of an engine may have it.
+            return Ok(false);
+        } else if self.accept_word("ENGINE") {
             self.accept_equal();
             options.engine = Some(self.identifier_or_text()?);
         } else if self.accept_word("AUTO_INCREMENT") {
@@ -487,13 +495,18 @@ impl Parser<'_> {
             "TRANSACTIONAL",
         ]) {
             self.accept_equal();
+            let out_of_range = (name == "STATS_SAMPLE_PAGES").then(|| self.error());
             let value = if self.is_word("DEFAULT") {
                 self.advance();
                 "DEFAULT".to_owned()
             } else if matches!(self.peek(), Token::Word { .. } | Token::Text(_)) {
                 self.identifier_or_text()?
             } else {
-                self.number()?.to_string()
+                let number = self.number()?;
+                match out_of_range {
+                    Some(error) if !(1..=65_535).contains(&number) => return Err(error),
+                    _ => number.to_string(),
+                }
             };
             options.other.push((name.to_owned(), value));
         } else if self.accept_word("INSERT_METHOD") {
@@ -521,8 +534,8 @@ impl Parser<'_> {
         Ok(true)
     }
 
-    /// `name = value`: an attribute that an engine defines for a column or an index, if one starts here. No engine here
-    /// defines any.
+    /// Parses `name = value`, an attribute that an engine defines for a column or an index, if one starts
+    /// here. No engine of this server defines any.
     ///
     /// # Errors
     /// 1911 for the attribute, 1064 for a name without a value.
@@ -533,9 +546,10 @@ impl Parser<'_> {
         }
     }
 
-    /// `name = value`, if it starts here: an attribute that an engine defines. `None` for the value DEFAULT.
+    /// Parses `name = value`, an attribute that an engine defines, if one starts here. The value is `None`
+    /// for DEFAULT.
     fn attribute_value(&mut self) -> Result<Option<(String, Option<String>)>> {
-        // Words that are no names in this place.
+        // Words that cannot be the name here.
         const OTHER: &[&str] = &[
             "AFTER",
             "ALGORITHM",
@@ -563,7 +577,6 @@ impl Parser<'_> {
 
     // DROP, RENAME -----------------------------------------------------------------------------------------------
 
-    /// DROP.
     pub(super) fn drop_statement(&mut self) -> Result<Statement> {
         self.expect_word("DROP")?;
         if self.accept_word("PREPARE") {
@@ -642,7 +655,6 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// RENAME TABLE and RENAME USER.
     pub(super) fn rename(&mut self) -> Result<Statement> {
         self.expect_word("RENAME")?;
         if self.accept_word("USER") {
@@ -660,4 +672,51 @@ impl Parser<'_> {
         })?;
         Ok(Statement::Ddl(DdlStatement::RenameTables { if_exists, renames }))
     }
+}
+
+/// Adds a `CHARACTER SET` clause to those before it; 1302 if they contradict each other.
+fn add_charset(known: &mut Option<CharsetName>, new: CharsetName) -> Result<()> {
+    let is_same = |left: &str, right: &str| {
+        let number = |name: &str| Charset::from_name(name).map(Charset::name);
+        left.eq_ignore_ascii_case(right) || number(left).is_some_and(|left| number(right) == Some(left))
+    };
+    let both = match (known.take(), new) {
+        (Some(CharsetName::Name(first)), CharsetName::Name(name)) if !is_same(&first, &name) => {
+            let clauses = ["CHARACTER SET ", &first, "CHARACTER SET ", &name];
+            return Err(conflicting_declarations(clauses));
+        }
+        (Some(CharsetName::Name(name)), CharsetName::Default) => CharsetName::NameAndDefault {
+            name,
+            default_first: false,
+        },
+        (Some(CharsetName::Default), CharsetName::Name(name)) => CharsetName::NameAndDefault {
+            name,
+            default_first: true,
+        },
+        (Some(both @ CharsetName::NameAndDefault { .. }), _) => both,
+        (_, new) => new,
+    };
+    *known = Some(both);
+    Ok(())
+}
+
+/// Adds a `COLLATE` clause to those before it; 1302 if they contradict each other.
+fn add_collation(known: &mut Option<String>, new: String) -> Result<()> {
+    if let Some(first) = known {
+        let full = |name: &str| Collation::from_name(name).map(Collation::name);
+        let is_same =
+            first.eq_ignore_ascii_case(&new) || full(first).is_some_and(|first| full(&new) == Some(first));
+        if !is_same {
+            return Err(conflicting_declarations(["COLLATE ", first, "COLLATE ", &new]));
+        }
+    }
+    *known = Some(new);
+    Ok(())
+}
+
+fn conflicting_declarations([clause, value, other_clause, other_value]: [&str; 4]) -> Error {
+    Error::new(
+        ER_CONFLICTING_DECLARATIONS,
+        &[&clause, &value, &other_clause, &other_value],
+    )
 }

@@ -1,4 +1,5 @@
-//! MariaDB's grammar as a recursive-descent parser: the cursor over tokens, and a file for each kind of statement.
+//! MariaDB's grammar as a recursive-descent parser: the cursor over tokens, and one file for each kind of
+//! statement.
 
 mod account;
 mod administration;
@@ -12,6 +13,7 @@ mod file_format;
 mod foreign_key;
 mod function;
 mod parser;
+mod program;
 mod query;
 mod replication;
 mod set;

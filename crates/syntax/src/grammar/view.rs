@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::parser::Parser;
+use super::program::CreateOptions;
 use crate::error::{Error, Result};
 use crate::lexer::{Lexer, Token};
 use crate::statement::definition::{CreateView, DdlStatement, ViewMode};
@@ -10,7 +11,7 @@ use crate::statement::definition::{ViewAlgorithm, ViewCheck, ViewSecurity};
 use crate::statement::{AccountName, Statement};
 use paceline_types::error_code::{ER_VIEW_SELECT_CLAUSE, ER_VIEW_SELECT_VARIABLE, ER_WRONG_USAGE};
 
-/// What stands between CREATE or ALTER and VIEW.
+/// Options between CREATE or ALTER and VIEW.
 #[derive(Default)]
 struct ViewOptions {
     algorithm: Option<ViewAlgorithm>,
@@ -19,13 +20,20 @@ struct ViewOptions {
 }
 
 impl Parser<'_> {
-    /// A view behind CREATE, CREATE OR REPLACE or ALTER; `None` if it is something else, which stands behind the
-    /// definer then.
+    /// Parses a view after CREATE, CREATE OR REPLACE or ALTER; or another object that can have a definer. `None` if
+    /// none follows; the cursor is then after the definer.
     pub(super) fn view(&mut self, mode: ViewMode) -> Result<Option<Statement>> {
         let options = self.view_options()?;
         if !self.accept_word("VIEW") {
             let named = options.algorithm.is_some() || options.security.is_some();
-            return if named { Err(self.error()) } else { Ok(None) };
+            return match named || mode == ViewMode::Alter {
+                true if named => Err(self.error()),
+                true => Ok(None),
+                false => self.create_program(CreateOptions {
+                    or_replace: mode == ViewMode::CreateOrReplace,
+                    definer: options.definer,
+                }),
+            };
         }
         let if_not_exists = mode != ViewMode::Alter && self.accept_phrase(&["IF", "NOT", "EXISTS"])?;
         if if_not_exists && mode == ViewMode::CreateOrReplace {
@@ -38,9 +46,9 @@ impl Parser<'_> {
         };
         self.expect_word("AS")?;
         let start = self.position();
-        let parameters = self.parameters;
+        let values = self.parameters + self.variable_uses();
         let query = self.query_statement()?;
-        if self.parameters > parameters {
+        if self.parameters + self.variable_uses() > values {
             return Err(Error::new(ER_VIEW_SELECT_VARIABLE, &[]));
         }
         if query.into.is_some() {
@@ -90,7 +98,7 @@ impl Parser<'_> {
         Ok(options)
     }
 
-    /// `WITH [CASCADED | LOCAL] CHECK OPTION`
+    /// Parses `WITH [CASCADED | LOCAL] CHECK OPTION`.
     fn check_option(&mut self) -> Result<ViewCheck> {
         if !self.accept_word("WITH") {
             return Ok(ViewCheck::None);
@@ -104,26 +112,26 @@ impl Parser<'_> {
         Ok(check)
     }
 
-    /// A part of the text, from a token to a token, without comments: of those that are executed, what is in them
-    /// stays.
+    /// Returns a part of the text, from one token to another, without comments. The contents of executed
+    /// comments stay.
     fn without_comments(&self, range: Range<usize>) -> String {
         let mut lexer = Lexer::new(self.source(), self.sql_mode());
         let mut out = Vec::with_capacity(range.len());
-        let mut behind = range.start;
+        let mut copied = range.start;
         loop {
             let token = lexer.next();
             if token.start >= range.end || matches!(token.token, Token::End | Token::Invalid) {
                 return String::from_utf8_lossy(&out).into_owned();
             }
             if token.start >= range.start {
-                out.extend(space_of(&self.source()[behind..token.start]));
+                out.extend(space_of(&self.source()[copied..token.start]));
                 out.extend(&self.source()[token.start..token.end]);
-                behind = token.end;
+                copied = token.end;
             }
         }
     }
 
-    /// The names of DROP VIEW.
+    /// Parses the names of DROP VIEW.
     pub(super) fn drop_views(&mut self) -> Result<Statement> {
         let if_exists = self.accept_phrase(&["IF", "EXISTS"])?;
         let views = self.comma_separated(Self::table_name)?;
@@ -132,14 +140,15 @@ impl Parser<'_> {
     }
 }
 
-/// The space of what stands between two tokens: space, comments, and the marks of comments that are executed.
+/// Returns the white space of the text between two tokens, which consists of space, comments, and the marks
+/// of executed comments.
 fn space_of(mut gap: &[u8]) -> Vec<u8> {
     let mut space = Vec::new();
     while let Some((&first, rest)) = gap.split_first() {
         gap = if gap.starts_with(b"/*") {
             match memchr::memmem::find(gap, b"*/") {
                 Some(end) => &gap[end + 2..],
-                // The mark of a comment that is executed, with its version.
+                // The mark of an executed comment, with its version.
                 None => {
                     let mark = gap
                         .iter()
@@ -179,7 +188,7 @@ mod tests {
         }
     }
 
-    /// As MariaDB 10.11 logs them.
+    /// The expected texts are those that MariaDB 10.11 logs.
     #[test]
     fn a_views_text_is_logged_without_comments() {
         for (text, expected) in [

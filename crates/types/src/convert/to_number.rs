@@ -303,7 +303,7 @@ fn temporal_year(year: u16, kind: &'static str, value: &Value) -> ConvertedValue
     ConvertedValue::with(Value::Year(stored), problem)
 }
 
-/// A year of two digits as YEAR takes it: 5 is 2005.
+/// Returns the year that YEAR stores for two digits: 5 becomes 2005.
 fn four_digits(year: u16) -> u16 {
     match year {
         1..=69 => 2000 + year,

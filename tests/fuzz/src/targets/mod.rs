@@ -1,4 +1,4 @@
-//! The targets, each with the samples that are changed.
+//! The targets, each with its samples.
 
 mod events;
 mod json;
@@ -9,7 +9,7 @@ mod sql;
 
 /// A function that takes any bytes.
 pub struct Target {
-    /// Its name, on the command line and in `fuzz/`.
+    /// Name on the command line and in `fuzz/`.
     pub name: &'static str,
     /// Reads the bytes; panics if something is wrong.
     pub run: fn(&[u8]),
@@ -29,7 +29,28 @@ pub const TARGETS: &[Target] = &[
     log_directory::TARGET,
 ];
 
-/// The target of that name.
+/// Returns the target with this name.
 pub fn target(name: &str) -> Option<&'static Target> {
     TARGETS.iter().find(|target| target.name == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mutation::Mutator;
+
+    /// Number of changed inputs for each target: the fuzz step of `make test` tries more.
+    const INPUTS: usize = 20_000;
+
+    #[test]
+    fn samples_and_their_changes_cause_no_panic() {
+        for target in TARGETS {
+            let samples = (target.samples)();
+            samples.iter().for_each(|sample| (target.run)(sample));
+            let mut mutator = Mutator::new(&samples, target.words, 20_260);
+            for _ in 0..INPUTS {
+                (target.run)(&mutator.next_input());
+            }
+        }
+    }
 }

@@ -1,7 +1,8 @@
-//! Functions: with arguments in parentheses, or with words between them.
+//! Functions: with arguments in parentheses, or with keywords between them.
 
 use std::fmt::Write;
 
+use super::precedence::{COMPARISON, INTERVAL, MULTIPLY};
 use super::writer::Writer;
 use crate::error::{Error, Result};
 use paceline_syntax::ast::{Arguments, CastType, Expr, FunctionCall, TrimSide};
@@ -62,7 +63,7 @@ impl Writer<'_> {
         if self.clause != "DEFAULT" && depends_on_more {
             return Err(self.refused(&format!("{name}()")));
         }
-        // Synonyms are kept under one name.
+        // Synonyms are stored under one name.
         let name = match (name.as_str(), arguments.len()) {
             ("now" | "localtime" | "localtimestamp", _) => "current_timestamp",
             ("current_date", _) => "curdate",
@@ -74,7 +75,7 @@ impl Writer<'_> {
             ("length", _) => "octet_length",
             ("character_length", _) => "char_length",
             ("isnull", 1) => {
-                self.expr(&arguments[0], 6)?;
+                self.expr(&arguments[0], COMPARISON)?;
                 self.out.push_str(" is null");
                 return Ok(());
             }
@@ -87,9 +88,9 @@ impl Writer<'_> {
             ("date_add" | "adddate", 2) => return self.interval_sum(&arguments[0], '+', &arguments[1]),
             ("date_sub" | "subdate", 2) => return self.interval_sum(&arguments[0], '-', &arguments[1]),
             ("mod", 2) => {
-                self.expr(&arguments[0], 11)?;
+                self.expr(&arguments[0], MULTIPLY)?;
                 self.out.push_str(" MOD ");
-                return self.expr(&arguments[1], 12);
+                return self.expr(&arguments[1], MULTIPLY + 1);
             }
             (other, _) => other,
         };
@@ -100,12 +101,12 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// `DATE_ADD(a, INTERVAL 1 DAY)` is kept as a sum; `ADDDATE(a, 1)` too.
+    /// Writes `DATE_ADD(a, INTERVAL 1 DAY)` and `ADDDATE(a, 1)` as a sum.
     fn interval_sum(&mut self, date: &Expr, sign: char, interval: &Expr) -> Result<()> {
-        self.expr(date, 10)?;
+        self.expr(date, INTERVAL)?;
         let _ = write!(self.out, " {sign} ");
         if matches!(interval, Expr::Interval(_)) {
-            return self.expr(interval, 11);
+            return self.expr(interval, INTERVAL + 1);
         }
         self.out.push_str("interval ");
         self.expr(interval, 0)?;
@@ -122,7 +123,7 @@ impl Writer<'_> {
             }
             CastType::Char { length, charset } => {
                 let length = length.map_or_else(String::new, |length| format!("({length})"));
-                // Without one it is the character set that the text came in.
+                // Without USING it is the character set of the text.
                 let charset = charset.as_deref().unwrap_or("utf8mb4").to_lowercase();
                 format!("char{length} charset {charset}")
             }
@@ -132,7 +133,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// The functions that have words between their arguments.
+    /// Writes functions that have keywords between their arguments.
     pub fn call_with_words(&mut self, expr: &Expr) -> Result<()> {
         match expr {
             Expr::Cast { operand, target } => self.cast(operand, target),
@@ -186,7 +187,7 @@ impl Writer<'_> {
         }
     }
 
-    /// `name(KEYWORD,a,b)`; outside of views the keyword is in backticks.
+    /// Writes `name(KEYWORD,a,b)`. Outside of views the keyword is in backticks.
     fn call_with_keyword(&mut self, name: &str, keyword: &str, arguments: &[&Expr]) -> Result<()> {
         let _ = match self.view {
             Some(_) => write!(self.out, "{name}({keyword}"),

@@ -10,21 +10,21 @@ use crate::error::{Error, Result};
 use paceline_syntax::ast::{BinaryOp, CaseBranch, Expr, Literal, TemporalKind, TruthTest, UnaryOp};
 use paceline_syntax::stack;
 
-/// How the expressions of a view are written.
+/// Style of a view's expressions.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::ddl) struct ViewStyle<'a> {
-    /// This database is not written.
+    /// Database whose name is omitted.
     pub omitted_database: Option<&'a str>,
-    /// The character sets of strings are written.
+    /// Whether strings have introducers.
     pub introducers: bool,
 }
 
-/// Writes expressions; of a view, queries too ([`super::view`]).
+/// Writes expressions, and for a view also queries ([`super::view`]).
 pub(in crate::ddl) struct Writer<'a> {
     pub out: &'a mut String,
     pub clause: &'a str,
     pub owner: &'a str,
-    /// Of a view; `None` for what is kept with a table.
+    /// Style of a view; `None` for an expression that is stored with a table.
     pub view: Option<ViewStyle<'a>>,
 }
 
@@ -36,7 +36,7 @@ impl Writer<'_> {
         )
     }
 
-    /// Writes an operand, in parentheses if it binds less tightly than `least`.
+    /// Writes an operand, in parentheses if its precedence is lower than `least`.
     pub fn expr(&mut self, expr: &Expr, least: u8) -> Result<()> {
         let expr = expr.without_parentheses();
         if precedence(expr) < least {
@@ -80,26 +80,29 @@ impl Writer<'_> {
             Expr::Binary { left, op, right } => {
                 self.expr(left, own)?;
                 let _ = write!(self.out, " {} ", operator(*op));
-                // Left-associative: the same level on the right needs parentheses. AND and OR are flat.
+                // Operators are left-associative: the same level on the right needs parentheses. AND and OR
+                // are flat.
                 let flat = matches!(op, BinaryOp::And | BinaryOp::Or);
                 self.expr(right, if flat { own } else { own + 1 })
             }
             Expr::Unary { op, operand } => {
-                let (symbol, least) = match op {
-                    UnaryOp::Not => ("!", 16),
-                    UnaryOp::Minus => ("-", own),
-                    UnaryOp::BitNot => ("~", own),
-                    UnaryOp::Plus => ("", own),
-                };
-                self.out.push_str(symbol);
-                self.expr(operand, least)
+                self.out.push_str(match op {
+                    UnaryOp::Minus if is_minus_void(operand) => {
+                        return self.expr(without_minus(operand), own);
+                    }
+                    UnaryOp::Minus => "-",
+                    UnaryOp::Not => "!",
+                    UnaryOp::BitNot => "~",
+                    UnaryOp::Plus => "",
+                });
+                self.expr(operand, own)
             }
             Expr::Is {
                 operand,
                 test,
                 negated,
             } => {
-                self.expr(operand, 6)?;
+                self.expr(operand, own)?;
                 self.out.push_str(if *negated { " is not " } else { " is " });
                 self.out.push_str(match test {
                     TruthTest::Null => "null",
@@ -117,16 +120,16 @@ impl Writer<'_> {
                 self.expr(operand, own + 1)?;
                 self.out
                     .push_str(if *negated { " not between " } else { " between " });
-                self.expr(low, own + 1)?;
+                self.expr(low, own)?;
                 self.out.push_str(" and ");
-                self.expr(high, own + 1)
+                self.expr(high, own)
             }
             Expr::InList {
                 operand,
                 list,
                 negated,
             } => {
-                self.expr(operand, own + 1)?;
+                self.expr(operand, own)?;
                 self.out.push_str(if *negated { " not in (" } else { " in (" });
                 self.list(list)?;
                 self.out.push(')');
@@ -138,8 +141,8 @@ impl Writer<'_> {
                 escape,
                 negated,
             } => {
-                self.expr(text, own + 1)?;
-                // Two spaces, as MariaDB has it.
+                self.expr(text, own)?;
+                // Two spaces, as in MariaDB.
                 self.out.push_str(if *negated { "  not like " } else { " like " });
                 self.expr(pattern, own + 1)?;
                 if let Some(escape) = escape {
@@ -153,7 +156,7 @@ impl Writer<'_> {
                 pattern,
                 negated,
             } => {
-                self.expr(text, own + 1)?;
+                self.expr(text, own)?;
                 self.out
                     .push_str(if *negated { " not regexp " } else { " regexp " });
                 self.expr(pattern, own + 1)
@@ -279,7 +282,29 @@ impl Writer<'_> {
     }
 }
 
-/// A string in quotes, as it stands in a view.
+/// Returns whether a minus before an operand changes nothing: MariaDB negates numbers when it reads them, and zero has
+/// no sign.
+fn is_minus_void(operand: &Expr) -> bool {
+    match operand.without_parentheses() {
+        Expr::Literal(Literal::Number(digits)) => digits.bytes().all(|byte| matches!(byte, b'0' | b'.')),
+        // Two signs.
+        Expr::Unary {
+            op: UnaryOp::Minus,
+            operand,
+        } => matches!(operand.without_parentheses(), Expr::Literal(Literal::Number(_))),
+        _ => false,
+    }
+}
+
+/// The number in an operand whose minus is void.
+fn without_minus(operand: &Expr) -> &Expr {
+    match operand.without_parentheses() {
+        Expr::Unary { operand, .. } => operand.without_parentheses(),
+        number => number,
+    }
+}
+
+/// Appends a string in quotes in the style of a view.
 fn quote_text_of_view(text: &str, out: &mut String) {
     let mut quoted = String::with_capacity(text.len() + 2);
     quote_text(text, &mut quoted);
@@ -287,7 +312,7 @@ fn quote_text_of_view(text: &str, out: &mut String) {
     let _ = write!(out, "'{}'", inner.replace("''", "\\'"));
 }
 
-/// A number as MariaDB shows it: without leading zeros, but with one in front of the point.
+/// Returns a number as MariaDB shows it: without leading zeros, except one before the point.
 fn shown_number(text: &str) -> String {
     if text.starts_with('.') {
         return format!("0{text}");
@@ -301,7 +326,7 @@ fn shown_number(text: &str) -> String {
     }
 }
 
-/// An operator's symbol or word.
+/// Returns an operator's symbol or word.
 pub(in crate::ddl) fn operator(op: BinaryOp) -> &'static str {
     match op {
         BinaryOp::Add => "+",

@@ -1,4 +1,4 @@
-//! The entries: sorted into files, or put into the statement's write set.
+//! Destination of index entries: sorted files, or the statement's write set.
 
 use paceline_storage::{
     BulkBuild, Change, EntryKind, Error, IndexBuilder, IndexId, InputOrder, Result, RowId, RowPlacement,
@@ -8,13 +8,13 @@ use paceline_storage::{
 use super::rows::BuiltRow;
 use super::{BuildKind, TableBuild};
 
-/// Where entries go.
+/// Destination of index entries.
 pub(super) struct Sink {
-    /// A builder for each index in files, by its number in the schema; the last two are hidden ones.
+    /// Builder of each index in files, by its index in the schema. The last two are the hidden ones.
     builders: Vec<Option<IndexBuilder>>,
     rows: Option<IndexBuilder>,
     hashes: Option<IndexBuilder>,
-    /// Which indexes to fill; all when rows are written anew.
+    /// Indexes to fill; all if rows are rewritten.
     only: Option<Vec<usize>>,
     key: Vec<u8>,
     row_key: Vec<u8>,
@@ -117,7 +117,7 @@ impl Sink {
     }
 }
 
-/// Into a file, or into the write set of a table in memory.
+/// Adds an entry to a file, or to the write set for a table in memory.
 fn put(builder: &mut Option<IndexBuilder>, key: &[u8], value: &[u8], writes: &mut WriteSet) -> Result<()> {
     match builder {
         Some(builder) => builder.put(key, value),

@@ -1,33 +1,71 @@
-//! The text of a view's query, as MariaDB writes it.
+//! Text of a view's query, as MariaDB writes it.
 //!
-//! Joins stand in parentheses, except that tables with commas between them are first written as one flat join: read
-//! again they are one join after the other, and SHOW CREATE VIEW puts parentheses around each. Index hints come in the
-//! reverse order of what was read, so that they change places between the two. Both are MariaDB's.
+//! Joins are in parentheses, except that a comma-separated list of tables is first written as one flat join.
+//! When it is parsed again it is a chain of joins, and SHOW CREATE VIEW puts parentheses around each. Index
+//! hints are written in reverse order, so the order alternates each time. Both quirks are MariaDB's.
 
 use std::fmt::Write;
 
-use super::super::normal_form::{ViewStyle, Writer, operator, quote_identifier};
+use super::super::normal_form::{IN, ViewStyle, Writer, operator, quote_identifier};
 use crate::error::{Error, Result};
 use paceline_syntax::ast::{
     Arguments, ColumnName, Expr, FrameBound, FrameUnits, FunctionCall, HintKind, HintScope, IndexHint,
     JoinConstraint, JoinKind, JoinedTables, Limit, LockStrength, OrderItem, Over, Quantifier, Query,
-    QueryBody, Select, SelectItem, SetOperator, SortOrder, TableFactor,
+    QueryBody, Select, SelectItem, SetOperator, SortOrder, TableFactor, Ties,
 };
 
-/// Which names of a select list are written.
+/// Names of a select list that are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Names {
-    /// All.
     All,
-    /// Those that AS gave.
+    /// Those given with AS.
     Given,
 }
 
-/// Writes a resolved query.
+/// Whether the whole of a query stands in parentheses: MariaDB keeps them, the syntax tree does not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Enclosure {
+    /// No.
+    Bare,
+    /// Yes.
+    Parentheses,
+}
+
+impl Enclosure {
+    /// Returns what stands around a query's text.
+    pub fn of_text(text: &str) -> Self {
+        let text = text.trim();
+        if !text.starts_with('(') {
+            return Enclosure::Bare;
+        }
+        let (mut depth, mut quote) = (0, None);
+        for (at, byte) in text.bytes().enumerate() {
+            match (quote, byte) {
+                (Some(open), byte) if byte == open => quote = None,
+                (Some(_), _) => {}
+                (None, b'\'' | b'"' | b'`') => quote = Some(byte),
+                (None, b'(') => depth += 1,
+                (None, b')') => {
+                    depth -= 1;
+                    if depth == 0 {
+                        return match at + 1 == text.len() {
+                            true => Enclosure::Parentheses,
+                            false => Enclosure::Bare,
+                        };
+                    }
+                }
+                (None, _) => {}
+            }
+        }
+        Enclosure::Bare
+    }
+}
+
+/// Returns the text of a resolved query.
 ///
 /// # Errors
-/// 1235 for what cannot be written.
-pub(super) fn query_text(query: &Query, style: ViewStyle<'_>) -> Result<String> {
+/// 1235 for expressions that cannot be written.
+pub(super) fn query_text(query: &Query, enclosure: Enclosure, style: ViewStyle<'_>) -> Result<String> {
     let mut out = String::new();
     Writer {
         out: &mut out,
@@ -36,16 +74,20 @@ pub(super) fn query_text(query: &Query, style: ViewStyle<'_>) -> Result<String> 
         view: Some(style),
     }
     .query(query, Names::All)?;
-    Ok(out)
+    // MariaDB keeps the parentheses around one SELECT.
+    Ok(match (enclosure, &query.body) {
+        (Enclosure::Parentheses, QueryBody::Select(_)) => format!("({out})"),
+        _ => out,
+    })
 }
 
 impl Writer<'_> {
-    /// `database`.`table`.`column`
+    /// Appends `database`.`table`.`column`.
     pub(in super::super) fn qualified(&mut self, name: &ColumnName) {
         self.parts(name.database.as_deref(), name.table.as_deref(), &name.name);
     }
 
-    /// Names with points between them; the database where it is not omitted.
+    /// Appends names separated by points, with the database unless it is omitted.
     fn parts(&mut self, database: Option<&str>, table: Option<&str>, name: &str) {
         let omitted = self.view.and_then(|style| style.omitted_database);
         let database = database.filter(|database| omitted != Some(*database));
@@ -89,6 +131,14 @@ impl Writer<'_> {
                 writer.out.push_str(" as (");
                 writer.query(&table.query, Names::All)?;
                 writer.out.push(')');
+                if !table.cycle.is_empty() {
+                    writer.out.push_str(" CYCLE ");
+                    writer.separated(&table.cycle, |writer, column| {
+                        quote_identifier(column, writer.out);
+                        Ok(())
+                    })?;
+                    writer.out.push_str(" RESTRICT ");
+                }
                 Ok(())
             })?;
         }
@@ -120,6 +170,19 @@ impl Writer<'_> {
     }
 
     fn limit(&mut self, limit: &Limit) -> Result<()> {
+        if limit.ties == Ties::Kept {
+            if let Some(offset) = &limit.offset {
+                self.out.push_str(" offset ");
+                self.expr(offset, 0)?;
+                self.out.push_str(" rows ");
+            }
+            if let Some(count) = &limit.count {
+                self.out.push_str(" fetch first ");
+                self.expr(count, 0)?;
+                self.out.push_str(" rows with ties");
+            }
+            return Ok(());
+        }
         self.out.push_str(" limit ");
         if let Some(offset) = &limit.offset {
             self.expr(offset, 0)?;
@@ -127,7 +190,7 @@ impl Writer<'_> {
         }
         match &limit.count {
             Some(count) => self.expr(count, 0),
-            // OFFSET alone.
+            // OFFSET without a count.
             None => {
                 let _ = write!(self.out, "{}", u64::MAX);
                 Ok(())
@@ -235,7 +298,7 @@ impl Writer<'_> {
         }
     }
 
-    /// A table and its joins, each join in parentheses.
+    /// Appends a table and its joins, each join in parentheses.
     fn joined(&mut self, tables: &JoinedTables) -> Result<()> {
         self.out.extend(std::iter::repeat_n('(', tables.joins.len()));
         self.factor(&tables.first)?;
@@ -311,9 +374,10 @@ impl Writer<'_> {
         }
     }
 
-    // Expressions that only queries have -------------------------------------------------------------------------
+    // Expressions of queries only
+    // --------------------------------------------------------------------------------
 
-    /// An expression with a query in it.
+    /// Appends an expression that contains a query.
     pub(in super::super) fn with_subquery(&mut self, expr: &Expr) -> Result<()> {
         match expr {
             Expr::Subquery(query) => self.parenthesized_query(query),
@@ -324,7 +388,7 @@ impl Writer<'_> {
             Expr::InSubquery {
                 operand, subquery, ..
             } => {
-                self.expr(operand, 7)?;
+                self.expr(operand, IN)?;
                 self.out.push_str(" in ");
                 self.parenthesized_query(subquery)
             }
@@ -334,7 +398,7 @@ impl Writer<'_> {
                 quantifier,
                 subquery,
             } => {
-                self.expr(left, 7)?;
+                self.expr(left, IN + 1)?;
                 let word = match quantifier {
                     Quantifier::Any => "any",
                     Quantifier::All => "all",
@@ -353,7 +417,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// A call as it stands in a view.
+    /// Appends a call in the form of views.
     pub(in super::super) fn call_of_view(&mut self, call: &FunctionCall) -> Result<()> {
         let name = match call.full_name().to_lowercase().as_str() {
             "now" | "localtime" | "localtimestamp" => "current_timestamp".to_owned(),
@@ -408,7 +472,7 @@ impl Writer<'_> {
         }
     }
 
-    /// `char(65 using utf8mb4)`
+    /// Appends `char(65 using utf8mb4)`.
     pub(in super::super) fn char_using(&mut self, call: &FunctionCall, charset: &str) -> Result<()> {
         self.call_of_view(call)?;
         self.out.pop();

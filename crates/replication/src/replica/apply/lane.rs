@@ -75,11 +75,11 @@ impl Lane {
             round: RoundBuilder::new(parts.manager.applier_session(shared.interrupt.clone())),
             items: VecDeque::new(),
             passed: Vec::new(),
-            worker: Worker::new(parts, &shared.statistics, &shared.interrupt),
+            worker: Worker::new(parts, &shared.interrupt),
             runner: None,
             rows: RowApplier::new(
                 &parts.options.rows.get(),
-                Some(shared.statistics.clone()),
+                parts.index_statistics.clone(),
                 parts.statement_counts.clone(),
             ),
             pipeline,

@@ -38,7 +38,7 @@ pub(super) struct Lanes {
 impl Lanes {
     pub(super) fn start(parts: ApplierParts) -> Arc<Self> {
         let shared = Arc::new(Shared::new(parts));
-        let pool = Pool::start(&shared.parts, &shared.statistics, &shared.interrupt);
+        let pool = Pool::start(&shared.parts, &shared.interrupt);
         Arc::new(Lanes {
             shared,
             pool,

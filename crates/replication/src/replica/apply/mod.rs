@@ -72,7 +72,7 @@ pub use status::{ApplierState, ApplierStatus, ApplyError, GroupCounts};
 use crate::replica::received::ReceivedItem;
 use lanes::Lanes;
 use paceline_apply::replicated::{RowOptions, StatementCounts, TableFilter};
-use paceline_catalog::CatalogHandle;
+use paceline_catalog::{CatalogHandle, IndexStatistics};
 use paceline_txn::TransactionManager;
 use parking_lot::RwLock;
 use std::sync::Arc;
@@ -163,6 +163,8 @@ pub struct ApplierParts {
     pub manager: Arc<TransactionManager>,
     /// Databases and tables.
     pub catalog: Arc<CatalogHandle>,
+    /// Estimates that choose an index for partial images.
+    pub index_statistics: Arc<dyn IndexStatistics>,
     /// Filter for replicated tables.
     pub filter: Arc<dyn TableFilter>,
     /// Options.

@@ -69,7 +69,6 @@ pub(super) struct RoundBuilder {
     /// Owner of the round's metadata locks.
     pub(super) session: Session,
     pub(super) guards: Vec<MetadataGuard>,
-    /// Locked tables.
     pub(super) locked: Vec<Arc<TableDefinition>>,
     pub(super) planned: Vec<PlannedTransaction>,
     pub(super) keys: KeySet,

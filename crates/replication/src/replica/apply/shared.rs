@@ -6,7 +6,6 @@ use super::queue::LaneQueue;
 use super::status::{ApplierState, ApplierStatus, ApplyError};
 use crate::replica::received::SourcePosition;
 use paceline_apply::replicated::Failure;
-use paceline_query::plan::Statistics;
 use paceline_txn::{Interrupt, InterruptReason};
 use paceline_types::Gtid;
 use parking_lot::Mutex;
@@ -23,7 +22,6 @@ pub struct ApplierStopped;
 /// Shared state of an applier; see the module comment.
 pub(super) struct Shared {
     pub(super) parts: ApplierParts,
-    pub(super) statistics: Arc<Statistics>,
     /// Ends lock waits when the applier is stopped.
     pub(super) interrupt: Interrupt,
     /// Queues of the lanes, which are closed when the applier is stopped.
@@ -45,7 +43,6 @@ pub(super) struct Shared {
 impl Shared {
     pub(super) fn new(parts: ApplierParts) -> Self {
         Shared {
-            statistics: Arc::new(Statistics::new(parts.manager.clone())),
             interrupt: Interrupt::new(),
             queues: Mutex::default(),
             progress: Mutex::default(),

@@ -12,7 +12,6 @@ use crate::replica::received::ReceivedGroup;
 use paceline_apply::replicated::{Failure, ReplicatedRows, RowApplier, RowsOutcome};
 use paceline_binlog::event::{EventFlags, RawEvent};
 use paceline_binlog::group::StatementOptions;
-use paceline_query::plan::Statistics;
 use paceline_txn::{
     GtidChoice, Interrupt, IsolationLevel, Replication, SequenceSource, Session, SourceMark, Transaction,
     TransactionManager, TransactionOptions,
@@ -80,11 +79,7 @@ pub(super) struct Pool {
 }
 
 impl Pool {
-    pub(super) fn start(
-        parts: &ApplierParts,
-        statistics: &Arc<Statistics>,
-        interrupt: &Interrupt,
-    ) -> Arc<Self> {
+    pub(super) fn start(parts: &ApplierParts, interrupt: &Interrupt) -> Arc<Self> {
         let workers = match parts.options.mode {
             super::ParallelMode::None => 0,
             _ => parts.options.workers,
@@ -100,7 +95,7 @@ impl Pool {
             },
         });
         for number in 0..workers {
-            let worker = Worker::new(parts, statistics, interrupt);
+            let worker = Worker::new(parts, interrupt);
             let thread = {
                 let pool = pool.clone();
                 std::thread::Builder::new()
@@ -199,12 +194,12 @@ pub(super) struct Worker {
 }
 
 impl Worker {
-    pub(super) fn new(parts: &ApplierParts, statistics: &Arc<Statistics>, interrupt: &Interrupt) -> Self {
+    pub(super) fn new(parts: &ApplierParts, interrupt: &Interrupt) -> Self {
         Worker {
             manager: parts.manager.clone(),
             applier: RowApplier::new(
                 &parts.options.rows.get(),
-                Some(statistics.clone()),
+                parts.index_statistics.clone(),
                 parts.statement_counts.clone(),
             ),
             interrupt: interrupt.clone(),

@@ -1,0 +1,165 @@
+//! Login of a client, when it connects and when it changes the user.
+//!
+//! ```text
+//!   client                         server
+//!     ◀── greeting, scramble ──
+//!     ── request for TLS ──▶         handshake, if the client asks for it
+//!     ── handshake response ──▶      [`authentication`]
+//!     ◀── other method? ───
+//!     ── answer ──▶                  [`entry`]
+//!     ◀── OK or error ──────
+//! ```
+
+mod authentication;
+mod collation;
+mod entry;
+
+use crate::session::{Phase, Session};
+use crate::variables::Variable;
+use paceline_types::error_code::*;
+use paceline_types::{Collation, ErrorCode};
+use paceline_wire::authentication::{NATIVE_PASSWORD, Scramble};
+use paceline_wire::handshake::{Greeting, HandshakeResponse, is_tls_request};
+use paceline_wire::response::{Status, write_early_error};
+use paceline_wire::{Capabilities, WireResult};
+use std::sync::atomic::Ordering;
+
+/// Maximum length of a packet before the login, in bytes.
+pub const LOGIN_PACKET_MAX: usize = 1 << 20;
+
+impl Session {
+    /// Greets the client and authenticates it. Afterwards the session accepts commands or is closing.
+    ///
+    /// # Errors
+    /// Protocol errors.
+    pub(super) async fn login(&mut self) -> WireResult<()> {
+        if self.refuse_if_blocked().await? || self.refuse_if_full().await? {
+            return Ok(());
+        }
+        let scramble = Scramble::random();
+        let globals = &self.state.server.globals;
+        let collation =
+            Collation::from_name(globals.get(Variable::CollationServer).as_str()).map_or(45, Collation::id);
+        let tls = self.state.server.tls.current();
+        let offered = match tls {
+            Some(_) => Capabilities::SERVER | Capabilities::SSL,
+            None => Capabilities::SERVER,
+        };
+        let greeting = Greeting {
+            server_version: format!("5.5.5-{}", globals.get(Variable::Version).as_str()),
+            connection_id: self.state.shared.id,
+            scramble,
+            capabilities: offered,
+            collation: u8::try_from(collation).unwrap_or(45),
+            status: Status::AUTOCOMMIT.0,
+            plugin: NATIVE_PASSWORD.into(),
+        };
+        greeting.encode(self.connection.writer.begin());
+        self.connection.writer.end();
+        self.connection.flush().await?;
+        let answer = self.connection.read_answer().await?;
+        if let Some(tls) = tls.filter(|_| is_tls_request(answer)) {
+            self.state.server.tls.begin_handshake();
+            self.connection.encrypt(tls).await.inspect_err(|error| {
+                // An untrusted certificate, or no common cipher suite. The client gets little information.
+                tracing::warn!("connection {}: {error}", self.state.shared.id);
+            })?;
+            self.state.server.tls.end_handshake();
+            if let Some(session) = self.connection.socket.tls() {
+                let _ = self.state.shared.tls.set(session.clone());
+            }
+            self.connection.read_answer().await?;
+        }
+        let login = HandshakeResponse::decode(self.connection.reader.payload())?;
+        self.phase = Phase::Authentication;
+        self.connection.capabilities = login.capabilities & Capabilities::SERVER;
+        self.multi_statements = login.capabilities.has(Capabilities::MULTI_STATEMENTS);
+        self.authenticate(login, scramble).await?;
+        if self.phase == Phase::Commands && self.connection.capabilities.has(Capabilities::COMPRESS) {
+            self.connection.compress();
+        }
+        Ok(())
+    }
+
+    /// Refuses with 1040 if all connections are in use. One additional connection is for accounts with SUPER or
+    /// CONNECTION ADMIN, which is checked after the login.
+    async fn refuse_if_full(&mut self) -> WireResult<bool> {
+        let limit = self.state.server.globals.number(Variable::MaxConnections) as usize;
+        let count = self.state.server.sessions.count();
+        self.state
+            .server
+            .counters
+            .connections_max
+            .fetch_max(count as u64, Ordering::Relaxed);
+        if count <= limit + 1 {
+            return Ok(false);
+        }
+        self.state
+            .server
+            .counters
+            .too_many_connections
+            .fetch_add(1, Ordering::Relaxed);
+        self.refuse_before_greeting(ER_CON_COUNT_ERROR, ER_CON_COUNT_ERROR.message(&[]))
+            .await?;
+        Ok(true)
+    }
+
+    /// Refuses with 1129 if the host has reached `max_connect_errors`.
+    async fn refuse_if_blocked(&mut self) -> WireResult<bool> {
+        let errors_max = self.state.server.globals.number(Variable::MaxConnectErrors);
+        if !self
+            .state
+            .server
+            .host_errors
+            .is_blocked(self.client.address, errors_max)
+        {
+            return Ok(false);
+        }
+        let message = ER_HOST_IS_BLOCKED.message(&[&self.client.name]);
+        self.refuse_before_greeting(ER_HOST_IS_BLOCKED, message).await?;
+        Ok(true)
+    }
+
+    /// Sends an error instead of the greeting. As from MariaDB it has no SQLSTATE, because the client's capabilities
+    /// are unknown.
+    async fn refuse_before_greeting(&mut self, code: ErrorCode, message: String) -> WireResult<()> {
+        write_early_error(&mut self.connection.writer, code.number(), &message);
+        self.connection.flush().await?;
+        self.phase = Phase::Closing;
+        Ok(())
+    }
+
+    /// Executes COM_CHANGE_USER: the whole session is reset.
+    pub(super) async fn change_user(&mut self) -> WireResult<()> {
+        let payload = &self.connection.reader.payload()[1..];
+        let login = HandshakeResponse::decode_change_user(payload, self.connection.capabilities)?;
+        self.reset();
+        // Use a new scramble, because that of the greeting was already used.
+        let scramble = Scramble::random();
+        let login = HandshakeResponse {
+            plugin: Some(String::new()),
+            ..login
+        };
+        self.authenticate(login, scramble).await
+    }
+
+    /// Resets the session for COM_RESET_CONNECTION and COM_CHANGE_USER: the transaction is rolled back, and all session
+    /// state is cleared.
+    fn reset(&mut self) {
+        self.statements.clear();
+        self.state.reset();
+    }
+
+    /// Executes COM_RESET_CONNECTION: the session is reset, with the same user and database and the character set of
+    /// the login.
+    pub(super) fn reset_connection(&mut self) {
+        let database = self.state.context.database.clone();
+        self.reset();
+        self.state.server.sessions.settle(&self.state.shared);
+        self.set_up_values();
+        if let Some(database) = database {
+            let _ = self.state.use_database(&database);
+        }
+        self.state.changes.clear();
+    }
+}
