@@ -24,8 +24,8 @@ pub const ATTEMPTS_MAX: usize = 100;
 const WORTH_PLANNING_ROWS: f64 = 1_000.0;
 
 /// Returns whether a statement whose plan is kept should be planned again for the parameters of this execution: the
-/// plan depends on parameters, and it was made without values, or is expensive, or has proved to be. A plan that reads few
-/// rows is executed as it is.
+/// plan depends on parameters, and it was made without values, or is expensive, or has proved to be. A plan that reads
+/// few rows is executed as it is.
 pub fn is_to_be_planned_again(plan: &Plan, rows_read: u64) -> bool {
     let expected = plan.expected_rows();
     match plan.values() {
