@@ -35,7 +35,7 @@ use paceline_expression::session::SqlMode;
 use paceline_replication::replica::apply::{ReplicatedStatement, StatementRunner, StatementRunners};
 use paceline_storage::Direction;
 use paceline_syntax::definition::CreateTable;
-use paceline_syntax::{DdlStatement, Error, ParseOptions, Result, SetItem, Statement};
+use paceline_syntax::{DdlStatement, Error, ParseOptions, ProgramBodies, Result, SetItem, Statement};
 use paceline_txn::{GtidChoice, Interrupt, Replication, Transaction};
 use paceline_types::error_code::ErrorCode;
 use std::borrow::Cow;
@@ -149,6 +149,7 @@ impl SessionState {
         self.take_settings(statement);
         let options = ParseOptions {
             sql_mode: self.context.settings.sql_mode,
+            programs: ProgramBodies::Opaque,
             ..ParseOptions::default()
         };
         let parsed = paceline_syntax::parse_first(&statement.query.sql, &options)?;
@@ -194,6 +195,7 @@ impl Session {
         });
         let options = ParseOptions {
             sql_mode: self.state.context.settings.sql_mode,
+            programs: ProgramBodies::Opaque,
             ..ParseOptions::default()
         };
         let mut parsed = paceline_syntax::parse_first(with_file.as_deref().unwrap_or(&sql), &options)?;

@@ -12,6 +12,7 @@ use crate::accounts::{Account, Authority, SessionPrivileges};
 use crate::registry::SessionHandle;
 use crate::replica_filters::filter_kind;
 use crate::server::Server;
+use crate::session::statements::named_file;
 use crate::variables::{Scope, SessionValues, Variable, VariableValue};
 use gtid_wait::AwaitedGtid;
 use paceline_binlog::{GtidPosition, GtidState};
@@ -28,6 +29,7 @@ use paceline_types::error_code::*;
 use paceline_types::{DomainId, Gtid, SequenceNumber, ServerId, Value, Version};
 use parking_lot::Mutex;
 use std::fmt;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 use time_slice::TimeSlice;
@@ -408,6 +410,11 @@ impl ServerFunctions for SessionServices {
         };
         let waited = place_wait::wait_until_applied(&connection, &self.shared, &wanted, wait.timeout)?;
         Ok(waited.map_or(SourceWaitOutcome::InVain, SourceWaitOutcome::Done))
+    }
+
+    fn readable_file(&self, session: &SessionContext, name: &str) -> Option<PathBuf> {
+        self.require_any(&[Privilege::File]).ok()?;
+        named_file(name, session.database.as_deref(), &self.server.globals).ok()
     }
 
     fn version(&self) -> String {
