@@ -362,7 +362,7 @@ def held(server):
     return sorted(path.name for path in directory.iterdir()) if directory.exists() else []
 
 
-def test_interrupted(paceline, tmp_path):
+def test_an_interrupted_backup_or_restore_looks_incomplete_and_says_what_to_do(paceline, tmp_path):
     """Tests kill -9 of the backup, of the server and of the restore, and SIGINT: nothing looks complete, and each
     message says what to do."""
     big_table(paceline, 24)

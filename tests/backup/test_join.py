@@ -165,7 +165,7 @@ def test_a_primary_that_logs_only_its_own(tmp_path, paceline):
         plain.close()
 
 
-def test_interrupted(primary, joined):
+def test_a_killed_join_looks_incomplete_and_can_be_repeated(primary, joined):
     """After a kill -9 in the middle, nothing looks complete, and a second run completes it."""
     fill(primary, 400_000)
     joined.join_options += ["--parallel=1"]
@@ -291,7 +291,7 @@ def test_renamed_database(primary, joined):
     assert joined.query("select * from two.t") == ((1,), (2,))
 
 
-def test_refusals(primary, joined, tmp_path):
+def test_what_cannot_be_joined_is_refused_with_the_reason(primary, joined, tmp_path):
     assert "its files cannot be copied: it is a MariaDB" in joined.refuses("--copy=files")
     assert "Access denied for user 'reader'" in Joined(tmp_path / "1", primary, password="wrong").refuses()
     assert "its server_id is 100 as well" in joined.refuses("--server-id=100")

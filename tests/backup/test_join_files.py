@@ -122,7 +122,7 @@ def is_empty(directory):
     return not directory.exists() or list(directory.iterdir()) == []
 
 
-def test_interrupted(paceline, joined, between):
+def test_an_interrupted_join_looks_incomplete_and_can_be_repeated(paceline, joined, between):
     """Tests kill -9 of the command and of the primary, SIGTERM, and a changed byte: nothing looks complete, and a
     second run completes it."""
     rows(paceline, 40_000)

@@ -154,7 +154,7 @@ def test_rotation_by_size(table):
         assert events[-1][2] == "Rotate" and events[-1][4] == size
 
 
-def test_expiry(table):
+def test_expired_files_are_purged(table):
     rows(table, "set global binlog_expire_logs_seconds=1")
     for _ in range(3):
         rows(table, "insert into t.a values ()", "flush binary logs")

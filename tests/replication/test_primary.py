@@ -160,7 +160,7 @@ def test_large_transactions_and_packets(paceline, replica):
     assert check_same_tables(paceline, replica) == 10_004
 
 
-def test_reconnects(paceline, replica, seed):
+def test_a_replica_reconnects_under_load_without_loss(paceline, replica, seed):
     workload.create(paceline)
     start_replica(replica, paceline)
     load = workload.Load(paceline, 4, seed).start()
@@ -197,7 +197,7 @@ def test_replica_survives_the_primarys_restarts(paceline, replica, seed):
 
 
 @pytest.mark.parametrize("checksum", ["NONE", "CRC32"])
-def test_checksums(paceline, replica, checksum):
+def test_a_replica_follows_with_and_without_checksums(paceline, replica, checksum):
     paceline.query(f"set global binlog_checksum={checksum}")
     fill(paceline)
     start_replica(replica, paceline)
@@ -219,7 +219,7 @@ def test_annotations_only_on_demand(paceline, replica):
     assert check_same_tables(paceline, replica) == 3
 
 
-def test_until(paceline, replica):
+def test_a_replica_stops_at_its_until_position(paceline, replica):
     fill(paceline, 10)
     end = gtid_pos(paceline)
     domain, server, number = end.split("-")
@@ -307,7 +307,7 @@ def test_a_history_that_began_elsewhere(paceline, replica):
     assert error.value.args[0] == 1956
 
 
-def test_purged(both, replica):
+def test_a_replica_that_needs_a_purged_file_gets_mariadbs_error(both, replica):
     def last_error(primary):
         replica.query("stop slave", "reset slave all", "reset master", "set global gtid_slave_pos='0-1-3'")
         for _ in range(2):
@@ -344,7 +344,7 @@ def test_wrong_starts_by_position(both, replica, file, position):
         assert ours == theirs
 
 
-def test_privilege(paceline, replica):
+def test_a_replica_without_the_privilege_is_refused(paceline, replica):
     paceline.query("create user nobody@'%' identified by 'pw'")
     replica.query(f"change master to master_host='127.0.0.1', master_port={paceline.port}, master_user='nobody', master_password='pw'",
                   "start slave")
@@ -353,7 +353,7 @@ def test_privilege(paceline, replica):
     assert "REPLICATION SLAVE" in text or "denied" in text.lower(), text
 
 
-def test_heartbeats(paceline, replica):
+def test_an_idle_replica_receives_heartbeats(paceline, replica):
     fill(paceline, 1)
     start_replica(replica, paceline, more="master_heartbeat_period=0.5")
     catch_up(replica, paceline)

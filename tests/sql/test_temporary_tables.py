@@ -140,7 +140,7 @@ def test_what_is_logged_restores(paceline, tmp_path):
     paceline.query("drop table t.kept, t.kept2")
 
 
-def test_privileges(server):
+def test_a_temporary_table_needs_no_privilege_but_the_one_to_create_it(server):
     server.query("create table t.base (a int)", "create user maker@localhost", "create user reader@localhost",
                  "grant create temporary tables on t.* to maker@localhost", "grant select on t.* to reader@localhost")
     try:

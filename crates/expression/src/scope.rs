@@ -243,6 +243,9 @@ impl Scope for EmptyScope<'_> {
     }
 
     fn bind_parameter(&mut self, index: usize) -> Result<ExprType> {
+        if let Some(declared) = self.session.variable_types.get(index) {
+            return Ok(declared.clone());
+        }
         let collation = self.session.settings.collation_connection;
         Ok(match self.parameters.get(index) {
             Some(value) => ExprType::of_value(value, collation),

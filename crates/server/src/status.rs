@@ -152,7 +152,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sums() {
+    fn counters_of_sessions_add_up_under_sorted_names() {
         let (total, session) = (Counters::default(), Counters::default());
         session.com_select.add(2);
         session.questions.add(3);

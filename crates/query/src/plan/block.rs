@@ -6,6 +6,7 @@ use super::bound_window::Windows;
 use super::common_table::CommonTables;
 use super::same_expr::same_expr;
 use super::table_ref::TableRef;
+use super::trace::{BlockTrace, Names};
 use super::tree::{OuterReference, SortItem};
 use super::{Planner, ResultColumn};
 use crate::error::{Error, Result};
@@ -66,6 +67,8 @@ pub(crate) struct Block<'p, 'o> {
     pub merged_views: usize,
     /// The ORDER BY of a merged view: of a query that reads nothing else, and has no order of its own.
     pub view_order: Vec<SortItem>,
+    /// What the passes change; begun when the block is bound.
+    pub trace: Option<BlockTrace<'p>>,
 }
 
 /// What an ON may name.
@@ -169,6 +172,7 @@ impl<'p, 'o> Block<'p, 'o> {
             merged_views: 0,
             outputs_of: "SELECT",
             view_order: Vec::new(),
+            trace: None,
         }
     }
 
@@ -180,6 +184,28 @@ impl<'p, 'o> Block<'p, 'o> {
     /// Whether the block reads rows of a query around it.
     pub fn correlated(&self) -> bool {
         !self.outer.is_empty()
+    }
+
+    /// Returns the names of its tables and slots, for the trace.
+    pub fn names(&self) -> Names {
+        let mut names = Names::default();
+        for table in &self.tables {
+            names.add_table(&table.alias);
+            if table.merged.is_none() {
+                for (number, column) in table.columns.iter().enumerate() {
+                    names.set(table.base + number, format!("{}.{}", table.alias, column.name()));
+                }
+            }
+        }
+        for (aggregate, slot) in &self.aggregates {
+            let args: Vec<String> = aggregate.args.iter().map(|arg| names.text(arg)).collect();
+            let function = format!("{:?}", aggregate.function).to_lowercase();
+            names.set(*slot, format!("{function}({})", args.join(", ")));
+        }
+        for (number, reference) in self.outer.iter().enumerate() {
+            names.set(reference.to, format!("outer.{}", number + 1));
+        }
+        names
     }
 
     /// Gives out slots.

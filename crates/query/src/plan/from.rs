@@ -18,6 +18,7 @@ use super::block::{BindMode, Block, OnScope, VisibleColumn};
 use super::common_table::CommonTableKind;
 use super::result_column::{ColumnOrigin, Through};
 use super::table_ref::{TableColumn, TableRef};
+use super::trace::{Level, Names};
 use super::tree::TableSource;
 use super::{ResultColumn, TableUsage, unique_id};
 use crate::error::{Error, Result};
@@ -64,6 +65,39 @@ pub(crate) struct BoundFrom {
     pub node: FromNode,
     pub visible: Vec<VisibleColumn>,
     pub tables: Range<usize>,
+}
+
+/// Describes a block's tables and conditions for the trace.
+pub(super) fn describe_from<'e>(
+    from: Option<&FromNode>,
+    conditions: impl Iterator<Item = &'e Expr>,
+    names: &Names,
+) -> Vec<String> {
+    let mut level = Level::default();
+    if let Some(node) = from {
+        node.describe(&mut level, names);
+    }
+    level.add_conditions(conditions, names);
+    level.lines()
+}
+
+impl FromNode {
+    fn describe(&self, level: &mut Level, names: &Names) {
+        match self {
+            FromNode::Table(table) => level.tables.push(names.table(*table).to_owned()),
+            FromNode::Inner { parts, on, .. } => {
+                parts.iter().for_each(|part| part.describe(level, names));
+                level.add_conditions(on.iter(), names);
+            }
+            FromNode::Left { left, right, on } => {
+                left.describe(level, names);
+                let mut inner = Level::default();
+                inner.add_conditions(on.iter(), names);
+                right.describe(&mut inner, names);
+                level.outer_joins.push(inner.as_outer_join());
+            }
+        }
+    }
 }
 
 impl Block<'_, '_> {

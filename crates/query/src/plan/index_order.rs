@@ -4,6 +4,7 @@ use super::early_conditions::check_early;
 use super::keys::{COST_FETCHED_ROW, COST_SCANNED_ROW, TableInfo};
 use super::range::{NearestValue, RangeCondition, nearest_value, rule_for};
 use super::selectivity::selectivity;
+use super::trace::{BlockTrace, Physical};
 use super::tree::{
     AccessPath, Aggregation, AssumedEquality, GroupStrategy, JoinKind, JoinStep, Otherwise, ScanDirection,
     SelectPlan, SortItem, SortKey, StepSource, TableAccess,
@@ -17,18 +18,26 @@ use paceline_syntax::ast::Ties;
 use paceline_types::{DataType, IntegerWidth, Value};
 
 /// Makes a plan use the order of an index where that saves work.
-pub(crate) fn use_index_order(select: &mut SelectPlan, infos: &[TableInfo<'_>], rows: f64) {
+pub(crate) fn use_index_order(
+    select: &mut SelectPlan,
+    infos: &[TableInfo<'_>],
+    rows: f64,
+    trace: &BlockTrace<'_>,
+) {
     count_by_smallest_index(select, infos);
-    use_order(select, infos, rows);
+    trace.pass("rows counted by an index", |names| Physical(select).lines(names));
+    use_order(select, infos, rows, trace);
     covering::read_keys_alone(select, infos);
+    trace.pass("covering index", |names| Physical(select).lines(names));
     check_early(select);
+    trace.pass("early conditions", |names| Physical(select).lines(names));
     if let Some(otherwise) = &mut select.otherwise {
         covering::read_keys_alone(&mut otherwise.select, infos);
         check_early(&mut otherwise.select);
     }
 }
 
-fn use_order(select: &mut SelectPlan, infos: &[TableInfo<'_>], rows: f64) {
+fn use_order(select: &mut SelectPlan, infos: &[TableInfo<'_>], rows: f64, trace: &BlockTrace<'_>) {
     // Rows are equal in an order when their sort keys are: there must be keys.
     let needs_keys = select.limit.ties == Ties::Kept && !select.order.is_empty();
     // ROWNUM() counts the rows as they are read without an order.
@@ -40,7 +49,7 @@ fn use_order(select: &mut SelectPlan, infos: &[TableInfo<'_>], rows: f64) {
     }
     let assumed = assumed_values(select, infos);
     let plain = (!assumed.is_empty()).then(|| Box::new(select.clone()));
-    rely_on_order(select, infos, rows);
+    rely_on_order(select, infos, rows, trace);
     if let Some(plain) = plain.filter(|plain| relies_more(select, plain)) {
         select.otherwise = Some(Otherwise {
             assumed,
@@ -138,14 +147,19 @@ impl AssumedEquality {
     }
 }
 
-fn rely_on_order(select: &mut SelectPlan, infos: &[TableInfo<'_>], rows: f64) {
-    if min_max_by_index(select, infos) {
+fn rely_on_order(select: &mut SelectPlan, infos: &[TableInfo<'_>], rows: f64, trace: &BlockTrace<'_>) {
+    let is_served = min_max_by_index(select, infos);
+    trace.pass("MIN and MAX by an index", |names| Physical(select).lines(names));
+    if is_served {
         return;
     }
     loose_scan::skip_through_groups(select, infos);
+    trace.pass("loose scan", |names| Physical(select).lines(names));
     let group_served = group_in_order(select, infos);
+    trace.pass("groups in index order", |names| Physical(select).lines(names));
     let Some(aggregation) = &select.aggregation else {
         order_in_order(select, infos, rows);
+        trace.pass("rows in index order", |names| Physical(select).lines(names));
         mark_notes(select);
         return;
     };
@@ -163,6 +177,7 @@ fn rely_on_order(select: &mut SelectPlan, infos: &[TableInfo<'_>], rows: f64) {
         let _ = group_served;
         select.order.clear();
     }
+    trace.pass("sorted groups", |names| Physical(select).lines(names));
     mark_notes(select);
 }
 

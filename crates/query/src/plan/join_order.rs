@@ -19,9 +19,10 @@ use super::block::Block;
 use super::buffered::{Buffering, Candidates, is_fixed};
 use super::conditions::{Condition, SlotMap, TableSet, literal_truth, rejects_nulls};
 use super::equalities::{add_equalities, add_parts_of_alternatives};
-use super::from::FromNode;
+use super::from::{FromNode, describe_from};
 use super::keys::{Choice, TableInfo};
-use super::tree::{AccessPath, JoinKind, JoinStep, StepSource, TableAccess};
+use super::trace::{BlockTrace, Level, Names, describe_alone, with_once};
+use super::tree::{AccessPath, JoinKind, JoinStep, StepSource, TableAccess, TableInstance};
 use crate::error::Result;
 use paceline_expression::Expr;
 
@@ -101,7 +102,13 @@ impl<'a> Optimizer<'a> {
     }
 
     /// Orders the tables of FROM for these conditions of WHERE.
-    pub fn join(&self, from: Option<FromNode>, conditions: Vec<Expr>, straight: bool) -> JoinPlan {
+    pub fn join(
+        &self,
+        from: Option<FromNode>,
+        conditions: Vec<Expr>,
+        straight: bool,
+        (trace, tables): (&BlockTrace<'_>, &[TableInstance]),
+    ) -> JoinPlan {
         let mut constant = Vec::new();
         let mut rest = Vec::new();
         let mut impossible = false;
@@ -118,6 +125,11 @@ impl<'a> Optimizer<'a> {
                 rest.push(condition)
             }
         }
+        trace.pass("constant conditions", |names| {
+            let conditions = rest.iter().map(|condition| &condition.expr);
+            let lines = describe_from(from.as_ref(), conditions, names);
+            with_once(lines, &constant, tables, names)
+        });
         let Some(node) = from else {
             return JoinPlan {
                 steps: Vec::new(),
@@ -127,6 +139,11 @@ impl<'a> Optimizer<'a> {
             };
         };
         let node = self.simplify(node, &rest.iter().collect::<Vec<_>>());
+        trace.pass("outer joins", |names| {
+            let conditions = rest.iter().map(|condition| &condition.expr);
+            let lines = describe_from(Some(&node), conditions, names);
+            with_once(lines, &constant, tables, names)
+        });
         let mut group = Group {
             items: Vec::new(),
             conditions: rest,
@@ -147,7 +164,23 @@ impl<'a> Optimizer<'a> {
             }
         }
         group.conditions = with;
-        self.imply(&mut group, &[]);
+        let describe =
+            |group: &Group, names: &Names| with_once(group.level(names).lines(), &constant, tables, names);
+        self.imply_parts(&mut group);
+        trace.pass("parts of OR", |names| describe(&group, names));
+        self.imply_equalities(&mut group, &[]);
+        trace.pass("equalities", |names| describe(&group, names));
+        trace.considered("access paths", |names| {
+            let alone = |item: &Item| match item {
+                Item::Table(table) => {
+                    let reading = self.reading(&group, *table, 0);
+                    let direct = &reading.candidates.direct;
+                    Some(describe_alone(&direct.path, direct.rows, &tables[*table], names))
+                }
+                Item::Outer { .. } => None,
+            };
+            group.items.iter().filter_map(alone).collect()
+        });
         let ordered = self.order(&group, 0, 1.0);
         JoinPlan {
             steps: ordered.steps,
@@ -223,17 +256,27 @@ impl<'a> Optimizer<'a> {
         }
     }
 
-    /// Adds the conditions that follow from others; those of an outer join's inner side also from those around it.
-    fn imply(&self, group: &mut Group, around: &[Condition]) {
-        let own = group.items.iter().fold(0, |set, item| set | item.tables());
-        // Not those around it: what an OR says about the inner side is said of rows without a match as well.
+    /// Adds what an OR says about single tables. What one around an outer join says about the inner side is said of
+    /// rows without a match as well, and does not follow there.
+    fn imply_parts(&self, group: &mut Group) {
+        let own = group.tables();
         add_parts_of_alternatives(&mut group.conditions, self.slots, own);
+        for item in &mut group.items {
+            if let Item::Outer { group: inner, .. } = item {
+                self.imply_parts(inner);
+            }
+        }
+    }
+
+    /// Adds the equalities that follow from others; those of an outer join's inner side also from those around it.
+    fn imply_equalities(&self, group: &mut Group, around: &[Condition]) {
+        let own = group.tables();
         let mut all: Vec<Condition> = around.to_vec();
         all.append(&mut group.conditions);
         add_equalities(&mut all, self.slots, own);
         for item in &mut group.items {
             if let Item::Outer { group: inner, .. } = item {
-                self.imply(inner, &all);
+                self.imply_equalities(inner, &all);
             }
         }
         group.conditions = all.split_off(around.len());
@@ -433,11 +476,30 @@ impl<'a> Optimizer<'a> {
     }
 }
 
+impl Group {
+    fn tables(&self) -> TableSet {
+        self.items.iter().fold(0, |set, item| set | item.tables())
+    }
+
+    /// Describes it for the trace.
+    fn level(&self, names: &Names) -> Level {
+        let mut level = Level::default();
+        for item in &self.items {
+            match item {
+                Item::Table(table) => level.tables.push(names.table(*table).to_owned()),
+                Item::Outer { group, .. } => level.outer_joins.push(group.level(names).as_outer_join()),
+            }
+        }
+        level.add_conditions(self.conditions.iter().map(|condition| &condition.expr), names);
+        level
+    }
+}
+
 impl Item {
     fn tables(&self) -> TableSet {
         match self {
             Item::Table(table) => 1 << table,
-            Item::Outer { group, .. } => group.items.iter().fold(0, |set, item| set | item.tables()),
+            Item::Outer { group, .. } => group.tables(),
         }
     }
 

@@ -20,14 +20,14 @@
 //! * [`schema_names`] distinguishes databases and tables by case where `information_schema` is asked for one.
 //! * [`dml`] plans INSERT, UPDATE and DELETE, [`defaults`] the values of columns that are not named, [`source_columns`]
 //!   the columns of a SELECT that ON DUPLICATE KEY UPDATE reads, [`load`] LOAD DATA; [`explain`] describes a plan, for
-//!   ANALYZE with the [`measurements`] of its execution.
+//!   ANALYZE with the [`measurements`] of its execution, [`trace`] what each pass has changed.
 //!
 //! # Layers
 //! The modules use each other in one direction, which `tools/tidy.py` checks:
 //!
 //! ```text
 //!   statement ─▶ dml, load, explain, select, view, set_operation ─▶ from, join_order, … ─▶ block ─▶ planner
-//!     ─▶ statement_plan, statistics ─▶ change_plan, tree, range
+//!     ─▶ statement_plan, statistics, trace ─▶ change_plan, tree, range
 //! ```
 //! A module may call methods that another one adds to [`Planner`] or to a block: binding recurses through them.
 //!
@@ -74,6 +74,7 @@ mod statement;
 mod statement_plan;
 mod statistics;
 mod table_ref;
+mod trace;
 pub(crate) mod tree;
 mod unread_columns;
 mod view;
@@ -83,7 +84,7 @@ mod window;
 pub use planner::PlanContext;
 pub use result_column::{ColumnOrigin, ResultColumn, Through};
 pub use row_format::{RowFormat, has_odd_separators};
-pub use statement::plan_statement;
+pub use statement::{plan_statement, trace_passes};
 pub use statement_plan::{Access, Plan, PlanType, PlannedValues, TableUsage, TableUse};
 pub use statistics::{Statistics, StatisticsSource};
 

@@ -10,6 +10,7 @@ use super::known_values::KnownValues;
 use super::result_column::ResultColumn;
 use super::statement_plan::{Access, Plan, PlanKind, PlannedValues, TableUsage, TableUse};
 use super::statistics::Statistics;
+use super::trace::Trace;
 use super::tree;
 use super::volatile::Variables;
 use crate::error::{Error, Result};
@@ -71,6 +72,7 @@ pub(crate) struct Planner<'a> {
     warnings: RefCell<Vec<(ErrorCode, String)>>,
     /// Plans of the subqueries in expressions, by [`SubqueryId`].
     subqueries: RefCell<Vec<Arc<tree::QueryPlan>>>,
+    pub(super) trace: Trace,
 }
 
 /// Queries may be nested this deep.
@@ -78,7 +80,7 @@ const NESTING_MAX: u32 = 64;
 
 impl<'a> Planner<'a> {
     /// Begins a statement.
-    pub(super) fn new(context: PlanContext<'a>) -> Self {
+    pub(super) fn new(context: PlanContext<'a>, trace: Trace) -> Self {
         Planner {
             context,
             parameters: Cell::new(0),
@@ -97,6 +99,7 @@ impl<'a> Planner<'a> {
             window_blocks: Cell::new(0),
             warnings: RefCell::default(),
             subqueries: RefCell::default(),
+            trace,
         }
     }
 
@@ -182,7 +185,10 @@ impl<'a> Planner<'a> {
     /// The `index`th `?`: whatever its value will be, the plan serves it.
     pub fn parameter(&self, index: usize) -> ExprType {
         self.parameters.set(self.parameters.get().max(index + 1));
-        ExprType::parameter()
+        match self.session().variable_types.get(index) {
+            Some(declared) => declared.clone(),
+            None => ExprType::parameter(),
+        }
     }
 
     /// The number of the next SELECT, for EXPLAIN.

@@ -15,9 +15,11 @@ use super::bound_window::BoundWindow;
 use super::buffered::Buffering;
 use super::common_table::CommonTables;
 use super::conditions::{SlotMap, split_and};
+use super::from::{FromNode, describe_from};
 use super::join_order::{Optimizer, estimated_groups, table_infos};
 use super::same_expr::same_expr;
 use super::table_ref::TableRef;
+use super::trace::{Names, Physical, derived_lines};
 use super::tree::{
     AccessPath, Aggregation, GroupStrategy, Limit, LockPatience, LockStrength, PlanNotes, QueryBody,
     QueryPlan, ReadMode, SelectPlan, SortItem, SortKey, TableInstance, TableSource,
@@ -81,12 +83,11 @@ impl Planner<'_> {
         block.common.check_from(&block.tables)?;
         block.windows.named = Some(select.windows.clone());
         let outputs = block.bind_outputs(&select.items)?;
-        let mut conditions = Vec::new();
+        let (mut conditions, mut whole_condition) = (Vec::new(), None);
         if let Some(selection) = &select.condition {
-            split_and(
-                block.bind_condition(selection, BindMode::condition(Clause::Where))?,
-                &mut conditions,
-            );
+            let bound = block.bind_condition(selection, BindMode::condition(Clause::Where))?;
+            whole_condition = self.trace.is_on().then(|| bound.clone());
+            split_and(bound, &mut conditions);
             block.add_exact_names(&mut conditions);
         }
         let mut groups = Vec::with_capacity(select.group_by.len());
@@ -147,6 +148,7 @@ impl Planner<'_> {
             count_found_rows: select.modifiers.sql_calc_found_rows,
             read: surroundings.read,
         };
+        block.begin_trace(number, from.as_ref(), whole_condition.as_slice());
         block.finish(from, result)
     }
 }
@@ -265,6 +267,9 @@ impl Block<'_, '_> {
                 name,
                 ..self.column_result(table, column)
             },
+            None if matches!(bound.kind, ExprKind::Parameter(_)) && !bound.ty.is_parameter() => {
+                ResultColumn::of_variable(name, &bound.ty)
+            }
             None => ResultColumn::of_expression(name, &bound.ty),
         };
         Ok(Output {
@@ -468,14 +473,50 @@ impl Block<'_, '_> {
         result
     }
 
+    /// Begins to trace the passes over a bound block.
+    fn begin_trace(&mut self, number: u32, from: Option<&FromNode>, conditions: &[Expr]) {
+        let trace = self.planner.trace.block(number, || self.names());
+        trace.pass("binding", |names| {
+            let mut parts = Vec::new();
+            conditions.iter().for_each(|condition| match &condition.kind {
+                ExprKind::And(conjuncts) => parts.extend(conjuncts.iter().cloned()),
+                _ => parts.push(condition.clone()),
+            });
+            self.describe(from, &parts, names)
+        });
+        self.trace = Some(trace);
+    }
+
+    fn describe(&self, from: Option<&FromNode>, conditions: &[Expr], names: &Names) -> Vec<String> {
+        let mut lines = describe_from(from, conditions.iter(), names);
+        lines.extend(derived_lines(
+            self.tables.iter().map(|table| (&*table.alias, &table.source)),
+        ));
+        lines
+    }
+
     /// Orders the tables and puts the plan together.
-    pub fn finish(mut self, from: Option<super::from::FromNode>, bound: BoundSelect) -> Result<QueryPlan> {
+    pub fn finish(mut self, from: Option<FromNode>, bound: BoundSelect) -> Result<QueryPlan> {
         let mut from = from;
         let mut conditions = bound.conditions;
+        if self.trace.is_none() {
+            self.begin_trace(bound.number, from.as_ref(), &conditions);
+        }
+        let trace = self.trace.take().unwrap_or_default();
+        trace.pass("conditions taken apart", |names| {
+            self.describe(from.as_ref(), &conditions, names)
+        });
         if !bound.read.is_locking() {
             super::semi_join::convert(&mut self, &mut from, &mut conditions)?;
         }
+        trace.rename(|| self.names());
+        trace.pass("semi-join", |names| {
+            self.describe(from.as_ref(), &conditions, names)
+        });
         self.tables.iter_mut().for_each(super::unread_columns::leave_out);
+        trace.pass("unread columns", |names| {
+            self.describe(from.as_ref(), &conditions, names)
+        });
         let mut infos = table_infos(&self)?;
         if bound.read != ReadMode::Snapshot {
             // Rows are what is locked.
@@ -491,8 +532,9 @@ impl Block<'_, '_> {
             ReadMode::Snapshot if bound.limit.count.is_some() && !is_grouped => Buffering::WithoutIndex,
             ReadMode::Snapshot => Buffering::Free,
         };
+        let tables = instances(&self, &infos);
         let optimizer = Optimizer::new(&infos, &slots, buffering);
-        let joined = optimizer.join(from, conditions, bound.straight);
+        let joined = optimizer.join(from, conditions, bound.straight, (&trace, &tables));
         let mut projection: Vec<Expr> = bound.outputs.iter().map(|output| output.expr.clone()).collect();
         let (mut having, mut windows, mut order) = (bound.having, bound.windows, bound.order);
         let mut group_slots = Vec::new();
@@ -541,7 +583,6 @@ impl Block<'_, '_> {
             super::window::forget_keys(&mut columns, &mut types);
         }
         let correlated = self.correlated();
-        let tables = instances(&self, &infos);
         let windows = self.plan_windows(windows, &mut projection, &order);
         if windows.is_some() {
             self.planner.count_window_block();
@@ -570,7 +611,8 @@ impl Block<'_, '_> {
             otherwise: None,
             row_estimate,
         };
-        index_order::use_index_order(&mut select, &infos, joined.rows);
+        trace.form("join order and buffers", |names| Physical(&select).lines(names));
+        index_order::use_index_order(&mut select, &infos, joined.rows, &trace);
         let mut joined_rows = 1.0_f64;
         for step in &select.steps {
             step.source.for_each_access(&mut |access| {

@@ -13,7 +13,7 @@ use paceline_catalog::ddl::{DdlInput, PreparedDdl, prepare_ddl};
 use paceline_catalog::{Catalog, CatalogHandle, TableEngine};
 use paceline_expression::session::{Account, KeepDiagnostics, Services, SessionContext, SqlMode};
 use paceline_query::execute::{AffectedRows, ExecutionContext, Outcome, RowSink, execute};
-use paceline_query::plan::{Plan, PlanContext, ResultColumn, Statistics, plan_statement};
+use paceline_query::plan::{Plan, PlanContext, ResultColumn, Statistics, plan_statement, trace_passes};
 use paceline_simulated_disk::SimulatedDisk;
 use paceline_storage::{Storage, StorageConfig};
 use paceline_syntax::{
@@ -266,16 +266,23 @@ impl Server {
 
     /// Plans a statement.
     pub fn plan(&self, statement: &Statement) -> Result<Plan> {
+        self.with_plan_context(|context| plan_statement(statement, context))
+    }
+
+    /// Plans a statement. Returns what each pass of the planner has changed.
+    pub fn trace_passes(&self, text: &str) -> Result<String> {
+        let parsed = parse_first(text.as_bytes(), &ParseOptions::default())?;
+        self.with_plan_context(|context| trace_passes(&parsed.statement, context))
+    }
+
+    fn with_plan_context<T>(&self, plan: impl FnOnce(&PlanContext<'_>) -> T) -> T {
         let catalog = self.handle.load();
-        plan_statement(
-            statement,
-            &PlanContext {
-                parameters: &[],
-                catalog: &catalog,
-                session: &self.session,
-                statistics: &self.statistics,
-            },
-        )
+        plan(&PlanContext {
+            parameters: &[],
+            catalog: &catalog,
+            session: &self.session,
+            statistics: &self.statistics,
+        })
     }
 
     /// Executes a plan, and commits unless a transaction is open.

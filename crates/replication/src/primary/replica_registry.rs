@@ -178,7 +178,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_registration() {
+    fn a_registration_names_host_port_and_source() {
         let mut payload = 7u32.to_le_bytes().to_vec();
         for text in ["replica.example", "me", ""] {
             payload.push(text.len() as u8);

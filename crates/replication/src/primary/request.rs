@@ -351,7 +351,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tool() {
+    fn a_dump_request_without_registration_is_a_tools() {
         let request = DumpRequest::read(
             &dump(0, 0),
             &variables(&[]),

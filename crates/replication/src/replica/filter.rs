@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn patterns() {
+    fn a_wild_table_pattern_matches_as_like_does() {
         for (pattern, text, expected) in [
             ("%", "", true),
             ("a%b%c", "axxbyyc", true),

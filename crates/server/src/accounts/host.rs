@@ -173,7 +173,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn patterns() {
+    fn a_host_matches_patterns_and_networks() {
         let there = ClientHost::of("192.168.1.7".parse().unwrap());
         assert!(
             there.matches("%")
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn wildcards() {
+    fn percent_is_any_text_and_underscore_one_character() {
         for (pattern, text, expected) in [
             ("", "", true),
             ("", "x", false),

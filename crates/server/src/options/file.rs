@@ -154,7 +154,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file() {
+    fn a_file_gives_the_options_of_its_section_and_warns_of_others() {
         let text = "
             [client]
             port = 1

@@ -138,9 +138,12 @@ impl SessionState {
     /// Begins a statement: sets its time, diagnostics and time limit.
     pub(super) fn begin_statement(&mut self, statement: Option<&Statement>) {
         let keep = match statement {
-            Some(Statement::Show(
-                Show::Warnings(_) | Show::Errors(_) | Show::CountWarnings | Show::CountErrors,
-            )) => KeepDiagnostics::Yes,
+            Some(
+                Statement::Show(
+                    Show::Warnings(_) | Show::Errors(_) | Show::CountWarnings | Show::CountErrors,
+                )
+                | Statement::GetDiagnostics(_),
+            ) => KeepDiagnostics::Yes,
             _ => KeepDiagnostics::No,
         };
         let insert_id = self.context.statement.insert_id;

@@ -34,6 +34,9 @@ impl Parser<'_> {
         if self.accept_word("USER") {
             return self.alter_user();
         }
+        if let Some(statement) = self.alter_routine()? {
+            return Ok(statement);
+        }
         if self.is_any_word(&["VIEW", "ALGORITHM", "DEFINER", "SQL"])
             && let Some(view) = self.view(ViewMode::Alter)?
         {

@@ -41,7 +41,15 @@ impl Parser<'_> {
         if self.accept_word("USER") {
             return self.create_user(or_replace);
         }
-        if self.is_any_word(&["VIEW", "ALGORITHM", "DEFINER", "SQL"]) {
+        if self.is_any_word(&[
+            "VIEW",
+            "ALGORITHM",
+            "DEFINER",
+            "SQL",
+            "PROCEDURE",
+            "FUNCTION",
+            "TRIGGER",
+        ]) {
             let mode = match or_replace {
                 true => ViewMode::CreateOrReplace,
                 false => ViewMode::Create,

@@ -671,11 +671,18 @@ impl Parser<'_> {
             return self.function_named(None, first);
         }
         if !self.accept(&Token::Dot) {
-            return Ok(Expr::column(first));
+            return Ok(self
+                .variable_named(&first)?
+                .unwrap_or_else(|| Expr::column(first)));
         }
         let second = self.identifier_after_dot()?;
         if self.is(&Token::LeftParen) {
             return self.function_named(Some(first), second);
+        }
+        if !self.is(&Token::Dot)
+            && let Some(variable) = self.trigger_column(&first, &second)?
+        {
+            return Ok(variable);
         }
         Ok(Expr::Column(if self.accept(&Token::Dot) {
             ColumnName {

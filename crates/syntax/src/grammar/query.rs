@@ -342,6 +342,10 @@ impl Parser<'_> {
         let end = self.previous_end();
         let name = match self.select_alias()? {
             Some(alias) => ItemName::Alias(alias),
+            // The text of a program's variable is its name.
+            None if self.program.is_some() && matches!(expr, Expr::Parameter(_)) => {
+                ItemName::Text(self.slice(start..end))
+            }
             None => generated_name(&expr).unwrap_or_else(|| {
                 let text = self.executed_text(start..end);
                 ItemName::Text(text.trim_start().to_owned())
@@ -396,14 +400,7 @@ impl Parser<'_> {
         } else if self.accept_word("DUMPFILE") {
             SelectInto::Dumpfile(self.text()?)
         } else {
-            SelectInto::Variables(self.comma_separated(|parser| match parser.peek() {
-                Token::UserVariable(name) => {
-                    let name = name.clone();
-                    parser.advance();
-                    Ok(name)
-                }
-                _ => Err(parser.error()),
-            })?)
+            SelectInto::Variables(self.comma_separated(Self::target)?)
         });
         Ok(true)
     }
@@ -485,11 +482,7 @@ impl Parser<'_> {
     pub(super) fn limit_value(&mut self) -> Result<Expr> {
         match self.peek() {
             Token::Integer | Token::Hex(_) | Token::Parameter => self.operand(),
-            Token::Word { reserved: false } | Token::Quoted(_) => {
-                // Only a variable of a stored program could stand here, and there are none.
-                let name = self.identifier()?;
-                Err(Error::new(error_code::ER_SP_UNDECLARED_VAR, &[&name]))
-            }
+            Token::Word { reserved: false } | Token::Quoted(_) => self.limit_variable(),
             _ => Err(self.error()),
         }
     }

@@ -9,7 +9,7 @@ mod user_locks;
 pub use time_slice::on_text;
 
 use crate::accounts::{Account, Authority, SessionPrivileges};
-use crate::registry::SessionShared;
+use crate::registry::SessionHandle;
 use crate::replica_filters::filter_kind;
 use crate::server::Server;
 use crate::session::statements::named_file;
@@ -40,7 +40,7 @@ pub struct SessionServices {
     /// The server that the session belongs to.
     pub server: Arc<Server>,
     /// The part of the session that others can access.
-    pub shared: Arc<SessionShared>,
+    pub shared: Arc<SessionHandle>,
     /// The session in the lock manager.
     pub(super) locks: paceline_txn::Session,
     /// Session values of the system variables.
@@ -83,7 +83,7 @@ impl fmt::Debug for SessionServices {
 
 impl SessionServices {
     /// Creates the services of a session that is about to log in.
-    pub fn new(server: Arc<Server>, shared: Arc<SessionShared>, locks: paceline_txn::Session) -> Self {
+    pub fn new(server: Arc<Server>, shared: Arc<SessionHandle>, locks: paceline_txn::Session) -> Self {
         let values = SessionValues::new(&server.globals);
         SessionServices {
             server,
@@ -167,7 +167,7 @@ impl SessionServices {
     pub fn check_running(&self) -> Result<()> {
         self.time_slice.look();
         match self.shared.interrupt.raised() {
-            Some(reason) => Err(super::errors::interrupted(reason)),
+            Some(reason) => Err(crate::errors::interrupted(reason)),
             None => Ok(()),
         }
     }
