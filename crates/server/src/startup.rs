@@ -442,7 +442,7 @@ fn watch_signals(server: &Arc<Server>) -> Result<(), String> {
     Ok(())
 }
 
-/// Shuts down cleanly: tells the sessions, then flushes the engines and writes the Stop event to the log.
+/// Shuts down cleanly: notifies the sessions, then flushes the engines and writes the Stop event to the log.
 async fn stop(server: &Arc<Server>) -> Result<(), String> {
     server.sessions.stop_clients();
     if tokio::time::timeout(STOP_PATIENCE, server.replicas().stop_all())
@@ -453,7 +453,7 @@ async fn stop(server: &Arc<Server>) -> Result<(), String> {
     }
     let deadline = Instant::now() + GRACE;
     let semi_sync = server.primary.semi_sync();
-    // No replica connects any more: a commit that waits for more replicas than are connected waits in vain.
+    // No replica connects any more. A commit that waits for more replicas than are connected waits in vain.
     let in_vain = || semi_sync.waits_in_vain() as usize;
     // The streams end last, because a commit may wait for an acknowledgement.
     while server.sessions.stop_clients() > in_vain() && Instant::now() < deadline {
@@ -465,7 +465,7 @@ async fn stop(server: &Arc<Server>) -> Result<(), String> {
             "{unacknowledged} transactions are in the log and not acknowledged by a replica; their clients were not told"
         );
     }
-    // Before the transactions that they wait for are published.
+    // Closed before the transactions for which the clients wait are published.
     server.sessions.close_clients();
     semi_sync.end();
     server.sessions.stop_all();
