@@ -15,8 +15,8 @@ use paceline_binlog::log::{Log, LogConfig, OpenRequest, RealDisk};
 use paceline_binlog::{
     ExecutedSetChange, GtidPosition, LogOrigin, PositionChange, RecordScope, ReplicaRecord,
 };
-use paceline_replication::replica::definition::Definition;
-use paceline_replication::replica::password::PasswordKey;
+use paceline_log_stream::source::definition::Definition;
+use paceline_log_stream::source::password::PasswordKey;
 use paceline_storage::{Storage, StorageConfig};
 use paceline_txn::{ManagerParts, TransactionManager};
 use paceline_types::{LogPosition, ServerId};

@@ -10,7 +10,7 @@
 //! ```text
 //!   DATADIR/
 //!     paceline.lock            locked while a server is running on the directory; contains its process id
-//!     paceline.key             key for sealing the passwords in the log (`paceline_replication::replica::password`)
+//!     paceline.key             key for sealing the passwords in the log (`paceline_log_stream::source::password`)
 //!     paceline.insecure        exists if the directory was created with --initialize-insecure
 //!     paceline.unfinished      exists while the directory is incomplete (`crate::unfinished`): no server starts on it
 //!     paceline.statistics      statistics of the tables' sizes; created again if missing
@@ -33,7 +33,7 @@ use crate::variables::{Globals, Kind, Variable, VariableValue, transaction_confi
 use paceline_binlog::LogOrigin;
 use paceline_binlog::log::{Log, LogConfig, OpenRequest, RealDisk, SyncMode};
 use paceline_catalog::CatalogHandle;
-use paceline_replication::primary::{SemiSync, SemiSyncAcknowledger};
+use paceline_log_stream::primary::{SemiSync, SemiSyncAcknowledger};
 use paceline_replication::replica::connection_set::STOP_PATIENCE;
 use paceline_replication::replica::environment::Environment;
 use paceline_storage::{Storage, StorageConfig};

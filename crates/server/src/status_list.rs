@@ -4,7 +4,7 @@ use crate::information_schema::Scope;
 use crate::memory;
 use crate::session::services::SessionServices;
 use crate::variables::Variable;
-use paceline_replication::primary::semi_sync::SemiSyncStatus;
+use paceline_log_stream::primary::semi_sync::SemiSyncStatus;
 use paceline_replication::replica::connection::ConnectionStatus;
 use paceline_replication::replica::status::ReceiverState;
 use paceline_txn::HistogramSnapshot;

@@ -1,4 +1,4 @@
-//! A query block during binding: its tables, its slots, and the lookup of column names.
+//! One query block while it is bound: its tables, its slots, and the search for a column by name.
 
 use paceline_types::error_code::ER_NON_UNIQ_ERROR;
 
@@ -15,7 +15,7 @@ use paceline_expression::{Aggregate, Clause, Expr, ExprKind, ExprType};
 use paceline_syntax::ROW_ID;
 use paceline_syntax::ast::ColumnName;
 
-/// A column that a bare name can refer to. USING and NATURAL JOIN hide one of two equal columns.
+/// A column that an unqualified name may mean. USING and NATURAL JOIN hide one of two equal columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct VisibleColumn {
     pub table: usize,
@@ -27,13 +27,13 @@ pub(crate) struct VisibleColumn {
 pub(crate) struct Output {
     pub expr: Expr,
     pub result: ResultColumn,
-    /// Whether the name is an alias given by AS or a column's name. Other clauses find only such items.
+    /// Whether the name is from AS or of a column. Only then other clauses can refer to it.
     pub named: bool,
 }
 
-/// Columns that an enclosing query offers to a block.
+/// Scope of an outer query.
 pub(crate) trait OuterScope {
-    /// Returns the slot and type of a column in the enclosing row, or `None` if there is no such column.
+    /// Returns the slot of a column in the outer row, and its type; `None` for an unknown name.
     fn resolve_outer(&mut self, name: &ColumnName) -> Result<Option<(usize, ExprType)>>;
 }
 
@@ -53,35 +53,35 @@ pub(crate) struct Block<'p, 'o> {
     pub kept: Vec<usize>,
     /// Slot of `ROWNUM()`.
     pub row_number: Option<usize>,
-    /// Set while an ON is bound: the columns that it may name.
+    /// While an ON is bound: the tables that it may name.
     pub on_scope: Option<OnScope>,
     /// Expressions of GROUP BY, for HAVING.
     pub groups: Vec<Expr>,
-    /// First slot of the row that was to be inserted, for `VALUES(c)`.
+    /// For `VALUES(c)`: first slot of the row to be inserted.
     pub values_base: Option<usize>,
-    /// Owner of the names that are being bound, see [`TableRef::owner`].
+    /// Owner of the names that are being bound; see [`TableRef::owner`].
     pub owner: usize,
-    /// Clause of the outputs in error messages: SELECT or RETURNING.
+    /// Name of the clause of the outputs in errors: SELECT or RETURNING.
     pub outputs_of: &'static str,
     /// Number of merged views.
     pub merged_views: usize,
-    /// ORDER BY of a merged view, if the query reads nothing else and has no order of its own.
+    /// ORDER BY of a merged view, for a query that reads nothing else and has no order of its own.
     pub view_order: Vec<SortItem>,
     /// Changes made by the passes. It begins when the block is bound.
     pub trace: Option<BlockTrace<'p>>,
 }
 
-/// Columns that an ON may name.
+/// Tables and columns that an ON may name.
 pub(crate) struct OnScope {
     pub tables: std::ops::Range<usize>,
     pub visible: Vec<VisibleColumn>,
 }
 
-/// Rules by which a clause binds names.
+/// Rules for binding the names of a clause.
 #[derive(Clone, Copy)]
 pub(crate) struct BindMode<'m> {
     pub clause: Clause,
-    /// Name of the clause in error 1054, if [`Clause`] has none for it.
+    /// Name of the clause in error 1054, if [`Clause`] has none.
     pub clause_name: &'m str,
     pub aggregates: bool,
     pub windows: bool,
@@ -94,9 +94,9 @@ pub(crate) struct BindMode<'m> {
 #[derive(Clone, Copy)]
 pub(crate) enum Aliases<'m> {
     No,
-    /// Columns have precedence.
+    /// If there is no such column.
     Fallback(&'m [Output]),
-    /// HAVING: the select list, then GROUP BY. Columns are found only inside aggregates.
+    /// HAVING: the select list, then GROUP BY; columns only inside of aggregates.
     Having(&'m [Output]),
 }
 
@@ -112,7 +112,7 @@ impl<'m> BindMode<'m> {
         }
     }
 
-    /// Returns the mode for values without rows to aggregate: DO, VALUES.
+    /// Values without rows to aggregate: DO, VALUES.
     pub fn values() -> Self {
         BindMode {
             aggregates: false,
@@ -181,7 +181,7 @@ impl<'p, 'o> Block<'p, 'o> {
         self
     }
 
-    /// Returns whether the block reads rows of an enclosing query.
+    /// Returns whether the block reads rows of an outer query.
     pub fn correlated(&self) -> bool {
         !self.outer.is_empty()
     }
@@ -215,7 +215,7 @@ impl<'p, 'o> Block<'p, 'o> {
         base
     }
 
-    /// Returns a column as an expression, and marks it as read.
+    /// Returns a column as an expression, and marks it as used.
     pub fn column(&mut self, table: usize, column: usize) -> Expr {
         if let Some(merged) = &self.tables[table].merged {
             let expr = merged[column].clone();
@@ -230,7 +230,7 @@ impl<'p, 'o> Block<'p, 'o> {
         Expr::column(reference.base + column, ty)
     }
 
-    /// Like [`Block::column`], and marks the column as read after grouping.
+    /// Like [`Block::column`], for a column that is also read after grouping.
     pub fn kept_column(&mut self, table: usize, column: usize) -> Expr {
         let expr = self.column(table, column);
         expr.visit(&mut |node| {
@@ -307,8 +307,7 @@ impl<'p, 'o> Block<'p, 'o> {
         }
     }
 
-    /// Finds the column that `_rowid` refers to: an integer that is the only column of a table's primary key, or of the
-    /// unique index that replaces it.
+    /// Finds the column that `_rowid` means ([`TableRef::row_id`]).
     fn find_row_id(&self, name: &ColumnName, clause: &str) -> Result<Option<VisibleColumn>> {
         let range = match &self.on_scope {
             Some(scope) => scope.tables.clone(),
@@ -338,7 +337,7 @@ impl<'p, 'o> Block<'p, 'o> {
         Ok(found)
     }
 
-    /// Returns the slot for a column of an enclosing query. `from` is its slot in the enclosing row.
+    /// Returns the slot for a column of the outer query, which is in slot `from` of the outer row.
     pub fn outer_slot(&mut self, from: usize, ty: &ExprType) -> usize {
         if let Some(known) = self.outer.iter().find(|reference| reference.from == from) {
             return known.to;
@@ -353,7 +352,7 @@ impl<'p, 'o> Block<'p, 'o> {
         self.outer.iter().any(|reference| reference.to == slot)
     }
 
-    /// Finds the select alias with this name.
+    /// Finds a select alias.
     pub fn find_output<'x>(&self, outputs: &'x [Output], name: &ColumnName) -> Result<Option<&'x Output>> {
         let mut found: Option<&Output> = None;
         for output in outputs {
@@ -377,7 +376,7 @@ impl<'p, 'o> Block<'p, 'o> {
         Ok(found)
     }
 
-    /// Finds the select alias for a bare name in ORDER BY or GROUP BY. Returns its place.
+    /// Finds the select alias for an unqualified name of ORDER BY or GROUP BY.
     pub fn find_alias(&self, outputs: &[Output], name: &ColumnName) -> Result<Option<usize>> {
         let found = self.find_output(outputs, name)?;
         Ok(found.and_then(|found| outputs.iter().position(|output| std::ptr::eq(output, found))))

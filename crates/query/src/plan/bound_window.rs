@@ -4,7 +4,7 @@ use super::tree::WindowKey;
 use paceline_expression::{Expr, Frame, FrameBound, SortOrder, WindowCall, WindowFunction};
 use paceline_syntax::ast;
 
-/// Window functions found so far in a block that is being bound.
+/// Window functions of a block while it is bound.
 #[derive(Default)]
 pub(crate) struct Windows {
     /// Windows of the clause WINDOW; `None` in statements that have no window functions.

@@ -19,17 +19,16 @@ pub struct InsertPlan {
     /// Columns that get values, in the order of the values.
     pub columns: Vec<usize>,
     pub source: InsertRows,
-    /// Values of the table's columns that are not named.
+    /// Defaults of the table's columns.
     pub defaults: Vec<DefaultPlan>,
     pub on_duplicate: Vec<AssignmentPlan>,
-    /// Slots for the query's values after those for the table: columns of its tables that ON DUPLICATE KEY UPDATE
-    /// reads.
+    /// Slots for the values of the query after those for the table: the columns that ON DUPLICATE KEY UPDATE reads.
     pub source_slots: Range<usize>,
-    /// With ON DUPLICATE KEY UPDATE: assignments that follow from a change, as in [`UpdateTarget`].
+    /// With ON DUPLICATE KEY UPDATE: values derived from a change, as in [`UpdateTarget`].
     pub on_update: Vec<AssignmentPlan>,
-    /// Whether the query that returns the rows reads a table that the statement changes.
+    /// Whether the query for the rows reads a table that the statement changes.
     pub reads_changed: bool,
-    /// Whether values name columns of the row that they belong to.
+    /// Whether values refer to columns of their own row.
     pub reads_row: bool,
     /// Generated columns, in the order of their computation.
     pub generated: Vec<AssignmentPlan>,
@@ -39,7 +38,7 @@ pub struct InsertPlan {
     pub slot_count: usize,
 }
 
-/// Source of the inserted rows.
+/// Source of the rows of an INSERT.
 #[derive(Debug)]
 pub enum InsertRows {
     /// VALUES. `None` is DEFAULT.
@@ -50,12 +49,12 @@ pub enum InsertRows {
     File,
 }
 
-/// Value of a column that is not named.
+/// Value of a column that the statement does not name.
 #[derive(Debug, Clone)]
 pub enum DefaultPlan {
-    /// No default: 1364 in strict mode, otherwise the zero of its type.
+    /// No default: 1364 in strict mode, otherwise the type's zero.
     None,
-    /// A value that already has the column's type.
+    /// This value, which has the column's type.
     Value(Value),
     /// An expression over the row.
     Expr(Expr),
@@ -66,7 +65,7 @@ pub enum DefaultPlan {
 /// `column = value`.
 #[derive(Debug, Clone)]
 pub struct AssignmentPlan {
-    /// The column's offset in the table.
+    /// Offset of the column in the table.
     pub column: usize,
     pub value: Expr,
 }
@@ -75,7 +74,7 @@ pub struct AssignmentPlan {
 #[derive(Debug, Clone)]
 pub struct CheckPlan {
     pub name: String,
-    /// Condition over the table's columns, which are in slots from 0.
+    /// Condition over the table's columns in slots from 0.
     pub condition: Expr,
 }
 
@@ -83,26 +82,26 @@ pub struct CheckPlan {
 #[derive(Debug)]
 pub struct UpdatePlan {
     pub ignore: bool,
-    /// Selects the rows, including LIMIT.
+    /// Search for the rows, with the LIMIT.
     pub select: Box<SelectPlan>,
     pub targets: Vec<UpdateTarget>,
     /// Whether a subquery reads a table that the statement changes.
     pub reads_changed: bool,
-    /// Whether the rows have an order, whether by an index or by a sort.
+    /// Whether the rows have an order, by an index or by sorting.
     pub is_ordered: bool,
 }
 
 /// A table that is updated.
 #[derive(Debug)]
 pub struct UpdateTarget {
-    /// Number of the table in the select.
+    /// Index in the tables of the search.
     pub table: usize,
-    /// Its first slot.
+    /// First slot of the table.
     pub base: usize,
     pub definition: Arc<TableDefinition>,
     pub assignments: Vec<AssignmentPlan>,
-    /// Assignments that follow from a change: unassigned columns with ON UPDATE CURRENT_TIMESTAMP, which get the
-    /// current time; then generated columns.
+    /// Values derived from a change: columns with ON UPDATE CURRENT_TIMESTAMP that are not assigned, with the
+    /// expression of the time; then generated columns.
     pub on_update: Vec<AssignmentPlan>,
     pub checks: Vec<CheckPlan>,
 }
@@ -119,13 +118,13 @@ impl UpdateTarget {
 /// Plan of DELETE.
 #[derive(Debug)]
 pub struct DeletePlan {
-    /// Whether rows are skipped that a foreign key keeps from being deleted.
+    /// Whether rows that foreign keys protect are skipped.
     pub ignore: bool,
-    /// Whether it has a WHERE.
+    /// Whether the statement has a WHERE.
     pub has_where: bool,
-    /// Selects the rows.
+    /// Search for the rows.
     pub select: Box<SelectPlan>,
-    /// Tables whose rows are deleted: number in the select, and definition.
+    /// Tables whose rows are deleted: the index in the tables of the search, and the definition.
     pub targets: Vec<(usize, Arc<TableDefinition>)>,
     /// Whether a subquery reads a table that the statement changes.
     pub reads_changed: bool,
@@ -135,27 +134,27 @@ pub struct DeletePlan {
 /// Plan of LOAD DATA.
 #[derive(Debug)]
 pub struct LoadPlan {
-    /// Inserts the rows.
+    /// Insertion of the rows.
     pub insert: InsertPlan,
     /// Targets of a line's fields, in order.
     pub targets: Vec<LoadTarget>,
     /// `SET`.
     pub assignments: Vec<AssignmentPlan>,
-    /// Format of the rows in the file.
+    /// Format of the file.
     pub format: RowFormat,
     /// Number of lines to skip.
     pub ignore_lines: u64,
-    /// Expression for the current time.
+    /// Expression of the current time.
     pub now: Expr,
-    /// Whether MariaDB warns about the separators.
+    /// Whether MariaDB warns about the separators (1638).
     pub odd_separators: bool,
 }
 
 /// Target of a field.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LoadTarget {
-    /// A column of the table, by its offset.
+    /// A column of the table.
     Column(usize),
-    /// A user variable, by its name in lower case.
+    /// A user variable, in lower case.
     Variable(String),
 }

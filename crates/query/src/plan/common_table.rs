@@ -1,8 +1,8 @@
-//! Common table expressions during the binding of the queries that see them.
+//! Common table expressions while the queries that can name them are bound.
 //!
-//! Within its own definition a recursive table contains the rows of the last round. As in MariaDB, a SELECT there names
-//! it only once, not in a subquery of an expression, not on the inner side of an outer join, and does not aggregate
-//! what it reads. A derived table may.
+//! Within its own definition a recursive table has the rows of the last round. As in MariaDB, a SELECT there may name
+//! it only once, not in a subquery of an expression, not on the inner side of an outer join, and without aggregates; in
+//! a derived table it may.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use super::tree::{QueryBody, QueryPlan, TableSource};
 use crate::error::{Error, Result};
 use paceline_expression::ExprType;
 
-/// Common table expressions that a query sees, innermost first.
+/// Common table expressions that a query can name, innermost first.
 #[derive(Clone, Default)]
 pub(crate) struct CommonTables(Option<Rc<CommonTable>>);
 
@@ -29,9 +29,9 @@ pub(crate) struct CommonTable {
 
 #[derive(Clone)]
 pub(crate) enum CommonTableKind {
-    /// A plan shared by all references. It is materialized once.
+    /// A planned query. All references share it, so it is computed once.
     Planned(Arc<QueryPlan>),
-    /// A reference inside the table's own definition, by its number.
+    /// A recursive table within its own definition.
     Recursive(u64),
 }
 
@@ -60,7 +60,7 @@ impl CommonTables {
         std::iter::successors(self.0.as_deref(), |table| table.next.0.as_deref())
     }
 
-    /// Returns the recursive tables whose definition contains the query: names and numbers.
+    /// Returns names and numbers of the recursive tables whose definition contains the query.
     fn recursive(&self) -> impl Iterator<Item = (&str, u64)> {
         self.iter().filter_map(|table| match table.kind {
             CommonTableKind::Recursive(number) => Some((table.name.as_str(), number)),
@@ -104,7 +104,7 @@ pub(crate) fn not_compliant(name: &str) -> Error {
     Error::new(ER_NOT_STANDARD_COMPLIANT_RECURSIVE, &[&name])
 }
 
-/// Returns how often a SELECT reads a recursive table. Under set operations it is the maximum over the SELECTs.
+/// Returns how often a SELECT reads a recursive table; for set operations the maximum of their SELECTs.
 fn reads(plan: &QueryPlan, number: u64) -> usize {
     match &plan.body {
         QueryBody::Select(select) => {

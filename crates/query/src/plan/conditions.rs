@@ -1,22 +1,22 @@
-//! Analysis of conditions: conjuncts, the tables that each one reads, and those that reject NULLs.
+//! Analysis of conditions: conjuncts, the tables that each reads, and whether they reject NULLs.
 
 use paceline_expression::{CompareOp, Comparison, Expr, ExprKind, ExprType, Truth};
 
 /// Set of a block's tables: bit n is table n.
 pub(crate) type TableSet = u64;
 
-/// One conjunct and the tables that it reads.
+/// A conjunct and the tables that it reads.
 #[derive(Debug, Clone)]
 pub(crate) struct Condition {
     pub expr: Expr,
     pub tables: TableSet,
-    /// Whether it holds for the same rows at every evaluation. Otherwise it waits for all tables and is evaluated once
-    /// for each joined row.
+    /// Whether it has the same result for the same row at each evaluation. Otherwise it is evaluated after all tables,
+    /// once for each joined row.
     pub stable: bool,
 }
 
 impl Condition {
-    /// Returns whether one evaluation is enough for the whole query.
+    /// Returns whether a single evaluation is sufficient for the whole query.
     pub fn is_constant(&self) -> bool {
         self.tables == 0 && self.stable
     }
@@ -48,7 +48,7 @@ impl SlotMap {
         set
     }
 
-    /// Returns whether an expression reads only these tables, and no column of an enclosing query.
+    /// Returns whether an expression reads exactly these tables, and no column of an outer query.
     pub fn reads_only(&self, expr: &Expr, tables: TableSet) -> bool {
         let mut only = self.tables(expr) == tables;
         for_each_slot(expr, &mut |slot| only &= self.table_of(slot).is_some());
@@ -66,7 +66,7 @@ impl SlotMap {
     }
 }
 
-/// Calls `visit` for every slot that an expression reads, including those that its subqueries read.
+/// Calls `visit` for each slot that an expression reads, including those that its subqueries read.
 pub(crate) fn for_each_slot(expr: &Expr, visit: &mut dyn FnMut(usize)) {
     expr.visit(&mut |node| match &node.kind {
         ExprKind::Column(slot) => visit(*slot),
@@ -79,8 +79,8 @@ pub(crate) fn for_each_slot(expr: &Expr, visit: &mut dyn FnMut(usize)) {
     });
 }
 
-/// Splits a condition at AND. Extracts the common part of the alternatives of an OR, and splits comparisons of rows
-/// into comparisons of their elements.
+/// Splits a condition at AND. Common conjuncts of an OR's alternatives are moved out of it, and equalities of rows are
+/// split into those of their elements.
 pub(crate) fn split_and(expr: Expr, out: &mut Vec<Expr>) {
     match expr.kind {
         ExprKind::And(parts) => parts.into_iter().for_each(|part| split_and(part, out)),
@@ -134,12 +134,11 @@ pub(crate) fn split_and(expr: Expr, out: &mut Vec<Expr>) {
     }
 }
 
-/// Maximum number of alternatives of an OR, and of conjuncts of an alternative. Larger ones stay as they are, because
-/// all are compared with each other.
+/// Maximum number of an OR's alternatives, and of the conjuncts of one, that are compared with each other.
 const ALTERNATIVES_MAX: usize = 64;
 
-/// Splits an OR into the common part of all alternatives and the OR of the rest: `(a AND b) OR (a AND c)` becomes `a
-/// AND (b OR c)`.
+/// Splits an OR into the common conjuncts of all alternatives and the OR of the rest: `(a AND b) OR (a AND c)` becomes
+/// `a AND (b OR c)`.
 fn split_or(alternatives: Vec<Expr>, ty: ExprType, out: &mut Vec<Expr>) {
     let whole = |alternatives, ty| Expr {
         kind: ExprKind::Or(alternatives),
@@ -186,7 +185,7 @@ fn split_or(alternatives: Vec<Expr>, ty: ExprType, out: &mut Vec<Expr>) {
         return out.push(whole(alternatives, ty));
     }
     out.extend(common);
-    // If nothing remains of an alternative, it holds whenever the common part does.
+    // An alternative without other conjuncts holds whenever the common part does.
     if rest.iter().all(|parts| !parts.is_empty()) {
         let rest = rest.into_iter().map(|mut parts| match parts.len() {
             1 => parts.remove(0),
@@ -200,8 +199,8 @@ fn split_or(alternatives: Vec<Expr>, ty: ExprType, out: &mut Vec<Expr>) {
     }
 }
 
-/// Returns whether a condition cannot be true on a row where all columns of these tables are NULL. An outer join with
-/// these tables on its inner side then has the same result as an inner join.
+/// Returns whether a condition cannot be true on a row in which all columns of these tables are NULL. Then an outer
+/// join with these tables on its inner side has the result of an inner join.
 pub(crate) fn rejects_nulls(expr: &Expr, slots: &SlotMap, tables: TableSet) -> bool {
     match &expr.kind {
         ExprKind::And(parts) => parts.iter().any(|part| rejects_nulls(part, slots, tables)),
@@ -220,7 +219,7 @@ pub(crate) fn rejects_nulls(expr: &Expr, slots: &SlotMap, tables: TableSet) -> b
     }
 }
 
-/// Returns whether an expression is NULL if all columns of these tables are NULL.
+/// Returns whether an expression is NULL if all columns of these tables are.
 fn null_if_nulls(expr: &Expr, slots: &SlotMap, tables: TableSet) -> bool {
     let all = |expr: &Expr| null_if_nulls(expr, slots, tables);
     match &expr.kind {
@@ -251,7 +250,7 @@ fn null_if_nulls(expr: &Expr, slots: &SlotMap, tables: TableSet) -> bool {
     }
 }
 
-/// Returns the truth of a literal condition; NULL counts as false. `None` for any other expression.
+/// Returns the conjunction of conditions; `None` without conditions.
 pub(crate) fn literal_truth(expr: &Expr) -> Option<bool> {
     use paceline_types::Value;
     match expr.as_literal()? {

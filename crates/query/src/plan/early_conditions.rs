@@ -1,15 +1,15 @@
 //! Conditions that are checked before the whole row is decoded.
 //!
-//! Decoding is a large part of a scan's cost: a DECIMAL takes as long as the step to the next row. If the first
-//! conditions of a table read only some of the needed columns, the other columns are decoded only in rows that pass.
-//! The order of the conditions does not change.
+//! Decoding is a large part of the cost of a scan: a DECIMAL takes as long as the step to the next row. If the first
+//! conditions of a table read only some of the used columns, the other columns are decoded only for rows that pass. The
+//! order of the conditions does not change.
 
 use super::tree::{
     EarlyConditions, JoinKind, JoinStep, ReadMode, SelectPlan, StepSource, TableInstance, TableSource,
 };
 use paceline_expression::{Expr, ExprKind};
 
-/// Sets [`super::tree::TableAccess::early`] if it saves work. The columns that are read must be known.
+/// Sets [`super::tree::TableAccess::early`] if it saves work. The used columns must be known.
 pub(crate) fn check_early(select: &mut SelectPlan) {
     if select.read != ReadMode::Snapshot || select.keep_row_handles {
         return;
@@ -49,7 +49,7 @@ fn early(table: &TableInstance, conditions: &[Expr]) -> Option<EarlyConditions> 
     let mut number = 0;
     for condition in conditions {
         let read = columns_of(table, condition);
-        // A condition that reads no further columns is checked together with the earlier ones.
+        // A condition that reads no more columns is checked with those before it.
         if number > 0 && read.iter().any(|column| !columns.contains(column)) {
             break;
         }

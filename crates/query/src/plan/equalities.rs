@@ -1,7 +1,8 @@
-//! Implied conditions: `a = b AND b = 5` implies `a = 5`, and an OR implies a condition on each of its tables alone.
+//! Conditions that follow from others: `a = b AND b = 5` implies `a = 5`, and an OR implies a condition on each of its
+//! tables.
 //!
-//! Implied conditions do not change the result. They give the optimizer more indexes, more orders of tables, and rows
-//! that are rejected early.
+//! Implied conditions do not change the result. They give the optimizer more usable indexes and more join orders, and
+//! they drop rows early.
 //!
 //! ```text
 //!   a = b, b = c          a = c                     columns that are equal by one rule are a class; each pair of tables gets its condition
@@ -15,10 +16,10 @@ use paceline_types::{Collation, DataType};
 use super::conditions::{Condition, SlotMap, TableSet};
 use paceline_expression::{CompareOp, Comparison, Expr, ExprKind, ExprType};
 
-/// Maximum number of columns in a class: each pair of tables becomes a condition.
+/// Maximum number of columns of a class: each pair of tables becomes a condition.
 const CLASS_MAX: usize = 12;
 
-/// Kinds of values. Two values of one kind that are equal in one comparison of that kind are equal in all of them.
+/// Kind of comparison. Values that are equal by one rule of a kind are equal by all rules of this kind.
 #[derive(Clone, Copy, PartialEq)]
 enum Domain {
     Integer,
@@ -34,7 +35,7 @@ struct Class {
     by: Comparison,
     /// Slots and types of the columns.
     columns: Vec<(usize, ExprType)>,
-    /// Constant to which the columns are equal, with the rule of that comparison.
+    /// Constant that they are equal to, with the rule of the comparison.
     constant: Option<(Expr, Comparison)>,
 }
 
@@ -46,7 +47,7 @@ struct Equality<'c> {
     by: &'c Comparison,
 }
 
-/// Adds the equalities on these tables that the conditions imply.
+/// Adds the equalities on these tables that follow from the given ones.
 pub(super) fn add_equalities(conditions: &mut Vec<Condition>, slots: &SlotMap, tables: TableSet) {
     let mut classes: Vec<Class> = Vec::new();
     let (mut pairs, mut constants) = (Vec::new(), Vec::new());
@@ -115,7 +116,7 @@ impl Class {
     }
 }
 
-/// Unites the classes of two columns.
+/// Merges the classes of two columns.
 fn unite(classes: &mut Vec<Class>, equality: &Equality<'_>, right: usize) {
     let find = |classes: &[Class], slot: usize| {
         classes
@@ -141,8 +142,7 @@ fn unite(classes: &mut Vec<Class>, equality: &Equality<'_>, right: usize) {
     }
 }
 
-/// Returns the equality of a condition, with a column on its left. If both sides are columns of the block's tables, one
-/// direction is enough.
+/// Returns the equality of a condition, with a column on the left.
 fn equality_of<'c>(condition: &'c Condition, slots: &SlotMap) -> Option<Equality<'c>> {
     let ExprKind::Compare {
         op: CompareOp::Eq,
@@ -199,7 +199,7 @@ fn equality(left: Expr, right: Expr, by: Comparison) -> Expr {
     Expr { kind, ty }
 }
 
-/// Adds the conditions that an OR over several tables implies for each table alone.
+/// Adds the conditions on single tables that an OR over several tables implies.
 pub(super) fn add_parts_of_alternatives(conditions: &mut Vec<Condition>, slots: &SlotMap, tables: TableSet) {
     let mut implied = Vec::new();
     for condition in conditions.iter() {

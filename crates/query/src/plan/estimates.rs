@@ -1,8 +1,8 @@
-//! Estimates of the number of rows that a table, and a join with it, returns.
+//! Estimated number of rows of a table, and of a join with it.
 //!
-//! Conditions on one table alone are tried on a [sample](super::statistics) of its rows, or estimated by their form if
-//! they cannot be tried. An equality between tables lets one of n rows pass, where n is the larger number of distinct
-//! values of both sides.
+//! Conditions on one table are tried on a [sample](super::statistics) of its rows. If that is impossible, the estimate
+//! follows from their form. Of an equality between tables one row in n passes, where n is the larger number of
+//! different values of the two sides.
 
 use super::conditions::{Condition, SlotMap, TableSet};
 use super::keys::{Choice, TableInfo};
@@ -10,11 +10,11 @@ use super::selectivity::selectivity;
 use super::tree::AccessPath;
 use paceline_expression::{CompareOp, Expr, ExprKind};
 
-/// Minimum number of sample rows that must pass for the sample to be a good estimate.
+/// Minimum number of rows of a useful sample.
 const PASSED_MIN: usize = 4;
 
 impl TableInfo<'_> {
-    /// Returns the approximate number of rows that pass the conditions on this table alone.
+    /// Returns the estimated number of rows that pass the conditions on this table alone.
     pub fn local_rows(&self, own: TableSet, conditions: &[&Condition]) -> f64 {
         if let Some(known) = self.local_rows.get() {
             return known;
@@ -50,7 +50,7 @@ impl TableInfo<'_> {
                 let most = (PASSED_MIN as f64 / tried.tried as f64).min(1.0);
                 guess().min(most).max(tried.fraction * 0.5)
             }
-            // The sample may work for some of the conditions and not for others.
+            // Some conditions can be tried and others cannot.
             None => local
                 .iter()
                 .map(|condition| match self.try_conditions(definition, &[condition]) {
@@ -62,19 +62,19 @@ impl TableInfo<'_> {
         (rows * fraction).max(0.01)
     }
 
-    /// Returns the approximate number of distinct values of an expression over this table.
+    /// Returns the estimated number of different values of an expression over this table.
     pub fn distinct_values(&self, expr: &Expr) -> f64 {
         let rows = self.statistics.rows.max(1.0);
         match (self.column_of(expr), &self.definition) {
             (Some(column), Some(definition)) => self.statistics.distinct(definition, column),
-            // Derived tables are usually joined by the columns by which they are grouped.
+            // Derived tables are usually joined by the columns that they are grouped by.
             (Some(_), None) => rows,
             (None, _) => (rows / 3.0).max(1.0),
         }
     }
 
-    /// Returns the approximate number of rows that this table returns for each earlier row, if it is read by this path
-    /// and every possible condition is checked.
+    /// Returns the estimated number of rows of this table for each row before it, for an access path and with all
+    /// conditions that can be checked.
     pub fn matches(
         &self,
         number: usize,
@@ -95,11 +95,11 @@ impl TableInfo<'_> {
             }
             // Kept rows have passed already.
             AccessPath::Hash { .. } => (choice.rows, 1.0),
-            // A path that serves all conditions is more accurate than a sample.
+            // The estimate of a path that serves all conditions is better than that of a sample.
             _ if !self.has_rest(own, conditions, choice) => (choice.rows, 1.0),
             _ => (choice.rows.min(self.local_rows(own, conditions)), 1.0),
         };
-        // Only the strictest equality of each column counts, because the others follow from it.
+        // Of the equalities of one column only the strictest counts: the others follow from it.
         let mut columns: Vec<(usize, f64)> = Vec::new();
         for condition in conditions {
             if condition.tables == own || condition.tables & !(available | own) != 0 {
@@ -142,7 +142,7 @@ impl TableInfo<'_> {
         (read * joined).max(1e-6)
     }
 
-    /// Returns whether a condition reads columns whose conditions a path uses up.
+    /// Returns whether a condition reads columns whose conditions a path guarantees.
     fn reads_used(&self, condition: &Condition, choice: &Choice) -> bool {
         condition.expr.any(&mut |node| {
             self.column_of(node)
@@ -150,13 +150,14 @@ impl TableInfo<'_> {
         })
     }
 
-    /// Returns whether there are conditions on this table alone that a path does not use up.
+    /// Returns whether there are conditions on this table alone that a path does not guarantee.
     fn has_rest(&self, own: TableSet, conditions: &[&Condition], choice: &Choice) -> bool {
         let mut own_conditions = conditions.iter().filter(|condition| condition.tables == own);
         own_conditions.any(|condition| !self.reads_used(condition, choice))
     }
 
-    /// Returns the fraction of the rows found by a lookup that passes the remaining conditions on this table alone.
+    /// Returns the share of a lookup's rows that pass the conditions on this table alone that the lookup does not
+    /// guarantee.
     fn rest_of_local(&self, own: TableSet, conditions: &[&Condition], choice: &Choice) -> f64 {
         let own_conditions = conditions
             .iter()

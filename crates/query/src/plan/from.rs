@@ -1,7 +1,7 @@
 //! FROM: tables, derived tables and joins.
 //!
-//! Joins become a tree of [`FromNode`]s. RIGHT JOIN is LEFT JOIN with its sides swapped. USING and NATURAL become
-//! conditions, and hide one of each pair of columns from bare names and `*`. The order of the joins is decided later.
+//! Joins become a tree of [`FromNode`]s. A RIGHT JOIN is a LEFT JOIN with its sides swapped. USING and NATURAL become
+//! conditions, and hide one of each pair of columns from unqualified names and `*`. The join order is chosen later.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -28,38 +28,38 @@ use paceline_syntax::ast::{self, TableName};
 /// A part of FROM.
 #[derive(Debug)]
 pub(crate) enum FromNode {
-    /// A table, by its number in the block.
+    /// A table, by its index in the block.
     Table(usize),
-    /// Inner join: the matching rows of all parts.
+    /// An inner join.
     Inner {
         /// Joined parts, in the order of the text.
         parts: Vec<FromNode>,
-        /// Join conditions.
+        /// Conditions.
         on: Vec<Expr>,
-        /// STRAIGHT_JOIN: the order must not change.
+        /// STRAIGHT_JOIN: the order is fixed.
         straight: bool,
     },
-    /// Outer join: all rows of the left side, with the matching rows of the right side or with NULLs.
+    /// A left join.
     Left {
-        /// Side of which every row appears.
+        /// Outer side: all its rows are in the result.
         left: Box<FromNode>,
-        /// Side that may be missing.
+        /// Inner side: its columns are NULL without a match.
         right: Box<FromNode>,
-        /// Conditions for a match.
+        /// Conditions of a match.
         on: Vec<Expr>,
     },
 }
 
-/// Whether an outer join may replace a part of FROM with NULLs.
+/// Whether an outer join may replace a part of FROM by NULLs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Side {
-    /// Its rows are never replaced.
+    /// It does not.
     Whole,
-    /// Its rows may be replaced.
+    /// It may.
     Nullable,
 }
 
-/// A part of FROM with the names that it defines.
+/// A bound part of FROM with its names.
 pub(crate) struct BoundFrom {
     pub node: FromNode,
     pub visible: Vec<VisibleColumn>,
@@ -100,7 +100,7 @@ impl FromNode {
 }
 
 impl Block<'_, '_> {
-    /// Binds FROM. The block's names are known afterwards.
+    /// Binds FROM. After it the block's names are known.
     pub fn bind_from(&mut self, from: &[ast::JoinedTables], usage: TableUsage) -> Result<Option<FromNode>> {
         let mut parts = Vec::with_capacity(from.len());
         let mut visible = Vec::new();
@@ -127,7 +127,7 @@ impl Block<'_, '_> {
         usage: TableUsage,
         side: Side,
     ) -> Result<BoundFrom> {
-        // A RIGHT JOIN may replace everything before it with NULLs.
+        // A RIGHT JOIN may replace everything before it by NULLs.
         let before = |number: usize| match item.joins[number..]
             .iter()
             .any(|join| join.kind == ast::JoinKind::Right)
@@ -150,7 +150,7 @@ impl Block<'_, '_> {
     fn bind_join(&mut self, left: BoundFrom, right: BoundFrom, join: &ast::Join) -> Result<BoundFrom> {
         use ast::JoinKind;
         let tables = left.tables.start..right.tables.end;
-        // Names are ordered by the sides of the join as executed.
+        // Names are in the order of the sides after the swap.
         let (first, second) = if join.kind == JoinKind::Right {
             (right, left)
         } else {
@@ -163,7 +163,7 @@ impl Block<'_, '_> {
                 visible = first.visible.clone();
                 visible.extend(second.visible.iter().copied());
                 if join.kind == JoinKind::Right {
-                    // `*` and bare names keep the order of the text.
+                    // `*` and unqualified names use the order of the text.
                     visible = second.visible.clone();
                     visible.extend(first.visible.iter().copied());
                 }
@@ -226,8 +226,8 @@ impl Block<'_, '_> {
         names
     }
 
-    /// Equates the columns with these names. Returns the columns that are then visible: the common ones, the rest of
-    /// the first side, the rest of the second.
+    /// Equates the columns with these names. Returns the visible columns: the common ones, then the other columns of
+    /// the first side, then those of the second.
     fn using(
         &mut self,
         first: &[VisibleColumn],
@@ -280,7 +280,7 @@ impl Block<'_, '_> {
                 }
                 let alias = alias.as_deref().unwrap_or(&name.name);
                 if let Some(view) = self.named_view(name)? {
-                    // A view is read, whatever the statement does with the other tables.
+                    // A view is read, even if the statement changes other tables.
                     let usage = TableUsage {
                         select: true,
                         ..usage
@@ -452,7 +452,7 @@ impl Block<'_, '_> {
         names: &[String],
     ) -> Result<usize> {
         let alias: Arc<str> = alias.into();
-        // The columns of a query that MariaDB merges are the columns of its tables.
+        // The columns of a merged derived table are those of its tables.
         let is_merged = matches!(&source, TableSource::Derived(plan) if plan.is_mergeable());
         let mut made: Vec<TableColumn> = Vec::with_capacity(columns.len());
         for (number, (column, ty)) in columns.iter().zip(types).enumerate() {
@@ -463,7 +463,7 @@ impl Block<'_, '_> {
             if made.iter().any(|other| same_name(other.name(), &result.name)) {
                 return Err(Error::new(ER_DUP_FIELDNAME, &[&result.name]));
             }
-            // A column with the empty name, such as that of `SELECT ''`, has no name here either.
+            // An expression without a name, such as `''`, has no name here either.
             if result.name.is_empty() && !names.is_empty() {
                 return Err(Error::new(ER_WRONG_COLUMN_NAME, &[&result.name]));
             }
@@ -528,7 +528,7 @@ impl Block<'_, '_> {
         Ok(self.tables.len() - 1)
     }
 
-    /// Returns the columns of `*`, or of `table.*`.
+    /// Returns the columns of `*` or `table.*`.
     pub fn wildcard(&self, qualifier: Option<&TableName>) -> Result<Vec<VisibleColumn>> {
         let shown = |column: &VisibleColumn| !self.tables[column.table].columns[column.column].invisible;
         let Some(qualifier) = qualifier else {

@@ -1,4 +1,4 @@
-//! The order in which tables are joined, and the path to each.
+//! Join order and access paths.
 //!
 //! ```text
 //!   FromNode  ──simplify──▶  outer joins that WHERE makes inner
@@ -7,9 +7,9 @@
 //!                         those that change from one evaluation to the next (RAND()) after all tables
 //! ```
 //!
-//! For a group of up to [`ITEMS_MAX`] items the cheapest order of every subset is computed from the subsets with one
-//! item less. A larger group is ordered greedily. The inner side of an outer join is a group of its own, after all
-//! tables of the outer side.
+//! For a group of up to [`ITEMS_MAX`] items, the cheapest order of each subset is computed from those of the subsets
+//! with one item less. The order of a larger group is built greedily. The inner side of an outer join is a separate
+//! group, which follows all tables of the outer side.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -26,9 +26,9 @@ use super::tree::{AccessPath, JoinKind, JoinStep, StepSource, TableAccess, Table
 use crate::error::Result;
 use paceline_expression::Expr;
 
-/// Maximum number of items in a group of which every subset is considered.
+/// Maximum number of items of a group for which every subset is considered.
 const ITEMS_MAX: usize = 10;
-/// Cost of checking and combining a joined row.
+/// Cost of passing on a joined row, with its checks.
 const COST_JOINED_ROW: f64 = 0.02;
 
 /// Tables and outer joins of one level.
@@ -40,7 +40,7 @@ struct Group {
 
 enum Item {
     Table(usize),
-    /// The inner side of an outer join, with the tables that must precede it.
+    /// Inner side of an outer join, with the tables that must precede it.
     Outer {
         group: Group,
         after: TableSet,
@@ -54,7 +54,7 @@ struct GroupOrder {
     cost: f64,
 }
 
-/// The cheapest way to join some items of a group.
+/// Cheapest order of some of a group's items.
 #[derive(Clone, Copy)]
 struct Subset {
     cost: f64,
@@ -62,17 +62,17 @@ struct Subset {
     last: usize,
 }
 
-/// Ways to read a table after certain other tables, with the number of rows that each returns for each earlier row.
+/// Access paths of a table after certain others, with the resulting number of rows for each row before it.
 struct TableReads {
     candidates: Candidates,
     direct_matches: f64,
     kept_matches: f64,
 }
 
-/// Reads that were considered, by group, table, and the earlier tables that concern the table's conditions.
+/// Access paths that were computed, by the table and those of the tables before it that its conditions read.
 type Readings = RefCell<HashMap<(usize, usize, TableSet), Rc<TableReads>>>;
 
-/// State of the ordering of a block's tables.
+/// Context for ordering.
 pub(crate) struct Optimizer<'a> {
     tables: &'a [TableInfo<'a>],
     slots: &'a SlotMap,
@@ -83,9 +83,9 @@ pub(crate) struct Optimizer<'a> {
 /// Join steps of a block.
 pub(crate) struct JoinPlan {
     pub steps: Vec<JoinStep>,
-    /// Conditions for which one evaluation is enough.
+    /// Conditions without tables, which are evaluated once.
     pub constant: Vec<Expr>,
-    /// Approximate number of rows of the join.
+    /// Estimated number of rows of the join.
     pub rows: f64,
     pub impossible: bool,
 }
@@ -150,7 +150,7 @@ impl<'a> Optimizer<'a> {
             straight,
         };
         self.flatten(node, &mut group);
-        // Conditions of inner joins that read no tables are conditions of the whole block.
+        // Conditions of inner joins without tables apply to the whole query.
         let (without, with): (Vec<_>, Vec<_>) =
             group.conditions.into_iter().partition(Condition::is_constant);
         for condition in without {
@@ -190,7 +190,7 @@ impl<'a> Optimizer<'a> {
         }
     }
 
-    /// Turns outer joins into inner joins if a condition cannot be true on the rows that they add.
+    /// Converts outer joins to inner joins, if a condition cannot be true on the rows that they add.
     fn simplify(&self, node: FromNode, conditions: &[&Condition]) -> FromNode {
         match node {
             FromNode::Table(table) => FromNode::Table(table),
@@ -256,8 +256,8 @@ impl<'a> Optimizer<'a> {
         }
     }
 
-    /// Adds the conditions that an OR implies for single tables. Conditions of an enclosing outer join do not imply
-    /// anything for its inner side, because they also apply to rows without a match.
+    /// Adds the conditions on single tables that an OR implies. An OR of the outer conditions is not used for the inner
+    /// side of an outer join, because it applies to rows without a match as well.
     fn imply_parts(&self, group: &mut Group) {
         let own = group.tables();
         add_parts_of_alternatives(&mut group.conditions, self.slots, own);
@@ -291,15 +291,15 @@ impl<'a> Optimizer<'a> {
                 true => self.search(group, available, prefix_rows),
                 false => self.greedy(group, available, prefix_rows),
             };
-            // A table with at most one row, found by its key, comes first. After it the other tables may cost the same,
-            // but never more.
+            // Tables with at most one row, found by its key, come first. Before them the other tables may cost the
+            // same, but never less.
             order.sort_by_key(|&item| !self.has_one_row(group, item, available));
             order
         };
         self.build(group, &order, available, prefix_rows)
     }
 
-    /// Returns whether an item is a table in which the tables before the group determine at most one row, by a unique
+    /// Returns whether an item is a table with at most one row, because the tables before the group determine a unique
     /// key.
     fn has_one_row(&self, group: &Group, item: usize, available: TableSet) -> bool {
         let Item::Table(table) = group.items[item] else {
@@ -312,7 +312,7 @@ impl<'a> Optimizer<'a> {
         )
     }
 
-    /// Returns the cheapest order, found from the cheapest order of each subset. Bit n of a subset is item n.
+    /// Returns the cheapest order of all items, from the cheapest orders of the subsets. Bit n of a subset is item n.
     fn search(&self, group: &Group, available: TableSet, prefix_rows: f64) -> Vec<usize> {
         let count = group.items.len();
         let mut subsets: Vec<Option<Subset>> = vec![None; 1 << count];
@@ -359,7 +359,7 @@ impl<'a> Optimizer<'a> {
             let next = (0..group.items.len())
                 .filter(|item| !order.contains(item) && group.items[*item].may_follow(available))
                 .map(|item| (item, self.item_cost(group, item, available, rows)))
-                // Few rows have precedence, then low cost.
+                // First by few rows, then by low cost.
                 .min_by(|(_, a), (_, b)| (a.0 + a.1).total_cmp(&(b.0 + b.1)));
             let Some((item, (_, after))) = next else { break };
             order.push(item);
@@ -391,7 +391,7 @@ impl<'a> Optimizer<'a> {
         }
     }
 
-    /// Returns the ways to read a table after these tables.
+    /// Returns the access paths of a table after the available tables.
     fn reading(&self, group: &Group, table: usize, available: TableSet) -> Rc<TableReads> {
         let own = 1 << table;
         let relevant: Vec<&Condition> = group
@@ -400,7 +400,7 @@ impl<'a> Optimizer<'a> {
             .filter(|condition| condition.tables & own != 0)
             .collect();
         let concerned = relevant.iter().fold(0, |set, condition| set | condition.tables);
-        // It also matters whether any table comes before: only then its rows are worth keeping.
+        // Whether any table precedes it matters too: only then it is useful to keep its rows.
         let before = available & concerned | if available == 0 { 0 } else { own };
         let key = (std::ptr::from_ref(group).addr(), table, before);
         if let Some(known) = self.readings.borrow().get(&key) {
@@ -514,8 +514,7 @@ impl Item {
 }
 
 impl TableReads {
-    /// Returns the cheaper way for this number of earlier rows, and the number of rows that it returns for each of
-    /// them.
+    /// Returns the cheaper path for this number of rows before the table, and its number of rows for each of them.
     fn best(&self, prefix_rows: f64) -> (&Choice, f64) {
         let best = self.candidates.best(prefix_rows);
         let matches = match std::ptr::eq(best, &self.candidates.direct) {
@@ -541,8 +540,8 @@ fn access(table: usize, choice: &Choice) -> TableAccess {
     }
 }
 
-/// Returns the rank of a condition by its cost: conditions with subqueries are last. Functions stay in their place,
-/// because their errors and warnings must not depend on the other conditions.
+/// Returns the rank of a condition by its cost: subqueries are last. Functions keep their place, because their errors
+/// and warnings must not depend on the other conditions.
 fn expense(expr: &Expr) -> u8 {
     use paceline_expression::ExprKind;
     let mut expense = 0;
@@ -567,7 +566,7 @@ pub(crate) fn table_infos<'p>(block: &Block<'p, '_>) -> Result<Vec<TableInfo<'p>
         .collect()
 }
 
-/// Returns the approximate number of groups in this number of rows.
+/// Returns the estimated number of groups of this number of rows.
 pub(crate) fn estimated_groups(groups: &[Expr], infos: &[TableInfo<'_>], slots: &SlotMap, rows: f64) -> f64 {
     let different = groups.iter().map(|group| match group.kind {
         paceline_expression::ExprKind::Column(slot) => match slots.table_of(slot) {

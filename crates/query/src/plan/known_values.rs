@@ -1,8 +1,8 @@
-//! Values that are known while a statement is planned.
+//! Values of a statement that are known while it is planned.
 //!
-//! A plan serves any values, but the best plan depends on them: a full scan for a range of all rows, an index for a
-//! range of ten. Literals are always known. Parameters are known if a statement is planned for immediate execution, but
-//! not when it is prepared. A plan that relies on more than literals records this
+//! A plan is correct for all values, but the best plan depends on them: a full scan for a range of all rows, an index
+//! for a range of ten. Literals are always known. Parameters are known if the statement is planned for an execution,
+//! but not when it is prepared. A plan that depends on other values than literals records this
 //! ([`PlannedValues`](super::PlannedValues)), so that a session can plan again for other values.
 
 use std::cell::{Cell, RefCell};
@@ -11,20 +11,20 @@ use paceline_expression::session::SessionContext;
 use paceline_expression::{EvalContext, EvalState, Expr, ExprKind};
 use paceline_types::Value;
 
-/// Values known during planning.
+/// Known values.
 #[derive(Clone, Copy)]
 pub(crate) struct KnownValues<'a> {
     session: &'a SessionContext,
-    /// Copy of the session for the evaluation of expressions. Their side effects on it are discarded.
+    /// Copy of the session for evaluating expressions, whose side effects are discarded.
     scratch: &'a RefCell<Option<SessionContext>>,
-    /// Values of `?`; empty if they are not known yet.
+    /// Values of `?`; empty if they are unknown.
     parameters: &'a [Value],
     rested: &'a Cell<bool>,
 }
 
 impl<'a> KnownValues<'a> {
-    /// Creates the known values of a session. `scratch` holds a copy of the session; `rested` is set if a choice
-    /// depends on a value that is not a literal.
+    /// Returns the known values of a session. `scratch` keeps a copy of it. `rested` is set when a choice depends on
+    /// other values than literals.
     pub fn new(
         session: &'a SessionContext,
         parameters: &'a [Value],
@@ -54,15 +54,12 @@ impl<'a> KnownValues<'a> {
         expr.is_constant_during_execution()
             && !expr.any(&mut |node| match &node.kind {
                 ExprKind::Parameter(number) => *number >= self.parameters.len(),
-                ExprKind::OuterColumn { .. }
-                | ExprKind::ScalarSubquery(_)
-                | ExprKind::Exists { .. }
-                | ExprKind::Quantified { .. } => true,
+                ExprKind::ScalarSubquery(_) | ExprKind::Exists { .. } | ExprKind::Quantified { .. } => true,
                 _ => false,
             })
     }
 
-    /// Returns whether a value is known. Records that a plan relies on it if it is not a literal.
+    /// Returns whether a value is known. Records that the plan depends on it, unless it is a literal.
     pub fn rest_on(&self, expr: &Expr) -> bool {
         if expr.as_literal().is_some() {
             return true;

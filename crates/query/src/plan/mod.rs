@@ -20,8 +20,8 @@
 //! * [`schema_names`] compares names of databases and tables with case if a condition on `information_schema` asks for
 //!   one.
 //! * [`dml`] plans INSERT, UPDATE and DELETE, [`defaults`] the values of columns that are not named, [`source_columns`]
-//!   the columns of a SELECT that ON DUPLICATE KEY UPDATE reads, [`load`] LOAD DATA. [`explain`] describes a plan,
-//!   [`trace`] the changes made by each pass.
+//!   the columns of a SELECT that ON DUPLICATE KEY UPDATE reads, [`load`] LOAD DATA; [`explain`] describes a plan, for
+//!   ANALYZE with the [`measurements`] of its execution, [`trace`] what each pass has changed.
 //!
 //! # Layers
 //! The modules use each other in one direction, which `tools/tidy.py` checks:

@@ -19,33 +19,33 @@ use paceline_catalog::{Catalog, NumberSeries, SYSTEM_DATABASE, TableDefinition, 
 use paceline_expression::session::SessionContext;
 use paceline_expression::{ExprType, SubqueryId};
 
-/// Context of planning.
+/// Context for planning a statement.
 #[derive(Clone, Copy)]
 pub struct PlanContext<'a> {
-    /// Catalog for which the plan is made. The statement's metadata locks are taken afterwards, and then
-    /// [`Plan::is_current`] is checked.
+    /// Catalog for which the plan is made. The statement takes its metadata locks later, and calls
+    /// [`Plan::is_current`] then.
     pub catalog: &'a Arc<Catalog>,
-    /// The session: its database, SQL mode and variables.
+    /// Session: database, SQL mode, variables.
     pub session: &'a SessionContext,
-    /// Statistics of the tables' sizes.
+    /// Statistics of the tables.
     pub statistics: &'a Statistics,
-    /// Values of `?`, if the plan is made for immediate execution with them. It serves other values too.
+    /// Values of `?`, if the plan is made for an execution with them. The plan is correct for other values too.
     pub parameters: &'a [paceline_types::Value],
 }
 
-/// Whether views are merged.
+/// Merging of views.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Merging {
-    /// They are merged if possible.
+    /// Views are merged if possible.
     #[default]
     Possible,
-    /// A view cannot be merged here: the statement must be planned again without merging.
+    /// Merging has failed: the statement must be planned again without it.
     Refused,
-    /// None is merged.
+    /// No view is merged.
     Never,
 }
 
-/// State that all blocks of a statement share during planning.
+/// State that all blocks of a statement share while it is planned.
 pub(crate) struct Planner<'a> {
     pub context: PlanContext<'a>,
     parameters: Cell<usize>,
@@ -59,13 +59,13 @@ pub(crate) struct Planner<'a> {
     /// Read mode of queries without a locking clause.
     pub(super) reads: Cell<tree::ReadMode>,
     pub variables: Variables,
-    /// Whether a choice depended on a value that is not a literal.
+    /// Whether a choice depended on values that are not literals.
     rested: Cell<bool>,
-    /// Copy of the session for the evaluation of expressions.
+    /// Copy of the session for evaluating expressions.
     scratch: RefCell<Option<SessionContext>>,
-    /// Approximate number of rows that the largest access reads.
+    /// Estimated number of rows that the largest access reads.
     expected_rows: Cell<f64>,
-    /// Approximate number of rows of the largest join.
+    /// Estimated number of rows of the largest join.
     joined_rows: Cell<f64>,
     /// Number of blocks with window functions.
     window_blocks: Cell<u64>,
@@ -143,44 +143,46 @@ impl<'a> Planner<'a> {
         self.subqueries.borrow()[id.index()].clone()
     }
 
+    /// Returns the values that are known while planning.
     pub fn known_values(&self) -> KnownValues<'_> {
         let context = &self.context;
         KnownValues::new(context.session, context.parameters, &self.scratch, &self.rested)
     }
 
-    /// Adds a warning about the statement, unless it is already there.
+    /// Adds a warning, once.
     pub fn warn(&self, code: ErrorCode, message: String) {
-        // Warnings about a view were reported when it was created.
+        // The warnings of a view were reported when it was created.
         if !self.views.borrow().is_empty() {
             return;
         }
         let mut warnings = self.warnings.borrow_mut();
-        // A statement may be planned twice.
+        // A statement that is planned twice has each warning once.
         if !warnings.iter().any(|(_, known)| *known == message) {
             warnings.push((code, message));
         }
     }
 
-    /// Records the approximate number of rows that an access reads.
+    /// Records the estimated number of rows that an access reads.
     pub fn expect_rows(&self, rows: f64) {
         self.expected_rows.set(self.expected_rows.get().max(rows));
     }
 
-    /// Records a block with window functions.
+    /// Counts a block with window functions.
     pub fn count_window_block(&self) {
         self.window_blocks.set(self.window_blocks.get() + 1);
     }
 
-    /// Records the approximate number of rows of a join after one of its tables.
+    /// Records the estimated number of rows of a join after one of its tables.
     pub fn expect_joined_rows(&self, rows: f64) {
         self.joined_rows.set(self.joined_rows.get().max(rows));
     }
 
+    /// Returns the session.
     pub fn session(&self) -> &'a SessionContext {
         self.context.session
     }
 
-    /// Returns the type of the `index`th `?`. The plan serves any value of it.
+    /// Returns the type of the `index`th `?`. The plan is correct for any value.
     pub fn parameter(&self, index: usize) -> ExprType {
         self.parameters.set(self.parameters.get().max(index + 1));
         match self.session().variable_types.get(index) {
@@ -196,7 +198,7 @@ impl<'a> Planner<'a> {
         number
     }
 
-    /// Enters a nested query, which lasts as long as the guard.
+    /// Enters a nested query until the guard is dropped.
     pub fn descend(&self) -> Result<DepthGuard<'_>> {
         let depth = self.depth.get() + 1;
         if depth > NESTING_MAX {
@@ -209,10 +211,10 @@ impl<'a> Planner<'a> {
         Ok(DepthGuard(&self.depth))
     }
 
-    /// Finds a table to insert into.
+    /// Returns the table to insert into.
     ///
     /// # Errors
-    /// 1146 or 1046 if it does not exist; 1471 or 1235 for a view; 1036 for a virtual table of `mysql`.
+    /// 1046 or 1146; 1471 or 1235 for a view; 1036 for a virtual table of `mysql`.
     pub fn find_table(&self, database: Option<&str>, name: &str) -> Result<Arc<TableDefinition>> {
         let database = self.database_or_current(database)?;
         if let Some(view) = self.context.catalog.view(database, name) {
@@ -243,16 +245,13 @@ impl<'a> Planner<'a> {
             })
     }
 
-    /// Returns the series of numbers that a name refers to if no table has that name.
+    /// Returns the series of numbers that a name means if there is no table of that name.
     pub fn number_series(&self, database: &str, name: &str) -> Option<NumberSeries> {
         self.context.catalog.database(database)?;
         NumberSeries::of_name(name)
     }
 
-    /// Returns the named database or the session's current one.
-    ///
-    /// # Errors
-    /// 1046 if there is neither.
+    /// Returns the named database, or the session's; 1046 without either.
     pub fn database_or_current<'s>(&'s self, database: Option<&'s str>) -> Result<&'s str> {
         match database.or(self.session().database.as_deref()) {
             Some(database) => Ok(database),
@@ -260,7 +259,7 @@ impl<'a> Planner<'a> {
         }
     }
 
-    /// Returns the foreign keys of the tables that the statement changes, and records the tables that they affect.
+    /// Returns the foreign keys of the tables that the statement changes, and records the tables that they concern.
     pub(super) fn foreign_keys(&self) -> Option<Arc<ForeignKeys>> {
         let changed: Vec<(Arc<TableDefinition>, Changes)> = self
             .tables
@@ -288,7 +287,8 @@ impl<'a> Planner<'a> {
     }
 
     /// Returns whether a query in the statement reads a table that the statement changes, directly or by actions of
-    /// foreign keys. Must be called when the statement's changes have been recorded, and before its own reads are.
+    /// foreign keys. To be called when the changed tables are recorded as changed, but not yet as read by the statement
+    /// itself.
     pub(super) fn reads_changed(&self) -> bool {
         let is_read = |table: &TableUse| table.usage.select || table.usage.lock;
         if !self.tables.borrow().iter().any(is_read) {
@@ -309,7 +309,7 @@ impl<'a> Planner<'a> {
         tables.iter().any(|table| is_read(table) && is_changed(table))
     }
 
-    /// Returns whether a read of a table was recorded.
+    /// Returns whether a table is recorded as read.
     pub(super) fn reads(&self, definition: &Arc<TableDefinition>) -> bool {
         let is_same = |known: &TableUse| {
             (known.definition.as_ref()).is_some_and(|known| Arc::ptr_eq(known, definition))
@@ -360,7 +360,7 @@ impl<'a> Planner<'a> {
         }
     }
 
-    /// Records the name under which the statement uses a table.
+    /// Records an alias of a table whose use is recorded.
     pub fn name_table(&self, definition: &Arc<TableDefinition>, alias: &str) {
         let access = self.access.borrow();
         let mut tables = self.tables.borrow_mut();
@@ -376,7 +376,7 @@ impl<'a> Planner<'a> {
     }
 }
 
-/// Leaves a nested query when dropped.
+/// Guard of a nested query, which is left when the guard is dropped.
 pub(crate) struct DepthGuard<'a>(&'a Cell<u32>);
 
 impl Drop for DepthGuard<'_> {

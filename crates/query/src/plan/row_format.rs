@@ -7,25 +7,25 @@ use crate::error::{Error, Result};
 use paceline_expression::session::SqlMode;
 use paceline_syntax::FileFormat;
 
-/// A checked [`FileFormat`] in which the session's defaults are filled in.
+/// A checked [`FileFormat`], completed with the session's settings.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RowFormat {
     /// Character set of the text.
     pub charset: Charset,
-    /// Terminator of a field that is not the last of its line.
+    /// Separator after each field but the last one of a line.
     pub field_end: Vec<u8>,
-    /// Quote that may enclose a field.
+    /// Optional quote around a field.
     pub quote: Option<u8>,
     /// Escape character.
     pub escape: Option<u8>,
-    /// Prefix of a line.
+    /// Text before a line.
     pub line_start: Vec<u8>,
-    /// Terminator of a line. Empty if it is the same as `field_end`: then all lines have the same number of fields.
+    /// Separator after a line. Empty if it equals `field_end`: then all lines have the same number of fields.
     pub line_end: Vec<u8>,
 }
 
 impl RowFormat {
-    /// Checks a format. `default_charset` is used if it names no character set.
+    /// Checks a format. `default_charset` is used if the format names none.
     ///
     /// # Errors
     /// 1083, 1115; 1235 for rows of fixed length.

@@ -1,12 +1,11 @@
-//! Estimates without statistics: the fraction of rows that a condition lets pass, and the number of rows that a query
-//! returns, by their form.
+//! Estimates by the form of a condition or a query, without statistics.
 
 use paceline_types::Value;
 
 use super::tree::{QueryBody, QueryPlan, SelectPlan};
 use paceline_expression::{CompareOp, Expr, ExprKind, Truth};
 
-/// Returns the approximate fraction of rows that a condition lets pass, if no index can tell.
+/// Returns the estimated share of rows that pass a condition, without the help of an index.
 pub(crate) fn selectivity(expr: &Expr) -> f64 {
     match &expr.kind {
         ExprKind::Compare {
@@ -34,7 +33,7 @@ pub(crate) fn selectivity(expr: &Expr) -> f64 {
     }
 }
 
-/// Returns the approximate number of rows that a query returns.
+/// Returns the estimated number of rows of a query.
 pub(crate) fn estimated_rows(plan: &QueryPlan) -> f64 {
     match &plan.body {
         QueryBody::Select(select) => select_rows(select),

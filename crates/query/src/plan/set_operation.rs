@@ -1,4 +1,4 @@
-//! Whole queries: WITH, set operations, VALUES, and the clauses that apply to the whole.
+//! Whole queries: WITH, set operations, VALUES, and the clauses that apply to the whole query.
 
 use paceline_types::DataType;
 use paceline_types::error_code::{
@@ -89,8 +89,8 @@ impl Planner<'_> {
                     };
                     return self.plan_query(query, parent, common, read);
                 }
-                // An order without a limit has no effect: it is replaced by the order of the enclosing query, or it
-                // belongs to the enclosing limit.
+                // An order without a limit has no effect: the outer order replaces it, or the outer limit applies to
+                // it.
                 if query.limit.is_none() {
                     let common = self.plan_with(query.with.as_ref(), common)?;
                     let order_by = if order_by.is_empty() {
@@ -157,7 +157,7 @@ impl Planner<'_> {
         }
         let anchor = self.plan_body(left, &[], None, None, common.clone(), self.reads.get())?;
         let table = super::from::recursive_table_id();
-        // The recursive part may make any column NULL or longer. The anchor determines the kind of value.
+        // The recursive part may make any column NULL or longer. The anchor decides the kind of value.
         let types: Vec<ExprType> = anchor.types.iter().cloned().map(ExprType::nullable).collect();
         let columns = renamed(&anchor.columns, names)?;
         let inner = common.with(
@@ -197,9 +197,9 @@ impl Planner<'_> {
         })
     }
 
-    /// Plans a chain of set operations. They are executed from left to right, two at a time, but as in MariaDB the type
-    /// of a column depends on all parts of the chain: a column that is text because of the third part must not be
-    /// compared as a number before.
+    /// Plans a chain of set operations. They are executed from left to right, two at a time. As in MariaDB, a column's
+    /// type follows from all parts of the chain: values that become text because of the third part must not be compared
+    /// as numbers before.
     fn plan_set(
         &self,
         chain: SetChain<'_>,
@@ -265,7 +265,7 @@ impl Planner<'_> {
                 correlated,
             });
         }
-        // A long chain of UNION is not a deep tree: its parts are siblings.
+        // A long chain of UNION does not become a deep tree: its parts are sides of one operation.
         let mut last: Option<SetOperation> = None;
         for (operation, mut part) in rest {
             keep_digits_of_text(&mut part, &types);
@@ -404,8 +404,8 @@ impl Planner<'_> {
     }
 }
 
-/// A chain of set operations that are executed from left to right. A part in parentheses, or one that binds more
-/// tightly on the right side, is a separate query.
+/// Set operations that are executed from left to right. A part in parentheses, or one with a higher precedence on the
+/// right side, is a separate query.
 struct SetChain<'q> {
     first: &'q ast::QueryBody,
     rest: Vec<(SetOperation, &'q ast::QueryBody)>,
@@ -423,8 +423,8 @@ impl<'q> SetChain<'q> {
     }
 }
 
-/// Returns whether a part can be a sibling of the earlier parts, given its operation and the last one. UNION removes
-/// duplicates from everything on its left.
+/// Returns whether the next part can be a side of the same operation. UNION removes duplicates of everything on its
+/// left.
 fn continues(operation: SetOperation, last: SetOperation) -> bool {
     match operation {
         SetOperation::Union => matches!(last, SetOperation::Union | SetOperation::UnionAll),
@@ -469,7 +469,7 @@ fn renamed(columns: &[ResultColumn], names: &[String]) -> Result<Vec<ResultColum
     Ok(columns)
 }
 
-/// Returns whether a query's FROM names this table, at any depth.
+/// Returns whether a query's FROM names a table, at any depth.
 fn mentions(body: &ast::QueryBody, name: &str) -> bool {
     fn in_tables(tables: &ast::JoinedTables, name: &str) -> bool {
         tables.factors().any(|factor| match factor {
@@ -488,8 +488,7 @@ fn mentions(body: &ast::QueryBody, name: &str) -> bool {
     }
 }
 
-/// Makes the decimals of a part keep all their digits if they are all converted to text, which is built from these
-/// digits.
+/// Makes a part's decimals keep all their digits if the columns become text, because the text has all of them.
 fn keep_digits_of_text(part: &mut QueryPlan, to: &[ExprType]) {
     let mut decimals = part
         .types
@@ -503,7 +502,7 @@ fn keep_digits_of_text(part: &mut QueryPlan, to: &[ExprType]) {
     }
 }
 
-/// Returns the column with this number of a part, if the part is a SELECT.
+/// Returns the expression of a column of a part that is a SELECT.
 fn projected(part: &QueryPlan, column: usize) -> Option<&Expr> {
     match &part.body {
         QueryBody::Select(select) => select.projection.get(column),
@@ -511,7 +510,7 @@ fn projected(part: &QueryPlan, column: usize) -> Option<&Expr> {
     }
 }
 
-/// Returns the conversions of rows of these types to the others; `None` if none is needed.
+/// Returns the conversions of rows from some types to others; `None` if none is necessary.
 fn conversions(from: &[ExprType], to: &[ExprType]) -> Option<Vec<Expr>> {
     if from
         .iter()
@@ -527,7 +526,7 @@ fn conversions(from: &[ExprType], to: &[ExprType]) -> Option<Vec<Expr>> {
     Some(columns.zip(to).map(|(column, ty)| cast_to(column, ty)).collect())
 }
 
-/// Returns whether values of both types have the same form, so that no conversion is needed.
+/// Returns whether values of both types have the same form, so that no conversion is necessary.
 fn same_values(from: &DataType, to: &DataType) -> bool {
     match (from, to) {
         (DataType::Integer(from), DataType::Integer(to)) => from.sign == to.sign,
@@ -539,7 +538,7 @@ fn same_values(from: &DataType, to: &DataType) -> bool {
     }
 }
 
-/// Returns an expression converted to the kind of value of a type.
+/// Returns an expression converted to a type's kind of value.
 pub(crate) fn cast_to(expr: Expr, ty: &ExprType) -> Expr {
     if same_values(&expr.ty.data_type, &ty.data_type) || expr.ty.is_null() {
         return expr;

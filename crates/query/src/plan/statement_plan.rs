@@ -12,7 +12,7 @@ use paceline_catalog::{Catalog, TableDefinition, ViewDefinition};
 use paceline_expression::Expr;
 use paceline_syntax::ExplainFlavour;
 
-/// Plan of a statement. It may be executed any number of times.
+/// A statement that can be executed any number of times.
 #[derive(Debug)]
 pub struct Plan {
     pub(crate) kind: PlanKind,
@@ -26,22 +26,22 @@ pub struct Plan {
     pub(super) expected_rows: f64,
     pub(super) joined_rows: f64,
     pub(super) window_blocks: u64,
-    /// Warnings about the statement, which are added at each execution.
+    /// Warnings of each execution.
     pub(super) warnings: Vec<(ErrorCode, String)>,
 }
 
-/// Values for which a plan was made.
+/// Values of parameters for which a plan was made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PlannedValues {
-    /// Any values: none would have changed it.
+    /// Any: the plan does not depend on values.
     Any,
-    /// The given ones. Another plan may be better for other values.
+    /// The given values. Another plan may be better for others.
     Given,
-    /// None: parameters were not known. A plan for the actual values may be better.
+    /// None: the parameters were unknown. A plan for the actual values may be better.
     Unknown,
 }
 
-/// Action of a plan.
+/// Contents of a plan by the kind of statement.
 #[derive(Debug)]
 pub(crate) enum PlanKind {
     /// SELECT.
@@ -56,34 +56,34 @@ pub(crate) enum PlanKind {
     Load(Box<LoadPlan>),
     /// DO.
     Do(Vec<Expr>),
-    /// EXPLAIN: rows that are already known.
+    /// EXPLAIN: its rows.
     Explain(Vec<Vec<paceline_types::Value>>),
     /// ANALYZE of a statement, which is executed.
     Analyze(Box<AnalyzePlan>),
 }
 
-/// Plan of ANALYZE: the inner statement, and the format of its output.
+/// ANALYZE: the analyzed statement, and the form of its result.
 #[derive(Debug)]
 pub(crate) struct AnalyzePlan {
     pub statement: PlanKind,
     pub flavour: ExplainFlavour,
 }
 
-/// Plan of SELECT with the clauses around the query.
+/// SELECT as a statement.
 #[derive(Debug)]
 pub(crate) struct QueryStatementPlan {
     pub query: Arc<tree::QueryPlan>,
     /// `INTO @a, @b`.
     pub into: Option<Vec<String>>,
-    /// Set if it reads one row by the clustered key.
+    /// Set if the statement reads one row by its clustered key.
     pub point: Option<PointRead>,
 }
 
-/// A read of plain columns of one row by its whole clustered key.
+/// Read of plain columns of one row by the whole clustered key.
 #[derive(Debug)]
 pub(crate) struct PointRead {
     pub definition: Arc<TableDefinition>,
-    /// Values of the key, one for each of its columns.
+    /// Values of the key's columns.
     pub key: Vec<tree::LookupPart>,
     /// Columns of the key.
     pub key_columns: Vec<usize>,
@@ -92,7 +92,7 @@ pub(crate) struct PointRead {
 }
 
 impl PointRead {
-    /// Returns the point read if a query is one.
+    /// Returns the point read of a query; `None` if it is another query.
     pub(super) fn of(query: &tree::QueryPlan) -> Option<PointRead> {
         let tree::QueryBody::Select(select) = &query.body else {
             return None;
@@ -127,7 +127,7 @@ impl PointRead {
             && table.padding.is_empty()
             && step.kind == tree::JoinKind::Inner
             && step.on.is_empty();
-        // Conditions beyond the key need the general executor.
+        // Other conditions than those on the key need the general executor.
         let covered =
             step.filter.len() == key.len() && key.iter().all(|part| !part.null_safe && simple(&part.value));
         let clustered = definition.schema().clustered() == paceline_storage::RowPlacement::Key(*index);
@@ -173,15 +173,15 @@ pub struct TableUse {
     pub database: Arc<str>,
     /// Name of the table.
     pub name: Arc<str>,
-    /// Definition with which the plan was made; `None` for virtual tables.
+    /// Definition for which the plan was made; `None` for virtual tables and views.
     pub definition: Option<Arc<TableDefinition>>,
-    /// Uses of the table by the statement.
+    /// Use of the table.
     pub usage: TableUsage,
     /// The view, if it is one.
     pub view: Option<Arc<ViewDefinition>>,
-    /// Privileges with which it is used.
+    /// Account whose privileges are checked.
     pub access: Access,
-    /// Names under which the statement uses it. LOCK TABLES requires each of them.
+    /// Aliases in the statement. LOCK TABLES requires a lock for each.
     pub aliases: Vec<Arc<str>>,
 }
 
@@ -194,10 +194,10 @@ impl TableUse {
     }
 }
 
-/// Privileges with which a table is used.
+/// Account whose privileges are checked for a table.
 #[derive(Debug, Clone, Default)]
 pub struct Access {
-    /// Definer of a view with SQL SECURITY DEFINER; `None` for the user that executes the statement.
+    /// Definer of a view with SQL SECURITY DEFINER; `None` for the account of the session.
     pub definer: Option<Arc<(String, String)>>,
     /// View named in the statement through which the table is used.
     pub through: Option<Arc<ViewDefinition>>,
@@ -210,10 +210,10 @@ impl Access {
     }
 }
 
-/// Uses of a table by a statement.
+/// Use of a table by a statement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct TableUsage {
-    /// The statement reads it.
+    /// Rows are read.
     pub select: bool,
     /// The statement inserts rows.
     pub insert: bool,
@@ -223,26 +223,25 @@ pub struct TableUsage {
     pub delete: bool,
     /// The statement locks rows (FOR UPDATE, LOCK IN SHARE MODE).
     pub lock: bool,
-    /// The locks are exclusive (FOR UPDATE), which another session's LOCK TABLES … READ forbids.
+    /// Rows are locked exclusively (FOR UPDATE), which another session's LOCK TABLES … READ excludes.
     pub exclusive: bool,
     /// Actions of foreign keys may change rows.
     pub action: bool,
 }
 
 impl TableUsage {
-    /// Returns whether the statement itself writes rows.
+    /// Returns whether rows are written.
     pub fn writes(self) -> bool {
         self.insert || self.update || self.delete
     }
 
-    /// Returns whether the statement itself uses the table. Otherwise only foreign keys use it, which needs no
-    /// privilege.
+    /// Returns whether the statement itself uses the table. Otherwise foreign keys do, which needs no privilege.
     pub fn is_named(self) -> bool {
         self.select || self.lock || self.writes()
     }
 }
 
-/// Kind of a statement, for the server's counters and the read-only check.
+/// Kind of statement, for the server's counters and the read-only check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PlanType {
     /// SELECT, DO, EXPLAIN.
@@ -260,12 +259,12 @@ pub enum PlanType {
 }
 
 impl Plan {
-    /// Returns the columns of the result; empty if there is none.
+    /// Returns the columns of the result; empty without a result.
     pub fn columns(&self) -> &[ResultColumn] {
         &self.columns
     }
 
-    /// Returns whether it returns a result set, which may have no rows.
+    /// Returns whether the statement has a result set, which may be empty.
     pub fn has_result_set(&self) -> bool {
         !self.columns.is_empty()
             && !matches!(
@@ -274,22 +273,22 @@ impl Plan {
             )
     }
 
-    /// Returns the values for which it was made.
+    /// Returns the values for which the plan was made.
     pub fn values(&self) -> PlannedValues {
         self.values
     }
 
-    /// Returns the warnings about the statement, which are added at each execution.
+    /// Returns the warnings of each execution.
     pub(crate) fn warnings(&self) -> &[(ErrorCode, String)] {
         &self.warnings
     }
 
-    /// Returns the approximate number of rows that the largest access reads.
+    /// Returns the estimated number of rows that the largest access reads.
     pub fn expected_rows(&self) -> f64 {
         self.expected_rows
     }
 
-    /// Returns the approximate number of rows of the largest join, which `max_join_size` limits.
+    /// Returns the estimated number of rows of the largest join, which `max_join_size` limits.
     pub(crate) fn joined_rows(&self) -> f64 {
         self.joined_rows
     }
@@ -299,22 +298,22 @@ impl Plan {
         self.window_blocks
     }
 
-    /// Returns the number of `?`.
+    /// Returns the number of `?` parameters.
     pub fn parameter_count(&self) -> usize {
         self.parameters
     }
 
-    /// Returns the tables that it uses, each once.
+    /// Returns the used tables, each once.
     pub fn tables(&self) -> &[TableUse] {
         &self.tables
     }
 
-    /// Returns whether the statement is EXPLAIN or ANALYZE of another one, which reveals how tables are read.
+    /// Returns whether the statement is EXPLAIN or ANALYZE of another one.
     pub fn is_explained(&self) -> bool {
         matches!(self.kind, PlanKind::Explain(_) | PlanKind::Analyze(_))
     }
 
-    /// Returns the executed action: for ANALYZE that of the inner statement.
+    /// Returns the kind of the executed statement: of ANALYZE the analyzed one.
     pub(crate) fn executed_kind(&self) -> &PlanKind {
         match &self.kind {
             PlanKind::Analyze(analyzed) => &analyzed.statement,
@@ -322,7 +321,7 @@ impl Plan {
         }
     }
 
-    /// Returns the kind of the statement.
+    /// Returns the kind of statement.
     pub fn plan_type(&self) -> PlanType {
         match self.executed_kind() {
             PlanKind::Query(_) | PlanKind::Do(_) | PlanKind::Explain(_) | PlanKind::Analyze(_) => {
@@ -336,21 +335,21 @@ impl Plan {
         }
     }
 
-    /// Returns whether it changes rows.
+    /// Returns whether the statement changes rows.
     pub fn writes(&self) -> bool {
         self.tables.iter().any(|table| table.usage.writes())
     }
 
-    /// Returns whether it changes rows of tables that are not temporary. Only these changes are logged, and only they
-    /// wait for global locks.
+    /// Returns whether the statement changes rows of tables that are not temporary. Only these changes are logged, and
+    /// excluded by a global read lock.
     pub fn writes_ordinary(&self) -> bool {
         self.tables
             .iter()
             .any(|table| table.usage.writes() && !table.is_temporary())
     }
 
-    /// Returns whether the tables are still those for which it was made. Must be called under the statement's metadata
-    /// locks.
+    /// Returns whether the tables are still those for which the plan was made. The caller must hold the statement's
+    /// metadata locks.
     pub fn is_current(&self, catalog: &Catalog) -> bool {
         let is_same = |table: &TableUse| match &table.definition {
             None => match &table.view {

@@ -21,14 +21,14 @@ pub(crate) struct TableRef {
     pub base: usize,
     pub columns: Vec<TableColumn>,
     pub source: TableSource,
-    /// For each column, whether it was named.
+    /// For each column, whether the query names it.
     pub used: Vec<bool>,
-    /// Whether an outer join may replace the table with NULLs.
+    /// Whether an outer join may replace the row by NULLs.
     pub nullable: bool,
     pub hints: Vec<ast::IndexHint>,
-    /// Whether equal rows count once: a subquery of IN that was converted to a join.
+    /// Whether equal rows count once: for a subquery of IN that was converted to a join.
     pub distinct: bool,
-    /// Owner of the FROM that names it: 0 is the block itself, other numbers are merged views.
+    /// The FROM that names the table: 0 for the block's own, other numbers for merged views.
     pub owner: usize,
     /// Expressions of the columns of a merged view.
     pub merged: Option<Vec<Expr>>,
@@ -49,7 +49,7 @@ impl TableColumn {
 }
 
 impl TableRef {
-    /// Returns the table's slots in the block's row.
+    /// Returns the slots in the block's row.
     pub fn slots(&self) -> std::ops::Range<usize> {
         match self.merged {
             Some(_) => self.base..self.base,
@@ -57,7 +57,7 @@ impl TableRef {
         }
     }
 
-    /// Returns whether its columns are those of the tables within, as MariaDB sees it: a merged view or derived table.
+    /// Returns whether MariaDB merges the table: a view, or a derived table, whose columns are those of its own tables.
     /// `mysql.user` is a view in MariaDB.
     pub fn is_merged(&self) -> bool {
         match &self.source {
@@ -67,8 +67,8 @@ impl TableRef {
         }
     }
 
-    /// Finds the column that `_rowid` refers to: an integer that is the only column of the primary key, or of the
-    /// unique index that replaces it.
+    /// Returns the column that `_rowid` means: the only column of the primary key, or of the unique index that replaces
+    /// it, if it is an integer.
     pub fn row_id(&self) -> Option<usize> {
         let TableSource::Base(definition) = &self.source else {
             return None;

@@ -1,17 +1,17 @@
-//! Structure of a plan: a tree of query blocks, each with its tables in join order.
+//! The plan of a query: a tree of query blocks, each with its tables in join order.
 //!
-//! One query block (one SELECT) works on one flat row of *slots*. Binding allocates the slots: one for each column of
-//! every table of FROM, then those for columns of enclosing queries (*outer references*, copied in before the block
-//! runs), finished aggregates, and results of window functions. All expressions of a block therefore read the same row
-//! at every stage:
+//! One query block (one SELECT) works on one flat row of *slots*. Binding allocates the slots: first for the columns of
+//! every table of FROM, then for everything else that an expression reads: columns of outer queries (*outer
+//! references*, copied before the block runs), finished aggregates, results of window functions. So all expressions of
+//! a block read the same row at every stage:
 //!
 //! ```text
 //!   slots    t.id  t.a  t.b │ u.id  u.c │ outer x.y │ SUM(t.a)  COUNT(*)
 //!            └── join fills ──────────┘   └ caller ┘   └─ grouping fills ┘
 //! ```
 //!
-//! Grouping keeps the slots of a group's first row and adds the aggregates. HAVING, the select list and ORDER BY are
-//! therefore evaluated on a row of the same form as WHERE.
+//! Grouping keeps the slots of a group's first row and stores the aggregates beside them, so HAVING, the select list
+//! and ORDER BY are evaluated on a row of the same shape as WHERE.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -26,10 +26,10 @@ use paceline_catalog::{NumberSeries, TableDefinition};
 use paceline_expression::{Aggregate, Expr, ExprKind, ExprType, Frame, SortOrder, WindowFunction};
 use paceline_syntax::ast::Ties;
 
-/// A query: one block, or several blocks under set operations, with the clauses that apply to the whole.
+/// A query: one block, or several under set operations.
 #[derive(Debug)]
 pub struct QueryPlan {
-    /// Identifies the query in the process. It is the key of its materialized rows during an execution.
+    /// Number that no other query of the process has: the key of its materialized rows during an execution.
     pub id: u64,
     /// Source of the rows.
     pub body: QueryBody,
@@ -37,7 +37,7 @@ pub struct QueryPlan {
     pub columns: Vec<ResultColumn>,
     /// Types of the columns.
     pub types: Vec<ExprType>,
-    /// Whether it reads rows of an enclosing query.
+    /// Whether it reads rows of an outer query.
     pub correlated: bool,
 }
 
@@ -52,14 +52,14 @@ impl QueryPlan {
         }
     }
 
-    /// Returns the slots of the enclosing row that a subquery reads, each once.
+    /// Returns the slots of the outer row that a subquery reads, each once.
     pub fn outer_slots(&self) -> Vec<usize> {
         fn collect(plan: &QueryPlan, slots: &mut Vec<usize>) {
             match &plan.body {
                 QueryBody::Select(select) => slots.extend(select.outer.iter().map(|outer| outer.from)),
                 QueryBody::Set(set) => set.sides.iter().for_each(|side| collect(side, slots)),
                 QueryBody::Values(values) => slots.extend(values.outer.iter().map(|outer| outer.from)),
-                // It cannot read the enclosing row.
+                // It runs without an outer row.
                 QueryBody::Recursive(_) => {}
             }
         }
@@ -104,7 +104,7 @@ pub enum QueryBody {
     Set(Box<SetPlan>),
     /// `VALUES (…), (…)`: a list of rows.
     Values(Box<ValuesPlan>),
-    /// A recursive query: the anchor, then the recursive part in rounds.
+    /// A recursive common table expression.
     Recursive(Box<RecursivePlan>),
 }
 
@@ -113,11 +113,11 @@ pub enum QueryBody {
 pub struct ValuesPlan {
     /// The rows, as expressions.
     pub rows: Vec<Vec<Expr>>,
-    /// Number of slots of its row, which contains only outer references.
+    /// Number of slots of its row: outer references only.
     pub slot_count: usize,
-    /// Outer references that are copied into its row.
+    /// Slots copied from the outer row.
     pub outer: Vec<OuterReference>,
-    /// ORDER BY, over the columns.
+    /// ORDER BY over the columns.
     pub order: Vec<SortItem>,
     /// LIMIT.
     pub limit: Limit,
@@ -126,33 +126,33 @@ pub struct ValuesPlan {
 /// Plan of `WITH RECURSIVE name AS (anchor UNION [ALL] recursive)`.
 #[derive(Debug)]
 pub struct RecursivePlan {
-    /// Number under which the rows of the last round are found.
+    /// Number of the recursive table: the key of the rows of the last round.
     pub table: u64,
-    /// The part without recursion.
+    /// Part without the recursion.
     pub anchor: QueryPlan,
-    /// The part that reads the rows of the last round.
+    /// Part that reads the rows of the last round.
     pub step: QueryPlan,
-    /// Ids of the derived tables in that part that read these rows. They are materialized again in each round.
+    /// Derived tables within that part that read these rows, and are computed again for each round.
     pub readers: Vec<u64>,
-    /// Whether equal rows are kept: UNION ALL.
+    /// Whether equal rows are kept (UNION ALL).
     pub keep_duplicates: bool,
-    /// Columns that distinguish rows; empty if all do.
+    /// Columns that decide whether rows are equal (CYCLE); empty if all do.
     pub cycle: Vec<usize>,
-    /// Conversions of each column to the common type, for both parts.
+    /// Conversions of both parts' values to the common types.
     pub conversions: [Vec<Expr>; 2],
 }
 
 /// Plan of a set operation: UNION of any number of queries, EXCEPT and INTERSECT of two.
 #[derive(Debug)]
 pub struct SetPlan {
-    /// Kind of the operation.
+    /// The operation.
     pub operation: SetOperation,
-    /// Queries from left to right. There is a single one if an order or limit is applied to a query with its own limit.
+    /// Sides from left to right. A single one if an outer ORDER BY or LIMIT applies to one query with its own LIMIT.
     pub sides: Vec<QueryPlan>,
-    /// Conversions of each side's values to the common types: expressions over the side's row, or `None` if none is
-    /// needed.
+    /// Conversions of each side's values to the common types: expressions over the side's row. `None` if the values
+    /// have these types already.
     pub conversions: Vec<Option<Vec<Expr>>>,
-    /// ORDER BY of the whole, over the result's columns.
+    /// ORDER BY of the whole, over the columns of the result.
     pub order: Vec<SortItem>,
     /// LIMIT of the whole.
     pub limit: Limit,
@@ -186,61 +186,61 @@ pub struct Limit {
     pub ties: Ties,
 }
 
-/// A column of an enclosing query that a block reads.
+/// A column of the outer query that a block reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OuterReference {
-    /// Slot in the enclosing row.
+    /// Slot in the outer row.
     pub from: usize,
-    /// Slot in the block's own row.
+    /// Slot in the block's row.
     pub to: usize,
 }
 
 /// One SELECT.
 #[derive(Debug, Clone)]
 pub struct SelectPlan {
-    /// Number in EXPLAIN: 1 for the outermost SELECT.
+    /// Number in EXPLAIN: 1 for the outermost.
     pub number: u32,
     /// Number of slots of its row.
     pub slot_count: usize,
-    /// Columns that are copied from the enclosing row.
+    /// Columns copied from the outer row.
     pub outer: Vec<OuterReference>,
-    /// Slot that contains the number of the row, from 1, for `ROWNUM()`.
+    /// Slot of the number of the row, from 1, for `ROWNUM()`.
     pub row_number: Option<usize>,
     /// Tables in the order of FROM.
     pub tables: Vec<TableInstance>,
     /// Steps of the join; empty without FROM.
     pub steps: Vec<JoinStep>,
-    /// Conditions without tables, which hold for all rows or for none. If one is not true, there are no rows.
+    /// Conditions without tables. They hold for all rows or for none: if one is not true, there are no rows.
     pub constant_conditions: Vec<Expr>,
-    /// Set if planning has found that there are no rows: the reason in EXPLAIN.
+    /// Set if planning found that there are no rows: the reason in EXPLAIN.
     pub impossible: Option<&'static str>,
     /// GROUP BY and aggregates.
     pub aggregation: Option<Aggregation>,
     /// HAVING.
     pub having: Vec<Expr>,
-    /// Window functions. They are computed on the rows that pass HAVING.
+    /// Window functions, computed on the rows that pass HAVING.
     pub windows: Option<WindowPlan>,
     /// The select list.
     pub projection: Vec<Expr>,
-    /// Whether quotients keep all their digits. An INSERT converts them to the types of its own columns.
+    /// Whether quotients keep all their digits: an INSERT stores them in other types.
     pub unrounded: bool,
     /// DISTINCT.
     pub distinct: bool,
-    /// ORDER BY; empty if the rows already have that order.
+    /// ORDER BY; empty if the rows are read in that order.
     pub order: Vec<SortItem>,
     /// LIMIT.
     pub limit: Limit,
     /// SQL_CALC_FOUND_ROWS.
     pub count_found_rows: bool,
-    /// Read mode of the rows.
+    /// Mode of reading rows.
     pub read: ReadMode,
-    /// Whether the executor keeps each table's key and row image for the statement that changes the rows.
+    /// Whether the executor keeps key and image of each table's row, for a statement that changes rows.
     pub keep_row_handles: bool,
-    /// Further notes for EXPLAIN: "Using filesort", …
+    /// Other facts for EXPLAIN: "Using filesort", …
     pub notes: PlanNotes,
-    /// Alternative that runs if a value has another kind than the order of the rows relies on.
+    /// Plan to run instead, if the values have other kinds than the order of the rows relies on.
     pub otherwise: Option<Otherwise>,
-    /// Approximate number of rows without LIMIT.
+    /// Estimated number of rows without LIMIT.
     pub row_estimate: f64,
 }
 
@@ -260,50 +260,49 @@ impl SelectPlan {
     }
 }
 
-/// Alternative to a plan that relies on the order of an index.
+/// Alternative to a plan that relies on the order of an index: one that does not.
 #[derive(Debug, Clone)]
 pub struct Otherwise {
-    /// Equalities on which the plan with the order relies: each must allow only one value of its column.
+    /// Assumptions of the plan that relies on the order: each equality must select a single value of its column.
     pub assumed: Vec<AssumedEquality>,
-    /// A plan that does not rely on the order.
+    /// The alternative.
     pub select: Box<SelectPlan>,
 }
 
-/// `column = value` whose comparison rule depends on the value: 1 is equal to `'1'`, `'01'` and `'1a'` in a text
-/// column.
+/// `column = value`, whose comparison depends on the value: 1 equals `'1'`, `'01'` and `'1a'` of a text column.
 #[derive(Debug, Clone)]
 pub struct AssumedEquality {
     /// Type of the column.
     pub data_type: DataType,
     /// Value with which the column is compared.
     pub value: Expr,
-    /// Comparison rule as far as it is known.
+    /// Rule of the comparison.
     pub by: paceline_expression::Comparison,
 }
 
-/// Notes for EXPLAIN.
+/// Facts for EXPLAIN only.
 #[derive(Debug, Default, Clone)]
 pub struct PlanNotes {
-    /// Whether ORDER BY needs a sort.
+    /// Whether an ORDER BY needs sorting.
     pub filesort: bool,
     /// Whether rows are collected in memory first.
     pub temporary: bool,
 }
 
-/// Read mode of a block.
+/// Mode in which a block reads rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReadMode {
     /// Reads the transaction's snapshot. Under SERIALIZABLE it takes shared next-key locks instead.
     Snapshot,
-    /// Reads the rows from which a statement computes its changes: INSERT … SELECT, subqueries of UPDATE and DELETE. As
-    /// in InnoDB, it reads the newest rows under shared locks, so that reads and writes belong to the same moment.
-    /// Below REPEATABLE READ most statements read a snapshot instead.
+    /// Rows that a statement reads besides those that it changes: INSERT … SELECT, subqueries of UPDATE and DELETE. As
+    /// in InnoDB these are the newest rows, locked shared, so that the rows read and the rows written are of the same
+    /// moment. Below REPEATABLE READ most statements read a snapshot instead.
     Source(SourceLocks),
     /// Reads the newest rows and locks them.
     Locking {
         /// Strength of the locks.
         strength: LockStrength,
-        /// Treatment of a lock that another transaction holds.
+        /// Reaction to a lock of another transaction.
         wait: LockPatience,
     },
 }
@@ -311,7 +310,7 @@ pub enum ReadMode {
 /// Isolation levels at which the sources of a change are locked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SourceLocks {
-    /// REPEATABLE READ and higher: INSERT … SELECT, REPLACE … SELECT, CREATE TABLE … SELECT, UPDATE.
+    /// REPEATABLE READ and above: INSERT … SELECT, REPLACE … SELECT, CREATE TABLE … SELECT, UPDATE.
     FromRepeatableRead,
     /// All levels: INSERT … VALUES with subqueries, DELETE, DO.
     Always,
@@ -349,16 +348,16 @@ pub enum LockStrength {
     Exclusive,
 }
 
-/// Treatment of a lock that another transaction holds.
+/// Reaction of a locking read to a lock of another transaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LockPatience {
     /// Waits for `innodb_lock_wait_timeout`.
     Default,
-    /// Fails at once with 1205.
+    /// Returns 1205 immediately.
     NoWait,
     /// Skips the row.
     SkipLocked,
-    /// Waits up to this number of seconds.
+    /// Waits this number of seconds.
     Seconds(u64),
 }
 
@@ -373,19 +372,18 @@ pub struct TableInstance {
     pub slots: Range<usize>,
     /// Source of the rows.
     pub source: TableSource,
-    /// Columns that the query uses, as offsets in the table, ascending. Only these are decoded.
+    /// Columns that the query uses, as ascending offsets in the table. Only these are decoded.
     pub used: Vec<usize>,
-    /// Those of the used columns that are read with their trailing blanks (`PAD_CHAR_TO_FULL_LENGTH`), each with its
-    /// length in characters.
+    /// Used columns that are read with trailing blanks (`PAD_CHAR_TO_FULL_LENGTH`), with their length in characters.
     pub padding: Vec<(usize, usize)>,
-    /// Approximate number of rows of the table.
+    /// Estimated number of rows.
     pub row_estimate: f64,
-    /// Whether equal rows count once: a subquery of IN that was converted to a join.
+    /// Whether equal rows count once: for a subquery of IN that was converted to a join.
     pub distinct: bool,
 }
 
 impl TableInstance {
-    /// Adds the trailing blanks to CHAR values in the table's slots, if they are needed.
+    /// Adds the trailing blanks of CHAR values in the table's slots, for the columns of [`Self::padding`].
     pub(crate) fn pad(&self, slots: &mut [paceline_types::Value]) {
         for (column, length) in &self.padding {
             if let paceline_types::Value::Text(text) = &mut slots[*column] {
@@ -403,13 +401,13 @@ pub enum TableSource {
     Base(Arc<TableDefinition>),
     /// A query: a derived table, or a common table expression.
     Derived(Arc<QueryPlan>),
-    /// A view whose tables are among those of the block. It has names only, and no rows of its own.
+    /// A view whose tables are tables of the block: it has names only, and no rows.
     MergedView,
     /// The rows of the last round of a recursive query.
     Recursive(u64),
     /// Numbers: `seq_1_to_10`.
     Series(NumberSeries),
-    /// A virtual table.
+    /// A table whose rows the server computes.
     Virtual {
         /// Database of the table.
         database: Arc<str>,
@@ -424,24 +422,24 @@ pub enum TableSource {
 pub struct JoinStep {
     /// Treatment of a row without a match.
     pub kind: JoinKind,
-    /// Joined table or tables.
+    /// The joined tables.
     pub source: StepSource,
-    /// Conditions for a match.
+    /// Conditions that decide whether rows match.
     pub on: Vec<Expr>,
-    /// Conditions that are checked afterwards; for an outer join also on rows without a match.
+    /// Conditions that are checked after that; for an outer join also on rows without a match.
     pub filter: Vec<Expr>,
-    /// Number of conditions that a row must pass before it is locked.
+    /// Number of these conditions that a row must pass before it is locked.
     candidate_count: usize,
 }
 
 impl JoinStep {
     /// Creates a step with its conditions.
     pub fn new(kind: JoinKind, source: StepSource, on: Vec<Expr>, filter: Vec<Expr>) -> Self {
-        // The filter of an outer join does not decide whether rows match.
+        // The conditions after an outer join do not decide whether rows match.
         let filtered = if kind == JoinKind::Left { &[][..] } else { &filter };
         let conditions = on.iter().chain(filtered);
-        // A subquery may wait for rows. As in MariaDB the row for which it runs is locked first, so that two sessions
-        // that wait for each other are found.
+        // A subquery may wait for rows. As in MariaDB the row is locked before, so that a deadlock of two statements
+        // that wait for each other is detected.
         let is_candidate = |condition: &&Expr| condition.is_stable() && !condition.has_subquery();
         let candidate_count = conditions.take_while(is_candidate).count();
         JoinStep {
@@ -454,7 +452,7 @@ impl JoinStep {
     }
 
     /// Returns the conditions that a row must pass before it is locked. They are evaluated again under the lock, so
-    /// only the conditions before the first one that must not be evaluated twice are included.
+    /// they end before the first one that must not be evaluated twice.
     pub fn candidate_conditions(&self) -> impl Iterator<Item = &Expr> {
         self.on.iter().chain(&self.filter).take(self.candidate_count)
     }
@@ -465,18 +463,18 @@ impl JoinStep {
 pub enum JoinKind {
     /// The row is dropped.
     Inner,
-    /// The row continues with NULLs.
+    /// It passes with NULLs.
     Left,
-    /// The row is dropped. With any number of matches it continues once.
+    /// It is dropped; a row with any number of matches passes once.
     Semi,
 }
 
-/// Joined table or tables of a step.
+/// Tables that a step joins.
 #[derive(Debug, Clone)]
 pub enum StepSource {
     /// One table.
     Table(TableAccess),
-    /// Several tables that are joined with each other first: the inner side of an outer join.
+    /// Several tables, joined with each other first: the inner side of an outer join.
     Nest(Vec<JoinStep>),
 }
 
@@ -493,41 +491,41 @@ impl StepSource {
 /// Access to one table.
 #[derive(Debug, Clone)]
 pub struct TableAccess {
-    /// Index of the table in [`SelectPlan::tables`].
+    /// Index in [`SelectPlan::tables`].
     pub table: usize,
     /// Access path.
     pub path: AccessPath,
     /// Direction of the scan.
     pub direction: ScanDirection,
-    /// Approximate number of rows of one read.
+    /// Estimated number of rows of one read.
     pub rows: f64,
-    /// Usable indexes, as offsets in the table's definition, for EXPLAIN.
+    /// Indexes that could be used, as offsets in the table's definition; for EXPLAIN.
     pub possible: Vec<usize>,
-    /// Whether the key alone is sufficient and no row is fetched.
+    /// Whether the key is sufficient: no row is fetched.
     pub key_only: bool,
-    /// Set if the entries of the path's index replace their rows.
+    /// Set if the entries of the path's index are read without their rows.
     pub covering: Option<Box<Covering>>,
-    /// Set if not all entries of the path's index are needed.
+    /// Set if some entries of the path's index are skipped.
     pub loose: Option<LooseScan>,
     /// Conditions that are checked before the whole row is decoded.
     pub early: Option<Box<EarlyConditions>>,
 }
 
-/// The first conditions of a step, if they read few of the needed columns. A scan decodes these columns, checks the
-/// conditions, and decodes the other columns only of rows that pass. The order of the conditions does not change, so
-/// errors and warnings are the same.
+/// First conditions of a step, which read few of the used columns. A scan decodes these columns, checks the conditions,
+/// and decodes the other columns of rows that pass. The order of the conditions does not change, so errors and warnings
+/// are the same.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EarlyConditions {
-    /// Number of the step's conditions.
+    /// Number of these conditions.
     pub conditions: usize,
-    /// Columns of the table that they read, in order.
+    /// Columns of the table that they read, ascending.
     pub columns: Vec<usize>,
-    /// Other needed columns, in order.
+    /// The other used columns, ascending.
     pub later_columns: Vec<usize>,
 }
 
 impl TableAccess {
-    /// Creates a forward access by a path.
+    /// Creates the forward access to a table by a path.
     pub fn new(table: usize, path: AccessPath, rows: f64) -> Self {
         TableAccess {
             table,
@@ -543,24 +541,25 @@ impl TableAccess {
     }
 }
 
-/// Entries of an index that replace their rows.
+/// Read of index entries without their rows.
 #[derive(Debug, Clone)]
 pub struct Covering {
-    /// Reads the needed columns from an entry.
+    /// Reader of the used columns.
     pub reader: EntryReader,
-    /// The step's conditions without those that hold for all entries found; `None` if all are checked as on rows.
+    /// Conditions of the step without those that hold for all entries of the range; `None` if all are checked as for
+    /// rows.
     pub rest: Option<Vec<Expr>>,
-    /// Equalities on the index's first columns that justify omitting conditions. The index must be able to look up each
-    /// of them.
+    /// Equalities of the index's first columns that allow to omit conditions. The index must be able to search for the
+    /// value of each.
     pub looked_for: Vec<AssumedEquality>,
 }
 
-/// A scan that skips: of the entries that share the values of an index's first columns, it needs only some.
+/// Scan that skips entries: of those that share the values of an index's first columns, only some are needed.
 #[derive(Debug, Clone, Copy)]
 pub struct LooseScan {
-    /// Number of shared columns of the index.
+    /// Number of shared columns.
     pub parts: usize,
-    /// Needed entries of each group.
+    /// Needed entries.
     pub ends: GroupEnds,
 }
 
@@ -569,9 +568,9 @@ pub struct LooseScan {
 pub enum GroupEnds {
     /// Any entry: only the shared columns matter.
     One,
-    /// The entry with the lowest value of the next column that is not NULL, and one more.
+    /// The least value of the next column that is not NULL, and one more entry.
     Least,
-    /// The entry with the highest value of the next column, and one more.
+    /// The greatest value of the next column, and one more entry.
     Greatest,
     /// The entries of both ends.
     Both,
@@ -582,53 +581,53 @@ pub enum GroupEnds {
 pub enum ScanDirection {
     /// Ascending keys.
     Forward,
-    /// Descending keys.
+    /// In the reverse order.
     Backward,
 }
 
-/// Way to read a table.
+/// Access path of a table.
 #[derive(Debug, Clone)]
 pub enum AccessPath {
-    /// All rows, in the order of the clustered key if there is one.
+    /// All rows, in the order of the primary key (or in no particular order).
     All,
     /// All rows in the order of an index.
     Index {
-        /// Index in the table's definition.
+        /// Offset of the index in the table's definition.
         index: usize,
     },
-    /// The rows whose index entry begins with these values.
+    /// The rows whose index columns begin with these values.
     Lookup {
-        /// Index in the table's definition.
+        /// Offset of the index in the table's definition.
         index: usize,
-        /// Values of the index's first parts.
+        /// One value for each of the first parts of the index.
         key: Vec<LookupPart>,
         /// Whether at most one row matches.
         unique: bool,
     },
     /// The rows in some ranges of an index.
     Range {
-        /// Index in the table's definition.
+        /// Offset of the index in the table's definition.
         index: usize,
-        /// Condition from which the ranges are computed at execution.
+        /// Condition from which the ranges are computed when the query runs.
         condition: RangeCondition,
     },
     /// The rows in some ranges of several indexes, each row once: an OR over different columns.
     Union {
-        /// Indexes, each with the condition for its ranges.
+        /// Indexes, each with its condition.
         parts: Vec<(usize, RangeCondition)>,
     },
-    /// The rows with these values in a hash table, which is filled at first use.
+    /// The rows with these values in a hash table, which is filled at the first use.
     Hash {
-        /// Pairs of an expression over this table's row and one over the earlier rows. Empty for a list whose rows are
-        /// all used.
+        /// Equalities between this table's row and the rows of the tables before it. None for a list of rows, all of
+        /// which match.
         keys: Vec<HashKey>,
-        /// Reads the rows to keep: this table on its own.
+        /// Step that reads the rows of this table alone.
         source: Box<JoinStep>,
     },
 }
 
 impl AccessPath {
-    /// Returns the index that is read, if there is exactly one.
+    /// Returns the index, if a single one is read.
     pub fn index(&self) -> Option<usize> {
         match self {
             AccessPath::Index { index }
@@ -644,20 +643,20 @@ impl AccessPath {
 pub struct LookupPart {
     /// Value to look up.
     pub value: Expr,
-    /// Whether NULL is found too: `<=>` or IS NULL.
+    /// Whether NULL matches NULL: `<=>` or IS NULL.
     pub null_safe: bool,
-    /// Comparison rule.
+    /// Rule of the comparison.
     pub by: paceline_expression::Comparison,
 }
 
 /// One equality of a hash join.
 #[derive(Debug, Clone)]
 pub struct HashKey {
-    /// Expression over the hashed table's own row.
+    /// Expression over the row of the hashed table.
     pub inner: Expr,
-    /// Expression over the earlier rows.
+    /// Expression over the rows of the tables before it.
     pub outer: Expr,
-    /// Comparison rule.
+    /// Rule of the comparison.
     pub by: paceline_expression::Comparison,
 }
 
@@ -666,43 +665,43 @@ pub struct HashKey {
 pub struct Aggregation {
     /// GROUP BY; empty if all rows are one group.
     pub groups: Vec<Expr>,
-    /// Whether GROUP BY was written. Without it there is always one group.
+    /// Whether the statement has GROUP BY. Without it there is always one group.
     pub explicit: bool,
     /// Aggregates, each with the slot of its result.
     pub aggregates: Vec<(Aggregate, usize)>,
-    /// Slots that are kept of a group's first row.
+    /// Slots of a group's first row that are kept.
     pub kept: Vec<usize>,
-    /// Method that separates groups.
+    /// Method of grouping.
     pub strategy: GroupStrategy,
     /// WITH ROLLUP.
     pub rollup: bool,
-    /// With ROLLUP: slots of the group keys, which are NULL in the rows with totals.
+    /// With ROLLUP: slots of the group keys. A key is NULL in the rows that summarize it.
     pub group_slots: Vec<usize>,
 }
 
-/// Method that separates groups.
+/// Method of grouping.
 #[derive(Debug, Clone)]
 pub enum GroupStrategy {
     /// All rows are one group.
     Single,
-    /// The rows of a group follow each other.
+    /// The rows of a group are read one after the other.
     Ordered,
-    /// A hash table. Its groups are returned in sorted order.
+    /// A hash table; the groups are returned sorted.
     Hash,
-    /// MIN and MAX of indexed columns: one access for each aggregate, of which the first row counts.
+    /// MIN and MAX of indexed columns: one access for each aggregate, of which only the first row is read.
     IndexEnds(Vec<Vec<JoinStep>>),
 }
 
 /// The window functions of a block.
 #[derive(Debug, Clone)]
 pub struct WindowPlan {
-    /// Slots of a row that are read later or by the functions themselves, ascending.
+    /// Slots of a row that are read later or by the functions; ascending.
     pub kept: Vec<usize>,
-    /// Sorts that are executed one after the other, at least one.
+    /// Sorts, at least one, in the order of their execution.
     pub sorts: Vec<WindowSort>,
 }
 
-/// Window functions that share one order of the rows.
+/// Window functions that use the same order of rows.
 #[derive(Debug, Clone)]
 pub struct WindowSort {
     /// Keys of the sort.
@@ -714,9 +713,9 @@ pub struct WindowSort {
 /// A key of a [`WindowSort`].
 #[derive(Debug, Clone)]
 pub struct WindowKey {
-    /// Expression of the key.
+    /// Expression to sort by.
     pub expr: Expr,
-    /// Direction of the order.
+    /// Direction.
     pub order: SortOrder,
 }
 
@@ -727,16 +726,16 @@ pub struct PlannedWindow {
     pub function: WindowFunction,
     /// Arguments of the function.
     pub args: Vec<Expr>,
-    /// Number of the sort's keys that distinguish partitions.
+    /// Number of leading sort keys that define the partitions.
     pub partition: usize,
-    /// Number of the sort's keys that peers share; at least `partition`.
+    /// Number of leading sort keys that peers share; at least [`Self::partition`].
     pub peers: usize,
     /// Frame of the function.
     pub frame: Frame,
     /// Slot of the result.
     pub slot: usize,
-    /// Slot of the result rounded to a number of digits after the point, if the function stands alone in the select
-    /// list. There it is a column of MariaDB's temporary table; within an expression it is not.
+    /// Slot of the result rounded to this number of digits, for a function that is a whole item of the select list.
+    /// There MariaDB reads a column of its temporary table, but within an expression it does not.
     pub rounded: Option<(usize, u8)>,
 }
 

@@ -1,19 +1,20 @@
 //! Views in FROM.
 //!
-//! A view that is one SELECT without grouping is *merged*: its tables join those of the block that names it, its WHERE
-//! becomes a condition of their join, and its columns become expressions over their slots. An index of a base table can
-//! then serve a condition on the view. Any other view is a derived table, whose rows are materialized first.
+//! A view that is one SELECT without grouping and the like is *merged*: its tables become tables of the block that
+//! names it, its WHERE becomes a condition of their join, and its columns are expressions over their slots. So an index
+//! of a base table can be used for a condition on the view. Any other view is a derived table, whose rows are computed
+//! first.
 //!
 //! ```text
 //!   SELECT v.x FROM u JOIN v ON …        tables   u   t   v          owner of names:  0 the query's own FROM (u, v)
 //!   v: SELECT t.a + 1 AS x FROM t …               │   │   └ names only: x is t.a + 1  1 the FROM of v (t)
 //!                                                 0   1   0
 //! ```
-//! Names within a view are looked up only among the tables of its own FROM, never in an enclosing block. If an outer
-//! join may leave a view out, it is merged only if its columns are plain. An expression would have to be NULL there,
-//! even if it does not return NULL for NULLs.
+//! Names within a view are resolved only in its own FROM, not outside of it. If an outer join may replace the view by
+//! NULLs, the view is merged only if its columns are plain columns: an expression must be NULL in such a row, even if
+//! it is not NULL for NULL arguments.
 //!
-//! A view's tables are used with the privileges of its definer or of the user of the view ([`super::Access`]). An error
+//! A view's tables are used with the privileges of its definer, or of the current user ([`super::Access`]). An error
 //! about a name within it becomes 1356 for the view that the statement names.
 
 use std::sync::Arc;
@@ -39,7 +40,7 @@ use paceline_syntax::ast;
 const VIEWS_MAX: usize = 63;
 
 impl Planner<'_> {
-    /// Returns the error for a statement that cannot be planned with merged views, and records this.
+    /// Records that the statement cannot be planned with merged views. Returns the error.
     pub fn refuse_merging(&self) -> Error {
         self.merging.set(Merging::Refused);
         Error::unsupported("a reference to an expression of a view around a subquery")
@@ -97,7 +98,7 @@ impl Planner<'_> {
     }
 }
 
-/// Converts an error within a view to the error for the view that the statement names.
+/// Returns the error for the user of a view for an error within it.
 fn told(error: Error, view: &ViewDefinition) -> Error {
     const ABOUT_NAMES: &[paceline_types::error_code::ErrorCode] = &[
         ER_NO_SUCH_TABLE,
@@ -197,7 +198,7 @@ impl Block<'_, '_> {
         })
     }
 
-    /// Returns the tables of a view with its conditions, and the expressions of its columns.
+    /// Adds the tables of a view with its conditions, and the expressions of its columns.
     fn bind_merged(
         &mut self,
         select: &ast::Select,
@@ -237,7 +238,7 @@ impl Block<'_, '_> {
         Ok((node, exprs))
     }
 
-    /// Stores the order of a view for a query without an order.
+    /// Keeps the ORDER BY of a view, for a query without its own.
     fn take_view_order(&mut self, items: &[ast::OrderItem], exprs: &[Expr]) -> Result<()> {
         let mut order = Vec::with_capacity(items.len());
         for item in items {
@@ -258,7 +259,7 @@ impl Block<'_, '_> {
         Ok(())
     }
 
-    /// Binds an expression without marking its columns as read, because it may not be used.
+    /// Binds an expression without marking its columns as used: its own use is not known yet.
     fn bind_unused(&mut self, expr: &ast::Expr) -> Result<Expr> {
         let used: Vec<Vec<bool>> = self.tables.iter().map(|table| table.used.clone()).collect();
         let bound = self.bind(expr, BindMode::condition(Clause::FieldList))?;
@@ -268,14 +269,14 @@ impl Block<'_, '_> {
         Ok(bound)
     }
 
-    /// Marks the columns of a merged view's expression as read. Returns the expression with its type at this place.
+    /// Returns an expression of a merged view, and marks its columns as used.
     pub fn used_merged(&mut self, mut expr: Expr) -> Expr {
         expr.visit(&mut |node| {
             if let ExprKind::Column(slot) = node.kind {
                 self.read_slot(slot);
             }
         });
-        // The view may now be on the inner side of an outer join.
+        // It may be on the inner side of an outer join by now.
         if let ExprKind::Column(slot) = expr.kind
             && let Some(table) = self.table_of(slot)
             && table.nullable

@@ -174,8 +174,7 @@ impl RowSample {
 /// only computes a value.
 fn can_be_tried(node: &Expr) -> bool {
     match &node.kind {
-        ExprKind::OuterColumn { .. }
-        | ExprKind::Parameter(_)
+        ExprKind::Parameter(_)
         | ExprKind::Aggregate(_)
         | ExprKind::UserVariable(_)
         | ExprKind::AssignUserVariable { .. }
