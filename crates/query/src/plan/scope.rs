@@ -144,7 +144,7 @@ impl BlockScope<'_, '_, '_, '_> {
         {
             return Ok(Some(output.expr.clone()));
         }
-        // Names within a view are never columns of an enclosing query.
+        // Names within a view are never columns of an outer query.
         if self.block.owner == 0
             && let Some(parent) = self.block.parent.as_deref_mut()
             && let Some((from, ty)) = parent.resolve_outer(name)?

@@ -1,6 +1,6 @@
-//! Columns of derived tables that the enclosing query does not read.
+//! Columns of derived tables that the outer query does not read.
 //!
-//! MariaDB merges a derived table that is one SELECT without grouping into the enclosing query. An expression that
+//! MariaDB merges a derived table that is one SELECT without grouping into the outer query. An expression that
 //! nothing reads is then never computed and cannot fail. Here the rows of such a table are materialized first, and its
 //! unread columns contain NULL.
 

@@ -276,7 +276,7 @@ impl Block<'_, '_> {
             }
         }
         windows.iter().flat_map(BoundWindow::exprs).for_each(&mut visit);
-        // The functions' results are computed later, and columns of enclosing queries stay in the row.
+        // The functions' results are computed later, and columns of outer queries stay in the row.
         for window in &windows {
             read.remove(&window.slot);
             if let Some((slot, _)) = window.rounded {

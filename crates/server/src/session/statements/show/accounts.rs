@@ -12,7 +12,7 @@ use paceline_types::error_code::*;
 /// Returns SHOW GRANTS.
 ///
 /// # Errors
-/// 1141 for a missing account; 1044 for another one without SELECT on `mysql`; 1290 under `--skip-grant-tables`.
+/// 1141 for a missing account; 1044 for another account without SELECT on `mysql`; 1290 under `--skip-grant-tables`.
 pub fn grants(named: Option<&AccountName>, authority: Authority<'_>) -> Result<Output> {
     let account = shown_account(named, authority)?;
     let mut output = Output::new();
@@ -26,7 +26,7 @@ pub fn grants(named: Option<&AccountName>, authority: Authority<'_>) -> Result<O
 /// Returns SHOW CREATE USER.
 ///
 /// # Errors
-/// 1133 for a missing account, else those of [`grants`].
+/// 1133 for a missing account, otherwise the errors of [`grants`].
 pub fn create_user(named: Option<&AccountName>, authority: Authority<'_>) -> Result<Output> {
     let account = shown_account(named, authority).map_err(|error| match error.code() {
         ER_NONEXISTING_GRANT => Error::new(ER_PASSWORD_NO_MATCH, &[]),
