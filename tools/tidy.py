@@ -36,6 +36,7 @@ VAGUE_NAMES = {
 
 # Folders whose modules use each other without circles. A folder stands here when it has been put in order; it stays.
 WITHOUT_CIRCLES = {
+    "expression": ["", "session", "subquery", "tree", "typing"],
     "query": ["execute", "execute/changes", "execute/collections", "execute/operators", "execute/operators/window", "execute/readers",
               "execute/statements", "plan", "plan/range", "plan/statistics"],
 }
@@ -179,6 +180,22 @@ def glossary_names():
                 yield f"docs/glossary.md:{number}: {name} is not in the code"
 
 
+def sleeps():
+    """A sleep in a test has a comment, on its line or the line before, that says why no condition can be waited for."""
+    for path in tracked("*.rs", "tests/*.py"):
+        if path == "tests/support/waiting.py":
+            continue
+        is_test = path.endswith(".py") or re.search(r"/tests?[/._]|_tests\.rs$", path)
+        before = ""
+        for number, line in enumerate(text(path).splitlines(), 1):
+            is_test = is_test or "#[cfg(test)]" in line
+            call = r"\b(?:thread|time)::sleep\(" if path.endswith(".rs") else r"\btime\.sleep\("
+            sign = "//" if path.endswith(".rs") else "#"
+            if is_test and re.search(call, line) and sign not in line and not before.strip().startswith(sign):
+                yield f"{path}:{number}: why does it sleep? (tests/support/waiting.py waits for conditions)"
+            before = line
+
+
 def figures():
     """Each figure of the README has the command that prints it, and the command exists."""
     section = text("README.md").split("\n## Figures\n", 1)[1].split("\n## ", 1)[0]
@@ -192,7 +209,7 @@ def figures():
 
 CHECKS = [
     root, comment_width, file_names, links, paths_in_documents, crate_order, module_circles, decisions, glossary, glossary_names,
-    figures,
+    sleeps, figures,
 ]
 
 

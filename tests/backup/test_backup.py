@@ -15,6 +15,7 @@ from support.backups import backup, binlog_position, checksums, on, refused, res
 from support.definitions import Definitions
 from support.real_replicas import allow_replicas, catch_up, change_master, check_same_tables, start_replica
 from support.servers import BINARY, ROOT, Paceline
+from support.waiting import let_run, wait_for
 
 EVERY_TYPE = (ROOT / "tests/log/every_type.sql").read_text()
 
@@ -27,7 +28,7 @@ def test_under_load_with_definitions(paceline, tmp_path, seed):
     definitions = Definitions(paceline, seed)
     definitions.start()
     place = tmp_path / "backup"
-    time.sleep(1)
+    let_run(1)
     positions = []
     for options in ([], ["--incremental"], ["--incremental"]):
         # Everything acknowledged before the backup began is in it.
@@ -35,7 +36,7 @@ def test_under_load_with_definitions(paceline, tmp_path, seed):
         said = backup(paceline, place, *options)
         assert "It can be restored to every transaction from '" in said
         positions.append(acknowledged)
-        time.sleep(0.7)
+        let_run(0.7)
     load.stop()
     definitions.stop()
     reached = restore(place, tmp_path / "restored")
@@ -68,7 +69,8 @@ def numbered(server, count, database="d"):
     known = []
     for n in range(1, count + 1):
         if n == count // 2:
-            time.sleep(2.1)
+            # Their times differ by whole seconds.
+            let_run(2.1)
         server.query(f"insert into {database}.t (b) values ('row {n}')")
         known.append((n, server.query("select @@global.gtid_binlog_pos")[0][0], server.query("select unix_timestamp()")[0][0]))
     return known
@@ -200,7 +202,7 @@ def test_nothing_that_is_not_durable(paceline, tmp_path, seed):
     paceline.query("set global sync_binlog=0")
     workload.create(paceline)
     load = workload.Load(paceline, 3, seed).start()
-    time.sleep(0.5)
+    let_run(0.5)
     acknowledged = dict(load.acknowledged)
     backup(paceline, tmp_path / "backup")
     paceline.kill()
@@ -477,16 +479,14 @@ def test_a_slow_reader_stops_nobody(paceline, tmp_path):
     killed = subprocess.Popen([BINARY, "backup", "--from", paceline.socket, "--to", tmp_path / "killed"], stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE)
     killed.send_signal(signal.SIGSTOP)
-    time.sleep(0.2)
+    # It has asked, or not: both are ended.
+    let_run(0.2)
     for row in paceline.query("show processlist"):
         if row[7] and "BACKUP SERVER" in row[7]:
             paceline.query(f"kill {row[0]}")
     killed.send_signal(signal.SIGCONT)
     killed.communicate()
-    deadline = time.monotonic() + 20
-    while held(paceline):
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
+    wait_for("what it held to be free", lambda: not held(paceline), 20)
     paceline.query("reset master")
 
 
@@ -622,10 +622,7 @@ def test_the_dead_servers_prepared_file(tmp_path, with_index):
         while server.query("show master status")[0][1] < 0.8 * 65536:
             server.query("insert into d.t (b) values (repeat('x', 50))")
             rows += 1
-        deadline = time.monotonic() + 20
-        while not spare.exists() or not spare.stat().st_size:
-            assert time.monotonic() < deadline
-            time.sleep(0.02)
+        wait_for("the next file to be prepared", lambda: spare.exists() and spare.stat().st_size, 20)
         assert server.log_files()[-1] == active
         expected = binlog_position(server)
     finally:

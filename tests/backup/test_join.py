@@ -2,7 +2,6 @@
 
 import re
 import threading
-import time
 
 import pymysql
 import pytest
@@ -11,6 +10,7 @@ from support import workload
 from support.joining import Joined, allow_readers
 from support.real_replicas import ACCOUNT, catch_up, check_same_tables, start_replica, wait_for
 from support.servers import ROOT, MariaDb
+from support.waiting import let_run
 
 SCRIPT = (ROOT / "tests/log/every_type.sql").read_text()
 
@@ -75,15 +75,15 @@ def test_every_type_under_load(primary, joined):
     for worker in workers:
         worker.start()
     try:
-        time.sleep(0.3)
+        let_run(0.3)
         joined.start()
         # A consistent state: every transaction has changed one row and the sum.
         assert "snapshot of" in joined.said() and "is complete" in joined.said(), joined.said()
         primary.query("create table busy.later (a int primary key)", "insert into busy.later values (1)")
-        time.sleep(0.3)
+        let_run(0.3)
         joined.kill()
         joined.start()
-        time.sleep(0.3)
+        let_run(0.3)
     finally:
         stop.set()
         for worker in workers:
@@ -124,7 +124,7 @@ def test_snapshot_is_one_state_of_all_tables(primary, joined):
     worker = threading.Thread(target=write)
     worker.start()
     try:
-        time.sleep(0.2)
+        let_run(0.2)
         status, said = joined.run("--prepare-only")
     finally:
         stop.set()
@@ -171,7 +171,7 @@ def test_a_killed_join_looks_incomplete_and_can_be_repeated(primary, joined):
     joined.join_options += ["--parallel=1"]
     joined.spawn()
     wait_for("the copy", lambda: "snapshot of" in joined.said())
-    time.sleep(0.3)
+    let_run(0.3)
     joined.kill_halfway()
     joined.check_whole(400_000)
 
@@ -328,13 +328,13 @@ def test_from_paceline(tmp_path, paceline, seed):
     load = workload.Load(paceline, 3, seed).start()
     joined = Joined(tmp_path / "joined", paceline, "--copy=rows")
     try:
-        time.sleep(0.5)
+        let_run(0.5)
         status, said = joined.run("--prepare-only")
         assert status == 0 and "no commit waited" in said, said
         paceline.query("create table load_test.later (a int primary key)", "insert into load_test.later values (1)")
         joined.complete = True
         joined.start()
-        time.sleep(0.5)
+        let_run(0.5)
         load.stop()
         catch_up(joined, paceline)
         assert check_same_tables(paceline, joined) > 20

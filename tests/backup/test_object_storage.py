@@ -7,7 +7,6 @@ test use it too. The objects that it writes stay there.
 import os
 import signal
 import subprocess
-import time
 import uuid
 
 import pytest
@@ -16,6 +15,7 @@ from support import backups
 from support.backups import backup, binlog_position, on, refused, restore
 from support.object_storage import ObjectStorage
 from support.servers import BINARY
+from support.waiting import let_run, wait_for
 
 
 @pytest.fixture
@@ -102,15 +102,14 @@ def test_several_objects_at_a_time(paceline, tmp_path, bucket):
     assert (tmp_path / "no/paceline.unfinished").exists()
     bucket.objects[last] = kept
     # Interrupted while it reads objects.
-    while bucket.reading:
-        time.sleep(0.01)
+    wait_for("the reads to end", lambda: not bucket.reading)
     bucket.read_at_once.clear()
     bucket.delay = 1
     command = [BINARY, "restore", "--from", place, "--datadir", tmp_path / "no"]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ, **environment})
-    while not any(not name.endswith(".json") for names in list(bucket.read_at_once) for name in names):
-        assert process.poll() is None
-        time.sleep(0.01)
+    wait_for("a read of an object", lambda: any(not name.endswith(".json") for names in list(bucket.read_at_once) for name in names)
+             or process.poll() is not None)
+    assert process.poll() is None
     process.send_signal(signal.SIGINT)
     printed, said = process.communicate(timeout=10)
     assert process.returncode == 1 and printed == "" and "interrupted\n" in said and "not complete" in said, said
@@ -141,11 +140,11 @@ def test_a_restarting_service_is_waited_for(paceline, tmp_path, bucket):
         bucket.delay = 0.5
         process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
         wait = (lambda: any(part in query for _, _, query in list(bucket.requests))) if part else (lambda: bool(bucket.reading))
-        while not wait():
-            assert process.poll() is None
-            time.sleep(0.01)
+        wait_for("the request", lambda: wait() or process.poll() is not None)
+        assert process.poll() is None
         bucket.is_away = True
-        time.sleep(6)
+        # Longer than a request is tried without a pause.
+        let_run(6)
         bucket.is_away = False
         _, said = process.communicate(timeout=60)
         assert process.returncode == 0, said
@@ -226,15 +225,13 @@ def interrupt_at_manifest(paceline, bucket, manifest, times):
     assert bucket.held.wait(60)
     for _ in range(times):
         process.send_signal(signal.SIGINT)
-        time.sleep(0.5)
+        # A second signal that comes at once would be the same one.
+        let_run(0.5)
     if times > 1:
         process.wait(timeout=10)
     bucket.released.set()
     printed, said = process.communicate(timeout=60)
-    deadline = time.monotonic() + 10
-    while f"one/{manifest}" not in bucket.objects:
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
+    wait_for("the manifest", lambda: f"one/{manifest}" in bucket.objects, 10)
     return process.returncode, printed, said
 
 

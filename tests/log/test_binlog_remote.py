@@ -2,11 +2,11 @@
 
 import os
 import subprocess
-import time
 
 import pytest
 
 from support.servers import BINARY, MariaDb, Paceline
+from support.waiting import wait_for
 
 TOOLS = {"paceline": [str(BINARY), "binlog"], "mariadb": ["mariadb-binlog", "--no-defaults"]}
 
@@ -32,6 +32,12 @@ def path(server, name):
     return next(directory.rglob(name))
 
 
+def has_checkpoint(server):
+    """Whether the last rotation is complete: then the new file has an event that says so."""
+    [(file, *_)] = server.query("show master status")
+    return any(event[2] == "Binlog_checkpoint" and file in event[5] for event in server.query(f"show binlog events in '{file}'"))
+
+
 @pytest.fixture(scope="module")
 def servers(tmp_path_factory):
     started = {}
@@ -42,8 +48,7 @@ def servers(tmp_path_factory):
                      "insert into d.t values (2,'y')", "set session gtid_domain_id=3", "update d.t set b='z'", "flush binary logs",
                      "insert into d.t values (3,repeat('long',10000))",
                      "create user reader@localhost identified by 'se cret'", "grant replication slave on *.* to reader@localhost", "flush binary logs")
-        # Wait until the checkpoints of the rotations are written.
-        time.sleep(0.5)
+        wait_for("the checkpoint of the last rotation", lambda: has_checkpoint(server))
         started[name] = server
     yield started
     for server in started.values():
@@ -130,11 +135,11 @@ class Follower:
         self.process = subprocess.Popen([*TOOLS["paceline"], *map(str, arguments)], stdout=output.open("wb"), stderr=subprocess.PIPE)
 
     def wait_for(self, text, count=1):
-        deadline = time.monotonic() + 30
-        while self.output.read_bytes().count(text) < count:
+        def has_come():
             assert self.process.poll() is None, self.process.stderr.read()
-            assert time.monotonic() < deadline, self.output.read_bytes()[-2000:]
-            time.sleep(0.02)
+            return self.output.read_bytes().count(text) >= count
+
+        wait_for(text, has_come, 30)
 
     def close(self):
         self.process.terminate()

@@ -467,8 +467,8 @@ mod tests {
     }
 
     #[test]
-    fn without_compression_files_remain_as_written_and_are_not_copied() {
-        let archive = TestArchive::new(true, Compression::None, keep_all());
+    fn without_compression_files_are_not_copied_and_so_they_remain() {
+        let archive = TestArchive::new(true, Compression::None, keep_none());
         archive.round().unwrap();
         assert_eq!(archive.forms(), [Some(FileForm::Plain); 3]);
         assert_eq!(archive.task.status().plain, 3);

@@ -11,7 +11,7 @@ use paceline_binlog::event::{
 use paceline_binlog::group::{CommitGroup, GroupSize};
 use paceline_binlog::log::{LogConfig, OpenRequest, SyncMode};
 use paceline_binlog::{EventGroup, Log};
-use paceline_replication::replica::definition::TlsSettings;
+use paceline_log_stream::source::definition::TlsSettings;
 use paceline_txn::{LeaseRegistry, SendLimit};
 use paceline_types::{Gtid, LogPosition, ServerId};
 use parking_lot::Mutex;

@@ -435,6 +435,7 @@ mod tests {
                 began.elapsed() < Duration::from_secs(60),
                 "waited in vain: {what}"
             );
+            // The pause of a loop that waits.
             thread::sleep(Duration::from_millis(5));
         }
     }

@@ -90,7 +90,7 @@ impl ViewDefinition {
     }
 
     /// Returns whether each of its rows comes from one row of each of its tables. It may have an ORDER BY.
-    pub fn is_of_rows(&self) -> bool {
+    pub(crate) fn is_of_rows(&self) -> bool {
         self.is_of_rows
     }
 

@@ -6,7 +6,7 @@
 
 use crate::tls::TlsOptions;
 use clap::Args;
-use paceline_replication::replica::definition::TlsSettings;
+use paceline_log_stream::source::definition::TlsSettings;
 use paceline_wire::client::{Client, ConnectOptions, QueryResult};
 use paceline_wire::{TcpAddress, WireResult};
 use std::collections::HashMap;

@@ -1,7 +1,7 @@
 //! TLS options of commands that connect to servers. They have the names that MariaDB's programs use.
 
 use clap::{ArgAction, Args};
-use paceline_replication::replica::definition::TlsSettings;
+use paceline_log_stream::source::definition::TlsSettings;
 use paceline_wire::WireResult;
 use paceline_wire::tls::{ClientTls, TlsParameters};
 

@@ -1,6 +1,6 @@
 //! Conversion of other crates' errors to MariaDB's numbers and messages.
 
-use paceline_replication::replica::error::ReplicaError;
+use paceline_log_stream::source::error::ReplicaError;
 use paceline_syntax::Error;
 use paceline_txn::InterruptReason;
 use paceline_types::ErrorCode;

@@ -231,7 +231,7 @@ impl Sessions {
         }
     }
 
-    /// What a session has counted is the server's alone from now on.
+    /// Moves a session's counters to the server's totals and resets them.
     pub fn settle(&self, session: &SessionHandle) {
         let _living = self.living.lock();
         self.ended.add_all(&session.counters);
@@ -303,7 +303,7 @@ impl Sessions {
         }
     }
 
-    /// Tells all sessions except streams to replicas that the server is shutting down. Returns their number.
+    /// Notifies all sessions except streams to replicas of the shutdown. Returns their number.
     pub fn stop_clients(&self) -> usize {
         self.clients()
             .map(|session| session.kill(InterruptReason::Shutdown))
@@ -321,7 +321,7 @@ impl Sessions {
             .filter(|session| session.activity.lock().command != STREAM_COMMAND)
     }
 
-    /// Tells all sessions that the server is shutting down.
+    /// Notifies all sessions of the shutdown.
     pub fn stop_all(&self) {
         for session in self.all() {
             session.kill(InterruptReason::Shutdown);

@@ -1,7 +1,7 @@
 //! Replication filters of each connection to a primary: `replicate_do_db` and related variables.
 
 use crate::variables::{Globals, Variable};
-use paceline_replication::replica::filter::{BadRule, FilterKind, Filters};
+use paceline_log_stream::source::filter::{BadRule, FilterKind, Filters};
 use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::sync::Arc;

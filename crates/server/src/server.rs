@@ -14,8 +14,8 @@ use crate::tls::Tls;
 use crate::variables::{Globals, Variable, semi_sync_settings, session_memory_max, transaction_config};
 use paceline_catalog::{CatalogHandle, TableDefinition, TemporaryTables};
 use paceline_expression::session::ServerMemory;
+use paceline_log_stream::primary::{Primary, SemiSync};
 use paceline_query::plan::Statistics;
-use paceline_replication::primary::{Primary, SemiSync};
 use paceline_replication::replica::apply::SharedRowOptions;
 use paceline_replication::replica::connection_set::ConnectionSet;
 use paceline_replication::replica::environment::Environment;
@@ -39,9 +39,9 @@ pub struct Server {
     pub accounts: SharedAccounts,
     /// Hosts with failures before a login.
     pub host_errors: HostErrors,
-    /// All sessions.
+    /// Registry of all sessions.
     pub sessions: Sessions,
-    /// The session with the last command.
+    /// The session that executed the last command.
     pub last_command: Arc<LastCommand>,
     /// Counters of the whole server.
     pub counters: ServerCounters,
@@ -61,7 +61,7 @@ pub struct Server {
     pub replicated_tables: ReplicatedTables,
     /// Filters of connections that have their own (`replicate_do_db` and related variables).
     pub replica_filters: ReplicaFilters,
-    /// ConnectionSet of this server.
+    /// Part of this server that serves replicas.
     pub primary: Primary,
     /// The general log and the slow query log.
     pub statement_logs: StatementLogs,
@@ -128,8 +128,8 @@ impl Server {
         })
     }
 
-    /// Enables semi-sync if the variables say so. Must not be called before replicas can connect: commits until then
-    /// would wait in vain.
+    /// Enables semi-sync if the variables require it. Call this only when replicas can connect: earlier commits would
+    /// wait in vain.
     pub fn start_semi_sync(&self) {
         self.primary.semi_sync().set(semi_sync_settings(&self.globals));
     }
@@ -165,7 +165,7 @@ impl Server {
         Ok(())
     }
 
-    /// Counts down after a prepared statement was closed.
+    /// Counts a closed prepared statement.
     pub fn prepared_statement_closed(&self) {
         self.prepared_statements.fetch_sub(1, Ordering::Relaxed);
     }

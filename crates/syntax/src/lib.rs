@@ -46,7 +46,7 @@ use self::ast::Expr;
 use self::grammar::Parser;
 use self::lexer::Token;
 
-pub use ast::{ColumnName, TableName, VariableScope, single_table};
+pub use ast::{ColumnName, TableName, VariableScope};
 pub use clear_password::{ClearPassword, HashForm};
 pub use error::{Error, Result};
 pub use grammar::{is_aggregate, weight_flags};

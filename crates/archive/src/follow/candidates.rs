@@ -2,10 +2,10 @@
 
 use crate::context::ArchiveContext;
 use crate::options::{Address, Candidates};
-use paceline_replication::replica::definition::Definition;
-use paceline_replication::replica::error::SourceError;
-use paceline_replication::replica::options::ReplicaOptions;
-use paceline_replication::replica::source::{Source, Writable};
+use paceline_log_stream::source::definition::Definition;
+use paceline_log_stream::source::error::SourceError;
+use paceline_log_stream::source::options::ReplicaOptions;
+use paceline_log_stream::source::{Source, Writable};
 use paceline_types::DomainId;
 use std::sync::Arc;
 use std::time::Duration;

@@ -25,7 +25,7 @@ pub mod status;
 use crate::context::ArchiveContext;
 use crate::options::{Address, Candidates};
 use crate::writer::Progress;
-use paceline_replication::replica::error::SourceError;
+use paceline_log_stream::source::error::SourceError;
 use parking_lot::Mutex;
 use status::{FollowState, FollowStatus};
 use std::sync::Arc;

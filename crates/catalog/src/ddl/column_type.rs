@@ -39,7 +39,7 @@ pub fn collation(name: &str) -> Result<Collation> {
 ///
 /// # Errors
 /// 1115, 1273, 1253.
-pub fn resolve_collation(
+pub(crate) fn resolve_collation(
     charset_name: Option<&CharsetName>,
     collation_name: Option<&str>,
     default: Collation,

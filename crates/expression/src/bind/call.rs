@@ -1,17 +1,17 @@
 //! Function calls: native functions by the table, and functions whose arguments are not all expressions.
 
-use crate::cast::CastTarget;
+use crate::tree::{ArithmeticOp, BindCall, Call, CastTarget, Expr, ExprKind, unique_id};
 use paceline_types::Value;
 use paceline_types::error_code::ER_SP_DOES_NOT_EXIST;
 
-use super::{aggregate, bind_expr, bind_operand_of, operators, window};
+use crate::bind::{aggregate, bind_expr, bind_operand_of, window};
 use crate::error::Result;
 use crate::errors;
 use crate::expr_type::ExprType;
-use crate::functions::{self, BindCall, Call};
-use crate::scope::{Scope, unique_id};
+use crate::functions;
+use crate::scope::Scope;
 use crate::session::SessionContext;
-use crate::tree::{ArithmeticOp, Expr, ExprKind};
+use crate::typing::operators;
 use paceline_syntax::ast::{self, ColumnName};
 
 /// Binds a function call.

@@ -4,39 +4,27 @@ mod aggregate;
 mod call;
 mod cast;
 mod existence;
-mod fold;
 mod literal;
 mod names;
-mod operators;
 mod predicates;
-mod rules;
 mod window;
 
 use std::sync::Arc;
 
 use paceline_types::{Collation, DataType};
 
-pub(crate) use cast::{as_compared, compared_charset, in_common_charset};
-pub use operators::{
-    arithmetic, compare_exactly, compare_fixed, fixed_decimals, hex_number, literal_to_number,
-    literal_to_year, read_as_number, read_as_temporal, read_leniently, reads_text, unquote_json,
-};
-pub use rules::CollationMix;
-pub use rules::{common_type, comparison_rule, union_type};
-pub(crate) use rules::{
-    common_type_in, comparison_rule_for, is_exact_quotient, repertoire_of, round_quotient, rule_of_classes,
-};
-
-use super::cast::CastTarget;
 use super::errors;
 use super::expr_type::{Class, ExprType};
 use super::scope::Scope;
 use super::tree::{ArithmeticOp, BitOp, CompareOp, Comparison, Expr, ExprKind, Quantifier, Truth};
 use crate::error::Result;
+use crate::rules::{self, CollationMix, common_type_in};
 use crate::session::SessionContext;
+use crate::tree::CastTarget;
+use crate::typing::operators::expect_value;
+use crate::typing::{fold, operators};
 use cast::{cast, cast_target, charset_named, collate};
 use names::{system_variable, user_variable};
-use operators::expect_value;
 use paceline_syntax::ast::{self, BinaryOp, UnaryOp};
 use paceline_syntax::stack;
 use predicates::{in_list, like, quantified, scalar_subquery};

@@ -5,16 +5,17 @@ use std::sync::Arc;
 use paceline_types::error_code::ER_WRONG_ARGUMENTS;
 use paceline_types::{Collation, DataType, TimeZone, Value};
 
-use super::operators::width;
-use super::rules::{self, CollationMix, round_quotient};
-use super::{bind_expr, bind_operand, cast, operators};
-use crate::cast::CastTarget;
+use crate::bind::{bind_expr, bind_operand};
 use crate::error::Result;
 use crate::errors;
-use crate::eval::in_set::InSet;
 use crate::expr_type::{Class, ExprType};
-use crate::scope::{Correlation, Scope, Subquery};
-use crate::tree::{CompareOp, Comparison, Expr, ExprKind, Quantifier};
+use crate::rules::{self, CollationMix, round_quotient};
+use crate::scope::Scope;
+use crate::subquery::{Correlation, Subquery};
+use crate::tree::{CastTarget, CompareOp, Comparison, Expr, ExprKind, InSet, Quantifier};
+use crate::typing::charset::in_common_charset;
+use crate::typing::operators;
+use crate::typing::operators::width;
 use paceline_syntax::ast;
 
 pub(super) fn in_list(
@@ -287,7 +288,7 @@ pub(super) fn like(
     let collation = CollationMix::for_comparison(&[&text.ty, &pattern.ty], connection, "like")?;
     CollationMix::check_literals(&[&text, &pattern], collation, connection, "like")?;
     for operand in [&mut text, &mut pattern] {
-        cast::in_common_charset(operand, collation, scope.session());
+        in_common_charset(operand, collation, scope.session());
     }
     let nullable = text.ty.nullable || pattern.ty.nullable;
     Ok(Expr {

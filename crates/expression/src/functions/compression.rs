@@ -8,12 +8,12 @@ use flate2::write::ZlibEncoder;
 use paceline_types::Value;
 use paceline_types::error_code::{ER_TOO_BIG_FOR_UNCOMPRESS, ER_ZLIB_Z_BUF_ERROR, ER_ZLIB_Z_DATA_ERROR};
 
-use super::arguments::{Args, BindCall, some};
+use super::arguments::some;
 use super::string::within_packet;
-use super::{Function, pure};
 use crate::context::EvalContext;
 use crate::error::Result;
 use crate::expr_type::ExprType;
+use crate::tree::{Args, BindCall, Function, pure};
 
 pub(super) static FUNCTIONS: &[Function] = &[
     pure("compress", (1, 1), bind_compress, eval_compress),

@@ -4,20 +4,23 @@ use std::cmp::Ordering;
 
 use paceline_types::{Collation, DataType, Value};
 
-use super::arguments::{Args, BindCall};
 use super::temporal::{ReadAs, shown_decimals, text_fraction, value_fraction};
-use super::{Function, MANY, pure, steady};
-use crate::bind::{
-    CollationMix, as_compared, common_type_in, compare_exactly, compare_fixed, compared_charset,
-    comparison_rule_for, fixed_decimals, is_exact_quotient, literal_to_number, literal_to_year,
-    read_as_number, read_as_temporal, read_leniently, reads_text, round_quotient, unquote_json,
-};
 use crate::context::EvalContext;
 use crate::error::Result;
 use crate::eval::convert::{self, as_computed};
-use crate::eval::{Reading, compare_values, compare_with};
+use crate::eval::{compare_values, compare_with};
 use crate::expr_type::{Class, ExprType, NOT_FIXED_DECIMALS};
-use crate::tree::{CompareOp, Comparison, Expr, ExprKind};
+use crate::rules::{
+    CollationMix, common_type_in, compared_charset, comparison_rule_for, is_exact_quotient, round_quotient,
+};
+use crate::tree::{
+    Args, BindCall, CompareOp, Comparison, Expr, ExprKind, Function, MANY, Reading, pure, steady,
+};
+use crate::typing::charset::as_compared;
+use crate::typing::operators::{
+    compare_exactly, compare_fixed, fixed_decimals, literal_to_number, literal_to_year, read_as_number,
+    read_as_temporal, read_leniently, reads_text, unquote_json,
+};
 
 pub(super) static FUNCTIONS: &[Function] = &[
     pure("if", (3, 3), bind_if, eval_if),

@@ -6,14 +6,14 @@ use std::time::Duration;
 use paceline_types::error_code::WARN_NO_MASTER_INFO;
 use paceline_types::{Charset, Collation, Value};
 
-use super::arguments::{Args, some};
 use super::string::{overflows, too_long, within_packet};
-use super::{Function, pure, steady, volatile};
-use crate::bind::CollationMix;
 use crate::context::EvalContext;
 use crate::error::Result;
 use crate::expr_type::{Coercibility, ExprType};
+use crate::functions::arguments::some;
+use crate::rules::CollationMix;
 use crate::session::{PlaceWait, SourceWaitOutcome, WaitOutcome};
+use crate::tree::{Args, Function, pure, steady, volatile};
 
 pub(super) static FUNCTIONS: &[Function] = &[
     // Its argument is the column that the planner keeps for it.

@@ -9,14 +9,13 @@ use paceline_types::temporal::{
 };
 use paceline_types::{Collation, DataType, Date, DateTime, Decimal, Time, TimeZone, Value, text};
 
-use super::arguments::{Args, BindCall, some};
-use super::{BindFn, EvalFn, Function, pure, steady, volatile};
 use crate::context::EvalContext;
 use crate::error::Result;
 use crate::errors;
 use crate::eval::convert;
 use crate::expr_type::{Class, ExprType, NOT_FIXED_DECIMALS, Repertoire, TypeNote};
-use crate::tree::{Expr, ExprKind};
+use crate::functions::arguments::some;
+use crate::tree::{Args, BindCall, BindFn, EvalFn, Expr, ExprKind, Function, pure, steady, volatile};
 
 pub(super) static FUNCTIONS: &[Function] = &[
     steady(

@@ -24,7 +24,7 @@ use crate::new_files::{NewFile, NewFiles};
 use crate::progress::{Progress, bytes_text};
 use crate::restore::{LogFiles, recover};
 use crate::stop::StopSignals;
-use paceline_replication::replica::definition::Definition;
+use paceline_log_stream::source::definition::Definition;
 use paceline_server::backup::ServerRow;
 use paceline_server::incomplete_directory::IncompleteDirectory;
 use paceline_server::options::StartOptions;

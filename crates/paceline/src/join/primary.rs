@@ -6,7 +6,7 @@ use super::schema::{CopySelection, SYSTEM, Schema};
 use super::snapshot::Snapshot;
 use crate::connection::{Address, Connection, ServerError, master_tls, quoted};
 use paceline_binlog::GtidState;
-use paceline_replication::replica::definition::{Definition, UseGtid};
+use paceline_log_stream::source::definition::{Definition, UseGtid};
 use paceline_server::options::StartOptions;
 use paceline_server::variables::Variable;
 use paceline_types::error_code::{ER_LOCK_WAIT_TIMEOUT, ER_PARSE_ERROR, ER_SPECIFIC_ACCESS_DENIED_ERROR};

@@ -4,7 +4,7 @@ use super::arguments::{Kind, Options};
 use super::error::{Error, Result, is_error, read_error_text};
 use super::target::Session;
 use crate::connection::{Connection, Row};
-use paceline_replication::replica::filter::Filters;
+use paceline_log_stream::source::filter::Filters;
 use paceline_server::options::StartOptions;
 use paceline_server::replica_filters::ReplicaFilters;
 use paceline_types::error_code::ER_TABLEACCESS_DENIED_ERROR;

@@ -4,7 +4,7 @@ use super::positions::{ServerPosition, missing_from_log};
 use super::{Error, Result};
 use crate::connection::{Address, Connection, ServerError, master_tls, quoted};
 use paceline_binlog::{GtidPosition, GtidState};
-use paceline_replication::replica::definition::TlsSettings;
+use paceline_log_stream::source::definition::TlsSettings;
 use paceline_types::{DomainId, ServerId};
 use paceline_wire::TcpAddress;
 use paceline_wire::client::ConnectOptions;

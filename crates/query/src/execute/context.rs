@@ -151,7 +151,6 @@ impl<'e, 't> Execution<'e, 't> {
             session: self.session,
             parameters: self.parameters,
             state: self.eval_state,
-            outer: None,
             runner: Some(self.state),
             mode: self.mode,
         }
@@ -217,9 +216,10 @@ impl SubqueryRunner for StatementState<'_> {
         sink: &mut dyn FnMut(&[Value]) -> Result<ControlFlow<()>>,
     ) -> Result<()> {
         let subqueries = self.subqueries;
-        let outer = frame.outer.map_or(&[][..], |outer| outer.row);
         let mut exec = Execution::new(self, frame.session, frame.mode, frame.parameters, frame.state);
-        exec.run_query(&subqueries[subquery.index()], outer, &mut |_, row| sink(row))?;
+        exec.run_query(&subqueries[subquery.index()], frame.outer, &mut |_, row| {
+            sink(row)
+        })?;
         Ok(())
     }
 }

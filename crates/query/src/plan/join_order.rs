@@ -1,4 +1,4 @@
-//! The order in which tables are joined, and how each is read.
+//! Join order and access paths.
 //!
 //! ```text
 //!   FromNode  ──simplify──▶  outer joins that WHERE makes inner
@@ -7,9 +7,9 @@
 //!                         those that change from one evaluation to the next (RAND()) after all tables
 //! ```
 //!
-//! For a group of up to [`ITEMS_MAX`] items the cheapest order of every subset is computed from those of the subsets
-//! with one item less; a larger one is built up greedily. The inner side of an outer join is a group of its own, which
-//! comes after all tables of the outer side.
+//! For a group of up to [`ITEMS_MAX`] items, the cheapest order of each subset is computed from those of the subsets
+//! with one item less. The order of a larger group is built greedily. The inner side of an outer join is a separate
+//! group, which follows all tables of the outer side.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -26,9 +26,9 @@ use super::tree::{AccessPath, JoinKind, JoinStep, StepSource, TableAccess, Table
 use crate::error::Result;
 use paceline_expression::Expr;
 
-/// For groups of more items not every subset is looked at.
+/// Maximum number of items of a group for which every subset is considered.
 const ITEMS_MAX: usize = 10;
-/// Handing on a row of a join, checked and put together.
+/// Cost of passing on a joined row, with its checks.
 const COST_JOINED_ROW: f64 = 0.02;
 
 /// Tables and outer joins at one level.
@@ -40,21 +40,21 @@ struct Group {
 
 enum Item {
     Table(usize),
-    /// An outer join's inner side, with what must come before it.
+    /// Inner side of an outer join, with the tables that must precede it.
     Outer {
         group: Group,
         after: TableSet,
     },
 }
 
-/// What ordering a group gives.
+/// Result of ordering a group.
 struct GroupOrder {
     steps: Vec<JoinStep>,
     rows: f64,
     cost: f64,
 }
 
-/// The cheapest way to join some of a group's items.
+/// Cheapest order of some of a group's items.
 #[derive(Clone, Copy)]
 struct Subset {
     cost: f64,
@@ -62,17 +62,17 @@ struct Subset {
     last: usize,
 }
 
-/// The ways to read a table after certain others, with what comes out for each row before.
+/// Access paths of a table after certain others, with the resulting number of rows for each row before it.
 struct TableReads {
     candidates: Candidates,
     direct_matches: f64,
     kept_matches: f64,
 }
 
-/// The readings that were looked at: of a group's table, after those of the tables before that its conditions concern.
+/// Access paths that were computed, by the table and those of the tables before it that its conditions read.
 type Readings = RefCell<HashMap<(usize, usize, TableSet), Rc<TableReads>>>;
 
-/// What ordering works with.
+/// Context for ordering.
 pub(crate) struct Optimizer<'a> {
     tables: &'a [TableInfo<'a>],
     slots: &'a SlotMap,
@@ -83,15 +83,15 @@ pub(crate) struct Optimizer<'a> {
 /// The join steps of a block.
 pub(crate) struct JoinPlan {
     pub steps: Vec<JoinStep>,
-    /// Conditions that one evaluation tells of.
+    /// Conditions without tables, which are evaluated once.
     pub constant: Vec<Expr>,
-    /// About how many rows come out.
+    /// Estimated number of rows of the join.
     pub rows: f64,
     pub impossible: bool,
 }
 
 impl<'a> Optimizer<'a> {
-    /// One for these tables.
+    /// Creates an optimizer for these tables.
     pub fn new(tables: &'a [TableInfo<'a>], slots: &'a SlotMap, buffering: Buffering) -> Self {
         Optimizer {
             tables,
@@ -150,7 +150,7 @@ impl<'a> Optimizer<'a> {
             straight,
         };
         self.flatten(node, &mut group);
-        // Inner joins' conditions without tables are conditions of the whole.
+        // Conditions of inner joins without tables apply to the whole query.
         let (without, with): (Vec<_>, Vec<_>) =
             group.conditions.into_iter().partition(Condition::is_constant);
         for condition in without {
@@ -190,7 +190,7 @@ impl<'a> Optimizer<'a> {
         }
     }
 
-    /// Turns outer joins into inner ones where a condition cannot be true on the rows that they add.
+    /// Converts outer joins to inner joins, if a condition cannot be true on the rows that they add.
     fn simplify(&self, node: FromNode, conditions: &[&Condition]) -> FromNode {
         match node {
             FromNode::Table(table) => FromNode::Table(table),
@@ -256,8 +256,8 @@ impl<'a> Optimizer<'a> {
         }
     }
 
-    /// Adds what an OR says about single tables. What one around an outer join says about the inner side is said of
-    /// rows without a match as well, and does not follow there.
+    /// Adds the conditions on single tables that an OR implies. An OR of the outer conditions is not used for the inner
+    /// side of an outer join, because it applies to rows without a match as well.
     fn imply_parts(&self, group: &mut Group) {
         let own = group.tables();
         add_parts_of_alternatives(&mut group.conditions, self.slots, own);
@@ -290,15 +290,16 @@ impl<'a> Optimizer<'a> {
                 true => self.search(group, available, prefix_rows),
                 false => self.greedy(group, available, prefix_rows),
             };
-            // What has at most one row, found by its key, comes first: the others may cost as much before it, but never
-            // less.
+            // Tables with at most one row, found by its key, come first. Before them the other tables may cost the
+            // same, but never less.
             order.sort_by_key(|&item| !self.has_one_row(group, item, available));
             order
         };
         self.build(group, &order, available, prefix_rows)
     }
 
-    /// Whether an item is a table of which a unique key gives at most one row, by what is known before the group.
+    /// Returns whether an item is a table with at most one row, because the tables before the group determine a unique
+    /// key.
     fn has_one_row(&self, group: &Group, item: usize, available: TableSet) -> bool {
         let Item::Table(table) = group.items[item] else {
             return false;
@@ -310,7 +311,7 @@ impl<'a> Optimizer<'a> {
         )
     }
 
-    /// The cheapest order of all, by the cheapest of each subset: bit n of a subset is item n.
+    /// Returns the cheapest order of all items, from the cheapest orders of the subsets. Bit n of a subset is item n.
     fn search(&self, group: &Group, available: TableSet, prefix_rows: f64) -> Vec<usize> {
         let count = group.items.len();
         let mut subsets: Vec<Option<Subset>> = vec![None; 1 << count];
@@ -357,7 +358,7 @@ impl<'a> Optimizer<'a> {
             let next = (0..group.items.len())
                 .filter(|item| !order.contains(item) && group.items[*item].may_follow(available))
                 .map(|item| (item, self.item_cost(group, item, available, rows)))
-                // Few rows first, then low cost.
+                // First by few rows, then by low cost.
                 .min_by(|(_, a), (_, b)| (a.0 + a.1).total_cmp(&(b.0 + b.1)));
             let Some((item, (_, after))) = next else { break };
             order.push(item);
@@ -367,7 +368,7 @@ impl<'a> Optimizer<'a> {
         order
     }
 
-    /// What joining an item costs, and how many rows there are after it.
+    /// Returns the cost of joining an item, and the number of rows after it.
     fn item_cost(&self, group: &Group, item: usize, available: TableSet, rows: f64) -> (f64, f64) {
         match &group.items[item] {
             Item::Table(table) => {
@@ -389,7 +390,7 @@ impl<'a> Optimizer<'a> {
         }
     }
 
-    /// The ways to read a table when those are available.
+    /// Returns the access paths of a table after the available tables.
     fn reading(&self, group: &Group, table: usize, available: TableSet) -> Rc<TableReads> {
         let own = 1 << table;
         let relevant: Vec<&Condition> = group
@@ -398,7 +399,7 @@ impl<'a> Optimizer<'a> {
             .filter(|condition| condition.tables & own != 0)
             .collect();
         let concerned = relevant.iter().fold(0, |set, condition| set | condition.tables);
-        // That there is something before it counts as well: only then its rows are worth keeping.
+        // Whether any table precedes it matters too: only then it is useful to keep its rows.
         let before = available & concerned | if available == 0 { 0 } else { own };
         let key = (std::ptr::from_ref(group).addr(), table, before);
         if let Some(known) = self.readings.borrow().get(&key) {
@@ -443,7 +444,7 @@ impl<'a> Optimizer<'a> {
                 .into_iter()
                 .map(|condition| condition.expr.clone())
                 .collect();
-            // Cheap conditions first.
+            // Cheap conditions come first.
             filter.sort_by_key(expense);
             match item {
                 Item::Table(table) => {
@@ -512,7 +513,7 @@ impl Item {
 }
 
 impl TableReads {
-    /// The cheaper way for so many rows before, and how many rows it gives for each of them.
+    /// Returns the cheaper path for this number of rows before the table, and its number of rows for each of them.
     fn best(&self, prefix_rows: f64) -> (&Choice, f64) {
         let best = self.candidates.best(prefix_rows);
         let matches = match std::ptr::eq(best, &self.candidates.direct) {
@@ -538,8 +539,8 @@ fn access(table: usize, choice: &Choice) -> TableAccess {
     }
 }
 
-/// How dear a condition is to check: subqueries last. Functions keep their place: what they refuse or warn of must not
-/// depend on the others.
+/// Returns the rank of a condition by its cost: subqueries are last. Functions keep their place, because their errors
+/// and warnings must not depend on the other conditions.
 fn expense(expr: &Expr) -> u8 {
     use paceline_expression::ExprKind;
     let mut expense = 0;
@@ -553,7 +554,7 @@ fn expense(expr: &Expr) -> u8 {
     expense
 }
 
-/// The tables of a block as the optimizer sees them.
+/// Returns the tables of a block as the optimizer sees them.
 pub(crate) fn table_infos<'p>(block: &Block<'p, '_>) -> Result<Vec<TableInfo<'p>>> {
     let context = &block.planner.context;
     let known = block.planner.known_values();
@@ -564,7 +565,7 @@ pub(crate) fn table_infos<'p>(block: &Block<'p, '_>) -> Result<Vec<TableInfo<'p>
         .collect()
 }
 
-/// About how many groups so many rows make.
+/// Returns the estimated number of groups of this number of rows.
 pub(crate) fn estimated_groups(groups: &[Expr], infos: &[TableInfo<'_>], slots: &SlotMap, rows: f64) -> f64 {
     let different = groups.iter().map(|group| match group.kind {
         paceline_expression::ExprKind::Column(slot) => match slots.table_of(slot) {

@@ -19,8 +19,8 @@
 //!   them. [`statistics`] knows how many rows there are, [`known_values`] the values that are known while planning.
 //! * [`schema_names`] distinguishes databases and tables by case where `information_schema` is asked for one.
 //! * [`dml`] plans INSERT, UPDATE and DELETE, [`defaults`] the values of columns that are not named, [`source_columns`]
-//!   the columns of a SELECT that ON DUPLICATE KEY UPDATE reads, [`load`] LOAD DATA; [`explain`] describes a
-//!   plan, [`trace`] what each pass has changed.
+//!   the columns of a SELECT that ON DUPLICATE KEY UPDATE reads, [`load`] LOAD DATA; [`explain`] describes a plan, for
+//!   ANALYZE with the [`measurements`] of its execution, [`trace`] what each pass has changed.
 //!
 //! # Layers
 //! The modules use each other in one direction, which `tools/tidy.py` checks:

@@ -115,7 +115,6 @@ fn is_constant(expr: &Expr) -> bool {
         matches!(
             node.kind,
             ExprKind::Column(_)
-                | ExprKind::OuterColumn { .. }
                 | ExprKind::Aggregate(_)
                 | ExprKind::AssignUserVariable { .. }
                 | ExprKind::ScalarSubquery(_)

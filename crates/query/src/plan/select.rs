@@ -1,4 +1,4 @@
-//! One SELECT: its clauses bound in the order in which names become known, then its tables put in order.
+//! One SELECT: binds its clauses in the order in which names become known, then orders its tables.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -30,7 +30,7 @@ use paceline_expression::session::SqlMode;
 use paceline_expression::{Clause, Expr, ExprKind, ExprType};
 use paceline_syntax::ast;
 
-/// What surrounds a SELECT: the clauses that belong to the query around it.
+/// Clauses of the whole query that apply to a SELECT.
 pub(crate) struct Surroundings<'a> {
     pub order_by: &'a [ast::OrderItem],
     pub limit: Option<&'a ast::Limit>,
@@ -38,7 +38,7 @@ pub(crate) struct Surroundings<'a> {
 }
 
 impl Planner<'_> {
-    /// How a query reads rows, by its FOR UPDATE or LOCK IN SHARE MODE.
+    /// Returns the read mode of a query with this locking clause (FOR UPDATE or LOCK IN SHARE MODE).
     pub fn read_mode(&self, lock: Option<ast::RowLocking>) -> ReadMode {
         let Some(lock) = lock else {
             return self.reads.get();
@@ -259,7 +259,7 @@ impl Block<'_, '_> {
             _ => None,
         };
         let result = match own {
-            // What a merged view or derived table calls its column is its name, however it is written here.
+            // A column of a merged view or derived table has its name there, whatever its spelling here.
             Some((table, column)) if is_of_column && self.tables[table].is_merged() => {
                 self.column_result(table, column)
             }
@@ -302,8 +302,8 @@ impl Block<'_, '_> {
         Ok(bound)
     }
 
-    /// The select item that a bare name of GROUP BY means because several tables have a column of that name. Where a
-    /// table's column hides an item, 1052 warns of it.
+    /// Returns the select item that an unqualified name of GROUP BY means, if several tables have a column of that
+    /// name. If a table's column hides an item, this is warning 1052.
     fn selected_column(&self, expr: &ast::Expr, outputs: &[Output]) -> Result<Option<Expr>> {
         let ast::Expr::Column(name) = expr else {
             return Ok(None);
@@ -336,7 +336,7 @@ impl Block<'_, '_> {
         }
     }
 
-    /// Binds the keys of ORDER BY; constants are left out.
+    /// Binds the keys of ORDER BY, without constants.
     pub fn bind_order_by(&mut self, exprs: &[ast::OrderItem], outputs: &[Output]) -> Result<Vec<SortItem>> {
         let mut items = Vec::with_capacity(exprs.len());
         for item in exprs {
@@ -394,8 +394,8 @@ impl Block<'_, '_> {
         })
     }
 
-    /// Lets what is evaluated after grouping read the group keys from slots of their own, which WITH ROLLUP can set to
-    /// NULL.
+    /// Makes the expressions that are evaluated after grouping read the group keys from separate slots, which WITH
+    /// ROLLUP can set to NULL.
     fn replace_groups(
         &mut self,
         groups: &[Expr],
@@ -431,7 +431,7 @@ impl Block<'_, '_> {
         slots
     }
 
-    /// ONLY_FULL_GROUP_BY.
+    /// Checks ONLY_FULL_GROUP_BY.
     fn check_full_group_by<'e>(
         &self,
         exprs: impl Iterator<Item = &'e Expr>,
@@ -495,7 +495,7 @@ impl Block<'_, '_> {
         lines
     }
 
-    /// Orders the tables and puts the plan together.
+    /// Orders the tables and builds the plan.
     pub fn finish(mut self, from: Option<FromNode>, bound: BoundSelect) -> Result<QueryPlan> {
         let mut from = from;
         let mut conditions = bound.conditions;
@@ -519,7 +519,7 @@ impl Block<'_, '_> {
         });
         let mut infos = table_infos(&self)?;
         if bound.read != ReadMode::Snapshot {
-            // Rows are what is locked.
+            // Rows are locked, so they must be read.
             infos.iter_mut().for_each(|info| info.covering.clear());
         }
         let slots = SlotMap::new(
@@ -637,7 +637,7 @@ impl Block<'_, '_> {
     }
 }
 
-/// The block's tables as the executor needs them.
+/// Returns the block's tables as the executor needs them.
 pub(crate) fn instances(block: &Block<'_, '_>, infos: &[super::keys::TableInfo<'_>]) -> Vec<TableInstance> {
     block
         .tables
@@ -662,7 +662,7 @@ pub(crate) fn instances(block: &Block<'_, '_>, infos: &[super::keys::TableInfo<'
         .collect()
 }
 
-/// The CHAR columns that are read with their trailing blanks, and their lengths.
+/// Returns the CHAR columns that are read with trailing blanks, and their lengths.
 fn padding(block: &Block<'_, '_>, table: &TableRef) -> Vec<(usize, usize)> {
     let mode = block.planner.session().settings.sql_mode;
     if !mode.contains(SqlMode::PAD_CHAR_TO_FULL_LENGTH) || !matches!(table.source, TableSource::Base(_)) {
@@ -677,11 +677,11 @@ fn padding(block: &Block<'_, '_>, table: &TableRef) -> Vec<(usize, usize)> {
         .collect()
 }
 
-/// The place that an integer in ORDER BY or GROUP BY names: in parentheses or with a sign as well, of which no negative
-/// one names any. TRUE is 1.
+/// Returns the position that an integer in ORDER BY or GROUP BY names. It may be in parentheses or have a sign; a
+/// negative one is no valid position. TRUE is 1.
 pub(crate) fn position(expr: &ast::Expr) -> Option<i64> {
     match expr {
-        // What is past BIGINT is the number of the same bits.
+        // A number beyond BIGINT is the BIGINT of the same bits.
         ast::Expr::Literal(ast::Literal::Number(digits)) => {
             digits.parse::<u64>().ok().map(|number| number as i64)
         }
@@ -696,7 +696,7 @@ pub(crate) fn position(expr: &ast::Expr) -> Option<i64> {
     }
 }
 
-/// The column that a place of ORDER BY or GROUP BY names.
+/// Returns the column at a position of ORDER BY or GROUP BY.
 pub(crate) fn column_at(place: i64) -> Option<usize> {
     place.checked_sub(1).and_then(|place| usize::try_from(place).ok())
 }

@@ -14,8 +14,8 @@ use paceline_syntax::Statement;
 /// Plans a statement: [`Statement::Query`], `Insert`, `Update`, `Delete`, `LoadData`, `Do` and `Explain` of those.
 ///
 /// # Errors
-/// What MariaDB says of unknown names, wrong column counts and the like (1054, 1146, …), and 1235 for what is not
-/// supported.
+/// MariaDB's errors for unknown names, wrong column counts and the like (1054, 1146, …), and 1235 for unsupported
+/// features.
 pub fn plan_statement(statement: &Statement, context: &PlanContext<'_>) -> Result<Plan> {
     Ok(plan_traced(statement, context, Trace::default)?.0)
 }
@@ -37,7 +37,7 @@ fn plan_traced(
     let mut planner = Planner::new(*context, trace());
     let mut planned = planner.plan(statement);
     if planned.is_err() && planner.merging.get() == Merging::Refused {
-        // What a subquery reads of the query around it must be a column: it is one of a view whose rows are made first.
+        // A subquery can read only columns of the outer query. A view whose rows are computed first has columns.
         planner = Planner::new(*context, trace());
         planner.merging.set(Merging::Never);
         planned = planner.plan(statement);
@@ -85,7 +85,7 @@ impl Planner<'_> {
         statement: &paceline_syntax::QueryStatement,
     ) -> Result<(PlanKind, Vec<ResultColumn>)> {
         let into = match &statement.into {
-            // Where the rows of a query go is its caller's affair.
+            // The caller writes the file.
             None
             | Some(paceline_syntax::SelectInto::Outfile { .. } | paceline_syntax::SelectInto::Dumpfile(_)) => {
                 None

@@ -13,7 +13,7 @@ pub enum WrittenRecords {
 }
 
 impl WrittenRecords {
-    /// Returns what a statement writes: with the first one, every account gets a record.
+    /// Returns the records to write: the first statement about accounts writes one for every account.
     pub fn of_catalog(catalog: &Catalog) -> Self {
         match catalog.accounts().next() {
             None => WrittenRecords::All,

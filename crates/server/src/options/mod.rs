@@ -8,7 +8,7 @@ mod file;
 use crate::accounts::InitialAccounts;
 use crate::replica_filters::{ReplicaFilters, filter_kind};
 use crate::variables::{Access, Fit, Globals, Kind, Scope, TABLE, Variable, VariableValue};
-use paceline_replication::replica::filter::FilterKind;
+use paceline_log_stream::source::filter::FilterKind;
 use paceline_types::{Charset, Collation};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};

@@ -3,13 +3,14 @@
 //! A plan is made for one catalog and executed with another: metadata locks are taken in between. If a table's
 //! definition has changed since, the statement is planned again.
 
-use super::execution::QueryOrigin;
+use super::execution::{Execution, QueryOrigin};
 use super::state::SessionState;
 use crate::accounts::checks::check_plan;
 use crate::accounts::show::select_all;
 use crate::errors::of_transaction;
 use crate::replication::row_metadata;
 use paceline_catalog::Catalog;
+use paceline_query::execute::{AffectedRows, ExecutionContext};
 use paceline_query::plan::{Plan, PlanContext, PlanType, PlannedValues, TableUse, plan_statement};
 use paceline_syntax::{Error, ParseOptions, Result, Statement};
 use paceline_txn::{MetadataMode, MetadataObject};
@@ -113,6 +114,32 @@ impl SessionState {
             }
         }
         Ok(Some(catalog))
+    }
+
+    /// Returns what a plan is executed with, after [`Self::prepare_run`] has returned `catalog`.
+    ///
+    /// # Errors
+    /// That of a transaction that has ended.
+    pub(super) fn execution_context<'a>(
+        &'a mut self,
+        catalog: &'a Arc<Catalog>,
+        execution: Execution<'a>,
+    ) -> Result<ExecutionContext<'a>> {
+        let text = if self.annotates() { execution.text } else { b"" };
+        let rows_max = match execution.asked_by {
+            QueryOrigin::Client => self.context.settings.select_limit,
+            QueryOrigin::Server => u64::MAX,
+        };
+        Ok(ExecutionContext {
+            transaction: self.transaction.running()?,
+            session: &mut self.context,
+            catalog,
+            parameters: execution.parameters,
+            text,
+            affected: AffectedRows::Changed,
+            rows_max,
+            input: None,
+        })
     }
 
     fn count(&self, plan: &Plan, asked_by: QueryOrigin) {

@@ -15,11 +15,10 @@ use paceline_binlog::event::GtidFlags;
 use paceline_expression::session::SessionContext;
 use paceline_syntax::{Error, Result};
 use paceline_txn::{
-    AccessMode, CommitFuture, CommitOutcome, GtidChoice, IsolationLevel, Lifetime, Replication,
-    SnapshotIsolation, Transaction, TransactionOptions,
+    AccessMode, CommitFuture, CommitOutcome, IsolationLevel, Lifetime, Replication, SnapshotIsolation,
+    Transaction, TransactionOptions,
 };
 use paceline_types::error_code::*;
-use paceline_types::{DomainId, SequenceNumber, ServerId};
 use paceline_wire::session_state::StateChange;
 
 /// Current transaction of a session.
@@ -102,26 +101,6 @@ impl TransactionSlot {
         self.next_isolation = isolation.or(self.next_isolation);
         self.next_access = access.or(self.next_access);
     }
-}
-
-/// Returns the GTID choice for the session's next transaction.
-pub fn gtid_choice(services: &SessionServices) -> GtidChoice {
-    if let Some(gtid) = services.transaction.lock().replicated.clone() {
-        return gtid;
-    }
-    let (domain, server) = {
-        let values = services.values.lock();
-        (
-            values.get(Variable::GtidDomainId).as_u64(),
-            values.get(Variable::ServerId).as_u64(),
-        )
-    };
-    let sequence = services.transaction.lock().gtid_seq_no;
-    GtidChoice::new(
-        DomainId(domain as u32),
-        ServerId(server as u32),
-        SequenceNumber(sequence),
-    )
 }
 
 /// Returns the replication mode from `sql_log_bin` and `skip_replication`.
@@ -329,17 +308,5 @@ impl SessionState {
         view.open = false;
         view.snapshot = None;
         self.shared.transaction.clear();
-    }
-}
-
-impl SessionServices {
-    /// Returns the GTID choice for the next transaction: see [`gtid_choice`].
-    pub fn gtid_choice(&self) -> GtidChoice {
-        gtid_choice(self)
-    }
-
-    /// Returns whether the client tracks this variable (`session_track_system_variables`).
-    pub fn tracks(&self, variable: Variable) -> bool {
-        self.values.lock().tracks(variable)
     }
 }

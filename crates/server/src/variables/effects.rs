@@ -5,7 +5,7 @@ use super::table::Variable;
 use super::value::VariableValue;
 use crate::memory;
 use paceline_expression::session::{AlterAlgorithm, Notes, SessionContext, SqlMode};
-use paceline_replication::primary::{Fallback, SemiSyncMode, SemiSyncSettings, TooFewReplicas};
+use paceline_log_stream::primary::{Fallback, SemiSyncMode, SemiSyncSettings, TooFewReplicas};
 use paceline_txn::{Config, GtidStrictMode, LeaderMode, LockRelease, ROW_LOCK_BYTES, SyncBinlog};
 use paceline_types::{Charset, Collation, IsolationLevel, Locale, TimeZone};
 use std::time::Duration;

@@ -207,7 +207,7 @@ pub enum LockWait {
 
 impl Query {
     /// Returns a query with a body and no clauses.
-    pub fn of_body(body: QueryBody) -> Self {
+    pub(crate) fn of_body(body: QueryBody) -> Self {
         Self {
             with: None,
             body,
@@ -251,7 +251,7 @@ impl SelectItem {
 
 impl OrderItem {
     /// Returns `expr ASC`.
-    pub fn ascending(expr: Expr) -> Self {
+    pub(crate) fn ascending(expr: Expr) -> Self {
         Self {
             expr,
             order: SortOrder::Ascending,

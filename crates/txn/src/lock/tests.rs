@@ -177,6 +177,7 @@ impl Runner for LockScript {
             }
             "outlast" => {
                 while self.owners[&args[0]].is_parked() {
+                    // The pause of a loop that waits.
                     std::thread::sleep(Duration::from_millis(1));
                 }
                 Some(String::new())

@@ -30,9 +30,10 @@ use self::sink::Sink;
 use self::taken_keys::TakenKeys;
 use crate::error::{Error, Result};
 use crate::foreign_key::{constraint_text, serving_index};
+use crate::table::schema_of;
 use crate::{
     ColumnDefault, ColumnDefinition, ForeignKey, GeneratedStorage, IndexPart, TableDefinition,
-    TableDescription, TableEngine, duplicate_entry, same_name, schema_of,
+    TableDescription, TableEngine, duplicate_entry, same_name,
 };
 use paceline_expression::session::SessionContext;
 

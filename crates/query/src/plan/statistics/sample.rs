@@ -173,8 +173,7 @@ impl RowSample {
 /// Whether a node may be evaluated for nothing: it reads a row and literals only, and does nothing but compute a value.
 fn can_be_tried(node: &Expr) -> bool {
     match &node.kind {
-        ExprKind::OuterColumn { .. }
-        | ExprKind::Parameter(_)
+        ExprKind::Parameter(_)
         | ExprKind::Aggregate(_)
         | ExprKind::UserVariable(_)
         | ExprKind::AssignUserVariable { .. }

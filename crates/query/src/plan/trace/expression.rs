@@ -54,7 +54,6 @@ impl Names {
                 Some(Some(name)) => name.clone(),
                 _ => format!("slot {slot}"),
             },
-            ExprKind::OuterColumn { .. } => "outer column".to_owned(),
             ExprKind::Parameter(_) => "?".to_owned(),
             ExprKind::Aggregate(number) => format!("aggregate {number}"),
             ExprKind::UserVariable(name) => format!("@{name}"),

@@ -1,11 +1,11 @@
 //! Replicas of this server: COM_REGISTER_SLAVE and COM_BINLOG_DUMP. The session passes its connection to
-//! [`paceline_replication::primary`].
+//! [`paceline_log_stream::primary`].
 
 use crate::registry::STREAM_COMMAND;
 use crate::session::{Phase, Session};
 use crate::variables::Variable;
 use paceline_expression::session::Privilege;
-use paceline_replication::primary::{
+use paceline_log_stream::primary::{
     DumpRequest, Host, Link, MarkedForSkip, Refusal, Registration, RegistrationState, StreamEnd,
 };
 use paceline_syntax::{Error, Result};
@@ -112,8 +112,10 @@ impl Session {
             true => MarkedForSkip::LeftOut,
             false => MarkedForSkip::Sent,
         };
-        let request = DumpRequest::read(&dump, &self.state.context.user_variables, registered, marked)
-            .map_err(|refusal| of_refusal(&refusal))?;
+        let variables = &self.state.context.user_variables;
+        let lookup = |name: &str| variables.get(name).map(|variable| &variable.value);
+        let request =
+            DumpRequest::read(&dump, &lookup, registered, marked).map_err(|refusal| of_refusal(&refusal))?;
         tracing::info!(
             "Start binlog_dump to slave_server({}), pos({}, {}), from {}",
             request.server_id,

@@ -163,6 +163,7 @@ mod tests {
         client.connection.reader.set_sequence(0);
         assert!(!client.poll.look(&mut client.connection, LONGEST).await.unwrap());
         let late = async {
+            // Longer than it polls.
             tokio::time::sleep(3 * LONGEST).await;
             client.stream.write_all(&PING).await
         };

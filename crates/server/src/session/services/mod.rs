@@ -21,12 +21,12 @@ use paceline_expression::session::{
     PlaceWait, Privilege, PrivilegeTarget, Privileges, ServerFunctions, SessionContext, SourceWaitOutcome,
     SystemVariable, SystemVariables, VariableScope, WaitOutcome,
 };
-use paceline_replication::replica::filter::FilterKind;
+use paceline_log_stream::source::filter::FilterKind;
 use paceline_replication::replica::received::SourcePosition;
 use paceline_syntax::{Error, Result};
 use paceline_txn::GtidChoice;
 use paceline_types::error_code::*;
-use paceline_types::{Gtid, ServerId, Value, Version};
+use paceline_types::{DomainId, Gtid, SequenceNumber, ServerId, Value, Version};
 use parking_lot::Mutex;
 use std::fmt;
 use std::path::PathBuf;
@@ -118,6 +118,28 @@ impl SessionServices {
     /// Stores the privileges in a database for USE. They apply until the next USE.
     pub fn enter_database(&self, database: &str) {
         self.privileges.enter(database, &self.server.accounts);
+    }
+
+    /// Returns the GTID choice for the session's next transaction.
+    pub(super) fn gtid_choice(&self) -> GtidChoice {
+        let (replicated, sequence) = {
+            let view = self.transaction.lock();
+            (view.replicated.clone(), view.gtid_seq_no)
+        };
+        if let Some(gtid) = replicated {
+            return gtid;
+        }
+        let values = self.values.lock();
+        GtidChoice::new(
+            DomainId(values.get(Variable::GtidDomainId).as_u64() as u32),
+            ServerId(values.get(Variable::ServerId).as_u64() as u32),
+            SequenceNumber(sequence),
+        )
+    }
+
+    /// Returns whether the client tracks this variable (`session_track_system_variables`).
+    pub(super) fn tracks(&self, variable: Variable) -> bool {
+        self.values.lock().tracks(variable)
     }
 
     /// Returns the position of the snapshot of START TRANSACTION WITH CONSISTENT SNAPSHOT, if one is open.

@@ -23,7 +23,7 @@ use crate::session::state::SessionState;
 use crate::variables::Variable;
 use paceline_expression::ExprType;
 use paceline_expression::session::{Privilege, SessionContext, UserVariable};
-use paceline_query::execute::{AffectedRows, ExecutionContext, LoadInput, execute as execute_plan};
+use paceline_query::execute::{ExecutionContext, LoadInput, execute as execute_plan};
 use paceline_query::plan::Plan;
 use paceline_syntax::ast::Expr;
 use paceline_syntax::{Error, Result};
@@ -120,7 +120,6 @@ async fn run_load(
     let Some(catalog) = state.prepare_run(plan, execution.asked_by)? else {
         return Ok(None);
     };
-    let text = if state.annotates() { execution.text } else { b"" };
     let mut source = match origin {
         Origin::Server => Source::Server(open_file(load, state)?),
         Origin::Log(blocks) => Source::Log(LoggedFile { rest: blocks }),
@@ -140,20 +139,14 @@ async fn run_load(
             })
         }
     };
-    let transaction = state.transaction.running()?;
     let mut context = ExecutionContext {
-        transaction,
-        session: &mut state.context,
-        catalog: &catalog,
-        parameters: execution.parameters,
-        text,
-        affected: AffectedRows::Changed,
         rows_max: u64::MAX,
         input: Some(match &mut source {
             Source::Server(file) => file,
             Source::Client(file) => file,
             Source::Log(file) => file,
         }),
+        ..state.execution_context(&catalog, execution)?
     };
     let done = execute_plan(plan, &mut context, &mut RowCollector::default());
     if let Source::Client(file) = source

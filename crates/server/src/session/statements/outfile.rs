@@ -1,13 +1,12 @@
 //! SELECT … INTO OUTFILE and INTO DUMPFILE: writes the rows to a new file on this machine.
 
 use super::files::{FileProblem, named_file};
-use super::query::rows_max;
 use crate::session::execution::Execution;
 use crate::session::planning::ATTEMPTS_MAX;
 use crate::session::protocol::Reply;
 use crate::session::state::SessionState;
 use paceline_expression::session::Privilege;
-use paceline_query::execute::{AffectedRows, ExecutionContext, RowSink, execute as execute_plan};
+use paceline_query::execute::{ExecutionContext, RowSink, execute as execute_plan};
 use paceline_query::plan::{Plan, ResultColumn, RowFormat, has_odd_separators};
 use paceline_syntax::{Error, Result};
 use paceline_syntax::{FileFormat, SelectInto, Statement};
@@ -49,17 +48,10 @@ async fn run_into_file(
         return Ok(None);
     };
     let mut sink = file_sink(state, plan, into)?;
-    let rows_max = rows_max(state, execution);
-    let transaction = state.transaction.running()?;
     let mut context = ExecutionContext {
-        transaction,
-        session: &mut state.context,
-        catalog: &catalog,
-        parameters: execution.parameters,
+        // Nothing is logged.
         text: b"",
-        affected: AffectedRows::Changed,
-        rows_max,
-        input: None,
+        ..state.execution_context(&catalog, execution)?
     };
     let done = execute_plan(plan, &mut context, &mut sink).and_then(|outcome| {
         sink.finish()?;

@@ -177,19 +177,7 @@ impl Parser<'_> {
     }
 
     fn if_statement(&mut self) -> Result<ProgramStatement> {
-        let mut branches = Vec::new();
-        loop {
-            let condition = self.expr()?;
-            self.expect_word("THEN")?;
-            let statements = self.nonempty_statements()?;
-            branches.push(Branch {
-                condition,
-                statements,
-            });
-            if !self.accept_word("ELSEIF") {
-                break;
-            }
-        }
+        let branches = self.branches("ELSEIF")?;
         let otherwise = match self.accept_word("ELSE") {
             true => self.nonempty_statements()?,
             false => Vec::new(),
@@ -198,13 +186,9 @@ impl Parser<'_> {
         Ok(ProgramStatement::If { branches, otherwise })
     }
 
-    fn case_statement(&mut self) -> Result<ProgramStatement> {
-        let operand = match self.is_word("WHEN") {
-            true => None,
-            false => Some(self.expr()?),
-        };
+    /// Parses `condition THEN statements`, and again after each `next`.
+    fn branches(&mut self, next: &'static str) -> Result<Vec<Branch>> {
         let mut branches = Vec::new();
-        self.expect_word("WHEN")?;
         loop {
             let condition = self.expr()?;
             self.expect_word("THEN")?;
@@ -213,10 +197,19 @@ impl Parser<'_> {
                 condition,
                 statements,
             });
-            if !self.accept_word("WHEN") {
-                break;
+            if !self.accept_word(next) {
+                return Ok(branches);
             }
         }
+    }
+
+    fn case_statement(&mut self) -> Result<ProgramStatement> {
+        let operand = match self.is_word("WHEN") {
+            true => None,
+            false => Some(self.expr()?),
+        };
+        self.expect_word("WHEN")?;
+        let branches = self.branches("WHEN")?;
         let otherwise = match self.accept_word("ELSE") {
             true => Some(self.nonempty_statements()?),
             false => None,

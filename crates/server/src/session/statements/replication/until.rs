@@ -1,7 +1,7 @@
 //! START SLAVE UNTIL.
 
 use paceline_binlog::GtidPosition;
-use paceline_replication::replica::definition::{Definition, UseGtid};
+use paceline_log_stream::source::definition::{Definition, UseGtid};
 use paceline_replication::replica::received::SourcePosition;
 use paceline_replication::replica::until::Until;
 use paceline_syntax::{Error, ReplicationThreads, ReplicationValue, Result};

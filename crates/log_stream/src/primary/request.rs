@@ -17,7 +17,6 @@
 use super::refusal::Refusal;
 use paceline_binlog::GtidPosition;
 use paceline_binlog::event::ChecksumAlgorithm;
-use paceline_expression::session::UserVariables;
 use paceline_types::{ServerId, Value};
 use paceline_wire::command::BinlogDump;
 use std::fmt;
@@ -25,6 +24,9 @@ use std::time::Duration;
 
 /// BINLOG_SEND_ANNOTATE_ROWS_EVENT: the replica wants the statements of row changes.
 const SEND_ANNOTATE_ROWS: u16 = 2;
+
+/// Returns the value of a user variable of the session, by its name in lower case.
+pub type VariableLookup<'v> = dyn Fn(&str) -> Option<&'v Value> + 'v;
 
 /// Events that a replica understands (`MARIA_SLAVE_CAPABILITY_…`).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -180,13 +182,13 @@ pub enum RegistrationState {
 }
 
 impl DumpRequest {
-    /// Combines the command and the session's variables.
+    /// Combines the command and the user variables that the session set before it.
     ///
     /// # Errors
     /// 1105 for an invalid GTID position.
     pub fn read(
         dump: &BinlogDump<'_>,
-        variables: &UserVariables,
+        variables: &VariableLookup<'_>,
         registered: RegistrationState,
         marked: MarkedForSkip,
     ) -> Result<Self, Refusal> {
@@ -254,8 +256,8 @@ impl DumpRequest {
 }
 
 /// Returns a user variable's text, or `None` if it is NULL or was never set.
-fn text(variables: &UserVariables, name: &str) -> Option<String> {
-    match &variables.get(name)?.value {
+fn text(variables: &VariableLookup<'_>, name: &str) -> Option<String> {
+    match variables(name)? {
         Value::Null => None,
         Value::Text(text) => Some(text.clone()),
         Value::Bytes(bytes) => Some(String::from_utf8_lossy(bytes).into_owned()),
@@ -266,8 +268,8 @@ fn text(variables: &UserVariables, name: &str) -> Option<String> {
 }
 
 /// Returns a user variable's number as MariaDB reads it: the leading digits of a text, 0 without digits.
-fn number(variables: &UserVariables, name: &str) -> i64 {
-    match variables.get(name).map(|variable| &variable.value) {
+fn number(variables: &VariableLookup<'_>, name: &str) -> i64 {
+    match variables(name) {
         Some(Value::Int(number)) => *number,
         Some(Value::UInt(number)) => i64::try_from(*number).unwrap_or(i64::MAX),
         Some(Value::Double(number)) => *number as i64,
@@ -288,24 +290,10 @@ fn leading_number(bytes: &[u8]) -> i64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use paceline_expression::ExprType;
-    use paceline_expression::session::UserVariable;
+    use std::collections::HashMap;
 
-    fn variables(list: &[(&str, Value)]) -> UserVariables {
-        let mut variables = UserVariables::default();
-        for (name, value) in list {
-            let ty = ExprType::null();
-            variables
-                .set(
-                    name,
-                    UserVariable {
-                        value: value.clone(),
-                        ty,
-                    },
-                )
-                .unwrap();
-        }
-        variables
+    fn variables(list: &[(&'static str, Value)]) -> HashMap<&'static str, Value> {
+        list.iter().cloned().collect()
     }
 
     fn dump(flags: u16, server_id: u32) -> BinlogDump<'static> {
@@ -328,7 +316,7 @@ mod tests {
         ]);
         let request = DumpRequest::read(
             &dump(2, 7),
-            &set,
+            &|name| set.get(name),
             RegistrationState::As(ServerId(7)),
             MarkedForSkip::Sent,
         )
@@ -352,13 +340,8 @@ mod tests {
 
     #[test]
     fn a_dump_request_without_registration_is_a_tools() {
-        let request = DumpRequest::read(
-            &dump(0, 0),
-            &variables(&[]),
-            RegistrationState::No,
-            MarkedForSkip::Sent,
-        )
-        .unwrap();
+        let request =
+            DumpRequest::read(&dump(0, 0), &|_| None, RegistrationState::No, MarkedForSkip::Sent).unwrap();
         assert_eq!(
             (request.kind, request.at_end, request.checksum),
             (ReaderKind::Tool, AtEnd::Stop, None)
@@ -369,8 +352,13 @@ mod tests {
     #[test]
     fn an_invalid_position_is_refused() {
         let set = variables(&[("slave_connect_state", Value::Text("0-1".into()))]);
-        let refused =
-            DumpRequest::read(&dump(0, 7), &set, RegistrationState::No, MarkedForSkip::Sent).unwrap_err();
+        let refused = DumpRequest::read(
+            &dump(0, 7),
+            &|name| set.get(name),
+            RegistrationState::No,
+            MarkedForSkip::Sent,
+        )
+        .unwrap_err();
         assert_eq!(refused.code().number(), 1105);
     }
 }

@@ -321,7 +321,6 @@ mod tests {
     use super::super::request::{RegistrationState, StartAt};
     use super::*;
     use paceline_binlog::event::{ChecksumAlgorithm, EventStamp, XidEvent, encode_event};
-    use paceline_expression::session::UserVariables;
     use paceline_types::ServerId;
     use paceline_wire::command::BinlogDump;
 
@@ -334,7 +333,7 @@ mod tests {
         };
         let mut request = DumpRequest::read(
             &dump,
-            &UserVariables::default(),
+            &|_| None,
             RegistrationState::As(ServerId(9)),
             MarkedForSkip::Sent,
         )

@@ -667,6 +667,7 @@ mod tests {
         };
         let semi_sync = enabled(settings);
         assert_eq!(semi_sync.on_durable(durable(100)), LogPosition::ZERO);
+        // The timeout passes.
         std::thread::sleep(Duration::from_millis(3));
         assert_eq!(semi_sync.next_timeout(), None);
         let status = semi_sync.status();
@@ -729,6 +730,7 @@ mod tests {
         let semi_sync = enabled(settings);
         let member = semi_sync.join(1, ServerId(1), at(4));
         semi_sync.on_durable(durable(100));
+        // The timeout passes.
         std::thread::sleep(Duration::from_millis(3));
         assert_eq!(semi_sync.next_timeout(), None);
         let status = semi_sync.status();
@@ -750,6 +752,7 @@ mod tests {
             ..SemiSyncSettings::default()
         });
         semi_sync.on_durable(durable(100));
+        // The timeout passes.
         std::thread::sleep(Duration::from_millis(3));
         assert_eq!(semi_sync.next_timeout(), None);
         assert!(!semi_sync.status().is_on);

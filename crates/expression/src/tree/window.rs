@@ -2,9 +2,8 @@
 
 pub use paceline_syntax::ast::{FrameUnits, SortOrder};
 
-use super::aggregate::Aggregate;
-use super::expr_type::ExprType;
-use super::tree::Expr;
+use crate::expr_type::ExprType;
+use crate::tree::{Aggregate, Expr};
 use paceline_syntax::ast;
 
 /// Window functions.

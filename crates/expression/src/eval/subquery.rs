@@ -6,60 +6,25 @@
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
-use std::collections::HashSet;
 use std::ops::ControlFlow;
 
 use paceline_types::error_code::ER_SUBQUERY_NO_1_ROW;
 use paceline_types::{Charset, Value};
 
-use super::aggregate::own_rule;
-use super::bind::hex_number;
-use super::cast::bytes_of_type;
-use super::context::{EvalContext, EvalMode};
-use super::errors;
-use super::eval::convert;
-use super::eval::{Frame, compare_row_values, compare_values, row_values};
-use super::expr_type::{ExprType, TypeNote};
-use super::scope::{Correlation, Subquery};
-use super::tree::{CompareOp, Comparison, Expr, Quantifier};
+use super::own_rule;
+use crate::context::{EvalContext, EvalMode};
 use crate::error::Result;
+use crate::errors;
+use crate::eval::cast::bytes_of_type;
+use crate::eval::convert::hex_number;
+use crate::eval::{compare_row_values, compare_values, convert, row_values};
+use crate::expr_type::{ExprType, TypeNote};
 use crate::session::MemoryCharge;
+use crate::subquery::{CachedRows, Correlation, ROW_BYTES, Subquery};
+use crate::tree::{CompareOp, Comparison, Expr, Frame, Quantifier};
 
-/// Memory of a row besides its values, and of its key in a hash table, in bytes.
-const ROW_BYTES: usize = 24;
+/// Memory of a row's key in a hash table, besides the key, in bytes.
 const KEY_BYTES: usize = 48;
-
-/// All rows of a subquery, cached for the rest of the statement.
-#[derive(Debug, Default)]
-pub struct CachedRows {
-    rows: Vec<Vec<Value>>,
-    /// Keys of the rows without NULL; `None` before the first lookup, or if the comparison rules do not allow
-    /// keys.
-    keys: Option<HashSet<Vec<u8>>>,
-    /// Whether some row has a NULL: then "not found" is UNKNOWN.
-    any_null: bool,
-    /// Charge to the session's memory account.
-    memory: Option<MemoryCharge>,
-}
-
-impl CachedRows {
-    /// Returns the result of a scalar subquery or EXISTS: one row or none.
-    pub(super) fn of_row(row: Option<Vec<Value>>) -> Self {
-        CachedRows {
-            rows: row.into_iter().collect(),
-            ..CachedRows::default()
-        }
-    }
-
-    /// Returns the memory in use that is not charged to any account yet.
-    pub(super) fn memory_bytes(&self) -> usize {
-        if self.memory.is_some() {
-            return 0;
-        }
-        let values = self.rows.iter().flatten();
-        self.rows.len() * ROW_BYTES + values.map(Value::memory_bytes).sum::<usize>()
-    }
-}
 
 /// Returns the value of `(SELECT …)`: NULL without rows.
 pub(crate) fn scalar(subquery: &Subquery, frame: &Frame<'_>, context: &mut EvalContext<'_>) -> Result<Value> {

@@ -6,8 +6,8 @@
 
 use super::super::error::{SourceError, corrupt};
 use paceline_binlog::event::{EventType, ExecuteLoadQueryEvent, QueryEvent, StatusVar};
-use paceline_expression::session::SqlMode;
 use paceline_syntax::{MySqlSession, MySqlStatement, translate_mysql};
+use paceline_types::SqlMode;
 use paceline_types::{Charset, Collation};
 use std::borrow::Cow;
 

@@ -1,9 +1,8 @@
 //! Sealing of connection passwords in the log.
 //!
 //! The password for a primary is part of the definition by `CHANGE MASTER`. The whole definition is in the log, so that
-//! one write changes it ([`super::replicas`]). But the log is read by accounts with `REPLICATION SLAVE`, copied by
-//! `mariadb-binlog --raw`, and included in backups. Therefore the log contains the password sealed, under a key that is
-//! not in the log:
+//! one write changes it. But the log is read by accounts with `REPLICATION SLAVE`, copied by `mariadb-binlog --raw`,
+//! and included in backups. Therefore the log contains the password sealed, under a key that is not in the log:
 //!
 //! ```text
 //!   DATADIR/paceline.key     32 random bytes in hexadecimal, mode 0600; created when the first password is sealed,
@@ -17,7 +16,7 @@
 //! | | the connection |
 //! |---|---|
 //! | backup, `paceline binlog --raw`, archive | the copy of the log has only the sealed password |
-//! | restore, rewind | connections are removed: [`CHANGE MASTER`](super::connection_set::ConnectionSet::change) defines the primary again, with the password |
+//! | restore, rewind | connections are removed: CHANGE MASTER defines the primary again, with the password |
 //! | join | gets the password, and creates the key of the new directory |
 //! | copying or moving the whole directory | continues to work: the directory contains the key |
 //! | the log without the key, or with another key | exists, but START SLAVE fails (1200) until `CHANGE MASTER TO MASTER_PASSWORD=…` |

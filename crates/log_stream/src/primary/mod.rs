@@ -14,7 +14,7 @@
 //! - `made_up`, `compatible`: artificial events, and replacements of events that a server does not know.
 //! - [`served`](ServedLog): the served log, independent of its writer.
 //! - `shared_log`: reading of the log by many streams. [`stream`]: one replica's stream.
-//! - [`semi_sync`]: transactions that wait for replicas. [`replicas`]: the connected replicas.
+//! - [`semi_sync`]: transactions that wait for replicas. [`replica_registry`]: the connected replicas.
 //!
 //! Everything that a replica can observe is as in MariaDB 10.11 (sql/sql_repl.cc): the order of events, the artificial
 //! events, and the numbers and texts of errors.

@@ -6,12 +6,11 @@
 
 use paceline_types::Value;
 
-use super::arguments::Args;
-use super::{EvalFn, Function, pure, steady};
 use crate::context::EvalContext;
 use crate::error::Result;
 use crate::eval::convert;
 use crate::expr_type::ExprType;
+use crate::tree::{Args, EvalFn, Function, pure, steady};
 
 /// Converts a constant for the comparison with a TIME.
 pub(crate) static COMPARED_TIME: Function = time(|args, context| once(args, context, to_time));

@@ -10,9 +10,9 @@
 //!   older        BEGIN | … | Xid,  or a statement alone ─▶  Gtid (ours) | …
 //! ```
 
+use super::SourceKind;
 use super::error::{SourceError, corrupt};
 use super::mysql::Translator;
-use super::source::SourceKind;
 use paceline_binlog::event::{
     CHECKSUM_LENGTH, ChecksumAlgorithm, Event, EventFlags, EventHeader, EventStamp, EventType,
     FormatDescription, GtidEvent, GtidFlags, HEADER_LENGTH, QueryEvent, RawEvent, encode_event,

@@ -4,15 +4,27 @@
 //! that evaluation only executes them.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use paceline_types::{Collation, Value};
 
-use super::cast::CastTarget;
-use super::eval::in_set::InSet;
 use super::expr_type::ExprType;
-use super::functions::Call;
-use super::scope::Subquery;
+
+mod aggregate;
+mod cast_target;
+mod function;
+mod in_set;
+pub(crate) mod window;
+
+pub use aggregate::{Aggregate, AggregateFunction, Distinctness};
+pub use cast_target::CastTarget;
+pub(crate) use function::{Args, BindCall, BindFn, EvalFn, Frame, MANY, Reading, pure, steady, volatile};
+pub use function::{Call, Function, Stability};
+pub use in_set::InSet;
+pub(crate) use in_set::SortedConstants;
+
 use crate::session::VariableScope;
+use crate::subquery::Subquery;
 
 /// A bound expression: immutable, and shared by all executions of a prepared plan.
 #[derive(Clone, Debug)]
@@ -31,13 +43,6 @@ pub enum ExprKind {
     Literal(Value),
     /// Column `n` of the row given to `eval`.
     Column(usize),
-    /// Column `column` of the row `depth` queries outwards (1 = nearest).
-    OuterColumn {
-        /// Number of queries outwards; at least 1.
-        depth: u16,
-        /// Index of the column in that row.
-        column: usize,
-    },
     /// The value of the `n`th `?`.
     Parameter(usize),
     /// The `n`th aggregate of the query. Before evaluation the planner replaces it by an [`ExprKind::Column`]
@@ -383,15 +388,6 @@ impl Expr {
         }
     }
 
-    /// Returns column `column` of the row `depth` queries outwards (1 = nearest).
-    pub fn outer_column(depth: u16, column: usize, ty: ExprType) -> Expr {
-        debug_assert!(depth > 0);
-        Expr {
-            kind: ExprKind::OuterColumn { depth, column },
-            ty,
-        }
-    }
-
     /// Returns the query's `index`th aggregate.
     pub fn aggregate(index: usize, ty: ExprType) -> Expr {
         Expr {
@@ -402,7 +398,7 @@ impl Expr {
 
     /// Returns the same node with another type, for columns whose nullability changes (outer joins).
     #[must_use]
-    pub fn with_type(mut self, ty: ExprType) -> Expr {
+    pub(crate) fn with_type(mut self, ty: ExprType) -> Expr {
         self.ty = ty;
         self
     }
@@ -427,7 +423,7 @@ impl Expr {
                 ExprKind::ScalarSubquery(subquery)
                 | ExprKind::Exists { subquery, .. }
                 | ExprKind::Quantified { subquery, .. } => {
-                    subquery.correlation == super::scope::Correlation::Uncorrelated
+                    subquery.correlation == crate::subquery::Correlation::Uncorrelated
                 }
                 ExprKind::Call(call) => call.function.stability.is_constant_during_execution(),
                 _ => true,
@@ -444,7 +440,7 @@ impl Expr {
             ExprKind::ScalarSubquery(subquery)
             | ExprKind::Exists { subquery, .. }
             | ExprKind::Quantified { subquery, .. } => {
-                subquery.correlation == super::scope::Correlation::Volatile
+                subquery.correlation == crate::subquery::Correlation::Volatile
             }
             ExprKind::Call(call) => !call.function.stability.is_constant_during_execution(),
             _ => false,
@@ -478,7 +474,6 @@ impl Expr {
         match &self.kind {
             ExprKind::Literal(_)
             | ExprKind::Column(_)
-            | ExprKind::OuterColumn { .. }
             | ExprKind::Parameter(_)
             | ExprKind::Aggregate(_)
             | ExprKind::UserVariable(_)
@@ -531,11 +526,10 @@ impl Expr {
     }
 
     /// Calls `visit` for each direct child of this node.
-    pub fn for_each_child_mut(&mut self, visit: &mut dyn FnMut(&mut Expr)) {
+    pub(crate) fn for_each_child_mut(&mut self, visit: &mut dyn FnMut(&mut Expr)) {
         match &mut self.kind {
             ExprKind::Literal(_)
             | ExprKind::Column(_)
-            | ExprKind::OuterColumn { .. }
             | ExprKind::Parameter(_)
             | ExprKind::Aggregate(_)
             | ExprKind::UserVariable(_)
@@ -602,4 +596,11 @@ impl Expr {
             }
         });
     }
+}
+
+/// Returns a number that no other expression node of this process has. It is the key of the node's state
+/// during an execution.
+pub(crate) fn unique_id() -> u64 {
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    NEXT.fetch_add(1, Ordering::Relaxed)
 }

@@ -10,12 +10,24 @@
 //! ```
 //! The questions, their order and the reactions to errors are those of MariaDB's `get_master_version_and_clock`, so any
 //! primary that serves MariaDB's replicas can serve this one.
+//!
+//! - [`Source`]: the connection and its packets. [`assemble`]: from events to whole event groups. `mysql`: translation
+//!   of MySQL's events to MariaDB's.
+//! - [`definition`], [`password`], [`options`], [`filter`]: settings of a connection. [`error`]: its errors.
 
-use super::definition::Definition;
-use super::error::{
+pub mod assemble;
+pub mod definition;
+pub mod error;
+pub mod filter;
+mod mysql;
+pub mod options;
+pub mod password;
+
+use self::definition::Definition;
+use self::error::{
     CR_CONN_HOST_ERROR, CR_SERVER_LOST, CR_SSL_CONNECTION_ERROR, CR_UNKNOWN_HOST, SourceError,
 };
-use super::options::{MarkedForSkip, ReplicaOptions};
+use self::options::{MarkedForSkip, ReplicaOptions};
 use paceline_binlog::event::ChecksumAlgorithm;
 use paceline_binlog::mysql::MySqlGtidSet;
 use paceline_binlog::{GtidPosition, SourcePosition};

@@ -10,7 +10,7 @@ use paceline_types::{Charset, Collation, DataType, Value};
 use crate::error::Result;
 use crate::errors;
 use crate::expr_type::{Class, Coercibility, ExprType, NOT_FIXED_DECIMALS, Repertoire, TypeNote};
-use crate::tree::{ArithmeticOp, Comparison, Expr, ExprKind};
+use crate::tree::{ArithmeticOp, CastTarget, Comparison, Expr, ExprKind};
 
 /// Collation of combined texts (MariaDB's `DTCollation::aggregate`).
 pub struct CollationMix;
@@ -21,7 +21,7 @@ type Mixed = (Collation, Coercibility, Repertoire);
 impl CollationMix {
     /// Returns the collation and coercibility of a type's values as text. Numbers and dates have the
     /// connection's collation.
-    pub fn of_type(ty: &ExprType, connection: Collation) -> (Collation, Coercibility) {
+    pub(crate) fn of_type(ty: &ExprType, connection: Collation) -> (Collation, Coercibility) {
         match ty.class() {
             _ if ty.is_parameter() => (connection, ty.coercibility),
             // Beside text a BIT column is a binary string; an expression computed from one is a number.
@@ -56,7 +56,11 @@ impl CollationMix {
     }
 
     /// Like [`CollationMix::of`], but fails if the collations do not mix: a comparison needs one.
-    pub fn for_comparison(types: &[&ExprType], connection: Collation, operation: &str) -> Result<Collation> {
+    pub(crate) fn for_comparison(
+        types: &[&ExprType],
+        connection: Collation,
+        operation: &str,
+    ) -> Result<Collation> {
         let (collation, coercibility) = Self::of(types, connection, operation)?;
         if coercibility == Coercibility::None {
             return Err(Self::illegal(types, connection, operation));
@@ -304,14 +308,6 @@ pub(crate) fn rule_of_classes(a: Class, b: Class) -> Option<Comparison> {
     })
 }
 
-/// Returns the common type of several expressions of which one supplies the value: CASE, COALESCE.
-///
-/// # Errors
-/// 1267, 1270, 1271.
-pub fn common_type(types: &[&ExprType], connection: Collation, operation: &str) -> Result<ExprType> {
-    common_type_in(types, connection, operation)
-}
-
 /// Returns the type of a column of a UNION or another set operation, whose values must have a single
 /// collation.
 ///
@@ -533,4 +529,28 @@ pub(crate) fn is_exact_quotient(by: &Comparison, operand: &Expr) -> bool {
         )
     };
     exact && operand.ty.class() == Class::Decimal && operand.any(&mut { divides })
+}
+
+/// Returns the conversion by which a text of this type gets the character set of the collation, if there is one.
+pub(crate) fn common_charset(ty: &ExprType, collation: Collation) -> Option<CastTarget> {
+    if ty.class() != Class::String || ty.is_parameter() {
+        return None;
+    }
+    match (ty.charset(), collation.charset()) {
+        (Charset::Latin1, Charset::Binary) => Some(CastTarget::Binary { length: None }),
+        (Charset::Binary, Charset::Latin1) => Some(CastTarget::Char {
+            length: None,
+            collation,
+        }),
+        _ => None,
+    }
+}
+
+/// Returns the conversion that an operand of this type needs for a comparison.
+pub(crate) fn compared_charset(ty: &ExprType, by: &Comparison) -> Option<CastTarget> {
+    match by {
+        Comparison::Bytes => common_charset(ty, Collation::Binary),
+        Comparison::Text(collation) => common_charset(ty, *collation),
+        _ => None,
+    }
 }

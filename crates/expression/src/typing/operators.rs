@@ -6,23 +6,24 @@ use paceline_types::error_code::WARN_DATA_TRUNCATED;
 use paceline_types::temporal::{self, ParsedTemporal};
 use paceline_types::{Collation, DataType, FixedPoint, FloatType, Value};
 
-use super::cast::as_compared;
-use super::fold::fold;
-use super::rules::{CollationMix, comparison_rule_for, round_quotient};
-use crate::cast::CastTarget;
 use crate::error::Result;
 use crate::errors;
+use crate::eval::convert::hex_number;
 use crate::expr_type::{Class, ExprType, NOT_FIXED_DECIMALS, TypeNote};
-use crate::functions::{
-    COMPARED_DATETIME, COMPARED_DECIMAL, COMPARED_DOUBLE, COMPARED_TIME, Call, Function, LENIENT_DATETIME,
-    LENIENT_TIME, listed,
-};
-use crate::scope::unique_id;
+use crate::rules::{CollationMix, comparison_rule_for, round_quotient};
 use crate::session::{SessionContext, SqlMode};
-use crate::tree::{ArithmeticOp, CompareOp, Comparison, Domain, Expr, ExprKind};
+use crate::tree::{
+    ArithmeticOp, Call, CastTarget, CompareOp, Comparison, Domain, Expr, ExprKind, Function, unique_id,
+};
+use crate::typing::charset::as_compared;
+use crate::typing::compared::{
+    COMPARED_DATETIME, COMPARED_DECIMAL, COMPARED_DOUBLE, COMPARED_TIME, LENIENT_DATETIME, LENIENT_TIME,
+    listed,
+};
+use crate::typing::fold::fold;
 
 /// Returns the number of columns of an operand: 1 for a value.
-pub(super) fn width(expr: &Expr) -> usize {
+pub(crate) fn width(expr: &Expr) -> usize {
     match &expr.kind {
         ExprKind::Row(items) => items.len(),
         ExprKind::ScalarSubquery(subquery) => subquery.columns.len(),
@@ -31,7 +32,7 @@ pub(super) fn width(expr: &Expr) -> usize {
 }
 
 /// Returns the elements of a row, or the operand itself; none for a subquery with several columns.
-pub(super) fn elements(expr: &mut Expr) -> &mut [Expr] {
+pub(crate) fn elements(expr: &mut Expr) -> &mut [Expr] {
     if !matches!(expr.kind, ExprKind::Row(_)) && width(expr) == 1 {
         return std::slice::from_mut(expr);
     }
@@ -42,7 +43,7 @@ pub(super) fn elements(expr: &mut Expr) -> &mut [Expr] {
 }
 
 /// Returns the types of an operand's columns.
-pub(super) fn column_types(expr: &Expr) -> Vec<ExprType> {
+pub(crate) fn column_types(expr: &Expr) -> Vec<ExprType> {
     match &expr.kind {
         ExprKind::Row(items) => items.iter().map(|item| item.ty.clone()).collect(),
         ExprKind::ScalarSubquery(subquery) => subquery.columns.clone(),
@@ -51,12 +52,12 @@ pub(super) fn column_types(expr: &Expr) -> Vec<ExprType> {
 }
 
 /// Returns whether an expression is one value, and no row.
-pub(super) fn is_value(expr: &Expr) -> bool {
+pub(crate) fn is_value(expr: &Expr) -> bool {
     width(expr) == 1 && !matches!(expr.kind, ExprKind::Row(_))
 }
 
 /// Returns the expression, or 1241 if it is a row.
-pub(super) fn expect_value(expr: Expr) -> Result<Expr> {
+pub(crate) fn expect_value(expr: Expr) -> Result<Expr> {
     if is_value(&expr) {
         Ok(expr)
     } else {
@@ -65,7 +66,7 @@ pub(super) fn expect_value(expr: Expr) -> Result<Expr> {
 }
 
 /// Binds a comparison.
-pub(super) fn compare(
+pub(crate) fn compare(
     op: CompareOp,
     mut left: Expr,
     mut right: Expr,
@@ -139,7 +140,7 @@ pub fn compare_fixed(by: &mut Comparison, decimals: Option<u8>) {
 }
 
 /// Returns 1267 for a literal that the other operand's character set cannot encode.
-pub(super) fn check_literals(
+pub(crate) fn check_literals(
     by: &Comparison,
     op: CompareOp,
     left: &Expr,
@@ -154,7 +155,7 @@ pub(super) fn check_literals(
 }
 
 /// Returns the comparison rules for the columns of two rows.
-pub(super) fn row_rules(
+pub(crate) fn row_rules(
     operation: &str,
     left: &[ExprType],
     right: &[ExprType],
@@ -172,7 +173,7 @@ fn is_temporal(by: &Comparison) -> bool {
 }
 
 /// Does the work of [`adapt_each`], and converts constant texts to the numbers that they are compared as.
-pub(super) fn adapt(by: &mut Comparison, left: &mut Expr, right: &mut Expr, session: &SessionContext) {
+pub(crate) fn adapt(by: &mut Comparison, left: &mut Expr, right: &mut Expr, session: &SessionContext) {
     adapt_each(by, left, right, session);
     literal_to_number(by, left);
     literal_to_number(by, right);
@@ -180,7 +181,7 @@ pub(super) fn adapt(by: &mut Comparison, left: &mut Expr, right: &mut Expr, sess
 
 /// Converts constants once to the type that the comparison needs. The comparison of an integer column with
 /// the text of an integer becomes one of integers, which an index can serve.
-pub(super) fn adapt_each(by: &mut Comparison, left: &mut Expr, right: &mut Expr, session: &SessionContext) {
+pub(crate) fn adapt_each(by: &mut Comparison, left: &mut Expr, right: &mut Expr, session: &SessionContext) {
     if matches!(by, Comparison::Int | Comparison::Decimal | Comparison::Double) {
         hex_to_number(left);
         hex_to_number(right);
@@ -256,7 +257,7 @@ fn literal_to_bigint(column: &Expr, literal: &mut Expr) -> bool {
 }
 
 fn is_integer_column(expr: &Expr) -> bool {
-    matches!(expr.kind, ExprKind::Column(_) | ExprKind::OuterColumn { .. }) && expr.ty.class() == Class::Int
+    matches!(expr.kind, ExprKind::Column(_)) && expr.ty.class() == Class::Int
 }
 
 /// Returns whether the expression is a constant sum of a text and an interval.
@@ -428,7 +429,7 @@ fn read_operand_leniently(operand: &mut Expr, function: &'static Function) {
 }
 
 /// Converts a hexadecimal literal in numeric context to a number.
-pub(super) fn hex_to_number(expr: &mut Expr) {
+pub(crate) fn hex_to_number(expr: &mut Expr) {
     if expr.ty.note != TypeNote::HexLiteral {
         return;
     }
@@ -437,14 +438,8 @@ pub(super) fn hex_to_number(expr: &mut Expr) {
     }
 }
 
-/// Returns the numeric value of a hexadecimal literal: its last 8 bytes.
-pub fn hex_number(bytes: &[u8]) -> Value {
-    let tail = &bytes[bytes.len().saturating_sub(8)..];
-    Value::UInt(tail.iter().fold(0, |number, byte| number << 8 | u64::from(*byte)))
-}
-
 /// Converts those elements of an operand for which all of several comparisons need the same conversion.
-pub(super) fn adapt_shared(operand: &mut Expr, rules: &[Comparison], session: &SessionContext) {
+pub(crate) fn adapt_shared(operand: &mut Expr, rules: &[Comparison], session: &SessionContext) {
     for (place, element) in elements(operand).iter_mut().enumerate() {
         let mut wanted = rules.iter().map(|by| match by {
             Comparison::Row(by) => &by[place],
@@ -531,7 +526,7 @@ pub fn literal_to_number(by: &Comparison, expr: &mut Expr) {
 }
 
 /// Makes the conversion of a constant in an IN list happen before the execution.
-pub(super) fn converted_before(item: &mut Expr) {
+pub(crate) fn converted_before(item: &mut Expr) {
     if let ExprKind::Call(call) = &mut item.kind
         && let Some(listed) = listed(call.function)
     {
@@ -581,7 +576,7 @@ fn lax(session: &SessionContext) -> convert::ConvertContext<'_> {
 }
 
 /// Binds `value BETWEEN low AND high`.
-pub(super) fn between(
+pub(crate) fn between(
     mut value: Expr,
     mut low: Expr,
     mut high: Expr,
@@ -835,7 +830,7 @@ fn decimal_type(op: ArithmeticOp, left: &ExprType, right: &ExprType, increment: 
 }
 
 /// Binds `-operand`. A literal becomes the negative literal.
-pub(super) fn negate(mut operand: Expr, source: &str) -> Result<Expr> {
+pub(crate) fn negate(mut operand: Expr, source: &str) -> Result<Expr> {
     read_as_number(&mut operand);
     if let ExprKind::Literal(value) = &operand.kind {
         let negative = match value {

@@ -12,13 +12,13 @@
 //! The key is the identity of the outer values, not their equality by a collation: `a` and `A` are equal, but
 //! the subquery may show the difference.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use paceline_types::{TimeZone, Value};
 
-use super::scope::{Correlation, Subquery};
-use super::subquery::CachedRows;
+use crate::subquery::{Correlation, Subquery};
+
 use crate::session::{MemoryCharge, SessionMemory};
 
 /// Number of misses before the share of hits is examined.
@@ -29,6 +29,40 @@ const HIT_SHARE: u32 = 5;
 const RESULT_BYTES_MAX: usize = 16 << 20;
 /// Memory of an entry besides its key and rows, in bytes.
 const ENTRY_BYTES: usize = 96;
+/// Memory of a row besides its values, in bytes.
+pub(crate) const ROW_BYTES: usize = 24;
+
+/// All rows of a subquery, cached for the rest of the statement.
+#[derive(Debug, Default)]
+pub(crate) struct CachedRows {
+    pub rows: Vec<Vec<Value>>,
+    /// Keys of the rows without NULL; `None` before the first lookup, or if the comparison rules do not allow
+    /// keys.
+    pub keys: Option<HashSet<Vec<u8>>>,
+    /// Whether some row has a NULL: then "not found" is UNKNOWN.
+    pub any_null: bool,
+    /// Charge to the session's memory account.
+    pub memory: Option<MemoryCharge>,
+}
+
+impl CachedRows {
+    /// Returns the result of a scalar subquery or EXISTS: one row or none.
+    pub fn of_row(row: Option<Vec<Value>>) -> Self {
+        CachedRows {
+            rows: row.into_iter().collect(),
+            ..CachedRows::default()
+        }
+    }
+
+    /// Returns the memory in use that is not charged to any account yet.
+    pub fn memory_bytes(&self) -> usize {
+        if self.memory.is_some() {
+            return 0;
+        }
+        let values = self.rows.iter().flatten();
+        self.rows.len() * ROW_BYTES + values.map(Value::memory_bytes).sum::<usize>()
+    }
+}
 
 /// Cached results of a statement's subqueries.
 #[derive(Debug, Default)]
@@ -198,7 +232,7 @@ fn append_identity(value: &Value, out: &mut Vec<u8>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scope::SubqueryId;
+    use crate::subquery::SubqueryId;
 
     fn correlated(slots: &[usize]) -> Subquery {
         Subquery {

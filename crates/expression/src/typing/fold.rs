@@ -4,16 +4,15 @@
 use std::borrow::Cow;
 
 use crate::context::{EvalContext, EvalState};
-use crate::functions::Stability;
 use crate::session::{Services, SessionContext};
-use crate::tree::{Domain, Expr, ExprKind};
+use crate::tree::{Domain, Expr, ExprKind, Stability};
 use paceline_types::Value;
 
 /// Longer values are computed during execution, where they can be interrupted and are freed with their row.
 const FOLDED_BYTES_MAX: usize = 64 << 10;
 
 /// Folds a node whose children are folded already.
-pub(super) fn fold(mut expr: Expr, session: &SessionContext) -> Expr {
+pub(crate) fn fold(mut expr: Expr, session: &SessionContext) -> Expr {
     if !is_foldable(&expr) {
         return expr;
     }
