@@ -206,12 +206,19 @@ class Syntax(Recorder):
     """Whether the grammar takes a statement: only errors of the grammar are answers."""
 
     folder = "crates/syntax/testscripts"
+    # What is executed, because a program is only looked at when it is created.
+    PROGRAM = re.compile(r"(?i)(create (or replace )?(definer\b.*? )?(aggregate )?(procedure|function|trigger)|begin not|if |while |repeat |case |for |l: |"
+                         r"signal|resignal|get |call )")
+    # Errors that need more than the text: unknown variables, objects that exist or do not, what is signalled.
+    NOT_OF_SYNTAX = {1050, 1166, 1193, 1305, 1320, 1359, 1644, 1645, 1901, 4031}
 
     def prepare(self):
         self.begin("test")
 
     def answer(self, text, tags):
         """Asks for the statement's preparation, so that nothing happens; what cannot be prepared is taken, too."""
+        if self.PROGRAM.match(text):
+            return self.answer_of_program(text)
         try:
             if ";" in text:
                 self.cursor.execute(text)
@@ -222,6 +229,24 @@ class Syntax(Recorder):
         except pymysql.MySQLError as error:
             code, message = error.args[:2]
             if code == 1064:
+                return [f"error {code}: {message.removeprefix(SYNTAX_ERROR)}"]
+        return []
+
+    def answer_of_program(self, text):
+        """Creates a program among tables that it may name, and drops it again."""
+        self.cursor.execute(
+            "DROP TABLE IF EXISTS t, u; CREATE TABLE t (a INT, b INT, c INT); CREATE TABLE u (a INT, b INT); DROP PROCEDURE IF EXISTS p; "
+            "DROP FUNCTION IF EXISTS f; DROP VIEW IF EXISTS v"
+        )
+        while self.cursor.nextset():
+            pass
+        try:
+            self.cursor.execute(text)
+            while self.cursor.nextset():
+                pass
+        except pymysql.MySQLError as error:
+            code, message = error.args[:2]
+            if code not in self.NOT_OF_SYNTAX:
                 return [f"error {code}: {message.removeprefix(SYNTAX_ERROR)}"]
         return []
 

@@ -149,7 +149,7 @@ fn is_of_one_row(item: &ast::SelectItem) -> bool {
             ast::Expr::Call(call) => {
                 let is_several = is_aggregate(&call.name) || call.is_named("GROUP_CONCAT");
                 // Two uses of a column must have the same value.
-                call.over.is_none() && !is_several && !call.is_named("RAND")
+                call.over.is_none() && !is_several && !call.is_named("RAND") && !call.is_named("ROWNUM")
             }
             _ => true,
         };

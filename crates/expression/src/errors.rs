@@ -4,8 +4,8 @@ use std::fmt::Display;
 
 use paceline_types::ErrorCode;
 use paceline_types::error_code::{
-    ER_DATA_OUT_OF_RANGE, ER_OPERAND_COLUMNS, ER_PARSE_ERROR, ER_UNKNOWN_SYSTEM_VARIABLE,
-    ER_WRONG_PARAMCOUNT_TO_NATIVE_FCT,
+    ER_DATA_OUT_OF_RANGE, ER_ILLEGAL_PARAMETER_DATA_TYPE_FOR_OPERATION, ER_OPERAND_COLUMNS, ER_PARSE_ERROR,
+    ER_UNKNOWN_SYSTEM_VARIABLE, ER_WRONG_PARAMCOUNT_TO_NATIVE_FCT,
 };
 
 use crate::error::Error;
@@ -38,6 +38,15 @@ pub fn parameter_count(function: &str) -> Error {
 #[cold]
 pub fn operand_columns(count: usize) -> Error {
     error(ER_OPERAND_COLUMNS, &[&count])
+}
+
+/// Returns 4079: "Illegal parameter data type row for operation '…'".
+#[cold]
+pub fn row_operand(operation: &str) -> Error {
+    error(
+        ER_ILLEGAL_PARAMETER_DATA_TYPE_FOR_OPERATION,
+        &[&"row", &operation],
+    )
 }
 
 /// Returns 1690: "BIGINT value is out of range in '…'".

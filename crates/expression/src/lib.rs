@@ -48,7 +48,7 @@ pub use cast::CastTarget;
 pub use context::{EvalContext, EvalMode, EvalState, OuterRow, SubqueryFrame, SubqueryRunner};
 pub use error::{Error, Result};
 pub use eval::convert::{
-    as_computed, bytes_of, for_user_variable, text_of, to_decimal, to_double, to_i64, to_i128,
+    as_computed, bytes_of, for_user_variable, text_of, to_decimal, to_double, to_i64, to_i128, truth,
 };
 pub use eval::in_set::InSet;
 pub use eval::{as_assigned, compare_values};

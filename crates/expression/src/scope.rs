@@ -198,6 +198,14 @@ pub trait Scope {
             .map(|column| Expr::null().with_type(column.ty.nullable()))
     }
 
+    /// Resolves `ROWNUM()`: a column for the number of the row that is read.
+    ///
+    /// # Errors
+    /// 1235 where no rows are read.
+    fn resolve_row_number(&mut self) -> Result<Expr> {
+        Err(errors::error(ER_NOT_SUPPORTED_YET, &[&"ROWNUM() here"]))
+    }
+
     /// Resolves `DEFAULT(column)`.
     ///
     /// # Errors
@@ -235,6 +243,9 @@ impl Scope for EmptyScope<'_> {
     }
 
     fn bind_parameter(&mut self, index: usize) -> Result<ExprType> {
+        if let Some(declared) = self.session.variable_types.get(index) {
+            return Ok(declared.clone());
+        }
         let collation = self.session.settings.collation_connection;
         Ok(match self.parameters.get(index) {
             Some(value) => ExprType::of_value(value, collation),

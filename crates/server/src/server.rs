@@ -2,8 +2,7 @@
 
 use crate::accounts::{InitialAccounts, SharedAccounts};
 use crate::host_errors::HostErrors;
-use crate::information_schema::{self, TableSize};
-use crate::mysql_tables;
+use crate::information_schema::TableSize;
 use crate::registry::Sessions;
 use crate::replica_filters::ReplicaFilters;
 use crate::replicated_tables::ReplicatedTables;
@@ -14,7 +13,7 @@ use crate::status::ServerCounters;
 use crate::tls::Tls;
 use crate::variables::{Globals, Variable, semi_sync_settings, session_memory_max, transaction_config};
 use paceline_catalog::{CatalogHandle, TableDefinition, TemporaryTables};
-use paceline_expression::session::{ServerMemory, VirtualColumn};
+use paceline_expression::session::ServerMemory;
 use paceline_query::plan::Statistics;
 use paceline_replication::primary::{Primary, SemiSync};
 use paceline_replication::replica::apply::SharedRowOptions;
@@ -148,7 +147,7 @@ impl Server {
         let config = transaction_config(&self.globals, (*self.transactions.config()).clone());
         self.transactions
             .set_config(config)
-            .map_err(|error| crate::session::errors::of_transaction(&error))?;
+            .map_err(|error| crate::errors::of_transaction(&error))?;
         self.primary.semi_sync().set(semi_sync_settings(&self.globals));
         Ok(())
     }
@@ -207,27 +206,5 @@ impl Server {
             data_bytes: storage.approximate_bytes(clustered),
             index_bytes: secondary.map(|id| storage.approximate_bytes(id)).sum(),
         }
-    }
-}
-
-/// Databases that programs look for and that have no tables here: MariaDB's views of its own state. A user may create a
-/// database with one of these names.
-pub const EMPTY_DATABASES: [&str; 2] = ["performance_schema", "sys"];
-
-/// Returns the name of a virtual database in its own spelling.
-pub fn virtual_database(name: &str) -> Option<&'static str> {
-    [information_schema::DATABASE, "performance_schema"]
-        .into_iter()
-        .find(|known| known.eq_ignore_ascii_case(name))
-}
-
-/// Returns the columns of a virtual table.
-pub fn virtual_columns(database: &str, table: &str) -> Option<&'static [VirtualColumn]> {
-    if database.eq_ignore_ascii_case(information_schema::DATABASE) {
-        information_schema::columns(table)
-    } else if database == mysql_tables::DATABASE {
-        mysql_tables::columns(table)
-    } else {
-        None
     }
 }

@@ -120,6 +120,7 @@ counters! {
     com_unlock_tables "Com_unlock_tables";
     com_update "Com_update";
     empty_queries "Empty_queries";
+    feature_window_functions "Feature_window_functions";
     master_gtid_wait_count "Master_gtid_wait_count";
     master_gtid_wait_time "Master_gtid_wait_time";
     master_gtid_wait_timeouts "Master_gtid_wait_timeouts";

@@ -62,6 +62,8 @@ pub(crate) enum Token {
     LeftBrace,
     RightBrace,
     Dot,
+    /// `..` of a range.
+    DotDot,
     Semicolon,
     Colon,
     Assign,
@@ -521,8 +523,7 @@ impl<'a> Lexer<'a> {
             (b')', ..) => (Token::RightParen, 1),
             (b'{', ..) => (Token::LeftBrace, 1),
             (b'}', ..) => (Token::RightBrace, 1),
-            // In MariaDB's grammar two points are a token of their own, for ranges.
-            (b'.', b'.', _) => (Token::Invalid, 2),
+            (b'.', b'.', _) => (Token::DotDot, 2),
             (b'.', ..) => (Token::Dot, 1),
             (b';', ..) => (Token::Semicolon, 1),
             (b'?', ..) => (Token::Parameter, 1),

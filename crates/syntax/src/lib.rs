@@ -67,6 +67,17 @@ pub struct ParseOptions {
     pub depth_max: u32,
     /// Memory account that the statement's tree is charged to; `None` for the server's own texts.
     pub memory: Option<Arc<SessionMemory>>,
+    /// Treatment of CREATE PROCEDURE, FUNCTION and TRIGGER.
+    pub programs: ProgramBodies,
+}
+
+/// Treatment of statements that create stored programs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ProgramBodies {
+    /// They are parsed.
+    Parsed,
+    /// Their text is not looked at: another server has created them, whose language can be larger.
+    Opaque,
 }
 
 impl Default for ParseOptions {
@@ -75,6 +86,7 @@ impl Default for ParseOptions {
             sql_mode: SqlMode::DEFAULT,
             depth_max: 2_400,
             memory: None,
+            programs: ProgramBodies::Parsed,
         }
     }
 }

@@ -40,6 +40,11 @@ fn statements_that_mariadb_rejects_are_rejected_with_its_message() {
     paceline_golden_script::run(&mut ParseRunner, "testscripts/rejected", Answers::MariaDb);
 }
 
+#[test]
+fn stored_programs_are_accepted_and_refused_as_in_mariadb() {
+    paceline_golden_script::run(&mut ParseRunner, "testscripts/programs", Answers::MariaDb);
+}
+
 /// Returns the statements that MariaDB accepts.
 fn accepted() -> Vec<String> {
     let script = Script::read("testscripts/accepted");

@@ -94,7 +94,7 @@ impl Session {
                     self.set_variable(*scope, &name.to_ascii_lowercase(), value)
                         .await?
                 }
-                SetItem::Password { .. } | SetItem::Role => {
+                SetItem::Password { .. } | SetItem::Role | SetItem::ProgramVariable { .. } => {
                     return Err(unsupported("SET PASSWORD and SET ROLE"));
                 }
             }

@@ -34,7 +34,7 @@ mod table_build;
 mod table_options;
 mod view;
 
-pub use column_type::{charset, collation};
+pub use column_type::{charset, collation, resolve_type};
 pub use default_value::default_of_absent;
 pub use foreign_key::foreign_key_names;
 pub use normal_form::{quote_identifier, quote_text};

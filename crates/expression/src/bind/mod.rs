@@ -89,6 +89,15 @@ fn bind_operand(expr: &ast::Expr, scope: &mut dyn Scope) -> Result<Expr> {
     Ok(fold::fold(bound, scope.session()))
 }
 
+/// Binds the operand of an operation that MariaDB names when it refuses a row (4079).
+fn bind_operand_of(operation: &str, expr: &ast::Expr, scope: &mut dyn Scope) -> Result<Expr> {
+    let operand = bind_operand(expr, scope)?;
+    match operators::is_value(&operand) {
+        true => Ok(operand),
+        false => Err(errors::row_operand(operation)),
+    }
+}
+
 fn bind_all<'e>(exprs: impl IntoIterator<Item = &'e ast::Expr>, scope: &mut dyn Scope) -> Result<Vec<Expr>> {
     exprs.into_iter().map(|expr| bind_expr(expr, scope)).collect()
 }
@@ -217,7 +226,8 @@ fn bind_node(expr: &ast::Expr, scope: &mut dyn Scope) -> Result<Expr> {
         E::Collate { operand, collation } => collate(operand, collation, scope),
         E::Call(call) => call::function(call, scope),
         E::Extract { unit, operand } => {
-            let operand = bind_expr(operand, scope)?;
+            let operation = format!("extract({})", unit.name().to_ascii_lowercase());
+            let operand = bind_operand_of(&operation, operand, scope)?;
             call::make("extract", vec![call::keyword(unit.name()), operand], scope)
         }
         E::TimestampAdd { unit, amount, date } => {
@@ -226,8 +236,8 @@ fn bind_node(expr: &ast::Expr, scope: &mut dyn Scope) -> Result<Expr> {
             call::make("date_add", vec![date, amount, call::keyword(unit.name())], scope)
         }
         E::TimestampDiff { unit, from, to } => {
-            let from = bind_expr(from, scope)?;
-            let to = bind_expr(to, scope)?;
+            let from = bind_operand_of("timestampdiff", from, scope)?;
+            let to = bind_operand_of("timestampdiff", to, scope)?;
             call::make("timestampdiff", vec![call::keyword(unit.name()), from, to], scope)
         }
         E::GetFormat { kind, region } => {
@@ -262,7 +272,10 @@ fn literal_value(literal: &ast::Literal, session: &SessionContext) -> Result<Exp
 
 fn unary(op: UnaryOp, operand: &ast::Expr, whole: &ast::Expr, scope: &mut dyn Scope) -> Result<Expr> {
     // 2^63 is out of the signed range, but -2^63 is not.
-    let operand = bind_expr(operand, scope)?;
+    let operand = match op {
+        UnaryOp::BitNot => bind_operand_of("~", operand, scope)?,
+        _ => bind_expr(operand, scope)?,
+    };
     match op {
         UnaryOp::Plus => Ok(operand),
         UnaryOp::Minus => operators::negate(operand, &whole.to_string()),
@@ -406,11 +419,11 @@ fn binary(
                 ty: ExprType::boolean().with_nullable(nullable),
             });
         }
-        B::BitOr => return bits(BitOp::Or, left, right, scope),
-        B::BitAnd => return bits(BitOp::And, left, right, scope),
-        B::BitXor => return bits(BitOp::Xor, left, right, scope),
-        B::ShiftLeft => return bits(BitOp::ShiftLeft, left, right, scope),
-        B::ShiftRight => return bits(BitOp::ShiftRight, left, right, scope),
+        B::BitOr => return bits(BitOp::Or, "|", left, right, scope),
+        B::BitAnd => return bits(BitOp::And, "&", left, right, scope),
+        B::BitXor => return bits(BitOp::Xor, "^", left, right, scope),
+        B::ShiftLeft => return bits(BitOp::ShiftLeft, "<<", left, right, scope),
+        B::ShiftRight => return bits(BitOp::ShiftRight, ">>", left, right, scope),
         B::Concat => {
             let args = bind_all([left, right], scope)?;
             return call::make("concat", args, scope);
@@ -457,10 +470,10 @@ fn logical(left: &ast::Expr, op: BinaryOp, right: &ast::Expr, scope: &mut dyn Sc
     })
 }
 
-fn bits(op: BitOp, left: &ast::Expr, right: &ast::Expr, scope: &mut dyn Scope) -> Result<Expr> {
+fn bits(op: BitOp, name: &str, left: &ast::Expr, right: &ast::Expr, scope: &mut dyn Scope) -> Result<Expr> {
     let operands = Box::new([
-        bit_operand(bind_expr(left, scope)?),
-        bit_operand(bind_expr(right, scope)?),
+        bit_operand(bind_operand_of(name, left, scope)?),
+        bit_operand(bind_operand_of(name, right, scope)?),
     ]);
     let nullable = operands.iter().any(|operand| operand.ty.nullable);
     Ok(Expr {

@@ -50,9 +50,14 @@ pub(super) fn column_types(expr: &Expr) -> Vec<ExprType> {
     }
 }
 
+/// Returns whether an expression is one value, and no row.
+pub(super) fn is_value(expr: &Expr) -> bool {
+    width(expr) == 1 && !matches!(expr.kind, ExprKind::Row(_))
+}
+
 /// Returns the expression, or 1241 if it is a row.
 pub(super) fn expect_value(expr: Expr) -> Result<Expr> {
-    if width(&expr) == 1 && !matches!(expr.kind, ExprKind::Row(_)) {
+    if is_value(&expr) {
         Ok(expr)
     } else {
         Err(errors::operand_columns(1))
@@ -774,7 +779,12 @@ fn integer_type(op: ArithmeticOp, left: &ExprType, right: &ExprType, session: &S
 /// Returns the type of a double. If the operands have fixed decimals, so has the result: `PI() + 0` shows
 /// six.
 fn double_type(op: ArithmeticOp, left: &ExprType, right: &ExprType, increment: u8) -> ExprType {
-    let (a, b) = (left.decimals(), right.decimals());
+    // A date that DATE_ADD makes of a text has the digits of its fraction.
+    let decimals = |ty: &ExprType| match ty.note {
+        TypeNote::Fraction(digits) => digits,
+        _ => ty.decimals(),
+    };
+    let (a, b) = (decimals(left), decimals(right));
     if a == NOT_FIXED_DECIMALS || b == NOT_FIXED_DECIMALS || left.is_null() || right.is_null() {
         return ExprType::double();
     }

@@ -250,7 +250,7 @@ pub(crate) fn to_bit_operand(value: &Value, context: &mut EvalContext<'_>) -> Re
 }
 
 /// Returns whether a value counts as true; `None` for NULL.
-pub(crate) fn truth(value: &Value, context: &mut EvalContext<'_>) -> Result<Option<bool>> {
+pub fn truth(value: &Value, context: &mut EvalContext<'_>) -> Result<Option<bool>> {
     Ok(Some(match value {
         Value::Null => return Ok(None),
         Value::Int(number) => *number != 0,

@@ -30,6 +30,12 @@ pub(super) static FUNCTIONS: &[Function] = &[
     pure("least", (2, MANY), bind_extreme, eval_least),
     pure("isnull", (1, 1), |_| Ok(ExprType::boolean()), eval_isnull),
     pure("interval", (2, MANY), |_| Ok(ExprType::int(2)), eval_interval),
+    pure(
+        "last_value",
+        (1, MANY),
+        |call| Ok(call.args[call.args.len() - 1].ty.clone()),
+        eval_last_value,
+    ),
     steady(
         "name_const",
         (2, 2),
@@ -105,6 +111,15 @@ fn choose(args: &Args<'_>, index: usize, context: &mut EvalContext<'_>) -> Resul
     args.call.args[index]
         .eval_as(args.ty, &args.frame, context)
         .map(std::borrow::Cow::into_owned)
+}
+
+/// Evaluates all arguments, for what they do: they assign variables.
+fn eval_last_value(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
+    let last = args.len() - 1;
+    for index in 0..last {
+        args.value(index, context)?;
+    }
+    choose(args, last, context)
 }
 
 fn bind_ifnull(call: &mut BindCall<'_>) -> Result<ExprType> {

@@ -51,6 +51,8 @@ pub(crate) struct Block<'p, 'o> {
     pub windows: Windows,
     /// Slots read after grouping.
     pub kept: Vec<usize>,
+    /// The slot of `ROWNUM()`.
+    pub row_number: Option<usize>,
     /// While an ON is bound: only these may be named.
     pub on_scope: Option<OnScope>,
     /// GROUP BY's expressions, for HAVING.
@@ -162,6 +164,7 @@ impl<'p, 'o> Block<'p, 'o> {
             aggregates: Vec::new(),
             windows: Windows::default(),
             kept: Vec::new(),
+            row_number: None,
             on_scope: None,
             groups: Vec::new(),
             values_base: None,
@@ -236,6 +239,17 @@ impl<'p, 'o> Block<'p, 'o> {
             }
         });
         expr
+    }
+
+    /// The slot of `ROWNUM()`, also read after grouping.
+    pub fn row_number_slot(&mut self) -> usize {
+        let slot = match self.row_number {
+            Some(slot) => slot,
+            None => self.allocate(1),
+        };
+        self.row_number = Some(slot);
+        self.keep(slot);
+        slot
     }
 
     fn keep(&mut self, slot: usize) {

@@ -402,7 +402,10 @@ fn bind_clauses(
         having: Vec::new(),
         windows: Vec::new(),
         order,
-        limit: Limit { count, offset: None },
+        limit: Limit {
+            count,
+            ..Limit::default()
+        },
         straight: false,
         distinct: false,
         count_found_rows: false,

@@ -1,6 +1,7 @@
 //! EXPLAIN FORMAT=JSON: the lines of EXPLAIN as MariaDB nests them.
 
 use std::fmt::Write;
+use std::time::Duration;
 
 use super::explain_line::Line;
 
@@ -8,6 +9,7 @@ use super::explain_line::Line;
 enum Node {
     Text(String),
     Number(u64),
+    Decimal(f64),
     True,
     /// Strings in one line.
     Names(Vec<String>),
@@ -65,6 +67,10 @@ fn union_result(result: &Line, sides: &[QueryBlock<'_>]) -> Node {
     let mut members = vec![];
     members.extend(result.table.clone().map(|name| ("table_name", Node::Text(name))));
     members.push(("access_type", Node::Text("ALL".to_owned())));
+    if let Some(measure) = result.measure {
+        members.push(("r_loops", Node::Number(measure.access.loops)));
+        members.push(("r_rows", Node::Decimal(measure.rows())));
+    }
     members.push(("query_specifications", Node::List(sides.collect())));
     Node::Object(vec![("union_result", Node::Object(members))])
 }
@@ -73,6 +79,10 @@ fn union_result(result: &Line, sides: &[QueryBlock<'_>]) -> Node {
 fn query_block(block: &QueryBlock<'_>, others: &[QueryBlock<'_>]) -> Node {
     let mut members = vec![];
     members.extend(block.lines[0].id.map(|id| ("select_id", Node::Number(id.into()))));
+    if let Some(measure) = block.lines[0].block {
+        members.push(("r_loops", Node::Number(measure.loops)));
+        members.push(("r_total_time_ms", milliseconds(measure.time)));
+    }
     if block.select_type() == "UNION" {
         members.push(("operation", Node::Text("UNION".to_owned())));
     }
@@ -121,10 +131,21 @@ fn table<'b, 'l: 'b>(line: &Line, others: &mut impl Iterator<Item = &'b QueryBlo
     members.extend(line.key_len.as_ref().map(|length| ("key_length", text(length))));
     let reference = line.reference.as_ref();
     members.extend(reference.map(|reference| ("ref", Node::Names(names(reference)))));
-    if let Some(rows) = line.rows {
-        members.push(("rows", Node::Number(rows)));
-        members.push(("filtered", Node::Number(100)));
+    members.extend(
+        line.measure
+            .map(|measure| ("r_loops", Node::Number(measure.access.loops))),
+    );
+    members.extend(line.rows.map(|rows| ("rows", Node::Number(rows))));
+    if let Some(measure) = line.measure {
+        members.push(("r_rows", Node::Decimal(measure.rows())));
+        members.push(("r_table_time_ms", milliseconds(measure.access.read_time)));
+        members.push(("r_other_time_ms", milliseconds(measure.access.check_time())));
     }
+    members.extend(line.rows.map(|_| ("filtered", Node::Number(100))));
+    members.extend(
+        line.measure
+            .map(|measure| ("r_filtered", Node::Decimal(measure.filtered()))),
+    );
     if line.extra.contains("Using index") {
         members.push(("using_index", Node::True));
     }
@@ -137,6 +158,10 @@ fn table<'b, 'l: 'b>(line: &Line, others: &mut impl Iterator<Item = &'b QueryBlo
         members.push(("materialized", block));
     }
     Node::Object(members)
+}
+
+fn milliseconds(time: Duration) -> Node {
+    Node::Decimal(time.as_secs_f64() * 1000.0)
 }
 
 fn write_string(text: &str, out: &mut String) {
@@ -159,6 +184,9 @@ fn write_node(node: &Node, depth: usize, out: &mut String) {
     match node {
         Node::Text(text) => write_string(text, out),
         Node::Number(number) => {
+            let _ = write!(out, "{number}");
+        }
+        Node::Decimal(number) => {
             let _ = write!(out, "{number}");
         }
         Node::True => out.push_str("true"),

@@ -14,6 +14,7 @@ use paceline_expression::{
     AggregateFunction, Class, CompareOp, Comparison, EvalContext, Expr, ExprKind, ExprType, Truth,
 };
 use paceline_storage::RowPlacement;
+use paceline_syntax::ast::Ties;
 use paceline_types::{DataType, IntegerWidth, Value};
 
 /// Makes a plan use the order of an index where that saves work.
@@ -37,7 +38,13 @@ pub(crate) fn use_index_order(
 }
 
 fn use_order(select: &mut SelectPlan, infos: &[TableInfo<'_>], rows: f64, trace: &BlockTrace<'_>) {
-    if select.order.is_empty() && select.aggregation.is_none() && !select.distinct {
+    // Rows are equal in an order when their sort keys are: there must be keys.
+    let needs_keys = select.limit.ties == Ties::Kept && !select.order.is_empty();
+    // ROWNUM() counts the rows as they are read without an order.
+    if needs_keys
+        || select.row_number.is_some()
+        || (select.order.is_empty() && select.aggregation.is_none() && !select.distinct)
+    {
         return mark_notes(select);
     }
     let assumed = assumed_values(select, infos);

@@ -57,6 +57,7 @@ mod keys;
 pub(crate) mod known_values;
 mod load;
 mod loose_scan;
+pub(crate) mod measurements;
 mod planner;
 pub(crate) mod range;
 mod result_column;

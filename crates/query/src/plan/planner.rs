@@ -65,6 +65,10 @@ pub(crate) struct Planner<'a> {
     scratch: RefCell<Option<SessionContext>>,
     /// How many rows the largest access reads, about.
     expected_rows: Cell<f64>,
+    /// How many rows the largest join has, about.
+    joined_rows: Cell<f64>,
+    /// How many blocks have window functions.
+    window_blocks: Cell<u64>,
     warnings: RefCell<Vec<(ErrorCode, String)>>,
     /// Plans of the subqueries in expressions, by [`SubqueryId`].
     subqueries: RefCell<Vec<Arc<tree::QueryPlan>>>,
@@ -91,6 +95,8 @@ impl<'a> Planner<'a> {
             rested: Cell::new(false),
             scratch: RefCell::default(),
             expected_rows: Cell::new(0.0),
+            joined_rows: Cell::new(0.0),
+            window_blocks: Cell::new(0),
             warnings: RefCell::default(),
             subqueries: RefCell::default(),
             trace,
@@ -110,6 +116,8 @@ impl<'a> Planner<'a> {
             values,
             subqueries: self.subqueries.take(),
             expected_rows: self.expected_rows.get(),
+            joined_rows: self.joined_rows.get(),
+            window_blocks: self.window_blocks.get(),
             warnings: self.warnings.take(),
             kind,
             columns,
@@ -159,6 +167,16 @@ impl<'a> Planner<'a> {
         self.expected_rows.set(self.expected_rows.get().max(rows));
     }
 
+    /// Notes a block with window functions.
+    pub fn count_window_block(&self) {
+        self.window_blocks.set(self.window_blocks.get() + 1);
+    }
+
+    /// Notes how many rows a join has after one of its tables, about.
+    pub fn expect_joined_rows(&self, rows: f64) {
+        self.joined_rows.set(self.joined_rows.get().max(rows));
+    }
+
     /// The session.
     pub fn session(&self) -> &'a SessionContext {
         self.context.session
@@ -167,7 +185,10 @@ impl<'a> Planner<'a> {
     /// The `index`th `?`: whatever its value will be, the plan serves it.
     pub fn parameter(&self, index: usize) -> ExprType {
         self.parameters.set(self.parameters.get().max(index + 1));
-        ExprType::parameter()
+        match self.session().variable_types.get(index) {
+            Some(declared) => declared.clone(),
+            None => ExprType::parameter(),
+        }
     }
 
     /// The number of the next SELECT, for EXPLAIN.

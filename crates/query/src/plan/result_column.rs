@@ -61,7 +61,19 @@ pub struct ResultColumn {
 }
 
 impl ResultColumn {
-    /// A column that an expression gives.
+    /// Returns the column of a variable of a program, which is described like a column of a table.
+    pub fn of_variable(name: impl Into<Arc<str>>, ty: &ExprType) -> Self {
+        let column = Self::of_expression(name, ty);
+        ResultColumn {
+            decimals: match column.decimals {
+                NOT_FIXED_DECIMALS => 0,
+                decimals => decimals,
+            },
+            ..column
+        }
+    }
+
+    /// Returns the column of an expression.
     pub fn of_expression(name: impl Into<Arc<str>>, ty: &ExprType) -> Self {
         let empty: Arc<str> = Arc::from("");
         // What is told of a column alone: what kind of text it is.

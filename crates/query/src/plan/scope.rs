@@ -271,6 +271,11 @@ impl Scope for BlockScope<'_, '_, '_, '_> {
         }
     }
 
+    fn resolve_row_number(&mut self) -> Result<Expr> {
+        let slot = self.block.row_number_slot();
+        Ok(Expr::column(slot, ExprType::bigint_unsigned(21)))
+    }
+
     fn resolve_default(&mut self, name: &ColumnName) -> Result<Expr> {
         let Some(VisibleColumn { table, column }) = self.block.find_column(name, self.mode.clause_name)?
         else {

@@ -21,8 +21,8 @@ use super::same_expr::same_expr;
 use super::table_ref::TableRef;
 use super::trace::{Names, Physical, derived_lines};
 use super::tree::{
-    Aggregation, GroupStrategy, Limit, LockPatience, LockStrength, PlanNotes, QueryBody, QueryPlan, ReadMode,
-    SelectPlan, SortItem, SortKey, TableInstance, TableSource,
+    AccessPath, Aggregation, GroupStrategy, Limit, LockPatience, LockStrength, PlanNotes, QueryBody,
+    QueryPlan, ReadMode, SelectPlan, SortItem, SortKey, TableInstance, TableSource,
 };
 use super::{Planner, ResultColumn, TableUsage, index_order, unique_id};
 use crate::error::{Error, Result};
@@ -267,6 +267,9 @@ impl Block<'_, '_> {
                 name,
                 ..self.column_result(table, column)
             },
+            None if matches!(bound.kind, ExprKind::Parameter(_)) && !bound.ty.is_parameter() => {
+                ResultColumn::of_variable(name, &bound.ty)
+            }
             None => ResultColumn::of_expression(name, &bound.ty),
         };
         Ok(Output {
@@ -387,6 +390,7 @@ impl Block<'_, '_> {
         Ok(Limit {
             count: bind(limit.and_then(|limit| limit.count.as_ref()))?,
             offset: bind(limit.and_then(|limit| limit.offset.as_ref()))?,
+            ties: limit.map_or(ast::Ties::Cut, |limit| limit.ties),
         })
     }
 
@@ -580,10 +584,14 @@ impl Block<'_, '_> {
         }
         let correlated = self.correlated();
         let windows = self.plan_windows(windows, &mut projection, &order);
+        if windows.is_some() {
+            self.planner.count_window_block();
+        }
         let mut select = SelectPlan {
             number: bound.number,
             slot_count: self.slot_count,
             outer: std::mem::take(&mut self.outer),
+            row_number: self.row_number,
             tables,
             steps: joined.steps,
             constant_conditions: joined.constant,
@@ -605,9 +613,19 @@ impl Block<'_, '_> {
         };
         trace.form("join order and buffers", |names| Physical(&select).lines(names));
         index_order::use_index_order(&mut select, &infos, joined.rows, &trace);
+        let mut joined_rows = 1.0_f64;
         for step in &select.steps {
-            step.source
-                .for_each_access(&mut |access| self.planner.expect_rows(access.rows));
+            step.source.for_each_access(&mut |access| {
+                self.planner.expect_rows(access.rows);
+                let rows = match &access.path {
+                    AccessPath::Hash { keys, .. } if keys.is_empty() => {
+                        select.tables[access.table].row_estimate
+                    }
+                    _ => access.rows,
+                };
+                joined_rows *= rows.max(1.0);
+                self.planner.expect_joined_rows(joined_rows);
+            });
         }
         Ok(QueryPlan {
             id: unique_id(),

@@ -2,8 +2,8 @@
 
 use paceline_types::DataType;
 use paceline_types::error_code::{
-    ER_BAD_FIELD_ERROR, ER_DUP_QUERY_NAME, ER_WITH_COL_WRONG_LIST, ER_WRONG_NUMBER_OF_COLUMNS_IN_SELECT,
-    ER_WRONG_VALUE_COUNT_ON_ROW,
+    ER_BAD_FIELD_ERROR, ER_DUP_FIELDNAME, ER_DUP_QUERY_NAME, ER_WITH_COL_WRONG_LIST,
+    ER_WRONG_NUMBER_OF_COLUMNS_IN_SELECT, ER_WRONG_VALUE_COUNT_ON_ROW,
 };
 
 use super::block::{BindMode, Block, OuterScope, Output};
@@ -120,10 +120,11 @@ impl Planner<'_> {
                 return Err(Error::new(ER_DUP_QUERY_NAME, &[name]));
             }
             let plan = match with.recursive && mentions(&table.query.body, name) {
-                true => self.plan_recursive(name, &table.columns, &table.query, &common)?,
+                true => self.plan_recursive(table, &common)?,
                 false => self.plan_subquery(&table.query, None, common.clone())?,
             };
             let columns = renamed(&plan.columns, &table.columns)?;
+            cycle_columns(&table.cycle, &columns)?;
             let types = plan.types.clone();
             common = common.with(
                 name.clone(),
@@ -135,13 +136,13 @@ impl Planner<'_> {
         Ok(common)
     }
 
-    fn plan_recursive(
-        &self,
-        name: &str,
-        names: &[String],
-        query: &ast::Query,
-        common: &CommonTables,
-    ) -> Result<QueryPlan> {
+    fn plan_recursive(&self, definition: &ast::CommonTable, common: &CommonTables) -> Result<QueryPlan> {
+        let ast::CommonTable {
+            name,
+            columns: names,
+            query,
+            cycle,
+        } = definition;
         let ast::QueryBody::SetOperation {
             left,
             op: ast::SetOperator::Union,
@@ -186,7 +187,8 @@ impl Planner<'_> {
                 anchor,
                 step,
                 readers,
-                keep_duplicates: *keep_duplicates,
+                keep_duplicates: *keep_duplicates && cycle.is_empty(),
+                cycle: cycle_columns(cycle, &columns)?,
                 conversions,
             })),
             columns,
@@ -542,4 +544,25 @@ pub(crate) fn cast_to(expr: Expr, ty: &ExprType) -> Expr {
         return expr;
     }
     convert_to_common_type(expr, ty)
+}
+
+/// The places of the columns that `CYCLE` names.
+///
+/// # Errors
+/// 1054 for a column that is not there, 1060 for one that is named twice.
+fn cycle_columns(names: &[String], columns: &[ResultColumn]) -> Result<Vec<usize>> {
+    let mut places = Vec::with_capacity(names.len());
+    for name in names {
+        let place = columns
+            .iter()
+            .position(|column| column.name.eq_ignore_ascii_case(name));
+        let Some(place) = place else {
+            return Err(Error::new(ER_BAD_FIELD_ERROR, &[name, &"CYCLE clause"]));
+        };
+        if places.contains(&place) {
+            return Err(Error::new(ER_DUP_FIELDNAME, &[name]));
+        }
+        places.push(place);
+    }
+    Ok(places)
 }

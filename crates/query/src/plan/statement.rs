@@ -90,7 +90,17 @@ impl Planner<'_> {
             | Some(paceline_syntax::SelectInto::Outfile { .. } | paceline_syntax::SelectInto::Dumpfile(_)) => {
                 None
             }
-            Some(paceline_syntax::SelectInto::Variables(names)) => Some(names.clone()),
+            Some(paceline_syntax::SelectInto::Variables(targets)) => Some(
+                (targets.iter())
+                    .map(|target| match target {
+                        paceline_syntax::Target::User(name) => Ok(name.clone()),
+                        // The program executes such a query without INTO.
+                        paceline_syntax::Target::Variable(_) => {
+                            Err(Error::unsupported("INTO a variable here"))
+                        }
+                    })
+                    .collect::<Result<Vec<_>>>()?,
+            ),
         };
         let query = self.plan_top_query(&statement.query)?;
         if let Some(names) = &into

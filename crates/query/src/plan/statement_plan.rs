@@ -10,6 +10,7 @@ use super::tree;
 use paceline_catalog::foreign_key::ForeignKeys;
 use paceline_catalog::{Catalog, TableDefinition, ViewDefinition};
 use paceline_expression::Expr;
+use paceline_syntax::ExplainFlavour;
 
 /// A statement ready to run, as often as one likes.
 #[derive(Debug)]
@@ -23,6 +24,8 @@ pub struct Plan {
     pub(crate) subqueries: Vec<Arc<tree::QueryPlan>>,
     pub(super) values: PlannedValues,
     pub(super) expected_rows: f64,
+    pub(super) joined_rows: f64,
+    pub(super) window_blocks: u64,
     /// What there is to say of the statement each time that it is executed.
     pub(super) warnings: Vec<(ErrorCode, String)>,
 }
@@ -55,6 +58,15 @@ pub(crate) enum PlanKind {
     Do(Vec<Expr>),
     /// EXPLAIN: rows that are known already.
     Explain(Vec<Vec<paceline_types::Value>>),
+    /// ANALYZE of a statement, which is executed.
+    Analyze(Box<AnalyzePlan>),
+}
+
+/// ANALYZE: the statement within, and how its plan and measurements are shown.
+#[derive(Debug)]
+pub(crate) struct AnalyzePlan {
+    pub statement: PlanKind,
+    pub flavour: ExplainFlavour,
 }
 
 /// SELECT with what surrounds it.
@@ -276,6 +288,16 @@ impl Plan {
         self.expected_rows
     }
 
+    /// About how many rows the largest of its joins has: what `max_join_size` limits.
+    pub(crate) fn joined_rows(&self) -> f64 {
+        self.joined_rows
+    }
+
+    /// How many of its blocks have window functions.
+    pub fn window_blocks(&self) -> u64 {
+        self.window_blocks
+    }
+
     /// How many `?` it has.
     pub fn parameter_count(&self) -> usize {
         self.parameters
@@ -288,13 +310,23 @@ impl Plan {
 
     /// Whether the statement is EXPLAIN or ANALYZE of another: it shows how tables are read.
     pub fn is_explained(&self) -> bool {
-        matches!(self.kind, PlanKind::Explain(_))
+        matches!(self.kind, PlanKind::Explain(_) | PlanKind::Analyze(_))
+    }
+
+    /// What is executed: of ANALYZE the statement within.
+    pub(crate) fn executed_kind(&self) -> &PlanKind {
+        match &self.kind {
+            PlanKind::Analyze(analyzed) => &analyzed.statement,
+            kind => kind,
+        }
     }
 
     /// What kind of statement it is.
     pub fn plan_type(&self) -> PlanType {
-        match &self.kind {
-            PlanKind::Query(_) | PlanKind::Do(_) | PlanKind::Explain(_) => PlanType::Query,
+        match self.executed_kind() {
+            PlanKind::Query(_) | PlanKind::Do(_) | PlanKind::Explain(_) | PlanKind::Analyze(_) => {
+                PlanType::Query
+            }
             PlanKind::Insert(insert) if insert.replace => PlanType::Replace,
             PlanKind::Insert(_) => PlanType::Insert,
             PlanKind::Update(_) => PlanType::Update,

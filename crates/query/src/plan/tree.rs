@@ -24,6 +24,7 @@ use super::range::RangeCondition;
 use super::result_column::ResultColumn;
 use paceline_catalog::{NumberSeries, TableDefinition};
 use paceline_expression::{Aggregate, Expr, ExprKind, ExprType, Frame, SortOrder, WindowFunction};
+use paceline_syntax::ast::Ties;
 
 /// A query: one block or several under set operations, with what holds for the whole.
 #[derive(Debug)]
@@ -135,6 +136,8 @@ pub struct RecursivePlan {
     pub readers: Vec<u64>,
     /// UNION ALL keeps equal rows.
     pub keep_duplicates: bool,
+    /// The columns that tell rows apart, if not all do.
+    pub cycle: Vec<usize>,
     /// How each value becomes one of the common type, for both parts.
     pub conversions: [Vec<Expr>; 2],
 }
@@ -179,6 +182,8 @@ pub struct Limit {
     pub count: Option<Expr>,
     /// How many to leave out first.
     pub offset: Option<Expr>,
+    /// What happens with rows that the order does not tell from the last one.
+    pub ties: Ties,
 }
 
 /// A column of the query around a block.
@@ -199,6 +204,8 @@ pub struct SelectPlan {
     pub slot_count: usize,
     /// What is copied from the row around.
     pub outer: Vec<OuterReference>,
+    /// The slot that counts the rows, from 1, for `ROWNUM()`.
+    pub row_number: Option<usize>,
     /// The tables, as FROM names them.
     pub tables: Vec<TableInstance>,
     /// How they are joined; empty without FROM.

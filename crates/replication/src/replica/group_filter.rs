@@ -11,7 +11,7 @@ use paceline_binlog::event::{
 use paceline_binlog::mysql::PartialUpdateRowsEvent;
 use paceline_binlog::{EventGroup, Result};
 use paceline_expression::session::SqlMode;
-use paceline_syntax::{ParseOptions, statement_objects};
+use paceline_syntax::{ParseOptions, ProgramBodies, statement_objects};
 use std::collections::HashSet;
 
 /// Result of filtering a group.
@@ -172,6 +172,7 @@ fn wants_statement(query: &QueryEvent<'_>, filters: &Filters) -> bool {
     });
     let options = ParseOptions {
         sql_mode: sql_mode.unwrap_or(SqlMode::DEFAULT),
+        programs: ProgramBodies::Opaque,
         ..ParseOptions::default()
     };
     let objects = statement_objects(&query.sql, &options);

@@ -1,7 +1,7 @@
 //! The current database of a session.
 
 use super::state::SessionState;
-use crate::server::{EMPTY_DATABASES, virtual_database};
+use crate::names::{EMPTY_DATABASES, virtual_database};
 use crate::variables::{Variable, VariableValue, apply_to_session};
 use paceline_catalog::Catalog;
 use paceline_syntax::{Error, Result};

@@ -4,7 +4,7 @@ use super::Session;
 use super::protocol::Connection;
 use super::services::SessionServices;
 use crate::accounts::{Account, PrivilegeSet};
-use crate::registry::SessionShared;
+use crate::registry::SessionHandle;
 use crate::server::Server;
 use crate::variables::{SessionValues, apply_all_to_session};
 use paceline_expression::session::SessionMemory;
@@ -25,7 +25,7 @@ pub fn internal_session(
     let (near, far) = UnixStream::pair()?;
     let socket = Socket::unix(near);
     let number = server.counters.connections.fetch_add(1, Ordering::Relaxed) + 1;
-    let shared = Arc::new(SessionShared::new(
+    let shared = Arc::new(SessionHandle::new(
         number as u32,
         socket.handle()?,
         String::new(),

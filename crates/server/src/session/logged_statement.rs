@@ -1,8 +1,8 @@
 //! A statement that is logged as text: DDL, statements about accounts, savepoints.
 
-use super::errors::of_transaction;
 use super::state::SessionState;
 use super::transaction::replication;
+use crate::errors::of_transaction;
 use crate::variables::Variable;
 use paceline_binlog::event::{EventFlags, QueryEvent, StatusVar};
 use paceline_catalog::ddl::session_flags;

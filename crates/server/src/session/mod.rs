@@ -35,12 +35,11 @@
 //! [`crate::accounts`].
 //!
 //! A session is one task of the runtime. Its statements run synchronously: no other task can run in between on the same
-//! session, so nothing here is shared except [`crate::registry::SessionShared`]. Only reading a command, sending a
+//! session, so nothing here is shared except [`crate::registry::SessionHandle`]. Only reading a command, sending a
 //! reply and waiting for a commit suspend the task. Operations that block (a lock, a full socket) announce it to the
 //! runtime.
 
 mod database;
-pub mod errors;
 mod evaluate;
 mod execution;
 pub mod init_file;
@@ -65,10 +64,9 @@ pub(crate) mod testing;
 mod tests;
 
 pub use state::SessionState;
-pub(crate) use state::qualified;
 
 use crate::accounts::ClientHost;
-use crate::registry::{SessionShared, now_micros};
+use crate::registry::{SessionHandle, now_micros};
 use crate::server::Server;
 use crate::variables::Variable;
 use paceline_expression::session::ServerFunctions;
@@ -117,12 +115,12 @@ pub struct Session {
 /// Entry in the registry. Dropping it removes the session.
 pub struct Registered {
     server: Arc<Server>,
-    shared: Arc<SessionShared>,
+    shared: Arc<SessionHandle>,
 }
 
 impl Registered {
     /// Adds a session to the registry.
-    pub fn new(server: &Arc<Server>, shared: &Arc<SessionShared>) -> Registered {
+    pub fn new(server: &Arc<Server>, shared: &Arc<SessionHandle>) -> Registered {
         server.sessions.add(shared.clone());
         Registered {
             server: server.clone(),

@@ -3,14 +3,14 @@
 //! A plan is made for one catalog and executed with another: metadata locks are taken in between. If a table's
 //! definition has changed since, the statement is planned again.
 
-use super::errors::of_transaction;
 use super::execution::QueryOrigin;
 use super::state::SessionState;
 use crate::accounts::checks::check_plan;
 use crate::accounts::show::select_all;
+use crate::errors::of_transaction;
 use crate::replication::row_metadata;
 use paceline_catalog::Catalog;
-use paceline_query::plan::{Plan, PlanContext, PlanType, TableUse, plan_statement};
+use paceline_query::plan::{Plan, PlanContext, PlanType, PlannedValues, TableUse, plan_statement};
 use paceline_syntax::{Error, ParseOptions, Result, Statement};
 use paceline_txn::{MetadataMode, MetadataObject};
 use paceline_types::Value;
@@ -19,6 +19,23 @@ use std::sync::Arc;
 
 /// Maximum number of plans for a statement whose tables are changed repeatedly.
 pub const ATTEMPTS_MAX: usize = 100;
+
+/// Number of expected rows from which execution is much more expensive than planning.
+const WORTH_PLANNING_ROWS: f64 = 1_000.0;
+
+/// Returns whether a statement whose plan is kept should be planned again for the parameters of this execution: the
+/// plan depends on parameters, and it was made without values, or is expensive, or has proved to be. A plan that reads
+/// few rows is executed as it is.
+pub fn is_to_be_planned_again(plan: &Plan, rows_read: u64) -> bool {
+    let expected = plan.expected_rows();
+    match plan.values() {
+        PlannedValues::Any => false,
+        PlannedValues::Unknown => true,
+        PlannedValues::Given => {
+            expected > WORTH_PLANNING_ROWS || rows_read as f64 > 4.0 * expected + WORTH_PLANNING_ROWS
+        }
+    }
+}
 
 impl SessionState {
     /// Plans a statement whose parameters are unknown.
@@ -100,6 +117,9 @@ impl SessionState {
 
     fn count(&self, plan: &Plan, asked_by: QueryOrigin) {
         let counters = &self.shared.counters;
+        if plan.window_blocks() > 0 {
+            counters.feature_window_functions.add(plan.window_blocks());
+        }
         match plan.plan_type() {
             // SHOW, which is counted as such.
             PlanType::Query if asked_by == QueryOrigin::Server => {}

@@ -6,7 +6,8 @@ use super::statements::NamedStatements;
 use super::table_locks::TableLocks;
 use super::temporary::SessionTemporaryTables;
 use super::transaction::TransactionSlot;
-use crate::registry::SessionShared;
+use crate::names::qualified;
+use crate::registry::SessionHandle;
 use crate::server::Server;
 use crate::statement_logs::StatementLogSettings;
 use crate::variables::Variable;
@@ -14,7 +15,7 @@ use paceline_binlog::event::FormatDescription;
 use paceline_catalog::Catalog;
 use paceline_expression::session::{Privilege, ServerFunctions, Services, SessionContext, SqlMode};
 use paceline_syntax::{Error, Result, TableName};
-use paceline_types::error_code::{ER_NO_DB_ERROR, ER_OPTION_PREVENTS_STATEMENT};
+use paceline_types::error_code::ER_OPTION_PREVENTS_STATEMENT;
 use paceline_wire::response::Status;
 use std::sync::Arc;
 
@@ -22,7 +23,7 @@ use std::sync::Arc;
 pub struct SessionState {
     pub(super) server: Arc<Server>,
     /// The part that other sessions can access.
-    pub(super) shared: Arc<SessionShared>,
+    pub(super) shared: Arc<SessionHandle>,
     pub(super) services: Arc<SessionServices>,
     pub(super) context: SessionContext,
     pub(super) transaction: TransactionSlot,
@@ -145,16 +146,5 @@ impl SessionState {
             .lock()
             .get(Variable::BinlogAnnotateRowEvents)
             .as_bool()
-    }
-}
-
-/// Returns a table's database and name, with the current database if none is named.
-///
-/// # Errors
-/// 1046 if neither exists.
-pub(crate) fn qualified(table: &TableName, database: Option<&str>) -> Result<(String, String)> {
-    match table.database.as_deref().or(database) {
-        Some(database) => Ok((database.to_owned(), table.name.clone())),
-        None => Err(Error::new(ER_NO_DB_ERROR, &[])),
     }
 }

@@ -32,7 +32,11 @@ impl Session {
     ///
     /// # Errors
     /// Protocol errors. The error of a statement is sent to the client and ends the execution of the text.
-    pub(super) async fn query(&mut self, text: Vec<u8>) -> WireResult<()> {
+    pub(super) async fn query(&mut self, mut text: Vec<u8>) -> WireResult<()> {
+        // As in MariaDB, what ends the last statement is no part of it: errors do not show it.
+        let is_part = |byte: &u8| *byte != b';' && !byte.is_ascii_whitespace();
+        let length = text.iter().rposition(is_part).map_or(0, |last| last + 1);
+        text.truncate(length);
         let mut offset = 0;
         loop {
             let parsed = self.state.parse(&text[offset..]);
@@ -134,9 +138,12 @@ impl SessionState {
     /// Begins a statement: sets its time, diagnostics and time limit.
     pub(super) fn begin_statement(&mut self, statement: Option<&Statement>) {
         let keep = match statement {
-            Some(Statement::Show(
-                Show::Warnings(_) | Show::Errors(_) | Show::CountWarnings | Show::CountErrors,
-            )) => KeepDiagnostics::Yes,
+            Some(
+                Statement::Show(
+                    Show::Warnings(_) | Show::Errors(_) | Show::CountWarnings | Show::CountErrors,
+                )
+                | Statement::GetDiagnostics(_),
+            ) => KeepDiagnostics::Yes,
             _ => KeepDiagnostics::No,
         };
         let insert_id = self.context.statement.insert_id;

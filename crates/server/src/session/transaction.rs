@@ -7,9 +7,9 @@
 //!    └────────────▶ Single ──the statement's end──▶ None
 //! ```
 
-use super::errors::of_transaction;
 use super::services::SessionServices;
 use super::state::SessionState;
+use crate::errors::of_transaction;
 use crate::variables::Variable;
 use paceline_binlog::event::GtidFlags;
 use paceline_expression::session::SessionContext;

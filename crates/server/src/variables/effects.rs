@@ -87,6 +87,17 @@ pub fn apply_to_session(
         }
         Variable::SqlLogBin => settings.log_bin = setting.as_bool(),
         Variable::SqlSelectLimit => settings.select_limit = setting.as_u64(),
+        Variable::MaxJoinSize => {
+            let is_unlimited = setting.as_u64() == u64::MAX;
+            settings.join_rows_max = setting.as_u64();
+            values.set(Variable::SqlBigSelects, VariableValue::Boolean(is_unlimited));
+        }
+        Variable::SqlBigSelects => {
+            settings.join_rows_max = match setting.as_bool() {
+                true => u64::MAX,
+                false => values.get(Variable::MaxJoinSize).as_u64(),
+            }
+        }
         Variable::SqlSafeUpdates => settings.safe_updates = setting.as_bool(),
         Variable::SqlAutoIsNull => settings.auto_is_null = setting.as_bool(),
         Variable::MaxSessionMemUsed => session.memory.set_limit(setting.as_u64()),
@@ -146,6 +157,9 @@ pub fn apply_all_to_session(session: &mut SessionContext, values: &mut SessionVa
         ExplicitDefaultsForTimestamp,
         SqlLogBin,
         SqlSelectLimit,
+        SqlBigSelects,
+        // After it: a limit switches it off.
+        MaxJoinSize,
         SqlSafeUpdates,
         SqlAutoIsNull,
         MaxSessionMemUsed,

@@ -388,7 +388,7 @@ mod list {
         MaxErrorCount "max_error_count" Both Dynamic Unsigned { min: 0, max: 65535, block: 1 } => Some("64");
         MaxHeapTableSize "max_heap_table_size" Both Dynamic Unsigned { min: 16384, max: u64::MAX, block: 1024 } => Some("16777216"), Absent;
         MaxInsertDelayedThreads "max_insert_delayed_threads" Both Dynamic Unsigned { min: 0, max: 16384, block: 1 } => Some("20"), Absent;
-        MaxJoinSize "max_join_size" Both Dynamic Unsigned { min: 1, max: u64::MAX, block: 1 } => Some("18446744073709551615"), Absent;
+        MaxJoinSize "max_join_size" Both Dynamic Unsigned { min: 1, max: u64::MAX, block: 1 } => Some("18446744073709551615");
         MaxLengthForSortData "max_length_for_sort_data" Both Dynamic Unsigned { min: 4, max: 8388608, block: 1 } => Some("1024"), Tuning;
         MaxPasswordErrors "max_password_errors" Global Dynamic Unsigned { min: 1, max: 4294967295, block: 1 } => Some("4294967295");
         MaxPreparedStmtCount "max_prepared_stmt_count" Global Dynamic Unsigned { min: 0, max: 4294967295, block: 1 } => Some("16382");
@@ -598,7 +598,7 @@ mod list {
         Socket "socket" Global Fixed Text => Some("");
         SortBufferSize "sort_buffer_size" Both Dynamic Unsigned { min: 1024, max: u64::MAX, block: 1 } => Some("2097152"), Tuning;
         SqlAutoIsNull "sql_auto_is_null" Both Dynamic Boolean => Some("OFF"), Absent;
-        SqlBigSelects "sql_big_selects" Both Dynamic Boolean => Some("ON"), Absent;
+        SqlBigSelects "sql_big_selects" Both Dynamic Boolean => Some("ON");
         SqlBufferResult "sql_buffer_result" Both Dynamic Boolean => Some("OFF"), Tuning;
         SqlIfExists "sql_if_exists" Both Dynamic Boolean => Some("OFF");
         SqlLogBin "sql_log_bin" Both Dynamic Boolean => Some("ON");

@@ -52,7 +52,7 @@ pub use literal::Literal;
 pub use name::{ColumnName, TableName};
 pub use query::{
     CommonTable, ItemName, Limit, LockStrength, LockWait, OrderItem, Query, QueryBody, RowLocking, Select,
-    SelectItem, SelectModifiers, SetOperator, SortOrder, With,
+    SelectItem, SelectModifiers, SetOperator, SortOrder, Ties, With,
 };
 pub use table::{
     HintKind, HintScope, IndexHint, Join, JoinConstraint, JoinKind, JoinedTables, TableFactor, single_table,

@@ -111,13 +111,21 @@ impl Parser<'_> {
             }
             "CHANGE" | "STOP" => self.replication(),
             "XA" => Ok(Statement::Unsupported("XA")),
-            "CALL" => Ok(Statement::Unsupported("CALL")),
+            "CALL" => self.call(),
             "HANDLER" => Ok(Statement::Unsupported("HANDLER")),
             "INSTALL" | "UNINSTALL" => Ok(Statement::Unsupported("INSTALL PLUGIN")),
-            "SIGNAL" | "RESIGNAL" | "GET" => Ok(Statement::Unsupported("SIGNAL and diagnostics")),
+            "SIGNAL" | "RESIGNAL" => self.signal(),
+            "GET" => self.get_diagnostics(),
+            "IF" | "CASE" | "LOOP" | "WHILE" | "REPEAT" | "FOR" => self.control_statement(),
             "CACHE" => Ok(Statement::Unsupported("CACHE INDEX")),
             "BACKUP" => self.backup(),
-            _ => Err(self.error()),
+            _ => {
+                // In a program a name could be a label.
+                if self.program.is_some() && self.is_identifier() {
+                    self.advance();
+                }
+                Err(self.error())
+            }
         }
     }
 
@@ -127,7 +135,7 @@ impl Parser<'_> {
         use TransactionStatement::*;
         let statement = if self.accept_word("BEGIN") {
             if self.is_word("NOT") {
-                return Ok(Statement::Unsupported("compound statements"));
+                return self.compound_statement();
             }
             self.accept_word("WORK");
             Start {

@@ -16,6 +16,7 @@ mod derived;
 pub(crate) mod join;
 mod join_buffer;
 pub(crate) mod limit;
+mod measure;
 mod outer_row;
 pub(crate) mod query;
 mod recursive;

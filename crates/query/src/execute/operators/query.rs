@@ -5,6 +5,7 @@ use std::ops::ControlFlow;
 use paceline_types::Value;
 
 use super::limit::{LimitGate, RowLimit};
+use super::measure::measure_query;
 use super::{recursive, select, set_operation, values};
 use crate::error::Result;
 use crate::execute::context::{Consumer, Execution};
@@ -20,8 +21,12 @@ pub(crate) fn run(
     consumer: Consumer<'_>,
 ) -> Result<Option<u64>> {
     match &plan.body {
-        QueryBody::Select(block) => select::run(exec, block, &plan.types, outer, consumer),
-        QueryBody::Set(set) => set_operation::run(exec, set, &plan.types, outer, consumer),
+        QueryBody::Select(block) => measure_query(exec, &**block, consumer, |exec, consumer| {
+            select::run(exec, block, &plan.types, outer, consumer)
+        }),
+        QueryBody::Set(set) => measure_query(exec, &**set, consumer, |exec, consumer| {
+            set_operation::run(exec, set, &plan.types, outer, consumer)
+        }),
         QueryBody::Values(list) => values::run(exec, list, &plan.types, outer, consumer),
         QueryBody::Recursive(query) => recursive::run(exec, query, &plan.types, consumer).map(|()| None),
     }

@@ -1,7 +1,7 @@
 //! Privileges for DDL: CREATE, ALTER, DROP, RENAME and TRUNCATE of tables, views and databases.
 
 use crate::accounts::{Authority, PrivilegeSet};
-use crate::session::qualified;
+use crate::names::qualified;
 use paceline_catalog::ddl::{referenced_tables, temporary_renames};
 use paceline_catalog::{Catalog, TemporaryCatalog};
 use paceline_expression::session::{Privilege, PrivilegeTarget};

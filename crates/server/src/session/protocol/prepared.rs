@@ -13,12 +13,13 @@ use super::result::RowFormat;
 use crate::server::Server;
 use crate::session::Session;
 use crate::session::execution::{Execution, QueryOrigin};
+use crate::session::planning::is_to_be_planned_again;
 use crate::session::preparation::{Preparation, parse_to_prepare, plan_to_prepare};
 use crate::session::services::on_text;
 use crate::session::statements::query::{collect, run_plan};
 use paceline_expression::ExprType;
 use paceline_expression::session::MemoryCharge;
-use paceline_query::plan::{Plan, PlannedValues, ResultColumn};
+use paceline_query::plan::{Plan, ResultColumn};
 use paceline_syntax::{Error, Result, Statement};
 use paceline_types::data_type::FieldType;
 use paceline_types::error_code::*;
@@ -28,23 +29,6 @@ use paceline_wire::prepared::{ParameterType, Parameters, cursor_type, write_prep
 use paceline_wire::response::write_end_of_columns;
 use std::collections::BTreeMap;
 use std::sync::Arc;
-
-/// Number of expected rows from which execution is much more expensive than planning.
-const WORTH_PLANNING_ROWS: f64 = 1_000.0;
-
-/// Returns whether a prepared statement should be planned again for the parameters of this execution: the plan depends
-/// on parameters, and it was made without values, or is expensive, or has proved to be. A plan that reads few rows is
-/// executed as it is.
-fn is_to_be_planned_again(plan: &Plan, rows_read: u64) -> bool {
-    let expected = plan.expected_rows();
-    match plan.values() {
-        PlannedValues::Any => false,
-        PlannedValues::Unknown => true,
-        PlannedValues::Given => {
-            expected > WORTH_PLANNING_ROWS || rows_read as f64 > 4.0 * expected + WORTH_PLANNING_ROWS
-        }
-    }
-}
 
 /// A prepared statement.
 struct PreparedStatement {
@@ -377,5 +361,5 @@ impl Session {
 
 /// Returns error 1243.
 pub(super) fn unknown_statement(id: u32, command: &str) -> Error {
-    Error::new(ER_UNKNOWN_STMT_HANDLER, &[&0, &id.to_string(), &command])
+    Error::new(ER_UNKNOWN_STMT_HANDLER, &[&id, &command])
 }

@@ -5,7 +5,6 @@ use super::output::Output;
 use super::result::{ResultStyle, ResultWriter, Streaming};
 use crate::session::execution::Execution;
 use crate::session::state::SessionState;
-use paceline_expression::session::Level;
 use paceline_query::execute::RowSink;
 use paceline_syntax::{Error, Result};
 use paceline_wire::response::{self, OkKind, OkPacket, Status};
@@ -61,6 +60,8 @@ pub enum More {
     No,
     /// Another one follows.
     Yes,
+    /// The statement is part of a program: its rows are sent, but the OK packet is the program's.
+    InProgram,
 }
 
 impl More {
@@ -68,7 +69,7 @@ impl More {
     pub fn mark(self, status: Status) -> Status {
         match self {
             More::No => status,
-            More::Yes => status.with(Status::MORE_RESULTS),
+            More::Yes | More::InProgram => status.with(Status::MORE_RESULTS),
         }
     }
 }
@@ -134,6 +135,9 @@ impl<'a> ReplyWriter<'a> {
     /// Writes an OK packet.
     pub fn ok(&mut self, affected_rows: u64, last_insert_id: u64, info: &str, more: More) {
         self.state.context.row_count = i64::try_from(affected_rows).unwrap_or(i64::MAX);
+        if more == More::InProgram {
+            return;
+        }
         let ok = OkPacket {
             affected_rows,
             last_insert_id,
@@ -166,9 +170,7 @@ impl<'a> ReplyWriter<'a> {
     /// Writes an ERR packet, and adds the error to the diagnostics.
     pub fn error(&mut self, error: &Error) {
         let context = &mut self.state.context;
-        context
-            .diagnostics
-            .push(Level::Error, error.code(), error.message());
+        context.diagnostics.push_error(error);
         context.row_count = -1;
         // For many clients a message ends at its first NUL. MariaDB escapes it so.
         let message = error.message().replace('\0', "\\0000");

@@ -18,15 +18,15 @@ mod omitted_definition;
 mod settings;
 mod user_variable;
 
-pub use omitted_definition::Kind as OmittedDefinition;
+pub use omitted_definition::OmittedDefinition;
 
 use super::Session;
-use super::errors::of_transaction;
 use super::execution::Execution;
 use super::internal::internal_session;
 use super::state::SessionState;
 use super::statement::stored_hash;
 use super::statements::load_logged;
+use crate::errors::of_transaction;
 use crate::replicated_tables::{PrimarySession, TransactionEnd};
 use crate::server::Server;
 use idempotent_ddl::tolerate_other_state;
@@ -35,7 +35,7 @@ use paceline_expression::session::SqlMode;
 use paceline_replication::replica::apply::{ReplicatedStatement, StatementRunner, StatementRunners};
 use paceline_storage::Direction;
 use paceline_syntax::definition::CreateTable;
-use paceline_syntax::{DdlStatement, Error, ParseOptions, Result, SetItem, Statement};
+use paceline_syntax::{DdlStatement, Error, ParseOptions, ProgramBodies, Result, SetItem, Statement};
 use paceline_txn::{GtidChoice, Interrupt, Replication, Transaction};
 use paceline_types::error_code::ErrorCode;
 use std::borrow::Cow;
@@ -149,6 +149,7 @@ impl SessionState {
         self.take_settings(statement);
         let options = ParseOptions {
             sql_mode: self.context.settings.sql_mode,
+            programs: ProgramBodies::Opaque,
             ..ParseOptions::default()
         };
         let parsed = paceline_syntax::parse_first(&statement.query.sql, &options)?;
@@ -194,6 +195,7 @@ impl Session {
         });
         let options = ParseOptions {
             sql_mode: self.state.context.settings.sql_mode,
+            programs: ProgramBodies::Opaque,
             ..ParseOptions::default()
         };
         let mut parsed = paceline_syntax::parse_first(with_file.as_deref().unwrap_or(&sql), &options)?;
@@ -229,7 +231,7 @@ impl Session {
         let done = match (&parsed.statement, statement.file) {
             // A statement that only concerns the primary.
             (Statement::Empty, _) => Ok(()),
-            (parsed, _) if omitted_definition::Kind::is_left_out(parsed, &self.state.server.globals) => {
+            (parsed, _) if OmittedDefinition::is_omitted(parsed, &self.state.server.globals) => {
                 tracing::warn!("left out: {}", String::from_utf8_lossy(text));
                 Ok(())
             }

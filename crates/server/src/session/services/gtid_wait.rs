@@ -1,7 +1,7 @@
 //! Waits for a GTID: `wait_for_gtid` before a snapshot, and `MASTER_GTID_WAIT()`.
 
-use crate::registry::SessionShared;
-use crate::session::errors::of_transaction;
+use crate::errors::of_transaction;
+use crate::registry::SessionHandle;
 use paceline_binlog::GtidPosition;
 use paceline_syntax::{Error, Result};
 use paceline_txn::{PositionWaitOutcome, TransactionManager};
@@ -40,7 +40,7 @@ impl AwaitedGtid {
 /// 1205 after the timeout; the errors of KILL.
 pub fn wait_until_logged(
     transactions: &TransactionManager,
-    shared: &SessionShared,
+    shared: &SessionHandle,
     wanted: &GtidPosition,
     timeout: Duration,
 ) -> Result<()> {
@@ -62,7 +62,7 @@ pub fn wait_until_logged(
 /// 1941 for an invalid position; the errors of KILL.
 pub fn wait_until_replicated(
     transactions: &TransactionManager,
-    shared: &SessionShared,
+    shared: &SessionHandle,
     position: &str,
     timeout_seconds: Option<f64>,
 ) -> Result<i64> {

@@ -9,9 +9,10 @@ mod user_locks;
 pub use time_slice::on_text;
 
 use crate::accounts::{Account, Authority, SessionPrivileges};
-use crate::registry::SessionShared;
+use crate::registry::SessionHandle;
 use crate::replica_filters::filter_kind;
 use crate::server::Server;
+use crate::session::statements::named_file;
 use crate::variables::{Scope, SessionValues, Variable, VariableValue};
 use gtid_wait::AwaitedGtid;
 use paceline_binlog::{GtidPosition, GtidState};
@@ -28,6 +29,7 @@ use paceline_types::error_code::*;
 use paceline_types::{Gtid, ServerId, Value, Version};
 use parking_lot::Mutex;
 use std::fmt;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 use time_slice::TimeSlice;
@@ -38,7 +40,7 @@ pub struct SessionServices {
     /// The server that the session belongs to.
     pub server: Arc<Server>,
     /// The part of the session that others can access.
-    pub shared: Arc<SessionShared>,
+    pub shared: Arc<SessionHandle>,
     /// The session in the lock manager.
     pub(super) locks: paceline_txn::Session,
     /// Session values of the system variables.
@@ -81,7 +83,7 @@ impl fmt::Debug for SessionServices {
 
 impl SessionServices {
     /// Creates the services of a session that is about to log in.
-    pub fn new(server: Arc<Server>, shared: Arc<SessionShared>, locks: paceline_txn::Session) -> Self {
+    pub fn new(server: Arc<Server>, shared: Arc<SessionHandle>, locks: paceline_txn::Session) -> Self {
         let values = SessionValues::new(&server.globals);
         SessionServices {
             server,
@@ -165,7 +167,7 @@ impl SessionServices {
     pub fn check_running(&self) -> Result<()> {
         self.time_slice.look();
         match self.shared.interrupt.raised() {
-            Some(reason) => Err(super::errors::interrupted(reason)),
+            Some(reason) => Err(crate::errors::interrupted(reason)),
             None => Ok(()),
         }
     }
@@ -386,6 +388,11 @@ impl ServerFunctions for SessionServices {
         };
         let waited = place_wait::wait_until_applied(&connection, &self.shared, &wanted, wait.timeout)?;
         Ok(waited.map_or(SourceWaitOutcome::InVain, SourceWaitOutcome::Done))
+    }
+
+    fn readable_file(&self, session: &SessionContext, name: &str) -> Option<PathBuf> {
+        self.require_any(&[Privilege::File]).ok()?;
+        named_file(name, session.database.as_deref(), &self.server.globals).ok()
     }
 
     fn version(&self) -> String {

@@ -1,7 +1,7 @@
 //! `MASTER_POS_WAIT()`: waits for a position in a primary's log.
 
-use crate::registry::SessionShared;
-use crate::session::errors::interrupted;
+use crate::errors::interrupted;
+use crate::registry::SessionHandle;
 use paceline_replication::replica::connection::Connection;
 use paceline_replication::replica::received::SourcePosition;
 use paceline_syntax::Result;
@@ -33,7 +33,7 @@ fn compare(place: &SourcePosition, wanted: &SourcePosition) -> Option<Ordering> 
 /// The errors of KILL.
 pub fn wait_until_applied(
     connection: &Connection,
-    shared: &SessionShared,
+    shared: &SessionHandle,
     wanted: &SourcePosition,
     timeout: Option<Duration>,
 ) -> Result<Option<i64>> {

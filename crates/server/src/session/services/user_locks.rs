@@ -1,8 +1,8 @@
 //! Locks of `GET_LOCK`.
 
-use crate::registry::SessionShared;
+use crate::errors::of_transaction;
+use crate::registry::SessionHandle;
 use crate::server::Server;
-use crate::session::errors::of_transaction;
 use paceline_expression::session::{MemoryCharge, SessionMemory, WaitOutcome};
 use paceline_syntax::Result;
 use paceline_txn::{MetadataGuard, MetadataMode, MetadataObject};
@@ -61,7 +61,7 @@ impl UserLocks {
     pub fn lock(
         &self,
         server: &Server,
-        shared: &SessionShared,
+        shared: &SessionHandle,
         locks: &paceline_txn::Session,
         memory: &Arc<SessionMemory>,
         name: &str,

@@ -4,18 +4,18 @@
 //! The list of accounts is replaced when they are published. They run one at a time: each starts from the result of the
 //! previous one.
 
-use crate::accounts::Accounts;
 use crate::accounts::checks::{check_account_statement, check_grant_options};
+use crate::accounts::records::{WrittenRecords, changed_records};
 use crate::accounts::statements::{AccountContext, MissingAccounts, apply, resolve};
+use crate::errors::of_transaction;
 use crate::server::Server;
-use crate::session::errors::of_transaction;
 use crate::session::logged_statement::LoggedStatement;
 use crate::session::protocol::Reply;
 use crate::session::services::SessionServices;
 use crate::session::state::SessionState;
 use crate::session::statement::stored_hash;
 use crate::session::transaction::replication;
-use paceline_catalog::{Catalog, CatalogChange, write_changes};
+use paceline_catalog::{CatalogChange, write_changes};
 use paceline_storage::WriteSet;
 use paceline_syntax::{AccountStatement, PasswordSpec};
 use paceline_syntax::{Error, Result};
@@ -164,47 +164,4 @@ async fn commit_changes(
     let outcome = outcome.map_err(|error| of_transaction(&error))?;
     state.committed(outcome);
     Ok(())
-}
-
-/// Records to write for a new list of accounts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum WrittenRecords {
-    /// Those that differ.
-    Changed,
-    /// All, because none has been written yet.
-    All,
-}
-
-impl WrittenRecords {
-    /// Returns what a statement writes: with the first one, every account gets a record.
-    pub fn of_catalog(catalog: &Catalog) -> Self {
-        match catalog.accounts().next() {
-            None => WrittenRecords::All,
-            Some(_) => WrittenRecords::Changed,
-        }
-    }
-}
-
-/// Returns the changes of records from one list of accounts to the next.
-pub fn changed_records(before: &Accounts, after: &Accounts, written: WrittenRecords) -> Vec<CatalogChange> {
-    let all = written == WrittenRecords::All;
-    let mut changes = vec![];
-    for account in before.iter() {
-        if after.get(&account.user, &account.host).is_none() && !all {
-            changes.push(CatalogChange::DropAccount {
-                user: account.user.clone(),
-                host: account.host.clone(),
-            });
-        }
-    }
-    for account in after.iter() {
-        if all || before.get(&account.user, &account.host) != Some(account) {
-            changes.push(CatalogChange::PutAccount {
-                user: account.user.clone(),
-                host: account.host.clone(),
-                record: account.to_record(),
-            });
-        }
-    }
-    changes
 }

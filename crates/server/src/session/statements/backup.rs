@@ -7,8 +7,8 @@
 use crate::backup::{
     Continuation, EndRow, NoContinuation, PIECE_BYTES_MAX, PROTOCOL, RowKind, ServerRow, TablesRow,
 };
+use crate::errors::{of_log, of_transaction};
 use crate::server::Server;
-use crate::session::errors::{of_log, of_transaction};
 use crate::session::execution::Execution;
 use crate::session::protocol::{Connection, Reply, ResultWriter, Streaming, result_style};
 use crate::session::state::SessionState;

@@ -1,9 +1,9 @@
 //! Administration of the binary log: FLUSH, PURGE, RESET MASTER.
 
 use super::replication::reset_slave;
+use crate::errors::of_transaction;
 use crate::registry::STREAM_COMMAND;
 use crate::server::Server;
-use crate::session::errors::of_transaction;
 use crate::session::evaluate::evaluate;
 use crate::session::protocol::Reply;
 use crate::session::services::SessionServices;

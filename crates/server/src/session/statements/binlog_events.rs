@@ -9,8 +9,8 @@
 //! without updating their checksums. Unlike in MariaDB, the statement's text is not logged as an annotation: it would
 //! contain each row a second time, as Base64.
 
+use crate::errors::of_transaction;
 use crate::replication::row_options;
-use crate::session::errors::of_transaction;
 use crate::session::protocol::Reply;
 use crate::session::state::SessionState;
 use paceline_apply::replicated::{Failure, MappedTable, MappedTables, RowApplier, RowMapping, RowOptions};

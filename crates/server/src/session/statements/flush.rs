@@ -3,8 +3,8 @@
 use super::binary_log::{delete_domains, flush_binary_logs};
 use super::lock_tables;
 use super::table_administration::lock_to_maintain;
+use crate::errors::of_transaction;
 use crate::server::Server;
-use crate::session::errors::of_transaction;
 use crate::session::protocol::Reply;
 use crate::session::state::SessionState;
 use paceline_expression::session::Privilege;

@@ -1,7 +1,7 @@
 //! KILL.
 
 use crate::accounts::ClientHost;
-use crate::session::errors::interrupted;
+use crate::errors::interrupted;
 use crate::session::evaluate::evaluate_typed;
 use crate::session::protocol::Reply;
 use crate::session::services::SessionServices;

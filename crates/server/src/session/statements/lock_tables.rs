@@ -1,6 +1,6 @@
 //! LOCK TABLES and UNLOCK TABLES.
 
-use crate::session::errors::of_transaction;
+use crate::errors::of_transaction;
 use crate::session::protocol::Reply;
 use crate::session::state::SessionState;
 use crate::session::table_locks::{LockedTable, TableLocks};
@@ -34,7 +34,7 @@ pub async fn lock(tables: &[LockTable], state: &mut SessionState) -> Result<Repl
             &database,
             &name,
         )?;
-        if crate::server::virtual_database(&database).is_none() {
+        if crate::names::virtual_database(&database).is_none() {
             let catalog = state.server.catalog.load();
             if let Some(view) = catalog.view(&database, &name) {
                 // Also the tables that it reads.

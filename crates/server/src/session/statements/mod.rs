@@ -24,6 +24,7 @@ mod load_data;
 mod lock_tables;
 mod outfile;
 mod prepare;
+mod program;
 pub(super) mod query;
 mod replication;
 mod set;
@@ -33,8 +34,8 @@ mod snapshot_at_gtid;
 mod table_administration;
 mod transaction;
 
-pub use account::{WrittenRecords, changed_records};
 pub(super) use binary_log::flush_binary_logs;
+pub(super) use files::named_file;
 pub(super) use kill::kill_connection;
 pub(super) use load_data::execute_logged as load_logged;
 pub use prepare::NamedStatements;
@@ -84,7 +85,7 @@ pub async fn execute(
         Statement::Show(show) => show::execute(show, state, connection, execution).await?,
         Statement::Ddl(statement) => ddl::execute(statement, state, execution).await?,
         Statement::Account(statement) => account::execute(statement, state, execution.text).await?,
-        Statement::Prepare { name, source } => prepare::prepare(name, source, state)?,
+        Statement::Prepare { name, source } => prepare::prepare(name, source, execution.parameters, state)?,
         Statement::Execute { name, using } => {
             return prepare::execute_named(name, using, state, connection, execution).await;
         }
@@ -121,6 +122,17 @@ pub async fn execute(
         }
         Statement::Binlog(events) => binlog_events::execute(events, state).await?,
         Statement::Replication(statement) => replication::execute(statement, state).await?,
+        Statement::Compound(compound) => {
+            Box::pin(program::execute(&compound.program, state, connection, execution)).await?
+        }
+        Statement::Signal(signal) => program::signal(signal, state, execution.parameters)?,
+        Statement::GetDiagnostics(get) => program::get_diagnostics(get, state, execution.parameters)?,
+        Statement::CreateRoutine(routine) => {
+            return Err(Error::unsupported(routine.kind.routine_type().name()));
+        }
+        Statement::AlterRoutine { kind, .. } => return Err(Error::unsupported(kind.name())),
+        Statement::CreateTrigger(_) => return Err(Error::unsupported("TRIGGER")),
+        Statement::Call { .. } => return Err(Error::unsupported("CALL")),
         Statement::Unsupported(what) => return Err(Error::unsupported(what)),
     };
     ReplyWriter::new(state, connection).reply(reply, execution)

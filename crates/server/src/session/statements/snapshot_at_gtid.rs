@@ -6,8 +6,8 @@
 //! the transactions logged since ([`paceline_apply::undo_to`]). The transaction is READ ONLY at REPEATABLE READ,
 //! whatever the session's settings are.
 
+use crate::errors::of_gtid_list;
 use crate::recovery::ServerHost;
-use crate::session::errors::of_gtid_list;
 use crate::session::state::SessionState;
 use paceline_apply::{CatalogDefinitions, undo_to};
 use paceline_binlog::GtidPosition;

@@ -1,7 +1,7 @@
 //! BEGIN, COMMIT, ROLLBACK and savepoints.
 
 use super::snapshot_at_gtid::begin_at;
-use crate::session::errors::of_transaction;
+use crate::errors::of_transaction;
 use crate::session::logged_statement::LoggedStatement;
 use crate::session::protocol::Reply;
 use crate::session::state::SessionState;

@@ -1,6 +1,6 @@
 //! Commit of a prepared DDL statement.
 
-use crate::session::errors::of_transaction;
+use crate::errors::of_transaction;
 use crate::session::logged_statement::LoggedStatement;
 use crate::session::services::SessionServices;
 use crate::session::state::SessionState;

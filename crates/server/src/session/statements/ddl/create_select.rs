@@ -5,7 +5,7 @@ use super::commit::{commit_unfilled, primarys_gtid};
 use super::default_engine;
 use crate::accounts::checks::check_plan;
 use crate::accounts::show::identifier;
-use crate::session::errors::of_transaction;
+use crate::errors::of_transaction;
 use crate::session::execution::Execution;
 use crate::session::logged_statement::LoggedStatement;
 use crate::session::protocol::RowCollector;

@@ -1,6 +1,6 @@
 //! Metadata locks of DDL.
 
-use crate::session::errors::of_transaction;
+use crate::errors::of_transaction;
 use crate::session::state::SessionState;
 use paceline_catalog::ddl::{
     DdlNeed, DdlObject, ddl_objects, foreign_key_names, read_ddl_objects, related_ddl_objects,

@@ -117,10 +117,10 @@ pub async fn execute(
         Logged::Rewritten(text) => Some(text.clone().into_bytes()),
         Logged::Nothing => None,
     };
-    let copied = prepared
+    let (copied, duplicates) = prepared
         .built
         .filter(|built| built.copied)
-        .map_or(0, |built| built.rows);
+        .map_or((0, 0), |built| (built.rows, built.duplicates));
     let (failure, fill, mut affected) = (
         prepared.plan.failure.clone(),
         prepared.plan.fill.clone(),
@@ -155,10 +155,10 @@ pub async fn execute(
                 }
             }
         };
-        info = alter_info(affected, state.context.diagnostics.warning_count());
+        info = alter_info(affected, 0, state.context.diagnostics.warning_count());
     } else if matches!(ddl, DdlStatement::AlterTable(_)) {
         affected = copied;
-        info = alter_info(copied, state.context.diagnostics.warning_count());
+        info = alter_info(copied, duplicates, state.context.diagnostics.warning_count());
     }
     Ok(Reply::with_info(affected, info))
 }

@@ -1,7 +1,7 @@
 //! CHANGE MASTER.
 
+use crate::errors::of_replica;
 use crate::server::Server;
-use crate::session::errors::of_replica;
 use crate::variables::Variable;
 use paceline_binlog::GtidPosition;
 use paceline_binlog::mysql::MySqlGtidSet;

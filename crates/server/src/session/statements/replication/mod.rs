@@ -3,8 +3,8 @@
 mod change_master;
 mod until;
 
+use crate::errors::of_replica;
 use crate::server::Server;
-use crate::session::errors::of_replica;
 use crate::session::protocol::Reply;
 use crate::session::services::SessionServices;
 use crate::session::state::SessionState;

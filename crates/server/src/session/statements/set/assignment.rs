@@ -1,9 +1,9 @@
 //! Assignment of a system variable: its check, and its effect.
 
 use crate::accounts::checks::check_assignment;
+use crate::errors::{of_gtid_list, of_replica, of_transaction};
 use crate::replica_filters::filter_kind;
 use crate::replication::replicated_row_options;
-use crate::session::errors::{of_gtid_list, of_replica, of_transaction};
 use crate::session::services::{SessionServices, must_be_of_connections, split_connection, unknown};
 use crate::statement_logs::{is_log_variable, other_name};
 use crate::variables::{
@@ -485,19 +485,13 @@ mod tests {
                 &mut state.context,
             )
         };
-        let checked = cut(state).err().map(|error| error.code());
-        assert_eq!(checked, Some(ER_WRONG_VALUE_FOR_VAR));
-        state.context.settings.sql_mode = SqlMode::parse("").unwrap();
         let assignment = cut(state).unwrap();
-        let codes: Vec<ErrorCode> = state
-            .context
-            .diagnostics
-            .conditions()
-            .iter()
-            .map(|one| one.code)
-            .collect();
+        let conditions = state.context.diagnostics.conditions().iter();
+        let codes: Vec<ErrorCode> = conditions.map(|condition| condition.code).collect();
         assert_eq!(codes, [ER_TRUNCATED_WRONG_VALUE]);
         execute(assignment, &state.services, &mut state.context).unwrap();
         assert_eq!(state.context.settings.max_error_count, 0);
+        state.context.settings.sql_mode = SqlMode::parse("STRICT_ALL_TABLES").unwrap();
+        assert_eq!(cut(state).unwrap_err().code(), ER_WRONG_VALUE_FOR_VAR);
     }
 }

@@ -207,6 +207,8 @@ async fn check_item(item: &SetItem, parameters: &[Value], state: &mut SessionSta
             account: account.clone(),
             password: password.clone(),
         }),
+        // The program executes its own assignments.
+        SetItem::ProgramVariable { .. } => return Err(Error::unsupported("SET of a variable here")),
         SetItem::Role => return Err(Error::unsupported("roles")),
     })
 }
@@ -244,7 +246,7 @@ async fn set_variable(assignment: Assignment, state: &mut SessionState) -> Resul
 }
 
 /// Evaluates an expression. One with subqueries is executed as `SELECT expr`.
-async fn evaluate_any(
+pub(super) async fn evaluate_any(
     expr: &Expr,
     parameters: &[Value],
     state: &mut SessionState,

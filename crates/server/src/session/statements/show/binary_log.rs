@@ -1,6 +1,6 @@
 //! SHOW BINARY LOGS, SHOW MASTER STATUS and SHOW BINLOG EVENTS.
 
-use crate::session::errors::of_log;
+use crate::errors::of_log;
 use crate::session::protocol::Output;
 use crate::session::services::SessionServices;
 use paceline_binlog::event::{Event, EventFlags, GtidFlags, IntvarKind};

@@ -1,6 +1,6 @@
 //! Databases and tables that a SHOW names.
 
-use crate::server::{virtual_columns, virtual_database};
+use crate::names::{virtual_columns, virtual_database};
 use crate::session::state::SessionState;
 use paceline_expression::session::Privilege;
 use paceline_syntax::{Error, Result, TableName};

@@ -296,7 +296,7 @@ mod tests {
         assert_eq!(
             text(&show),
             "SELECT TABLE_NAME AS `Tables_in_a'b (it's)`, TABLE_TYPE AS `Table_type` FROM information_schema.TABLES \
-             WHERE TABLE_SCHEMA = 'a\\'b' AND TABLE_NAME LIKE 'it\\'s' ORDER BY BINARY TABLE_NAME"
+             WHERE TABLE_SCHEMA = 'a''b' AND TABLE_NAME LIKE 'it''s' ORDER BY BINARY TABLE_NAME"
         );
         assert_eq!(show.like, "`Tables_in_a'b (it's)` COLLATE utf8mb3_bin");
         assert!(show.statement(&filter).is_ok());

@@ -1,8 +1,8 @@
 //! SHOW statements on connections to primaries and on replicas.
 
 use super::binary_log::event_columns;
+use crate::errors::of_replica;
 use crate::server::Server;
-use crate::session::errors::of_replica;
 use crate::session::protocol::Output;
 use crate::session::services::SessionServices;
 use crate::session::statements::replication::connection_name;
