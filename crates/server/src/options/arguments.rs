@@ -1,8 +1,8 @@
-//! The options as arguments of clap, for `--help`: one for each variable of the table that can be chosen at startup, and
-//! the few options without a variable.
+//! The options as arguments of clap, for `--help`: one for each variable of the table that can be chosen at startup,
+//! and the few options without a variable.
 //!
-//! `-h` lists the usual ones, `--help` all of them, in groups. Words are not read by clap, whose grammar is another one:
-//! MariaDB's options have `-` and `_` alike, `--skip-NAME`, `--loose-NAME` and `--CONNECTION.NAME`.
+//! `-h` lists the usual ones, `--help` all of them, in groups. The command line is not parsed by clap, whose grammar is
+//! another one: MariaDB's options have `-` and `_` alike, `--skip-NAME`, `--loose-NAME` and `--CONNECTION.NAME`.
 
 use crate::variables::{Access, Definition, Effect, Kind, Startup, TABLE, Variable};
 use clap::{Arg, ArgAction, Command};
