@@ -286,10 +286,10 @@ def test_a_replicas_backup_is_no_replica(paceline, tmp_path):
 def test_increments_of_another_log_are_refused(paceline, tmp_path):
     numbered(paceline, 3)
     place = tmp_path / "backup"
-    assert "there is nothing to add to" in refused("backup", "--from", paceline.socket, "--to", place, "--incremental")
+    assert "there is no backup to add to" in refused("backup", "--from", paceline.socket, "--to", place, "--incremental")
     backup(paceline, place)
-    assert "there is a backup already" in refused("backup", "--from", paceline.socket, "--to", place)
-    assert "Nothing has come since" in backup(paceline, place, "--incremental")
+    assert "it already contains a backup" in refused("backup", "--from", paceline.socket, "--to", place)
+    assert "Nothing new since" in backup(paceline, place, "--incremental")
     # A restart and a new file do not matter.
     paceline.stop()
     paceline.start()
@@ -386,10 +386,10 @@ def test_an_interrupted_backup_or_restore_looks_incomplete_and_says_what_to_do(p
 
     assert interrupt(lambda process: process.kill())[0] == -signal.SIGKILL
     said = refused("restore", "--from", place, "--datadir", tmp_path / "no")
-    assert "holds no whole backup" in said and not (tmp_path / "no").exists()
+    assert "contains no complete backup" in said and not (tmp_path / "no").exists()
     # The next backup removes the remains. A backup that its user interrupts removes everything itself.
     status, said = interrupt(lambda process: process.send_signal(signal.SIGINT))
-    assert status == 1 and "run the same command once more" in said
+    assert status == 1 and "run the same command again" in said
     assert list(place.rglob("*.sst")) == [] and not (place / "backup.json").exists()
 
     def kill_server(_):
@@ -397,7 +397,7 @@ def test_an_interrupted_backup_or_restore_looks_incomplete_and_says_what_to_do(p
         paceline.start()
 
     status, said = interrupt(kill_server)
-    assert status == 1 and "run the same command once more" in said, said
+    assert status == 1 and "run the same command again" in said, said
     assert held(paceline) == []
     # The remains of another host's backup, which may still be running.
     (place / "unfinished.json").write_text('{"hostname": "elsewhere", "process": 1, "begun": "2026-01-01T00:00:00Z"}')
@@ -502,7 +502,7 @@ def test_damage_is_found(paceline, tmp_path, seed):
     objects = sorted(path for path in place.rglob("*") if path.is_file())
     assert {"backup.json", "increment-000001.json", "CURRENT"} < {path.name for path in objects}
     status, printed, _ = backups.paceline("restore", "--from", place, "--check")
-    assert status == 0 and "is as it was written" in printed
+    assert status == 0 and "is undamaged" in printed
     for at, path in enumerate(objects):
         whole = path.read_bytes()
         damages = [lambda: path.write_bytes(flipped(whole, rng)), lambda: path.write_bytes(whole[:-2]), path.unlink]
@@ -515,7 +515,7 @@ def test_damage_is_found(paceline, tmp_path, seed):
         for damage in damages:
             damage()
             said = refused("restore", "--from", place, "--datadir", tmp_path / f"r{at}")
-            assert "damaged" in said or "no whole backup" in said, said
+            assert "damaged" in said or "no complete backup" in said, said
             assert path.name in said
             said = refused("restore", "--from", place, "--check")
             assert path.name in said
@@ -602,7 +602,7 @@ def test_a_gap_in_the_dead_servers_own_log(paceline, tmp_path, with_index):
         said = refused("restore", "--from", place, "--datadir", tmp_path / "no", "--apply-log", left)
         assert not (tmp_path / "no").exists()
         if length is None and with_index:
-            assert f"'{middle.name}' is in the index, but not there" in said, said
+            assert f"'{middle.name}' is in the index, but does not exist" in said, said
         else:
             assert f"'{newest.name}' is damaged" in said and "what is between them is missing" in said, said
 

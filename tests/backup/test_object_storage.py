@@ -39,9 +39,9 @@ def test_a_bucket(paceline, tmp_path, bucket):
     assert bucket.uploads == {}
     paceline.query("insert into d.t (b) values ('later')")
     backup(paceline, place, "--incremental", environment=environment)
-    assert "there is a backup already" in refused("backup", "--from", paceline.socket, "--to", place, environment=environment)
+    assert "it already contains a backup" in refused("backup", "--from", paceline.socket, "--to", place, environment=environment)
     status, printed, _ = backups.paceline("restore", "--from", place, "--check", environment=environment)
-    assert status == 0 and "is as it was written" in printed
+    assert status == 0 and "is undamaged" in printed
     assert restore(place, tmp_path / "restored", environment=environment) == binlog_position(paceline)
     restored = on(tmp_path / "restored", tmp_path / "server").start()
     try:
@@ -63,7 +63,7 @@ def test_a_bucket(paceline, tmp_path, bucket):
     backup(paceline, bucket.url("two"), environment=environment)
     assert restore(bucket.url("two"), tmp_path / "two", environment=environment) == binlog_position(paceline)
     missing = refused("restore", "--from", bucket.url("three"), "--datadir", tmp_path / "no2", environment=environment)
-    assert "holds no whole backup" in missing
+    assert "contains no complete backup" in missing
 
 
 def test_several_objects_at_a_time(paceline, tmp_path, bucket):
@@ -192,7 +192,7 @@ def test_a_manifest_comes_late(paceline, tmp_path, bucket, next_manifest):
     bucket.unlucky = next_manifest, "late"
     environment = bucket.environment
     said = refused("backup", "--from", paceline.socket, "--to", bucket.url("one"), *options_of(next_manifest), environment=environment)
-    assert "could not be told" in said, said
+    assert "it is unknown whether the manifest was written" in said, said
     bucket.come_late()
     status, _, said = backups.paceline("restore", "--from", bucket.url("one"), "--check", environment=environment)
     assert status == 0, said
@@ -207,9 +207,9 @@ def test_a_manifest_never_comes(paceline, tmp_path, bucket, next_manifest):
     bucket.unlucky = next_manifest, "denied"
     place, environment = bucket.url("one"), bucket.environment
     said = refused("backup", "--from", paceline.socket, "--to", place, *options_of(next_manifest), environment=environment)
-    assert "AccessDenied" in said and "could not be told" in said, said
+    assert "AccessDenied" in said and "it is unknown whether the manifest was written" in said, said
     if next_manifest == "backup.json":
-        assert "holds no whole backup" in refused("restore", "--from", place, "--check", environment=environment)
+        assert "contains no complete backup" in refused("restore", "--from", place, "--check", environment=environment)
     else:
         assert backups.paceline("restore", "--from", place, "--check", environment=environment)[0] == 0
     backup(paceline, place, *options_of(next_manifest), environment=environment)
@@ -260,7 +260,7 @@ def every_state(paceline, tmp_path, place):
         paceline.query(f"insert into d.t (b) values ('{number}')")
         wanted[binlog_position(paceline)] = paceline.query("select count(*), sum(crc32(b)) from d.t")
         backup(paceline, place, "--incremental")
-    assert "there is a backup already" in refused("backup", "--from", paceline.socket, "--to", place)
+    assert "it already contains a backup" in refused("backup", "--from", paceline.socket, "--to", place)
     assert backups.paceline("restore", "--from", place, "--check")[0] == 0
     for position, rows in wanted.items():
         directory = tmp_path / f"at {position}"

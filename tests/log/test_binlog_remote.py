@@ -122,7 +122,7 @@ def test_accounts_and_addresses(servers, kind, tmp_path):
     assert asked.stdout == expected and b"Enter password" in asked.stderr
     for arguments, why in [(["-ureader", "-pwrong", *port], "Access denied"), (["-uroot", "-S", "/nowhere.sock", "-R", first], "Failed on connect"),
                            (["-uroot", "-S", server.socket, "-R", "nope.000001"], "Could not find first log file name"),
-                           (["--raw", first], "only works with --read-from-remote-server"), (["--verify", "-R", first], "copy them with --raw")]:
+                           (["--raw", first], "only works with --read-from-remote-server"), (["--verify", "-R", first], "with --raw first")]:
         done = run("paceline", *arguments)
         assert done.returncode != 0 and why in done.stderr.decode(), (arguments, done.stderr)
 

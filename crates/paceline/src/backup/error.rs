@@ -34,7 +34,7 @@ pub enum Error {
     #[error(transparent)]
     Storage(#[from] paceline_object_storage::Error),
     /// There is no complete backup.
-    #[error("{place} holds no whole backup: {problem}")]
+    #[error("{place} contains no complete backup: {problem}")]
     NoBackup {
         /// The place as given.
         place: String,

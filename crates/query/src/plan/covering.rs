@@ -1,14 +1,14 @@
-//! Reads an index alone if its entries contain all columns that the query needs.
+//! Covering indexes: reads of an index without its rows, if the entries contain all used columns.
 //!
-//! An entry exists exactly as long as its row does, in every snapshot, so the row need not be read. An entry contains
-//! the columns of the index and of the row's key, except text: a sort key does not reveal the text.
+//! In every snapshot an entry exists exactly if its row does, so the row need not be read. The entry contains the
+//! columns of its index and of the row's key, except for text, which does not follow from its sort key.
 //!
-//! A condition on such text need not be checked if the index itself looks up the value, with equalities on all columns
-//! before it:
+//! A condition on such text need not be checked if the index itself is searched for the value, with equalities of all
+//! columns before it:
 //!
 //! ```text
 //!   KEY (status, created)       status = 'paid' AND created > '2024-01-01'
-//!                               └ looked for ┘     └ read from the entry ┘
+//!                               └ searched  ┘      └ read from the entry ┘
 //! ```
 
 use paceline_types::key_reader::determines_value;
@@ -22,7 +22,7 @@ use super::tree::{
 use paceline_catalog::TableDefinition;
 use paceline_expression::{CompareOp, Comparison, Correlation, Expr, ExprKind};
 
-/// Removes the access to rows from the accesses of a plan whose index contains all needed columns.
+/// Makes accesses of a plan read entries only, if their index contains all used columns.
 pub(crate) fn read_keys_alone(select: &mut SelectPlan, infos: &[TableInfo<'_>]) {
     let padded = select.tables.iter().any(|table| !table.padding.is_empty());
     if select.read != ReadMode::Snapshot || select.keep_row_handles || padded {
@@ -40,7 +40,7 @@ pub(crate) fn read_keys_alone(select: &mut SelectPlan, infos: &[TableInfo<'_>]) 
     });
 }
 
-/// Lets a scan of all rows of one table, in any order, read the smallest index that contains the needed columns.
+/// Makes a scan of one table in any order read the shortest index that contains the used columns.
 fn prefer_small_index(select: &mut SelectPlan, infos: &[TableInfo<'_>]) {
     let [
         JoinStep {
@@ -84,10 +84,10 @@ fn prefer_small_index(select: &mut SelectPlan, infos: &[TableInfo<'_>]) {
     }
 }
 
-/// Slots that a plan reads outside of the conditions of its steps.
+/// Slots that a plan reads besides the conditions of its steps.
 struct ReadSlots {
     slots: Vec<usize>,
-    /// Whether the slots are unknown, so that all count as read.
+    /// Whether the slots are unknown, so that all may be read.
     all: bool,
 }
 
@@ -138,8 +138,8 @@ impl ReadSlots {
         }
     }
 
-    /// Adds the slots of earlier tables that a step's conditions read. The slots of its own table are examined where
-    /// that table is read.
+    /// Adds the slots that a step's conditions read of the tables before it. Those of its own table are checked with
+    /// the access to that table.
     fn add_of_others(&mut self, conditions: &[Expr], own: &std::ops::Range<usize>) {
         let mut read = ReadSlots {
             slots: Vec::new(),
@@ -173,7 +173,7 @@ impl ReadSlots {
     fn add(&mut self, expr: &Expr) {
         expr.visit(&mut |node| match &node.kind {
             ExprKind::Column(slot) => self.slots.push(*slot),
-            // A correlated subquery may read any slot.
+            // The subquery has a list of its slots.
             ExprKind::ScalarSubquery(subquery)
             | ExprKind::Exists { subquery, .. }
             | ExprKind::Quantified { subquery, .. } => {
@@ -184,7 +184,7 @@ impl ReadSlots {
     }
 }
 
-/// Returns how the entries of an access's index replace the rows, or `None` if they cannot.
+/// Returns the read of an access's entries without rows; `None` if it is impossible.
 fn covering(
     select: &SelectPlan,
     wanted: &ReadSlots,
@@ -233,7 +233,7 @@ fn covering(
             let is_same = |subject: &Expr, value: &Expr| {
                 own(subject) == Some(*column) && super::same_expr::same_expr(value, &assumed.value)
             };
-            // Only one equality of each column is omitted, the one that the index looks up.
+            // Each equality of a column is included once.
             *by == assumed.by && (is_same(left, right) || is_same(right, left))
         })
     };
@@ -273,8 +273,7 @@ fn covering(
     })
 }
 
-/// Returns the equalities on the first columns of an index that its path looks up, up to the first column that is not
-/// whole.
+/// Returns the equalities of an index's first columns for which its path searches, up to the first prefix of a column.
 fn equalities(
     definition: &TableDefinition,
     index: usize,
@@ -312,7 +311,7 @@ fn equalities(
     found
 }
 
-/// Returns the value of `column = value` if the condition requires this and nothing else of the column.
+/// Returns `column = value`, if a condition requires exactly this of the column.
 fn only_equality(condition: &RangeCondition, column: usize) -> Option<(&Comparison, &Expr)> {
     let parts = match condition {
         RangeCondition::And(parts) => &parts[..],
@@ -330,7 +329,7 @@ fn only_equality(condition: &RangeCondition, column: usize) -> Option<(&Comparis
                 _ => return None,
             },
             RangeCondition::Column { .. } => {}
-            // It may restrict the column.
+            // It may contain another condition on the column.
             RangeCondition::And(_) | RangeCondition::Or(_) => return None,
         }
     }

@@ -1,7 +1,7 @@
 //! EXPLAIN and the ANALYZE statement with MariaDB's columns.
 //!
-//! EXPLAIN describes the plan in MariaDB's terms: one line for each table in join order, preceded by the lines of the
-//! queries that run first. ANALYZE executes the statement and adds measurements.
+//! EXPLAIN describes the plan in MariaDB's terms: one line for each table in join order, with the lines of other
+//! queries. ANALYZE executes the statement and adds measurements.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -581,7 +581,7 @@ fn set_key(line: &mut Line, definition: &TableDefinition, index: usize, parts: u
     line.key_len = Some(key_length(definition, index, parts).to_string());
 }
 
-/// Returns the length of the first parts of an index in bytes in MariaDB's key format.
+/// Returns the length in bytes of the first parts of an index in MariaDB's key format.
 fn key_length(definition: &TableDefinition, index: &IndexDefinition, parts: usize) -> usize {
     index
         .parts

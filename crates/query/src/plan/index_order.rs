@@ -17,7 +17,7 @@ use paceline_storage::RowPlacement;
 use paceline_syntax::ast::Ties;
 use paceline_types::{DataType, IntegerWidth, Value};
 
-/// Changes a plan to use the order of an index if that is cheaper.
+/// Makes a plan use the order of an index if that saves work.
 pub(crate) fn use_index_order(
     select: &mut SelectPlan,
     infos: &[TableInfo<'_>],
@@ -38,7 +38,7 @@ pub(crate) fn use_index_order(
 }
 
 fn use_order(select: &mut SelectPlan, infos: &[TableInfo<'_>], rows: f64, trace: &BlockTrace<'_>) {
-    // WITH TIES compares the sort keys of rows, so they must be computed.
+    // Rows are equal in an order if their sort keys are: there must be keys.
     let needs_keys = select.limit.ties == Ties::Kept && !select.order.is_empty();
     // ROWNUM() counts the rows as they are read without an order.
     if needs_keys
@@ -58,7 +58,7 @@ fn use_order(select: &mut SelectPlan, infos: &[TableInfo<'_>], rows: f64, trace:
     }
 }
 
-/// Returns whether a plan relies on an order that the plain plan does not need.
+/// Returns whether a plan relies on an order of an index that the other plan does not use.
 fn relies_more(select: &SelectPlan, plain: &SelectPlan) -> bool {
     let strategy = |select: &SelectPlan| {
         let aggregation = select.aggregation.as_ref();
@@ -67,7 +67,7 @@ fn relies_more(select: &SelectPlan, plain: &SelectPlan) -> bool {
     select.order.len() != plain.order.len() || strategy(select) != strategy(plain)
 }
 
-/// Returns the equalities on the first table's columns whose meaning depends on the value.
+/// Returns the equalities of the first table's columns whose comparison depends on the values.
 fn assumed_values(select: &SelectPlan, infos: &[TableInfo<'_>]) -> Vec<AssumedEquality> {
     let Some((step, access)) = select.steps.first().zip(first_access(select)) else {
         return Vec::new();
@@ -95,7 +95,7 @@ fn assumed_values(select: &SelectPlan, infos: &[TableInfo<'_>]) -> Vec<AssumedEq
         for (column, value) in [(left, right), (right, left)] {
             let is_open = match by {
                 Comparison::Dynamic(_) => true,
-                // A text may not be a date.
+                // The text is no date.
                 Comparison::DateTime | Comparison::Time => value.ty.class() == Class::String,
                 _ => false,
             };
@@ -116,7 +116,7 @@ fn assumed_values(select: &SelectPlan, infos: &[TableInfo<'_>]) -> Vec<AssumedEq
 }
 
 impl AssumedEquality {
-    /// Returns whether the rows with this value all have the same value in the column, and an index finds them.
+    /// Returns whether the matching rows have a single value in the column, and an index finds them.
     pub(crate) fn holds(&self, value: Value, context: &mut EvalContext<'_>) -> bool {
         let rule = rule_for(&self.data_type, &self.by, &value);
         value.is_null()
@@ -129,8 +129,7 @@ impl AssumedEquality {
 }
 
 impl AssumedEquality {
-    /// Returns whether an index finds exactly the rows with this value: the value is compared in the same way as the
-    /// index's keys.
+    /// Returns whether an index finds exactly the matching rows: the value is compared as the index's keys are.
     pub(crate) fn is_looked_for(&self, value: Value, context: &mut EvalContext<'_>) -> bool {
         if self.data_type.is_text() {
             let is_text = matches!(value, Value::Text(_) | Value::Null);
@@ -168,7 +167,7 @@ fn rely_on_order(select: &mut SelectPlan, infos: &[TableInfo<'_>], rows: f64, tr
         mark_notes(select);
         return;
     }
-    // Groups are sorted by their keys, which also serves the same ORDER BY.
+    // Groups are returned sorted by their keys, so an ORDER BY these keys needs no sort.
     let keys: Vec<&Expr> = aggregation.groups.iter().collect();
     let ascending_groups = select.order.len() <= keys.len()
         && select.order.iter().zip(&keys).all(|(item, group)| {
@@ -200,7 +199,7 @@ fn sort_expr<'s>(select: &'s SelectPlan, item: &'s SortItem) -> &'s Expr {
     }
 }
 
-/// Returns the access to the first table, if it is read by an index or as a whole.
+/// Returns the first table, if it is read by an index or as a whole.
 fn first_access(select: &SelectPlan) -> Option<&TableAccess> {
     match select.steps.first() {
         Some(JoinStep {
@@ -223,12 +222,12 @@ fn first_access_mut(select: &mut SelectPlan) -> Option<&mut TableAccess> {
     }
 }
 
-/// Returns whether a path leads to at most one row.
+/// Returns whether a path finds at most one row.
 fn is_unique(path: &AccessPath) -> bool {
     matches!(path, AccessPath::Lookup { unique: true, .. })
 }
 
-/// Returns the columns of the first table that have the same value in all rows that its step lets pass.
+/// Returns the columns of the first table that have the same value in all rows that pass its step.
 fn constant_columns(select: &SelectPlan, info: &TableInfo<'_>) -> Vec<usize> {
     let mut constant = Vec::new();
     let columns = info
@@ -276,8 +275,8 @@ fn constant_columns(select: &SelectPlan, info: &TableInfo<'_>) -> Vec<usize> {
     constant
 }
 
-/// Returns whether all values that are equal to one value by this rule are equal to each other by the column's own
-/// rule. A text column does not have this property with numbers: `'1'` and `'01'` are both equal to 1.
+/// Returns whether all values of a column that equal one value by this rule equal each other by the column's own rule.
+/// Counterexample: `'1'` and `'01'` both equal 1.
 fn equals_are_same(data_type: &DataType, by: &Comparison) -> bool {
     match by {
         Comparison::Text(collation) => match data_type {
@@ -297,7 +296,7 @@ fn equals_are_same(data_type: &DataType, by: &Comparison) -> bool {
             DataType::Date | DataType::DateTime { .. } | DataType::Timestamp { .. }
         ),
         Comparison::Time => matches!(data_type, DataType::Time { .. }),
-        // The values decide, see [`AssumedEquality`].
+        // Assumed: it depends on the values.
         Comparison::Dynamic(_) => true,
         Comparison::Row(_) => false,
     }
@@ -337,7 +336,7 @@ fn path_columns(info: &TableInfo<'_>, path: &AccessPath) -> Option<Vec<usize>> {
     Some(columns)
 }
 
-/// Returns the direction in which `path` returns rows in this order, or `None` if it does not.
+/// Returns the direction in which `path` reads rows in this order; `None` if it does not.
 fn serves(
     info: &TableInfo<'_>,
     path: &AccessPath,
@@ -388,7 +387,7 @@ fn first_serves(
 }
 
 fn order_in_order(select: &mut SelectPlan, infos: &[TableInfo<'_>], rows: f64) {
-    // Window functions sort the rows themselves.
+    // Window functions sort the rows.
     if select.order.is_empty() || select.distinct || select.windows.is_some() {
         return;
     }
@@ -418,7 +417,7 @@ fn order_in_order(select: &mut SelectPlan, infos: &[TableInfo<'_>], rows: f64) {
         }
         return;
     }
-    // Another index may begin with the same columns, followed by those of the order.
+    // Another index may begin with the same columns, and continue with those of the order.
     if let Some((index, direction)) = same_lookup(info, &access.path, &constant, &keys) {
         select.order.clear();
         if let Some(TableAccess {
@@ -432,7 +431,7 @@ fn order_in_order(select: &mut SelectPlan, infos: &[TableInfo<'_>], rows: f64) {
         }
         return;
     }
-    // Another index may have the order. It pays off if LIMIT stops early.
+    // Another index may have the order. This is useful if LIMIT stops early.
     if !matches!(
         access.path,
         AccessPath::All | AccessPath::Range { .. } | AccessPath::Lookup { .. }
@@ -462,7 +461,7 @@ fn order_in_order(select: &mut SelectPlan, infos: &[TableInfo<'_>], rows: f64) {
             continue;
         };
         let (path, rows) = bounded(info, index, condition.as_ref());
-        // Fraction of the rows within the bounds that pass. No row outside of the bounds does.
+        // The share of the rows within the bounds that pass. Rows outside do not pass.
         let passing = (passing * total / rows.max(1.0)).min(1.0);
         let read = (wanted / passing).min(rows);
         let cost = read * info.cost_of_row(index) + 1.0;
@@ -480,8 +479,8 @@ fn order_in_order(select: &mut SelectPlan, infos: &[TableInfo<'_>], rows: f64) {
     }
 }
 
-/// Returns a range that replaces a lookup if the conditions also bound the column after those that are looked up. It
-/// begins at the first matching row.
+/// Returns a range that begins at the first needed row, instead of a lookup, if conditions restrict the index's columns
+/// after those of the lookup.
 fn narrower_range(info: &TableInfo<'_>, access: &TableAccess, filter: &[Expr]) -> Option<AccessPath> {
     let AccessPath::Lookup {
         index,
@@ -499,7 +498,7 @@ fn narrower_range(info: &TableInfo<'_>, access: &TableAccess, filter: &[Expr]) -
     })
 }
 
-/// Returns the path over an index, limited by a condition if possible, and its approximate number of rows.
+/// Returns the path that reads an index as a whole or in the ranges of a condition, and its estimated number of rows.
 fn bounded(info: &TableInfo<'_>, index: usize, condition: Option<&RangeCondition>) -> (AccessPath, f64) {
     let total = info.statistics.rows.max(1.0);
     let first = info
@@ -516,7 +515,7 @@ fn bounded(info: &TableInfo<'_>, index: usize, condition: Option<&RangeCondition
     (AccessPath::Index { index }, total)
 }
 
-/// Finds an index that serves a lookup as well as the chosen index, and has this order.
+/// Returns an index that can be used for a lookup as well as the chosen one, and that has this order.
 fn same_lookup(
     info: &TableInfo<'_>,
     path: &AccessPath,
@@ -547,7 +546,7 @@ fn same_lookup(
     })
 }
 
-/// Names the clustered index as the path of a scan of all rows whose order matters.
+/// Converts a scan of all rows whose order matters to one of the clustered index.
 fn name_order(info: &TableInfo<'_>, access: &mut TableAccess) {
     if let (AccessPath::All, Some(definition)) = (&access.path, &info.definition)
         && let RowPlacement::Key(index) = definition.schema().clustered()
@@ -560,14 +559,14 @@ fn limit_rows(select: &SelectPlan) -> Option<f64> {
     let number = |expr: &Expr| match expr.as_literal() {
         Some(Value::Int(number)) => *number as f64,
         Some(Value::UInt(number)) => *number as f64,
-        // A parameter is probably the size of a page.
+        // A parameter: probably the size of a page.
         _ => 100.0,
     };
     let count = select.limit.count.as_ref().map(number)?;
     Some(count + select.limit.offset.as_ref().map_or(0.0, number))
 }
 
-/// Uses the order of a path for grouping: groups that follow each other need no hash table.
+/// Groups whose rows are read one after the other need no hash table.
 fn group_in_order(select: &mut SelectPlan, infos: &[TableInfo<'_>]) -> bool {
     let Some(aggregation) = &select.aggregation else {
         return false;
@@ -584,7 +583,7 @@ fn group_in_order(select: &mut SelectPlan, infos: &[TableInfo<'_>]) -> bool {
     let served = first_serves(select, info, access, &constant, &keys);
     let (path, direction) = match (served, &access.path) {
         (Some(direction), _) => (None, direction),
-        // A covering index has its entries in order, and reading them costs no more than reading the rows.
+        // The entries of a covering index are ordered, and cost no more than the rows.
         (None, AccessPath::All) if !aggregation.rollup => {
             let found = info.covering.iter().find_map(|&index| {
                 let path = AccessPath::Index { index };
@@ -610,7 +609,7 @@ fn group_in_order(select: &mut SelectPlan, infos: &[TableInfo<'_>]) -> bool {
     true
 }
 
-/// Counts all rows for COUNT(*) by the index with the shortest entries.
+/// Makes COUNT(*) of all rows read the index with the shortest entries.
 fn count_by_smallest_index(select: &mut SelectPlan, infos: &[TableInfo<'_>]) {
     let [step] = &select.steps[..] else { return };
     let Some(access) = first_access(select) else {
@@ -650,7 +649,7 @@ fn count_by_smallest_index(select: &mut SelectPlan, infos: &[TableInfo<'_>]) {
     }
 }
 
-/// Computes MIN and MAX of columns of one table as the first row of an index, with one read for each.
+/// Makes MIN and MAX of columns of one table read one row each: the first row of an index.
 fn min_max_by_index(select: &mut SelectPlan, infos: &[TableInfo<'_>]) -> bool {
     let Some(aggregation) = &select.aggregation else {
         return false;

@@ -1,4 +1,4 @@
-//! Description of a result set's column: the contents of a column definition packet.
+//! Description of a column in a result set: the contents of a column definition packet.
 
 use std::sync::Arc;
 
@@ -16,35 +16,35 @@ pub struct ColumnOrigin {
     pub table: Arc<str>,
     /// Name of the column.
     pub column: Arc<str>,
-    /// What separates the result column from it.
+    /// Kind of table through which the column is read.
     pub through: Through,
 }
 
-/// Separation of a result column from the stored one. CREATE TABLE … SELECT keeps attributes accordingly.
+/// Kind of table through which a stored column is read. It decides what CREATE TABLE … SELECT keeps of the column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Through {
-    /// Nothing.
+    /// The stored table itself.
     Nothing,
-    /// A merged view or derived table. The default is not kept.
+    /// A merged view or derived table: the default is not kept.
     Merged,
-    /// A view or derived table whose rows are materialized.
+    /// A view or derived table whose rows are computed first.
     Materialized,
 }
 
 /// A column of a result.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ResultColumn {
-    /// Database; empty for a column of no table.
+    /// Database; empty for an expression.
     pub database: Arc<str>,
     /// Alias of the table.
     pub table: Arc<str>,
-    /// Original name of the table.
+    /// Name of the table.
     pub org_table: Arc<str>,
     /// Alias of the column.
     pub name: Arc<str>,
-    /// Original name of the column.
+    /// Name of the column.
     pub org_name: Arc<str>,
-    /// Type that determines the encoding of values.
+    /// Type for encoding the values.
     pub data_type: DataType,
     /// Type number in the protocol.
     pub field_type: FieldType,
@@ -52,11 +52,11 @@ pub struct ResultColumn {
     pub collation: Collation,
     /// Bits of [`column_flags`].
     pub flags: u16,
-    /// Digits after the decimal point; 31 or 39 if not fixed, 0 for integers.
+    /// Number of digits after the point; 31 or 39 if not fixed, 0 for integers.
     pub decimals: u8,
-    /// Stored column that it shows, if there is one.
+    /// The stored column, if it shows one.
     pub origin: Option<ColumnOrigin>,
-    /// Format of the text (`json`), for clients that request extended metadata; empty if there is none.
+    /// Format of the text (`json`), for clients that request extended metadata; empty for none.
     pub format: &'static str,
 }
 
@@ -76,7 +76,7 @@ impl ResultColumn {
     /// Returns the column of an expression.
     pub fn of_expression(name: impl Into<Arc<str>>, ty: &ExprType) -> Self {
         let empty: Arc<str> = Arc::from("");
-        // These flags describe columns of tables only: they say which kind of text it is.
+        // Only columns have the flag of this kind of text.
         let of_columns = column_flags::NUM | column_flags::BLOB | column_flags::ENUM | column_flags::SET;
         let mut flags = ty.data_type.column_flags() & !of_columns;
         if !ty.data_type.is_text() {
@@ -121,7 +121,7 @@ impl ResultColumn {
         }
     }
 
-    /// Records that the column is seen through a view or a derived table.
+    /// Changes the description to that of a column of a view or derived table.
     pub fn seen_through(&mut self, through: Through) {
         if let Some(origin) = &mut self.origin
             && origin.through != Through::Merged
@@ -130,8 +130,8 @@ impl ResultColumn {
         }
     }
 
-    /// Turns it into a column of a table, possibly of a temporary one: every BLOB and TEXT has the type BLOB, text has
-    /// no decimals, and flags about keys are removed.
+    /// Changes the description to that of a table's column, also of a temporary table of the statement: every BLOB and
+    /// TEXT is reported as BLOB, and text has no decimals. Flags of keys and defaults are removed.
     pub fn become_field(&mut self) {
         if self.field_type != FieldType::Null {
             self.field_type = match self.data_type.field_type() {
@@ -148,13 +148,13 @@ impl ResultColumn {
         }
     }
 
-    /// Returns the maximum length of a value in bytes, for text with this maximum number of bytes per character.
+    /// Returns the maximum length of a value in bytes, for text with at most this number of bytes per character.
     pub fn length(&self, bytes_per_character: u32) -> u32 {
         if self.field_type == FieldType::Null {
             0
         } else {
             match &self.data_type {
-                // For TEXT, the protocol treats the size in bytes as a number of characters.
+                // For TEXT the protocol counts the bytes as characters.
                 DataType::Text { size, .. } => saturated(size.max_bytes(), bytes_per_character),
                 DataType::Json => saturated(BlobSize::Long.max_bytes(), bytes_per_character),
                 other => other.display_length(bytes_per_character),
@@ -162,7 +162,7 @@ impl ResultColumn {
         }
     }
 
-    /// Returns whether the column is never NULL.
+    /// Returns whether it is never NULL.
     pub fn is_not_null(&self) -> bool {
         self.flags & column_flags::NOT_NULL != 0
     }
@@ -172,7 +172,7 @@ fn saturated(characters: u64, bytes_per_character: u32) -> u32 {
     u32::try_from(characters * u64::from(bytes_per_character)).unwrap_or(u32::MAX)
 }
 
-/// Returns MariaDB's flags of a table's column.
+/// Returns MariaDB's flags for a table's column.
 pub(crate) fn flags_of_column(definition: &paceline_catalog::TableDefinition, number: usize) -> u16 {
     use paceline_catalog::{ColumnDefault, IndexKind};
     let column = &definition.columns()[number];

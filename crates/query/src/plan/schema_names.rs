@@ -1,9 +1,9 @@
-//! Exact names of databases and tables in conditions on `information_schema`.
+//! Conditions on names of databases and tables in `information_schema`.
 //!
-//! The columns compare without case, but databases and tables whose names differ in case are different. MariaDB looks
-//! up the names of `TABLE_SCHEMA = 'd'` and `TABLE_NAME = 't'` in its directories, and so finds exactly that name;
-//! other conditions use the columns' collation. Here an additional condition has the same effect. The names of
-//! `information_schema` and its tables are found in any case.
+//! The columns are compared without case, but databases and tables whose names differ in case are different. For
+//! `TABLE_SCHEMA = 'd'` and `TABLE_NAME = 't'` MariaDB searches its directories, and so finds exactly this name. Other
+//! conditions use the collation of the columns. Here a further condition is added to such a one. The names of
+//! `information_schema` and its tables are matched without case.
 
 use paceline_types::{Collation, Value};
 
@@ -14,7 +14,7 @@ use paceline_expression::{CompareOp, Comparison, Expr, ExprKind, ExprType};
 
 const DATABASE: &str = "information_schema";
 
-/// Returns the columns of a table by which MariaDB looks up databases and tables.
+/// Returns the columns of a table by which MariaDB finds databases and tables.
 fn lookup_columns(table: &str) -> Option<(&'static str, Option<&'static str>)> {
     Some(match table.to_ascii_uppercase().as_str() {
         "SCHEMATA" => ("SCHEMA_NAME", None),
@@ -26,7 +26,7 @@ fn lookup_columns(table: &str) -> Option<(&'static str, Option<&'static str>)> {
 }
 
 impl Block<'_, '_> {
-    /// Adds an exact comparison to each condition that asks for a database or a table.
+    /// Adds a condition on the exact name to conditions on the name of a database or table.
     pub fn add_exact_names(&self, conditions: &mut Vec<Expr>) {
         let exact: Vec<Expr> = conditions
             .iter()

@@ -1,4 +1,4 @@
-//! Meaning of names in a clause of a block.
+//! Scope of a clause: the meaning of names in it.
 
 use paceline_types::error_code::{
     ER_BAD_FIELD_ERROR, ER_INVALID_GROUP_FUNC_USE, ER_NO_DEFAULT_FOR_FIELD, ER_PARSE_ERROR,
@@ -19,7 +19,7 @@ use paceline_expression::{
 use paceline_syntax::ast::{self, ColumnName};
 
 impl Block<'_, '_> {
-    /// Binds an expression that has one value.
+    /// Binds an expression with a single value.
     pub fn bind(&mut self, expr: &ast::Expr, mode: BindMode<'_>) -> Result<Expr> {
         bind_expr(expr, &mut BlockScope::new(self, mode))
     }
@@ -31,9 +31,8 @@ impl Block<'_, '_> {
         Ok(bound)
     }
 
-    /// Makes `d IS NULL` also match `0000-00-00` if `d` is a DATE or DATETIME that is NOT NULL. This applies to
-    /// conditions and the terms of their AND and OR (documented in MariaDB's manual for programs that use ODBC;
-    /// `remove_eq_conds` in sql_select.cc).
+    /// Makes `d IS NULL` of a DATE or DATETIME that is NOT NULL also hold for `0000-00-00`, in conditions and their AND
+    /// and OR (documented in MariaDB's manual for programs that use ODBC; `remove_eq_conds` in sql_select.cc).
     fn match_zero_dates(&mut self, condition: &mut Expr) -> Result<()> {
         match &mut condition.kind {
             ExprKind::And(parts) | ExprKind::Or(parts) => {
@@ -78,7 +77,7 @@ impl Block<'_, '_> {
         Ok(())
     }
 
-    /// Returns `left = right` of two columns, for USING.
+    /// Binds `left = right` of two columns, for USING.
     pub fn bind_equality(&mut self, left: Expr, right: Expr) -> Result<Expr> {
         let scope = BlockScope::new(self, BindMode::condition(Clause::On));
         bind_comparison(CompareOp::Eq, left, right, &scope)
@@ -144,7 +143,7 @@ impl BlockScope<'_, '_, '_, '_> {
         {
             return Ok(Some(output.expr.clone()));
         }
-        // Names within a view are never columns of an outer query.
+        // Names within a view are resolved only within it.
         if self.block.owner == 0
             && let Some(parent) = self.block.parent.as_deref_mut()
             && let Some((from, ty)) = parent.resolve_outer(name)?

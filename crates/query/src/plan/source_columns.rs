@@ -1,8 +1,8 @@
 //! Columns of the tables of an INSERT … SELECT that its ON DUPLICATE KEY UPDATE reads.
 //!
-//! These columns need not be in the select list. They are appended to it, and stored with each row in slots after those
-//! of the table's own row. As in MariaDB, they do not exist for a SELECT that groups or is a part of a set operation.
-//! Here they do not exist with DISTINCT either, because they would make rows distinct.
+//! They need not be in the select list. They are appended to it, and stored with each row in the slots after those of
+//! the table's row. As in MariaDB, a SELECT with groups or in a UNION has no such columns. Here a SELECT DISTINCT has
+//! none either, because they would make equal rows different.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ use paceline_syntax::{AssignedValue, Insert, QueryStatement};
 
 const CLAUSE: &str = "UPDATE";
 
-/// Columns to read, by table.
+/// Columns that ON DUPLICATE KEY UPDATE reads, by table.
 #[derive(Default)]
 pub(super) struct SourceColumns {
     tables: Vec<SourceTable>,
@@ -28,7 +28,7 @@ pub(super) struct SourceColumns {
 
 /// A table of the source query.
 struct SourceTable {
-    /// Number of the table in the query.
+    /// Index of the table in the source.
     number: usize,
     alias: Arc<str>,
     database: Arc<str>,
@@ -36,17 +36,17 @@ struct SourceTable {
 }
 
 struct SourceColumn {
-    /// Number of the column in the table.
+    /// Index in the table.
     number: usize,
     result: ResultColumn,
-    /// Name as it is written.
+    /// Name in the statement.
     name: ColumnName,
-    /// Whether the name is written without its table.
+    /// Whether the name has no table.
     bare: bool,
 }
 
 impl SourceColumns {
-    /// Finds the columns in ON DUPLICATE KEY UPDATE that are not the target's.
+    /// Returns the columns that ON DUPLICATE KEY UPDATE names and the target does not have.
     pub fn of(target: &Block<'_, '_>, insert: &Insert, source: &QueryStatement) -> Result<Self> {
         let mut found = SourceColumns::default();
         let ast::QueryBody::Select(select) = &source.query.body else {
@@ -118,7 +118,7 @@ impl SourceColumns {
         self.tables.iter().map(|table| table.columns.len()).sum()
     }
 
-    /// Defines these columns in the target's block, in slots of their own. `plan` is the source's plan.
+    /// Adds the columns to the target's block, in separate slots. `plan` is the plan of the source.
     pub fn bind(self, target: &mut Block<'_, '_>, plan: &Arc<QueryPlan>) -> Result<Range<usize>> {
         let mut types = plan.types[plan.types.len() - self.len()..].iter();
         let start = target.slot_count;
@@ -145,7 +145,7 @@ impl SourceColumns {
 }
 
 impl Planner<'_> {
-    /// Plans the query from which an INSERT takes its rows, with these columns after its own.
+    /// Plans the source of an INSERT, with these columns after its own.
     pub(super) fn plan_source(&self, source: &QueryStatement, read: &SourceColumns) -> Result<QueryPlan> {
         if read.len() == 0 {
             return self.plan_top_query(&source.query);

@@ -1,8 +1,8 @@
 //! Columns of derived tables that the outer query does not read.
 //!
-//! MariaDB merges a derived table that is one SELECT without grouping into the outer query. An expression that
-//! nothing reads is then never computed and cannot fail. Here the rows of such a table are materialized first, and its
-//! unread columns contain NULL.
+//! MariaDB merges a derived table that is one SELECT without grouping and the like into the outer query. So an
+//! expression that is not read is never computed and cannot fail. Here the rows of such a table are computed first,
+//! with NULL in the columns that are not read.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use super::tree::{QueryBody, QueryPlan, SortKey, TableSource};
 use super::unique_id;
 use paceline_expression::{Expr, ExprKind};
 
-/// Replaces the columns of a derived table that nothing reads with NULL.
+/// Replaces the expressions of a derived table that are not read by NULL.
 pub(crate) fn leave_out(table: &mut TableRef) {
     let TableSource::Derived(plan) = &table.source else {
         return;
@@ -36,7 +36,7 @@ pub(crate) fn leave_out(table: &mut TableRef) {
     if unread.is_empty() {
         return;
     }
-    // Other references to a common table expression may read the columns, so they keep their plan.
+    // Other references to a common table expression may read these columns: they keep their plan.
     let mut select = select.clone();
     for column in &unread {
         select.projection[*column] = Expr::null();

@@ -1,8 +1,8 @@
-//! Subqueries that run for each row although they read nothing of it: those with RAND() and similar functions, those
-//! with `@a := …`, and those that read a user variable that the statement assigns.
+//! Volatile subqueries: they run for each outer row although they do not read it. They contain RAND() or the like,
+//! `@a := …`, or a user variable that the statement assigns.
 //!
-//! The assignment may be found only after the subquery was planned (`SELECT (SELECT @a), @a := 1`). The statement is
-//! then planned again. As in MariaDB, a derived table is always materialized once per statement.
+//! The assignment may be found after the subquery was planned (`SELECT (SELECT @a), @a := 1`). Then the statement is
+//! planned again. As in MariaDB, derived tables are computed once per statement, whatever they contain.
 
 use std::cell::RefCell;
 use std::collections::HashSet;
@@ -16,7 +16,7 @@ use paceline_expression::{Correlation, Expr, ExprKind};
 #[derive(Default)]
 pub(crate) struct Variables {
     assigned: RefCell<HashSet<Box<str>>>,
-    /// Variables that are read in subqueries.
+    /// Variables that subqueries read.
     read: RefCell<HashSet<Box<str>>>,
 }
 
@@ -34,12 +34,12 @@ impl Variables {
         self.assigned.borrow_mut().insert(name.into());
     }
 
-    /// Returns whether subqueries read variables that the statement assigns.
+    /// Returns whether subqueries read a variable that the statement assigns.
     pub fn are_both(&self) -> bool {
         !self.assigned.borrow().is_disjoint(&self.read.borrow())
     }
 
-    /// Returns the correlation of a subquery.
+    /// Returns the dependency of a subquery's rows.
     pub fn correlation(&self, plan: &QueryPlan) -> Correlation {
         let assigned = self.assigned.borrow();
         let mut read = self.read.borrow_mut();

@@ -1,14 +1,14 @@
 //! Sets of keys of one column.
 
-/// Set of keys of one column: half-open byte ranges, ascending and disjoint.
+/// A set of keys of one column: ascending, disjoint, half-open byte ranges.
 pub(super) type Intervals = Vec<Interval>;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Interval {
     pub start: Vec<u8>,
-    /// Exclusive end; `None` means unbounded.
+    /// Exclusive end; `None` for no end.
     pub end: Option<Vec<u8>>,
-    /// Whether it is a single value, whose whole key is `start`.
+    /// Whether it is a single value with the key `start`.
     pub point: bool,
 }
 
@@ -47,7 +47,7 @@ pub(super) fn intersect(left: &[Interval], right: &[Interval]) -> Intervals {
     result
 }
 
-/// Returns the union of intervals as a set.
+/// Returns the union of two sets.
 pub(super) fn unite(mut intervals: Intervals) -> Intervals {
     intervals.sort_by(|a, b| a.start.cmp(&b.start));
     let mut result: Intervals = Vec::with_capacity(intervals.len());

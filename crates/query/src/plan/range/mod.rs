@@ -1,11 +1,11 @@
 //! Conversion of conditions to ranges of an index.
 //!
-//! During planning the conditions on a table become a [`RangeCondition`]: restrictions of single columns, joined by AND
-//! and OR. At execution the values are known, and [`index_ranges`] computes the ranges of one index's keys that contain
-//! all rows that the conditions may let pass. The conditions are checked again on each row, so a range may be too wide,
-//! but never too narrow.
+//! While planning, the conditions on a table become a [`RangeCondition`]: tests of single columns, joined by AND and
+//! OR. When the statement runs, its values are known, and [`index_ranges`] computes the ranges of an index's keys that
+//! contain all rows that may meet the conditions. The conditions are checked again on each row, so a range may be too
+//! wide, but never too narrow.
 //!
-//! The computation works on encoded keys, where every set of values is a list of half-open byte ranges:
+//! This uses encoded keys, for which every set of values is a list of half-open byte ranges:
 //!
 //! ```text
 //!   a = 10            [k(10), end of k(10))             NULL is the lowest key of a nullable column, so
@@ -26,30 +26,30 @@ pub(crate) use ranges::{RangeContext, index_ranges};
 use super::known_values::KnownValues;
 use paceline_expression::{Class, CompareOp, Comparison, Expr, ExprKind, Truth};
 
-/// Restriction of a table's columns.
+/// Condition on a table's columns.
 #[derive(Debug, Clone)]
 pub enum RangeCondition {
     /// All of these.
     And(Vec<RangeCondition>),
     /// At least one of these.
     Or(Vec<RangeCondition>),
-    /// A restriction of one column.
+    /// A test of one column.
     Column {
         /// Offset of the column in the table.
         column: usize,
-        /// Restriction of its value.
+        /// The test.
         test: ColumnTest,
     },
 }
 
-/// Restriction of a column.
+/// Test of a column.
 #[derive(Debug, Clone)]
 pub enum ColumnTest {
     /// `column op value`.
     Compare {
         /// The operator.
         op: CompareOp,
-        /// Comparison rule.
+        /// Rule of the comparison.
         by: Comparison,
         /// Value, which is constant during the execution.
         value: Expr,
@@ -58,7 +58,7 @@ pub enum ColumnTest {
     In(Vec<(Comparison, Expr)>),
     /// `column BETWEEN low AND high`.
     Between {
-        /// Comparison rule.
+        /// Rule of the comparison.
         by: Comparison,
         /// Low and high bound.
         bounds: Box<[Expr; 2]>,
@@ -77,8 +77,8 @@ pub enum ColumnTest {
 }
 
 impl RangeCondition {
-    /// Returns the restrictions of a condition on the columns of the table whose slots begin at `base`. `constant`
-    /// returns whether an expression has a value before the table is read.
+    /// Returns what a condition requires of the columns of the table whose slots begin at `base`. `constant` returns
+    /// whether an expression has a value before the table is read.
     pub(crate) fn of(
         expr: &Expr,
         base: usize,
@@ -207,7 +207,7 @@ impl RangeCondition {
         }
     }
 
-    /// Converts `(a, b) < (1, 2)` to `a < 1 OR a = 1 AND b < 2`, as far as `test` can restrict the single columns.
+    /// Converts `(a, b) < (1, 2)` to `a < 1 OR a = 1 AND b < 2`, as far as `test` returns tests of single columns.
     fn of_row_order(
         op: CompareOp,
         length: usize,
@@ -295,7 +295,7 @@ impl RangeCondition {
         Some(RangeCondition::Or(rows))
     }
 
-    /// Returns whether all its values are known. Records that a plan relies on those that are not literals.
+    /// Returns whether all its values are known. Records that the plan depends on those that are no literals.
     pub fn is_known(&self, known: KnownValues<'_>) -> bool {
         let mut all = true;
         self.for_each_value(&mut |value| all &= known.rest_on(value));
@@ -333,13 +333,14 @@ impl RangeCondition {
 /// Purpose of an index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Use {
-    /// Finding equal values.
+    /// Search for equal values.
     Equality,
-    /// Finding smaller or greater values.
+    /// Search for smaller or greater values.
     Order,
 }
 
-/// Returns whether an index on a column of this type finds the rows with `column op value` under this comparison rule.
+/// Returns whether an index on a column of this type can be used for `column op value`, if both are compared by this
+/// rule.
 pub fn index_serves(column: &DataType, by: &Comparison, value: &Expr, purpose: Use) -> bool {
     let number = matches!(
         column,
@@ -355,7 +356,7 @@ pub fn index_serves(column: &DataType, by: &Comparison, value: &Expr, purpose: U
             DataType::Integer(_) | DataType::Year | DataType::Bit { .. }
         ),
         Comparison::Decimal => number && !matches!(column, DataType::Float(_) | DataType::Double(_)),
-        // A text of another row must be converted to a number first. Only a constant can be.
+        // A text must be converted to a number first, which is possible only for a constant.
         Comparison::Double | Comparison::FixedDouble(_) => {
             number
                 && (value.ty.class() != Class::String
@@ -375,7 +376,7 @@ pub fn index_serves(column: &DataType, by: &Comparison, value: &Expr, purpose: U
             )
         }
         Comparison::Time => matches!(column, DataType::Time { .. }),
-        // The value decides at execution.
+        // It depends on the value, and is decided when the statement runs.
         Comparison::Dynamic(_) => !matches!(column, DataType::Set { .. }),
         Comparison::Row(_) => false,
     }

@@ -1,4 +1,4 @@
-//! Nearest value that a column can store, for the lookup of any value in an index.
+//! Conversion of values for the search in an index: the nearest value that a column can contain.
 
 use std::cmp::Ordering;
 
@@ -8,17 +8,17 @@ use paceline_types::{DataType, Value};
 use super::{Use, index_serves};
 use paceline_expression::{Comparison, EvalContext, Expr, ExprType, compare_values, comparison_rule};
 
-/// A bound as a key of a column.
+/// Bound of a column's values.
 pub(super) enum Bound {
     /// NULL.
     Null,
-    /// Not known yet, or not comparable through the index: any row may match.
+    /// Unknown, or not comparable by the index: any row may match.
     Unknown,
-    /// The nearest value that the column can store, and its order relative to the value itself.
+    /// The nearest value that the column can contain, and its order relative to the value itself.
     Near(Value, Ordering),
 }
 
-/// Returns the value nearest to `value` that a column can store.
+/// Returns the value nearest to `value` that a column can contain, and its order relative to `value`.
 pub(crate) fn nearest_value(
     data_type: &DataType,
     by: &Comparison,
@@ -33,19 +33,19 @@ pub(crate) fn nearest_value(
     }
 }
 
-/// The value that an index lookup uses for a given value.
+/// Key for the search of a value in an index.
 pub(crate) enum NearestValue {
     /// NULL.
     Null,
-    /// The index cannot decide: all rows must be examined.
+    /// The index cannot be used: all rows must be read.
     Unknown,
-    /// The column cannot store the value, so no row has it.
+    /// The column cannot contain the value: no row matches.
     None,
     /// This value.
     Exact(Value),
 }
 
-/// Returns the rule by which a column is compared with a known value; `None` if they cannot be compared.
+/// Returns the rule for comparing a column with a known value; `None` if their collations are incompatible.
 pub(crate) fn rule_for(data_type: &DataType, by: &Comparison, value: &Value) -> Option<Comparison> {
     let Comparison::Dynamic(connection) = by else {
         return Some(by.clone());
@@ -63,7 +63,7 @@ pub(super) fn nearest(
     if value.is_null() {
         return Bound::Null;
     }
-    // The common cases need no conversion.
+    // The usual cases need no conversion.
     match (by, &value, data_type) {
         (Comparison::Int | Comparison::Dynamic(_), Value::Int(number), DataType::Integer(integer)) => {
             use paceline_types::Sign;
@@ -84,7 +84,7 @@ pub(super) fn nearest(
         (Comparison::Bytes, Value::Bytes(_), DataType::VarBinary { .. } | DataType::Blob { .. }) => {
             return Bound::Near(value, Ordering::Equal);
         }
-        // A text column that is compared with a number as text: the index has a different order.
+        // Text is compared with a number as text: the index has another order.
         (Comparison::Text(_), value, _)
             if !matches!(value, Value::Text(_) | Value::Enum(_) | Value::Set(_)) =>
         {

@@ -1,4 +1,4 @@
-//! Computation of an index's ranges from the values of a condition.
+//! Ranges of an index for known values of a condition.
 
 use std::cmp::Ordering;
 
@@ -13,10 +13,10 @@ use crate::error::Result;
 use crate::plan::known_values::KnownValues;
 use paceline_expression::{CompareOp, Comparison, EvalContext, Expr};
 
-/// Maximum number of combinations of points. Beyond it no further columns of the index are used.
+/// Maximum number of combinations of points. Beyond it, further columns of the index are not used.
 const PREFIXES_MAX: usize = 1_000;
 
-/// The column for which intervals are computed.
+/// Column for which intervals are computed.
 #[derive(Clone, Copy)]
 struct Part<'a> {
     data_type: &'a DataType,
@@ -26,11 +26,11 @@ struct Part<'a> {
 
 /// Context for computing ranges.
 pub(crate) struct RangeContext<'r, 'c> {
-    /// Evaluates and compares values.
+    /// Context for evaluating and comparing values.
     pub eval: &'r mut EvalContext<'c>,
     /// Row on which values are evaluated.
     pub row: &'r [Value],
-    /// Known values during planning; `None` at execution, when all values are known.
+    /// Known values while planning; `None` during an execution, when all are known.
     pub known: Option<KnownValues<'r>>,
 }
 
@@ -46,11 +46,10 @@ impl RangeContext<'_, '_> {
     }
 }
 
-/// Returns the ranges of an index's keys that contain every row for which the condition may be true, ascending and
-/// disjoint.
+/// Returns ascending, disjoint ranges of an index's keys that contain every row for which the condition may be true.
 ///
 /// # Errors
-/// The errors of evaluating the values.
+/// Errors of evaluating the values.
 pub(crate) fn index_ranges(
     schema: &TableSchema,
     index: usize,
@@ -90,7 +89,7 @@ fn collect_ranges(
     }
     let definition = &schema.indexes()[index];
     let all = definition.id.range();
-    // A secondary index's entry ends with the key of its row.
+    // The key of an entry in an index that is not unique ends with the key of its row.
     let row_key = match (schema.clustered(), definition.kind) {
         (RowPlacement::Key(clustered), IndexKind::Secondary) => &schema.indexes()[clustered].parts[..],
         _ => &[],
@@ -136,7 +135,7 @@ fn collect_ranges(
     Ok(())
 }
 
-/// Returns the intervals of a column that a condition allows; `None` if it does not restrict the column.
+/// Returns the keys of one column that a condition allows; `None` if it does not restrict the column.
 fn column_intervals(
     condition: &RangeCondition,
     column: usize,
@@ -266,7 +265,7 @@ impl Part<'_> {
         let key = self.key(&value)?;
         let after = || sort_key::after_prefix(&key);
         let first = self.not_null().start;
-        // The key of a prefix stands for all longer values, so no bound can exclude it.
+        // The key of a prefix represents all longer values, so it cannot be excluded.
         let whole = self.prefix.is_none();
         let interval = match op {
             CompareOp::Eq | CompareOp::NullSafeEq => {
@@ -299,8 +298,8 @@ impl Part<'_> {
                 return Ok(Some(intervals));
             }
             CompareOp::Lt | CompareOp::Le => {
-                // The near value is included if it is smaller than the bound, or equal to it and the operator includes
-                // equality.
+                // The nearest value belongs to the range if it is less than the bound, or equal and the bound is
+                // inclusive.
                 let included =
                     near == Ordering::Less || (near == Ordering::Equal && op == CompareOp::Le) || !whole;
                 let end = if included { after() } else { Some(key) };
@@ -327,7 +326,7 @@ impl Part<'_> {
         Ok(Some(vec![interval]))
     }
 
-    /// Returns the interval of the values that begin with the pattern's text before its first wildcard.
+    /// Returns the keys of values that begin with the text before the pattern's first wildcard.
     fn like(self, pattern: &Value, escape: char) -> Result<Option<Intervals>> {
         let text = match pattern {
             Value::Null => return Ok(Some(Vec::new())),

@@ -1,8 +1,8 @@
-//! File that keeps the statistics across restarts, so that plans stay the same.
+//! File that keeps statistics over a restart, so that plans do not change.
 //!
-//! Its contents are derived from the tables, and correctness does not depend on it. A file that is missing, damaged or
-//! of another version counts as empty. The statistics of a table are computed again if its definition has changed, or
-//! if a quick survey shows that its rows have. The file is replaced as a whole.
+//! It is derived from the tables, and nothing depends on it. A missing or damaged file, or one of another version,
+//! counts as empty. The statistics of a table are collected again if its definition has changed, or its rows have,
+//! according to a quick survey. The file is replaced as a whole.
 //!
 //! ```text
 //!   paceline statistics 1 8f3c11d0        version, CRC-32 of what follows
@@ -16,29 +16,29 @@ use std::path::Path;
 use paceline_storage::TableSchema;
 use serde::{Deserialize, Serialize};
 
-/// Beginning of the first line.
+/// Start of the first line.
 const HEAD: &str = "paceline statistics 1 ";
-/// Maximum size of a file in bytes. A larger file is not ours.
+/// Maximum size of the file in bytes. A larger one was not written by this server.
 const BYTES_MAX: u64 = 64 << 20;
 
-/// Stored statistics of one table.
+/// Statistics of one table.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct StoredStatistics {
     /// Number of the clustered index.
     pub index: u32,
-    /// Number that identifies the definition.
+    /// Hash of the definition.
     pub definition: u32,
     pub rows: f64,
     pub quick_rows: f64,
     pub rows_per_key: Vec<Vec<f64>>,
 }
 
-/// Returns a number that identifies a table's columns and indexes.
+/// Returns a hash of a table's columns and indexes.
 pub(super) fn definition_number(schema: &TableSchema) -> u32 {
     crc32fast::hash(format!("{:?} {:?}", schema.columns(), schema.indexes()).as_bytes())
 }
 
-/// Reads a file; returns an empty list if it is invalid.
+/// Returns the contents of a file.
 pub(super) fn read(path: &Path) -> Vec<StoredStatistics> {
     let is_sane = fs::metadata(path).is_ok_and(|metadata| metadata.len() <= BYTES_MAX);
     let text = if is_sane {
@@ -67,7 +67,7 @@ fn parse(text: &str) -> Option<Vec<StoredStatistics>> {
     found.iter().all(figures).then_some(found)
 }
 
-/// Replaces a file. It is not synced, because the checksum reveals what a crash leaves of it.
+/// Replaces a file. It is not synced: the checksum reveals damage by a crash.
 ///
 /// # Errors
 /// If it cannot be written.

@@ -1,7 +1,7 @@
-//! Statistics of tables: the number of rows, the number of rows that share a key, and a sample of rows.
+//! Statistics of tables: the number of rows, how many of them share a key, and a sample of the rows.
 //!
-//! Statistics are computed from the published state when they are first needed. Small tables are read as a whole. For
-//! large ones a [survey](StorageSnapshot::survey) reads entries from the whole range of each index:
+//! Statistics are collected from the published state at their first use. Small tables are read as a whole. For large
+//! tables a [survey](StorageSnapshot::survey) reads entries from the whole range of each index:
 //!
 //! ```text
 //!   rows           the survey's estimate                                     mod.rs
@@ -10,9 +10,9 @@
 //!   ranges         a survey of each, when a statement is planned             ranges.rs
 //! ```
 //!
-//! They are computed again after ANALYZE TABLE and when the table has changed. When they have aged, the result of a
-//! quick survey is compared with the earlier one: it returns the same for the same rows. A [file](file) keeps them
-//! across a restart.
+//! They are collected again by ANALYZE TABLE and after changes of the table: from time to time a quick survey, whose
+//! result is always the same for the same rows, is compared with the one of that time. A [file](file) keeps the
+//! statistics over a restart.
 
 mod file;
 mod prefixes;
@@ -39,7 +39,7 @@ use crate::plan::known_values::KnownValues;
 use paceline_catalog::{IndexStatistics, TableDefinition};
 use paceline_expression::Expr;
 
-/// Source of the tables' contents.
+/// Source of the statistics.
 pub trait StatisticsSource: Send + Sync {
     /// Returns the published state.
     fn snapshot(&self) -> Arc<StorageSnapshot>;
@@ -58,10 +58,10 @@ pub struct Statistics {
     file: OnceLock<StatisticsFile>,
 }
 
-/// File that keeps the statistics across restarts.
+/// File that keeps statistics over a restart.
 struct StatisticsFile {
     path: PathBuf,
-    /// Contents for tables that have not been used since the start.
+    /// Contents for tables that were not used yet.
     unused: Mutex<HashMap<IndexId, StoredStatistics>>,
     written: Mutex<Instant>,
 }
@@ -69,21 +69,21 @@ struct StatisticsFile {
 struct Entry {
     statistics: TableStatistics,
     taken: Instant,
-    /// Time when the statistics were last confirmed.
+    /// Time of the last check.
     checked: Instant,
-    /// Result of a quick survey when they were computed.
+    /// Result of a quick survey at the time of collection.
     quick_rows: f64,
     definition: usize,
-    /// Entry for the file; `None` for a small table.
+    /// Contents for the file; `None` for small tables.
     stored: Option<StoredStatistics>,
 }
 
 /// Statistics of one table.
 #[derive(Clone, Debug)]
 pub(crate) struct TableStatistics {
-    /// Approximate number of rows.
+    /// Estimated number of rows.
     pub rows: f64,
-    /// For each index, the approximate number of rows that share the values of its first 1, 2, … columns.
+    /// For each index, the estimated number of rows that share the values of its first 1, 2, … columns.
     rows_per_key: Arc<[Vec<f64>]>,
     sample: Arc<RowSample>,
     source: Option<SourceHandle>,
@@ -100,13 +100,13 @@ impl std::fmt::Debug for SourceHandle {
 
 /// Maximum number of rows of a table that is read as a whole.
 const COUNTED_ROWS: usize = 1_024;
-/// Number of parts of an index from which a survey takes entries.
+/// Number of parts of an index from which a survey reads entries.
 const STRATA: usize = 64;
-/// The same number if only the number of rows is needed.
+/// The same, if only the number of rows is needed.
 const QUICK_STRATA: usize = 8;
-/// Factor between two quick surveys that shows that a table has changed.
+/// A table has changed if the result of a quick survey differs by this factor.
 const CHANGED_FACTOR: f64 = 1.1;
-/// Maximum age of statistics, whatever a quick survey shows: changes of values do not change the number of rows.
+/// Maximum age of statistics, whatever a quick survey returns: changes of values do not affect the number of rows.
 const AGE_MAX: Duration = Duration::from_secs(600);
 /// Maximum number of tables with statistics.
 const TABLES_MAX: usize = 2_048;
@@ -122,7 +122,7 @@ impl std::fmt::Debug for Statistics {
 }
 
 impl Statistics {
-    /// Creates statistics without any table.
+    /// Creates empty statistics.
     pub fn new(source: Arc<dyn StatisticsSource>) -> Self {
         Statistics {
             source,
@@ -131,7 +131,7 @@ impl Statistics {
         }
     }
 
-    /// Loads the statistics from a file, and keeps the file up to date.
+    /// Starts with the contents of a file, and keeps the file up to date.
     pub fn keep_in(&self, path: PathBuf) {
         let stored = file::read(&path).into_iter();
         let unused = stored
@@ -142,18 +142,18 @@ impl Statistics {
             unused: Mutex::new(unused),
             written: Mutex::new(Instant::now()),
         };
-        // The file may have been set already.
+        // Only the first call has an effect.
         let _ = self.file.set(file);
     }
 
-    /// Computes a table's statistics again, for ANALYZE TABLE.
+    /// Collects the statistics of a table again: ANALYZE TABLE.
     pub fn analyze(&self, definition: &Arc<TableDefinition>) {
         self.forget(definition);
         self.table(definition);
         self.write();
     }
 
-    /// Removes a table's statistics.
+    /// Drops the statistics of a table.
     pub fn forget(&self, definition: &TableDefinition) {
         let id = definition.schema().clustered_id();
         self.tables.lock().remove(&id);
@@ -162,7 +162,7 @@ impl Statistics {
         }
     }
 
-    /// Writes the file. Statistics that cannot be written are computed again after the next start.
+    /// Writes the file. If this fails, the statistics are collected again after the next start.
     pub fn write(&self) {
         let Some(file) = self.file.get() else { return };
         let known: Vec<StoredStatistics> = {
@@ -177,12 +177,12 @@ impl Statistics {
         let _ = file::write(&file.path, &all);
     }
 
-    /// Returns the approximate number of rows of a table.
+    /// Returns the estimated number of rows of a table.
     pub fn row_count(&self, definition: &Arc<TableDefinition>) -> u64 {
         self.table(definition).rows as u64
     }
 
-    /// Returns the approximate number of distinct values of the first 1, 2, … columns of each index.
+    /// Returns for each index the estimated number of different values of its first 1, 2, … columns.
     pub fn distinct_prefixes(&self, definition: &Arc<TableDefinition>) -> Vec<Vec<u64>> {
         let known = self.table(definition);
         let of_prefix = |index: usize, parts: usize| match known.rows {
@@ -200,7 +200,7 @@ impl Statistics {
             .collect()
     }
 
-    /// Returns a table's statistics.
+    /// Returns the statistics of a table, and collects them if necessary.
     pub(crate) fn table(&self, definition: &Arc<TableDefinition>) -> TableStatistics {
         let id = definition.schema().clustered_id();
         let identity = Arc::as_ptr(definition) as usize;
@@ -212,7 +212,7 @@ impl Statistics {
             if now.duration_since(entry.checked) < lifetime(entry.statistics.rows) {
                 return entry.statistics.clone();
             }
-            // Other sessions use the existing statistics while this one computes new ones.
+            // While one session checks, the others use the existing statistics.
             entry.checked = now;
             let is_old = now.duration_since(entry.taken) >= AGE_MAX;
             then = (!is_old).then(|| (entry.quick_rows, entry.statistics.clone()));
@@ -256,7 +256,7 @@ impl Statistics {
         }
     }
 
-    /// Returns a table's statistics from the file, if they are for this definition and these rows.
+    /// Returns the file's statistics of a table, if they are for this definition and this number of rows.
     fn stored(&self, schema: &TableSchema, quick_rows: f64) -> Option<StoredStatistics> {
         let stored = self.file.get()?.unused.lock().remove(&schema.clustered_id())?;
         let is_right = stored.definition == file::definition_number(schema)
@@ -265,7 +265,7 @@ impl Statistics {
         is_right.then_some(stored)
     }
 
-    /// Computes a table's statistics, with their entry for the file.
+    /// Collects a table's statistics. Returns them with the contents for the file.
     fn take(
         &self,
         schema: &TableSchema,
@@ -306,7 +306,7 @@ impl Statistics {
                     groups.add(snapshot, &entry);
                     Ok(())
                 };
-                // Errors are ignored. The statement itself will read the same data and report them.
+                // The statement itself meets an error of reading again, and reports it.
                 let _ = match whole {
                     Some(_) => scan(snapshot, range, &mut add),
                     None => snapshot.survey(range, STRATA, &mut add).map(drop),
@@ -368,7 +368,7 @@ fn small_table_rows(
     Some(rows as f64)
 }
 
-/// Passes all entries of a range to `visit`.
+/// Calls `visit` for all entries of a range.
 fn scan(
     snapshot: &StorageSnapshot,
     range: KeyRange,
@@ -388,7 +388,7 @@ fn scan(
     Ok(())
 }
 
-/// Returns how long statistics are used without a check.
+/// Returns the time after which statistics are checked.
 fn lifetime(rows: f64) -> Duration {
     match rows {
         rows if rows < 100.0 => Duration::from_millis(500),
@@ -398,7 +398,7 @@ fn lifetime(rows: f64) -> Duration {
 }
 
 impl TableStatistics {
-    /// Returns statistics of which only the number of rows is known.
+    /// Creates statistics of a table of which only the number of rows is known.
     pub fn guess(rows: f64) -> Self {
         TableStatistics {
             rows,
@@ -408,7 +408,7 @@ impl TableStatistics {
         }
     }
 
-    /// Returns the approximate number of rows that share the values of an index's first `parts` columns.
+    /// Returns the estimated number of rows that share the values of an index's first `parts` columns.
     pub fn rows_per_key(&self, index: usize, parts: usize) -> f64 {
         self.rows_per_key
             .get(index)
@@ -418,7 +418,7 @@ impl TableStatistics {
             .min(self.rows.max(1.0))
     }
 
-    /// Returns the approximate number of distinct values of a column.
+    /// Returns the estimated number of different values of a column.
     pub fn distinct(&self, definition: &TableDefinition, column: usize) -> f64 {
         let rows = self.rows.max(1.0);
         for (index, known) in definition.indexes().iter().zip(self.rows_per_key.iter()) {
@@ -435,7 +435,7 @@ impl TableStatistics {
         }
     }
 
-    /// Tries conditions on the sample; `None` if they cannot be tried.
+    /// Returns the share of the sampled rows that pass some conditions; `None` if the conditions cannot be tried.
     pub fn try_conditions(
         &self,
         definition: &TableDefinition,

@@ -1,7 +1,7 @@
-//! Sample of a table's rows, on which conditions are tried during planning.
+//! Sample of a table's rows, on which conditions are tried while a statement is planned.
 //!
-//! Each row represents the number of rows that the survey assigned to it. The rows are stored as row images; the
-//! columns that a condition reads are decoded when it is tried.
+//! A row represents a number of rows, according to the survey that read it. The rows are kept as images. The columns of
+//! a condition are decoded when it is tried.
 
 use std::collections::HashMap;
 
@@ -16,15 +16,15 @@ use paceline_expression::{Expr, ExprKind};
 
 /// Maximum number of rows.
 const ROWS_MAX: usize = 256;
-/// Maximum size of all rows in bytes.
+/// Maximum size of the rows in bytes.
 const BYTES_MAX: usize = 64 << 10;
 
-/// Sample of a table's rows.
+/// A sample of a table's rows.
 #[derive(Debug, Default)]
 pub(super) struct RowSample {
-    /// Row images, each with the number of rows that it represents.
+    /// Images, each with the number of rows that it represents.
     rows: Vec<(Box<[u8]>, f64)>,
-    /// Numbers of distinct values that have been computed, by column.
+    /// Estimates of different values, by column.
     distinct: Mutex<HashMap<usize, f64>>,
 }
 
@@ -33,7 +33,7 @@ pub(super) struct RowSample {
 pub(super) struct SampleBuilder {
     rows: Vec<(Box<[u8]>, f64)>,
     bytes: usize,
-    /// One of this number of rows is taken.
+    /// One of this number of rows is added.
     every: usize,
     met: usize,
 }
@@ -41,16 +41,16 @@ pub(super) struct SampleBuilder {
 /// Result of trying conditions on a sample.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct SampleResult {
-    /// Fraction of all rows that pass.
+    /// Share of all rows that passes.
     pub fraction: f64,
     /// Number of rows of the sample that passed.
     pub passed: usize,
-    /// Number of rows in the sample.
+    /// Number of rows of the sample.
     pub tried: usize,
 }
 
 impl SampleBuilder {
-    /// Takes or skips a row that represents `weight` rows.
+    /// Adds a row that represents `weight` rows, or skips it.
     pub fn add(&mut self, image: &[u8], weight: f64) {
         let every = self.every.max(1);
         self.met += 1;
@@ -60,7 +60,7 @@ impl SampleBuilder {
         self.bytes += image.len();
         self.rows.push((image.into(), weight * every as f64));
         if self.rows.len() > ROWS_MAX || self.bytes > BYTES_MAX {
-            // Removes every second row. The remaining ones represent these rows too.
+            // Every other row is dropped. The remaining rows represent it too.
             let mut number = 0;
             self.rows.retain_mut(|(_, weight)| {
                 number += 1;
@@ -81,8 +81,8 @@ impl SampleBuilder {
 }
 
 impl RowSample {
-    /// Returns the approximate number of distinct values of a column in `rows` rows, from the number of values that
-    /// occur once (Haas and Stokes, "Estimating the number of classes in a finite population", the estimator Duj1).
+    /// Returns the estimated number of different values of a column in `rows` rows, by the number of values that were
+    /// seen once (Haas and Stokes, "Estimating the number of classes in a finite population", the estimator Duj1).
     pub fn distinct(&self, schema: &TableSchema, column: usize, rows: f64) -> Option<f64> {
         if self.rows.is_empty() {
             return None;
@@ -107,8 +107,8 @@ impl RowSample {
         Some(estimate)
     }
 
-    /// Tries conditions on the rows, whose columns are the slots from `base`. Returns `None` if the conditions need
-    /// more than a row and literals.
+    /// Tries conditions on the sample. The table's columns are in the slots from `base`. Returns `None` if the
+    /// conditions need more than a row and literals.
     pub fn try_conditions(
         &self,
         definition: &TableDefinition,
@@ -142,7 +142,7 @@ impl RowSample {
                 row[slot] = image.column(slot - base).ok()?.into_owned();
             }
             all += weight;
-            // Warnings of the evaluation are discarded.
+            // Their warnings are discarded.
             let passes = known.evaluating(|context| {
                 let mut tests = conditions
                     .iter()
@@ -170,8 +170,7 @@ impl RowSample {
     }
 }
 
-/// Returns whether an expression's node can be evaluated without side effects: it reads only a row and literals, and
-/// only computes a value.
+/// Returns whether a node may be evaluated on trial: it reads only a row and literals, and has no side effects.
 fn can_be_tried(node: &Expr) -> bool {
     match &node.kind {
         ExprKind::Parameter(_)
