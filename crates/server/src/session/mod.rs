@@ -13,8 +13,8 @@
 //! ```text
 //!   Session ── Connection            socket, packets, capabilities
 //!      │
-//!      └────── SessionState          what statements work on
-//!                ├─ SessionServices  the server, the account, variables, locks; execution calls it, too
+//!      └────── SessionState          state that statements use
+//!                ├─ SessionServices  the server, the account, variables, locks; also used by execution
 //!                ├─ SessionContext   settings, diagnostics, user variables
 //!                ├─ TransactionSlot  the transaction, if one is open
 //!                └─ temporary tables, LOCK TABLES, PREPARE, tracked changes
@@ -24,9 +24,9 @@
 //! |---|---|---|
 //! | this one, [`login`], [`protocol`] | the connection's life: login, commands, packets | `Session` |
 //! | [`statement`] | one text: parse, begin, end, slow log | `Session` |
-//! | [`statements`] | one module for each kind of statement | what that kind needs of a `SessionState` |
-//! | [`transaction`], [`temporary`], [`table_locks`], [`database`] | the parts of the state | themselves |
-//! | [`services`] | what execution asks of the server | `SessionServices` |
+//! | [`statements`] | one module for each kind of statement | the parts of `SessionState` that the kind needs |
+//! | [`transaction`], [`temporary`], [`table_locks`], [`database`] | parts of the state | one part each |
+//! | [`services`] | services of the server for execution | `SessionServices` |
 //! | [`replicated`], [`init_file`] | sessions without a client | `Session` |
 //!
 //! A kind of statement never sees the `Session`. It receives a statement and the state, and returns a

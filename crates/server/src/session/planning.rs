@@ -116,10 +116,10 @@ impl SessionState {
         Ok(Some(catalog))
     }
 
-    /// Returns what a plan is executed with, after [`Self::prepare_run`] has returned `catalog`.
+    /// Returns the context for executing a plan, after [`Self::prepare_run`] has returned `catalog`.
     ///
     /// # Errors
-    /// That of a transaction that has ended.
+    /// The error of a transaction that has ended.
     pub(super) fn execution_context<'a>(
         &'a mut self,
         catalog: &'a Arc<Catalog>,

@@ -147,7 +147,7 @@ impl SessionServices {
         self.transaction.lock().snapshot
     }
 
-    /// Returns what the session's account may do.
+    /// Returns the current privileges of the session's account.
     pub fn authority<'a>(&'a self, session: &'a SessionContext) -> Authority<'a> {
         Authority::new(&self.privileges, &self.server.accounts, session)
     }

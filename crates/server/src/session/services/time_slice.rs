@@ -82,12 +82,12 @@ mod tests {
     use super::*;
 
     fn pass(time: Duration) {
-        // The passing of time is what is tested.
+        // The tests are about the passing of time.
         std::thread::sleep(time);
     }
 
     #[test]
-    fn a_turn_ends_ever_later_and_begins_with_each_statement() {
+    fn slices_grow_and_restart_with_each_statement() {
         let slice = TimeSlice::default();
         for _ in 0..2 {
             slice.begin();

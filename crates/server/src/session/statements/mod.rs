@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn a_comment_is_a_statement_and_nothing_is_none() {
+    fn a_comment_is_a_statement_but_an_empty_text_is_not() {
         assert!(matches!(empty(b"/* nothing */"), Ok(Reply::Ok { .. })));
         for text in [&b""[..], b" \n", b";"] {
             assert_eq!(empty(text).unwrap_err().code(), ER_EMPTY_QUERY);

@@ -471,7 +471,7 @@ mod tests {
     }
 
     #[tokio::test(flavor = "multi_thread")]
-    async fn a_value_that_is_cut_is_a_warning_or_an_error() {
+    async fn adjusted_values_are_warnings_or_errors() {
         let test = TestServer::new();
         let mut session = test.internal();
         let state = session.state();

@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn the_own_account_is_shown_without_a_privilege() {
+    fn showing_ones_own_account_needs_no_privilege() {
         let holder = Holder::new(&[Privilege::Process], &[]);
         let output = grants(None, holder.authority()).unwrap();
         assert_eq!(output.columns()[0].name.to_string(), "Grants for u@%");
