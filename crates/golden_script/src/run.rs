@@ -107,6 +107,37 @@ fn describe(path: &Path, block: &ScriptBlock, given: &str, report: &mut String) 
 mod tests {
     use super::*;
 
+    /// Answers a statement in capitals.
+    struct Capitals;
+
+    impl Runner for Capitals {
+        type Command = goldenscript::Command;
+
+        fn run(
+            &mut self,
+            command: &goldenscript::Command,
+            _: &goldenscript::Context,
+        ) -> Result<String, Box<dyn std::error::Error>> {
+            Ok(command.name.to_uppercase())
+        }
+    }
+
+    #[test]
+    fn a_difference_is_reported_with_its_place() {
+        let path = std::env::temp_dir().join(format!("golden_script_{}", std::process::id()));
+        let text = "> one\n---\nONE\n\n# Comment.\n> two\n---\nanother\n--- here: a reason\nTWO\n\n> three\n---\n3\n";
+        fs::write(&path, text).unwrap();
+        let mut report = String::new();
+        let count = compare(&mut Capitals, &path, Answers::MariaDb, &mut report);
+        fs::remove_file(&path).unwrap();
+        assert_eq!(count, 3);
+        let expected = format!(
+            "\n{}:12\n> three\n--- expected\n3\n--- given\nTHREE\n",
+            path.display()
+        );
+        assert_eq!(report, expected);
+    }
+
     fn block(answer: &str, here: Option<(&str, &str)>) -> ScriptBlock {
         ScriptBlock {
             answer: answer.to_owned(),

@@ -1,4 +1,4 @@
-//! The ANALYZE statement: it executes what it shows, and tells what was read.
+//! The ANALYZE statement: it executes the statement and shows what was read.
 
 mod harness;
 
@@ -25,7 +25,7 @@ fn server() -> Server {
     server
 }
 
-/// Columns table, r_rows and r_filtered of each line.
+/// Returns the columns table, r_rows and r_filtered of each line.
 fn measured(server: &mut Server, text: &str) -> Vec<String> {
     let answer = server.run(text);
     answer.result.expect("analyzed");

@@ -1,9 +1,9 @@
-//! Statements beside MariaDB 10.11: golden scripts (`testscripts/answers`) of their result sets, counts, errors and
-//! warnings. They run through this crate from text to rows. No server, no sockets: a transaction manager on temporary
-//! files.
+//! Comparison with MariaDB 10.11: golden scripts (`testscripts/answers`) with result sets, counts, errors and warnings.
+//! The statements run through this crate from text to rows, with a transaction manager on temporary files, but without
+//! a server and without sockets.
 //!
-//! The rows of a statement that is tagged `[sort]` are sorted, where SQL leaves their order open; `[meta]` adds what
-//! the result set says of its columns.
+//! The tag `[sort]` sorts the rows of a statement whose order SQL leaves open. `[meta]` adds the description of the
+//! result set's columns.
 
 mod harness;
 
@@ -63,7 +63,7 @@ impl Runner for Server {
     }
 }
 
-/// Describes a column as its definition packet does.
+/// Describes a column as in its definition packet.
 fn described(column: &ResultColumn) -> String {
     format!(
         "{}.{}({}).{}({}) type={} charset={} length={} flags={} decimals={}",

@@ -1,4 +1,4 @@
-//! Definition statements of several sessions at once: one is prepared before another is published.
+//! Concurrent definition statements: one is prepared before another is published.
 
 mod harness;
 
@@ -29,7 +29,7 @@ fn each_build_has_a_number_of_its_own() {
     assert_eq!(second.builds.len(), 1);
     assert_ne!(first.builds, second.builds);
     assert_ne!(first.xid, second.xid);
-    // The order in the log is another than that of the numbers.
+    // The order in the log differs from that of the numbers.
     server.commit_definition(second, index).unwrap();
     server.commit_definition(first, check).unwrap();
     for (insert, code) in [

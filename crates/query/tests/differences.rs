@@ -1,4 +1,4 @@
-//! docs/differences.md names every difference from MariaDB that a golden script has, with the number of its answers.
+//! docs/differences.md names every difference from MariaDB in a golden script, with the number of its answers.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -6,7 +6,7 @@ use std::fs;
 use paceline_golden_script::{Script, script_files};
 
 const DOCUMENT: &str = "../../docs/differences.md";
-/// Folders of scripts that have MariaDB's answers.
+/// Folders of scripts with MariaDB's answers.
 const FOLDERS: [&str; 4] = [
     "testscripts/answers",
     "../expression/testscripts",
@@ -14,7 +14,7 @@ const FOLDERS: [&str; 4] = [
     "../syntax/testscripts",
 ];
 
-/// Returns the reasons for answers that differ, with the number of these answers.
+/// Returns the reasons for different answers, with the number of answers for each.
 fn recorded() -> BTreeMap<String, usize> {
     let mut reasons = BTreeMap::new();
     for path in FOLDERS.into_iter().flat_map(script_files) {

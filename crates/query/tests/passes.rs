@@ -1,6 +1,7 @@
-//! The planner's passes: golden scripts (`testscripts/passes`) of what each pass changes in a statement's plan.
+//! The planner's passes: golden scripts (`testscripts/passes`) with the changes that each pass makes to a statement's
+//! plan.
 //!
-//! A statement that is tagged `[plan]` is planned and not executed; the others make the tables.
+//! A statement with the tag `[plan]` is planned and not executed. The other statements create the tables.
 
 mod harness;
 

@@ -37,7 +37,7 @@ pub(crate) trait OuterScope {
     fn resolve_outer(&mut self, name: &ColumnName) -> Result<Option<(usize, ExprType)>>;
 }
 
-/// A query block while it is bound.
+/// A query block during binding.
 pub(crate) struct Block<'p, 'o> {
     pub planner: &'p Planner<'p>,
     pub parent: Option<&'o mut dyn OuterScope>,
@@ -67,7 +67,7 @@ pub(crate) struct Block<'p, 'o> {
     pub merged_views: usize,
     /// ORDER BY of a merged view, for a query that reads nothing else and has no order of its own.
     pub view_order: Vec<SortItem>,
-    /// What the passes change; begun when the block is bound.
+    /// Changes made by the passes. It begins when the block is bound.
     pub trace: Option<BlockTrace<'p>>,
 }
 
@@ -186,7 +186,7 @@ impl<'p, 'o> Block<'p, 'o> {
         !self.outer.is_empty()
     }
 
-    /// Returns the names of its tables and slots, for the trace.
+    /// Returns the names of the tables and slots, for the trace.
     pub fn names(&self) -> Names {
         let mut names = Names::default();
         for table in &self.tables {
@@ -241,7 +241,7 @@ impl<'p, 'o> Block<'p, 'o> {
         expr
     }
 
-    /// The slot of `ROWNUM()`, also read after grouping.
+    /// Returns the slot of `ROWNUM()`, and marks it as read after grouping.
     pub fn row_number_slot(&mut self) -> usize {
         let slot = match self.row_number {
             Some(slot) => slot,

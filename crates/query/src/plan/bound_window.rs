@@ -1,4 +1,4 @@
-//! Window functions of a block while it is bound.
+//! Window functions of a block during binding.
 
 use super::tree::WindowKey;
 use paceline_expression::{Expr, Frame, FrameBound, SortOrder, WindowCall, WindowFunction};
@@ -7,7 +7,7 @@ use paceline_syntax::ast;
 /// Window functions of a block while it is bound.
 #[derive(Default)]
 pub(crate) struct Windows {
-    /// WINDOW; `None` in statements that have no window functions.
+    /// Windows of the clause WINDOW; `None` in statements that have no window functions.
     pub named: Option<Vec<ast::NamedWindow>>,
     /// Functions, each with the slot of its result.
     pub calls: Vec<(WindowCall, usize)>,

@@ -1,4 +1,4 @@
-//! Plans of the statements that change rows.
+//! Plans of statements that change rows.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use super::tree::{QueryPlan, SelectPlan};
 use paceline_catalog::TableDefinition;
 use paceline_expression::Expr;
 
-/// INSERT and REPLACE.
+/// Plan of INSERT or REPLACE.
 #[derive(Debug)]
 pub struct InsertPlan {
     pub replace: bool,
@@ -41,7 +41,7 @@ pub struct InsertPlan {
 /// Source of the rows of an INSERT.
 #[derive(Debug)]
 pub enum InsertRows {
-    /// VALUES; `None` is DEFAULT.
+    /// VALUES. `None` is DEFAULT.
     Values(Vec<Vec<Option<Expr>>>),
     /// A query.
     Query(Arc<QueryPlan>),
@@ -70,7 +70,7 @@ pub struct AssignmentPlan {
     pub value: Expr,
 }
 
-/// A check constraint.
+/// A check constraint of a table.
 #[derive(Debug, Clone)]
 pub struct CheckPlan {
     pub name: String,
@@ -78,7 +78,7 @@ pub struct CheckPlan {
     pub condition: Expr,
 }
 
-/// UPDATE.
+/// Plan of UPDATE.
 #[derive(Debug)]
 pub struct UpdatePlan {
     pub ignore: bool,
@@ -115,7 +115,7 @@ impl UpdateTarget {
     }
 }
 
-/// DELETE.
+/// Plan of DELETE.
 #[derive(Debug)]
 pub struct DeletePlan {
     /// Whether rows that foreign keys protect are skipped.
@@ -131,7 +131,7 @@ pub struct DeletePlan {
     pub returning: Option<Vec<Expr>>,
 }
 
-/// LOAD DATA.
+/// Plan of LOAD DATA.
 #[derive(Debug)]
 pub struct LoadPlan {
     /// Insertion of the rows.

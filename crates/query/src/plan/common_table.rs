@@ -131,7 +131,7 @@ fn source_reads(source: &TableSource, number: u64) -> usize {
     }
 }
 
-/// Adds the derived tables within a query that read a recursive table.
+/// Adds the ids of all derived tables within a query that read a recursive table.
 pub(crate) fn add_readers(plan: &QueryPlan, number: u64, readers: &mut Vec<u64>) {
     match &plan.body {
         QueryBody::Select(select) => {

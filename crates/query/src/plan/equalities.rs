@@ -29,7 +29,7 @@ enum Domain {
     Text(Collation),
 }
 
-/// Columns that are equal to each other.
+/// A class of columns that are equal to each other.
 struct Class {
     domain: Domain,
     by: Comparison,

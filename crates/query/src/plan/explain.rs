@@ -1,7 +1,7 @@
 //! EXPLAIN and the ANALYZE statement in MariaDB's columns.
 //!
-//! EXPLAIN tells what the plan will do, in MariaDB's words: one line for each table in join order, and before them
-//! those of the queries that are run first. ANALYZE executes the statement and tells beside it what was read.
+//! EXPLAIN describes the plan in MariaDB's terms: one line for each table in join order, with the lines of other
+//! queries. ANALYZE executes the statement and adds measurements.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -218,7 +218,7 @@ fn rows(estimate: f64) -> u64 {
     estimate.round().max(1.0) as u64
 }
 
-/// The subqueries in a block's expressions, and its derived tables.
+/// Returns the subqueries in a block's expressions, and its derived tables.
 fn inner_queries(select: &SelectPlan, subqueries: &[Arc<QueryPlan>]) -> Vec<(Arc<QueryPlan>, &'static str)> {
     let mut found: Vec<(Arc<QueryPlan>, &'static str)> = Vec::new();
     let mut visit = |expr: &Expr| {
@@ -581,7 +581,7 @@ fn set_key(line: &mut Line, definition: &TableDefinition, index: usize, parts: u
     line.key_len = Some(key_length(definition, index, parts).to_string());
 }
 
-/// The bytes that MariaDB's key format has for the first parts of an index.
+/// Returns the length in bytes of the first parts of an index in MariaDB's key format.
 fn key_length(definition: &TableDefinition, index: &IndexDefinition, parts: usize) -> usize {
     index
         .parts
@@ -627,7 +627,7 @@ fn key_length(definition: &TableDefinition, index: &IndexDefinition, parts: usiz
         .sum()
 }
 
-/// What a lookup's value is: a column of another table, or a constant.
+/// Returns the description of a lookup's value: a column of another table, or a constant.
 fn reference_name(select: &SelectPlan, expr: &Expr) -> String {
     if let ExprKind::Column(slot) = expr.kind {
         for table in &select.tables {

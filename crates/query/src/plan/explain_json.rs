@@ -1,28 +1,28 @@
-//! EXPLAIN FORMAT=JSON: the lines of EXPLAIN as MariaDB nests them.
+//! EXPLAIN FORMAT=JSON: the lines of EXPLAIN, nested as in MariaDB.
 
 use std::fmt::Write;
 use std::time::Duration;
 
 use super::explain_line::Line;
 
-/// A value of the document.
+/// A value in the document.
 enum Node {
     Text(String),
     Number(u64),
     Decimal(f64),
     True,
-    /// Strings in one line.
+    /// Strings that are written on one line.
     Names(Vec<String>),
     Object(Vec<(&'static str, Node)>),
     List(Vec<Node>),
 }
 
-/// The lines of one SELECT, and the message that is all there is to say of it.
+/// Lines of one SELECT, or the message that replaces them.
 struct QueryBlock<'l> {
     lines: Vec<&'l Line>,
 }
 
-/// The document of a statement.
+/// Returns the document of a statement.
 pub(super) fn document(lines: &[Line]) -> String {
     let mut blocks: Vec<QueryBlock<'_>> = Vec::new();
     for line in lines {
@@ -75,7 +75,7 @@ fn union_result(result: &Line, sides: &[QueryBlock<'_>]) -> Node {
     Node::Object(vec![("union_result", Node::Object(members))])
 }
 
-/// A block with those that are run for it.
+/// Returns a block, with the blocks that run for it.
 fn query_block(block: &QueryBlock<'_>, others: &[QueryBlock<'_>]) -> Node {
     let mut members = vec![];
     members.extend(block.lines[0].id.map(|id| ("select_id", Node::Number(id.into()))));
@@ -115,7 +115,7 @@ fn query_block(block: &QueryBlock<'_>, others: &[QueryBlock<'_>]) -> Node {
     Node::Object(members)
 }
 
-/// A table. The block of a derived one is taken from those that follow.
+/// Returns a table. The block of a derived table is taken from the following blocks.
 fn table<'b, 'l: 'b>(line: &Line, others: &mut impl Iterator<Item = &'b QueryBlock<'l>>) -> Node {
     let names = |list: &str| list.split(',').map(str::to_owned).collect();
     let text = |text: &String| Node::Text(text.clone());

@@ -1,8 +1,8 @@
-//! A line of EXPLAIN and ANALYZE.
+//! A line of EXPLAIN or ANALYZE.
 
 use super::measurements::{AccessMeasure, QueryMeasure};
 
-/// A line, in MariaDB's columns.
+/// A line with MariaDB's columns.
 #[derive(Default)]
 pub(super) struct Line {
     pub(super) id: Option<u32>,
@@ -15,9 +15,9 @@ pub(super) struct Line {
     pub(super) reference: Option<String>,
     pub(super) rows: Option<u64>,
     pub(super) extra: String,
-    /// What ANALYZE measured; `None` for what was not executed.
+    /// Measurements of the line's table; `None` if it was not read.
     pub(super) measure: Option<LineMeasure>,
-    /// What ANALYZE measured of the line's block; `None` if it was not executed.
+    /// Measurements of the line's block; `None` if it was not executed.
     pub(super) block: Option<QueryMeasure>,
 }
 
@@ -35,7 +35,7 @@ impl LineMeasure {
         }
     }
 
-    /// Returns how many rows one reading gave on average.
+    /// Returns the average number of rows of one read.
     pub(super) fn rows(self) -> f64 {
         self.access.rows as f64 / self.access.loops.max(1) as f64
     }

@@ -31,7 +31,7 @@ const ITEMS_MAX: usize = 10;
 /// Cost of passing on a joined row, with its checks.
 const COST_JOINED_ROW: f64 = 0.02;
 
-/// Tables and outer joins at one level.
+/// Tables and outer joins of one level.
 struct Group {
     items: Vec<Item>,
     conditions: Vec<Condition>,
@@ -80,7 +80,7 @@ pub(crate) struct Optimizer<'a> {
     readings: Readings,
 }
 
-/// The join steps of a block.
+/// Join steps of a block.
 pub(crate) struct JoinPlan {
     pub steps: Vec<JoinStep>,
     /// Conditions without tables, which are evaluated once.
@@ -268,7 +268,8 @@ impl<'a> Optimizer<'a> {
         }
     }
 
-    /// Adds the equalities that follow from others; those of an outer join's inner side also from those around it.
+    /// Adds the implied equalities. For the inner side of an outer join, they also follow from the conditions around
+    /// it.
     fn imply_equalities(&self, group: &mut Group, around: &[Condition]) {
         let own = group.tables();
         let mut all: Vec<Condition> = around.to_vec();
@@ -437,7 +438,7 @@ impl<'a> Optimizer<'a> {
                 && let AccessPath::Hash { source, .. } = &self.reading(group, *table, known).best(rows).0.path
                 && !source.filter.is_empty()
             {
-                // They are checked when the rows are kept.
+                // These conditions are checked when the rows are kept.
                 filter.retain(|condition| !is_fixed(condition, 1 << table, self.slots));
             }
             let mut filter: Vec<Expr> = filter
@@ -482,7 +483,7 @@ impl Group {
         self.items.iter().fold(0, |set, item| set | item.tables())
     }
 
-    /// Describes it for the trace.
+    /// Returns a description for the trace.
     fn level(&self, names: &Names) -> Level {
         let mut level = Level::default();
         for item in &self.items {

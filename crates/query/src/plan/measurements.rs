@@ -1,8 +1,7 @@
-//! Measurements of a plan's execution, for the ANALYZE statement: what was read of each table, how often, and how long
-//! it took.
+//! Measurements of a plan's execution for the ANALYZE statement: the rows and reads of each table, and the time.
 //!
-//! Parts of the plan are known by their address: the plan lives as long as its execution. Nothing is measured unless
-//! the statement asks for it.
+//! Parts of the plan are identified by their address, because the plan lives as long as its execution. Nothing is
+//! measured unless the statement asks for it.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -20,9 +19,9 @@ pub(crate) struct AccessMeasure {
     pub rows_passed: u64,
     /// Time for finding and reading rows.
     pub read_time: Duration,
-    /// Time for checking conditions on them, and for all that follows.
+    /// Time for checking conditions on the rows, and for all later steps.
     pub visit_time: Duration,
-    /// Time for what follows.
+    /// Time for the later steps.
     pub later_time: Duration,
 }
 
@@ -77,17 +76,17 @@ fn identity<T>(part: &T) -> usize {
 }
 
 impl Measurements {
-    /// Returns what was measured of a table access; `None` if it was never used.
+    /// Returns the measurements of a table access; `None` if it was never used.
     pub fn access(&self, access: &TableAccess) -> Option<AccessMeasure> {
         self.accesses.get(&identity(access)).copied()
     }
 
-    /// Returns what was measured of a query block; `None` if it was never executed.
+    /// Returns the measurements of a query block; `None` if it was never executed.
     pub fn select(&self, select: &SelectPlan) -> Option<QueryMeasure> {
         self.queries.get(&identity(select)).copied()
     }
 
-    /// Returns what was measured of a set operation; `None` if it was never executed.
+    /// Returns the measurements of a set operation; `None` if it was never executed.
     pub fn set(&self, set: &SetPlan) -> Option<QueryMeasure> {
         self.queries.get(&identity(set)).copied()
     }
@@ -112,7 +111,7 @@ impl Measurements {
         self.queries.entry(identity(part)).or_default()
     }
 
-    /// Counts a row that a table access read and whose conditions did not hold.
+    /// Counts a row that a table access read and the conditions rejected.
     pub fn note_rejected(&mut self, access: &TableAccess) {
         self.access_mut(access).rows += 1;
     }

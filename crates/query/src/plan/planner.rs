@@ -79,7 +79,7 @@ pub(crate) struct Planner<'a> {
 const NESTING_MAX: u32 = 64;
 
 impl<'a> Planner<'a> {
-    /// Begins a statement.
+    /// Begins the planning of a statement.
     pub(super) fn new(context: PlanContext<'a>, trace: Trace) -> Self {
         Planner {
             context,
@@ -103,7 +103,7 @@ impl<'a> Planner<'a> {
         }
     }
 
-    /// Returns the plan of the statement, which does `kind`.
+    /// Returns the finished plan of the statement.
     pub(super) fn finish(self, kind: PlanKind, columns: Vec<ResultColumn>) -> Plan {
         let foreign_keys = self.foreign_keys();
         let values = match self.rested.get() {
@@ -126,7 +126,7 @@ impl<'a> Planner<'a> {
         }
     }
 
-    /// Adds the plan of a subquery in an expression. Returns its name.
+    /// Adds the plan of a subquery in an expression. Returns its id.
     pub fn add_subquery(&self, plan: tree::QueryPlan) -> SubqueryId {
         let mut subqueries = self.subqueries.borrow_mut();
         subqueries.push(Arc::new(plan));

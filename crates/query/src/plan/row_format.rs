@@ -1,4 +1,4 @@
-//! Form of the rows in a file, for LOAD DATA and SELECT … INTO OUTFILE.
+//! Format of the rows in a file, for LOAD DATA and SELECT … INTO OUTFILE.
 
 use paceline_types::Charset;
 use paceline_types::error_code::{ER_UNKNOWN_CHARACTER_SET, ER_WRONG_FIELD_TERMINATORS};

@@ -153,7 +153,7 @@ impl Planner<'_> {
     }
 }
 
-/// The bound clauses of a SELECT.
+/// Bound clauses of a SELECT.
 pub(crate) struct BoundSelect {
     pub number: u32,
     pub outputs: Vec<Output>,
@@ -189,7 +189,7 @@ impl Block<'_, '_> {
         Ok(outputs)
     }
 
-    /// Binds items of RETURNING.
+    /// Binds the items of RETURNING.
     pub fn bind_returning(&mut self, items: &[ast::SelectItem]) -> Result<Vec<Output>> {
         self.outputs_of = "RETURNING";
         self.bind_outputs(items)
@@ -473,7 +473,7 @@ impl Block<'_, '_> {
         result
     }
 
-    /// Begins to trace the passes over a bound block.
+    /// Begins the trace of the passes over a bound block.
     fn begin_trace(&mut self, number: u32, from: Option<&FromNode>, conditions: &[Expr]) {
         let trace = self.planner.trace.block(number, || self.names());
         trace.pass("binding", |names| {

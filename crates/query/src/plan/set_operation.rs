@@ -546,10 +546,10 @@ pub(crate) fn cast_to(expr: Expr, ty: &ExprType) -> Expr {
     convert_to_common_type(expr, ty)
 }
 
-/// The places of the columns that `CYCLE` names.
+/// Returns the places of the columns that `CYCLE` names.
 ///
 /// # Errors
-/// 1054 for a column that is not there, 1060 for one that is named twice.
+/// 1054 for a missing column, 1060 for one that is named twice.
 fn cycle_columns(names: &[String], columns: &[ResultColumn]) -> Result<Vec<usize>> {
     let mut places = Vec::with_capacity(names.len());
     for name in names {

@@ -1,4 +1,4 @@
-//! Planning of a statement: the way in.
+//! Entry point of the planner: planning of a statement.
 
 use std::sync::Arc;
 
@@ -94,7 +94,7 @@ impl Planner<'_> {
                 (targets.iter())
                     .map(|target| match target {
                         paceline_syntax::Target::User(name) => Ok(name.clone()),
-                        // The program executes such a query without INTO.
+                        // A stored program executes such a query without INTO.
                         paceline_syntax::Target::Variable(_) => {
                             Err(Error::unsupported("INTO a variable here"))
                         }

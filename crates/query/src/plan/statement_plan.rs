@@ -1,4 +1,4 @@
-//! Plan of a statement, ready to run, and the tables that it uses.
+//! Executable plan of a statement, and the tables that it uses.
 
 use std::sync::Arc;
 
@@ -215,17 +215,17 @@ impl Access {
 pub struct TableUsage {
     /// Rows are read.
     pub select: bool,
-    /// Rows are inserted.
+    /// The statement inserts rows.
     pub insert: bool,
-    /// Rows are updated.
+    /// The statement updates rows.
     pub update: bool,
-    /// Rows are deleted.
+    /// The statement deletes rows.
     pub delete: bool,
-    /// Rows are locked (FOR UPDATE, LOCK IN SHARE MODE).
+    /// The statement locks rows (FOR UPDATE, LOCK IN SHARE MODE).
     pub lock: bool,
     /// Rows are locked exclusively (FOR UPDATE), which another session's LOCK TABLES … READ excludes.
     pub exclusive: bool,
-    /// Rows may be changed by actions of foreign keys.
+    /// Actions of foreign keys may change rows.
     pub action: bool,
 }
 

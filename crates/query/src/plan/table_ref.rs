@@ -1,4 +1,4 @@
-//! Tables of FROM while their block is bound.
+//! Tables of FROM during binding.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use paceline_syntax::ast;
 /// Maximum number of tables in one FROM: MariaDB's limit.
 pub(crate) const TABLES_MAX: usize = 61;
 
-/// A table of FROM while its block is bound.
+/// A table of FROM during the binding of its block.
 pub(crate) struct TableRef {
     pub alias: Arc<str>,
     pub database: Arc<str>,
@@ -38,7 +38,7 @@ pub(crate) struct TableRef {
 pub(crate) struct TableColumn {
     pub result: ResultColumn,
     pub ty: ExprType,
-    /// Not in `*`.
+    /// Whether `*` omits it.
     pub invisible: bool,
 }
 

@@ -108,10 +108,10 @@ pub enum QueryBody {
     Recursive(Box<RecursivePlan>),
 }
 
-/// `VALUES (…), (…)`.
+/// Plan of `VALUES (…), (…)`.
 #[derive(Debug)]
 pub struct ValuesPlan {
-    /// The rows.
+    /// The rows, as expressions.
     pub rows: Vec<Vec<Expr>>,
     /// Number of slots of its row: outer references only.
     pub slot_count: usize,
@@ -123,7 +123,7 @@ pub struct ValuesPlan {
     pub limit: Limit,
 }
 
-/// `WITH RECURSIVE name AS (anchor UNION [ALL] recursive)`.
+/// Plan of `WITH RECURSIVE name AS (anchor UNION [ALL] recursive)`.
 #[derive(Debug)]
 pub struct RecursivePlan {
     /// Number of the recursive table: the key of the rows of the last round.
@@ -142,7 +142,7 @@ pub struct RecursivePlan {
     pub conversions: [Vec<Expr>; 2],
 }
 
-/// UNION of queries; EXCEPT and INTERSECT of two.
+/// Plan of a set operation: UNION of any number of queries, EXCEPT and INTERSECT of two.
 #[derive(Debug)]
 pub struct SetPlan {
     /// The operation.
@@ -175,14 +175,14 @@ pub enum SetOperation {
     Intersect,
 }
 
-/// LIMIT and OFFSET, evaluated when the query starts.
+/// LIMIT and OFFSET. They are evaluated when the query starts.
 #[derive(Debug, Default, Clone)]
 pub struct Limit {
     /// Maximum number of rows.
     pub count: Option<Expr>,
     /// Number of rows to skip first.
     pub offset: Option<Expr>,
-    /// What happens with rows that the order does not tell from the last one.
+    /// Treatment of rows that the order does not distinguish from the last one.
     pub ties: Ties,
 }
 
@@ -274,7 +274,7 @@ pub struct Otherwise {
 pub struct AssumedEquality {
     /// Type of the column.
     pub data_type: DataType,
-    /// The value.
+    /// Value with which the column is compared.
     pub value: Expr,
     /// Rule of the comparison.
     pub by: paceline_expression::Comparison,
@@ -292,15 +292,15 @@ pub struct PlanNotes {
 /// Mode in which a block reads rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReadMode {
-    /// The transaction's snapshot (shared next-key locks under SERIALIZABLE).
+    /// Reads the transaction's snapshot. Under SERIALIZABLE it takes shared next-key locks instead.
     Snapshot,
     /// Rows that a statement reads besides those that it changes: INSERT … SELECT, subqueries of UPDATE and DELETE. As
     /// in InnoDB these are the newest rows, locked shared, so that the rows read and the rows written are of the same
     /// moment. Below REPEATABLE READ most statements read a snapshot instead.
     Source(SourceLocks),
-    /// The newest rows, locked.
+    /// Reads the newest rows and locks them.
     Locking {
-        /// Exclusive or shared.
+        /// Strength of the locks.
         strength: LockStrength,
         /// Reaction to a lock of another transaction.
         wait: LockPatience,
@@ -409,15 +409,15 @@ pub enum TableSource {
     Series(NumberSeries),
     /// A table whose rows the server computes.
     Virtual {
-        /// Its database.
+        /// Database of the table.
         database: Arc<str>,
-        /// Its name.
+        /// Name of the table.
         table: Arc<str>,
     },
 }
 
-/// One step of the nested loops: for each row so far, the matching rows of one table (or of several joined among
-/// themselves).
+/// One step of the nested loops: for each earlier row, the matching rows of one table, or of several tables that are
+/// joined with each other.
 #[derive(Debug, Clone)]
 pub struct JoinStep {
     /// Treatment of a row without a match.
@@ -461,7 +461,7 @@ impl JoinStep {
 /// Treatment of a row without a match.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum JoinKind {
-    /// It is dropped.
+    /// The row is dropped.
     Inner,
     /// It passes with NULLs.
     Left,
@@ -566,20 +566,20 @@ pub struct LooseScan {
 /// Entries of a group that a [`LooseScan`] reads. It may read others too.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GroupEnds {
-    /// Any one: only the shared columns count.
+    /// Any entry: only the shared columns matter.
     One,
     /// The least value of the next column that is not NULL, and one more entry.
     Least,
     /// The greatest value of the next column, and one more entry.
     Greatest,
-    /// Both.
+    /// The entries of both ends.
     Both,
 }
 
 /// Direction of a scan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ScanDirection {
-    /// In the order of the keys.
+    /// Ascending keys.
     Forward,
     /// In the reverse order.
     Backward,
@@ -601,7 +601,7 @@ pub enum AccessPath {
         index: usize,
         /// One value for each of the first parts of the index.
         key: Vec<LookupPart>,
-        /// Whether there is at most one such row.
+        /// Whether at most one row matches.
         unique: bool,
     },
     /// The rows in some ranges of an index.
@@ -611,7 +611,7 @@ pub enum AccessPath {
         /// Condition from which the ranges are computed when the query runs.
         condition: RangeCondition,
     },
-    /// The rows in some ranges of several indexes, each row once: OR over different columns.
+    /// The rows in some ranges of several indexes, each row once: an OR over different columns.
     Union {
         /// Indexes, each with its condition.
         parts: Vec<(usize, RangeCondition)>,
@@ -641,7 +641,7 @@ impl AccessPath {
 /// One value of an index lookup.
 #[derive(Debug, Clone)]
 pub struct LookupPart {
-    /// The value.
+    /// Value to look up.
     pub value: Expr,
     /// Whether NULL matches NULL: `<=>` or IS NULL.
     pub null_safe: bool,
@@ -663,7 +663,7 @@ pub struct HashKey {
 /// GROUP BY and aggregates.
 #[derive(Debug, Clone)]
 pub struct Aggregation {
-    /// GROUP BY; empty for one group of all rows.
+    /// GROUP BY; empty if all rows are one group.
     pub groups: Vec<Expr>,
     /// Whether the statement has GROUP BY. Without it there is always one group.
     pub explicit: bool,
@@ -706,7 +706,7 @@ pub struct WindowPlan {
 pub struct WindowSort {
     /// Keys of the sort.
     pub keys: Vec<WindowKey>,
-    /// The functions.
+    /// Functions that are computed in this order.
     pub functions: Vec<PlannedWindow>,
 }
 
@@ -722,15 +722,15 @@ pub struct WindowKey {
 /// A window function.
 #[derive(Debug, Clone)]
 pub struct PlannedWindow {
-    /// Which.
+    /// Kind of the function.
     pub function: WindowFunction,
-    /// Its arguments.
+    /// Arguments of the function.
     pub args: Vec<Expr>,
     /// Number of leading sort keys that define the partitions.
     pub partition: usize,
     /// Number of leading sort keys that peers share; at least [`Self::partition`].
     pub peers: usize,
-    /// Its frame.
+    /// Frame of the function.
     pub frame: Frame,
     /// Slot of the result.
     pub slot: usize,
@@ -744,7 +744,7 @@ pub struct PlannedWindow {
 pub struct SortItem {
     /// Value to sort by.
     pub key: SortKey,
-    /// DESC.
+    /// Whether the order is descending.
     pub descending: bool,
 }
 

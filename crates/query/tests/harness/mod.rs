@@ -1,4 +1,4 @@
-//! A session on a transaction manager with temporary files: parse, plan, execute, commit; without a server around it.
+//! A session on a transaction manager with temporary files and without a server: parse, plan, execute, commit.
 
 #![allow(dead_code)] // each test uses its part
 
@@ -26,17 +26,17 @@ use paceline_txn::{
 use paceline_types::{ServerId, TimeZone, Value};
 use tempfile::TempDir;
 
-/// What a statement came to.
+/// Outcome of a statement.
 pub struct Answer {
     pub result: Result<Outcome>,
     pub columns: Option<Vec<ResultColumn>>,
-    /// Rows as text, tab separated.
+    /// Rows as text, separated by tabs.
     pub rows: Vec<String>,
     pub values: Vec<Vec<Value>>,
     pub warnings: Vec<(String, u16, String)>,
 }
 
-/// One session and everything below it.
+/// One session with everything below it.
 pub struct Server {
     pub manager: Arc<TransactionManager>,
     pub handle: Arc<CatalogHandle>,
@@ -114,8 +114,7 @@ impl Server {
     /// Runs one statement with parameters.
     pub fn run_with(&mut self, text: &str, parameters: &[Value]) -> Answer {
         self.session.begin_statement(KeepDiagnostics::No);
-        // Only this statement's conditions: earlier ones, which the server keeps for statements without tables, are not
-        // compared here.
+        // Only this statement's conditions are compared. The server keeps earlier ones for statements without tables.
         self.session
             .diagnostics
             .clear(self.session.settings.max_error_count);
@@ -216,11 +215,10 @@ impl Server {
         }
     }
 
-    /// Prepares a definition statement and leaves it there: another may come before it is committed.
+    /// Prepares a definition statement without committing it, so that another one may run before.
     pub fn prepare(&mut self, text: &str) -> Result<PreparedDdl> {
         self.session.begin_statement(KeepDiagnostics::No);
-        // Only this statement's conditions: earlier ones, which the server keeps for statements without tables, are not
-        // compared here.
+        // Only this statement's conditions are compared. The server keeps earlier ones for statements without tables.
         self.session
             .diagnostics
             .clear(self.session.settings.max_error_count);
@@ -242,7 +240,7 @@ impl Server {
         prepare_ddl(input, &mut self.session, ddl)
     }
 
-    /// Commits what was prepared.
+    /// Commits a prepared definition statement.
     pub fn commit_definition(&mut self, prepared: PreparedDdl, text: &str) -> Result<()> {
         let database = self.session.database.clone().unwrap_or_default();
         let query = QueryEvent::new(database.as_bytes(), text.as_bytes());

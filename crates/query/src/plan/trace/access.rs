@@ -1,4 +1,4 @@
-//! Steps of a join as text: how each table is read, and what becomes of its rows.
+//! Steps of a join as text: how each table is read, and how its rows are processed.
 
 use super::super::tree::{
     AccessPath, GroupEnds, GroupStrategy, JoinKind, JoinStep, ScanDirection, SelectPlan, SortKey, StepSource,
@@ -6,11 +6,11 @@ use super::super::tree::{
 };
 use super::expression::{Names, column_name};
 
-/// A planned block.
+/// The plan of a block.
 pub(in super::super) struct Physical<'s>(pub &'s SelectPlan);
 
 impl Physical<'_> {
-    /// Returns its lines: a line for each way to read a table, and for what is done with the rows.
+    /// Returns its lines: one for each way to read a table, and one for each later operation on the rows.
     pub fn lines(&self, names: &Names) -> Vec<String> {
         let select = self.0;
         let mut lines = Vec::new();
@@ -133,7 +133,7 @@ impl Physical<'_> {
     }
 }
 
-/// Returns the line for a table's own best way, before other tables are looked at.
+/// Returns the line for a table's best way on its own, before other tables are considered.
 pub(in super::super) fn describe_alone(
     path: &AccessPath,
     rows: f64,

@@ -1,5 +1,5 @@
-//! Bound expressions as text: with the names of their columns, and with parentheses around every operation within
-//! another.
+//! Bound expressions as text, with the names of their columns, and with parentheses around every operation within
+//! another one.
 
 use super::super::range::{ColumnTest, RangeCondition};
 use super::super::tree::{TableInstance, TableSource};
@@ -33,7 +33,7 @@ impl Names {
         self.tables.push(alias.to_owned());
     }
 
-    /// Names a slot.
+    /// Sets the name of a slot.
     pub fn set(&mut self, slot: usize, name: String) {
         if self.slots.len() <= slot {
             self.slots.resize(slot + 1, None);
@@ -172,7 +172,7 @@ impl Names {
         }
     }
 
-    /// Returns the text of a term of AND or OR: only the other one needs parentheses.
+    /// Returns the text of a term of AND or OR. Only a term with the other operator needs parentheses.
     fn operand_of_list(&self, expr: &Expr) -> String {
         match expr.kind {
             ExprKind::And(_) | ExprKind::Or(_) | ExprKind::Xor(_) => format!("({})", self.text(expr)),
@@ -180,7 +180,7 @@ impl Names {
         }
     }
 
-    /// Returns the text of what is known of a table's columns.
+    /// Returns the text of a restriction of a table's columns.
     pub fn range(&self, condition: &RangeCondition, table: &TableInstance) -> String {
         let list = |parts: &[RangeCondition], separator: &str| {
             let parts: Vec<String> = parts

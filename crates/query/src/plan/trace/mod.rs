@@ -1,8 +1,8 @@
-//! What each pass of the planner leaves, for golden scripts (`testscripts/plans`).
+//! Trace of the planner's passes, for golden scripts (`testscripts/passes`).
 //!
-//! A block is first a set of tables and conditions, then steps of a join. After each pass its parts are written as
-//! lines. The trace keeps the lines that a pass has removed (`-`) and added (`+`), and nothing of a pass that changed
-//! nothing.
+//! A block begins as a set of tables and conditions and becomes steps of a join. After each pass its parts are written
+//! as lines. The trace contains the lines that a pass has removed (`-`) and added (`+`). A pass that changed nothing is
+//! omitted.
 //!
 //! ```text
 //!   SELECT 1                                                block, by EXPLAIN's number
@@ -14,7 +14,7 @@
 //!       + where t.id = 3
 //! ```
 //!
-//! A statement that is not traced pays for one comparison for each pass.
+//! Without a trace, a statement pays for one comparison per pass.
 
 mod access;
 mod expression;
@@ -28,22 +28,22 @@ pub(super) use expression::Names;
 use super::tree::{QueryBody, TableInstance, TableSource};
 use paceline_expression::Expr;
 
-/// Trace of one statement; off unless it was asked for.
+/// Trace of one statement; off unless requested.
 #[derive(Default)]
 pub(super) struct Trace(Option<RefCell<String>>);
 
 impl Trace {
-    /// Returns a trace that writes.
+    /// Returns a trace that is on.
     pub fn on() -> Self {
         Trace(Some(RefCell::default()))
     }
 
-    /// Returns whether it writes.
+    /// Returns whether the trace is on.
     pub fn is_on(&self) -> bool {
         self.0.is_some()
     }
 
-    /// Returns what was written.
+    /// Returns the text of the trace.
     pub fn into_text(self) -> String {
         self.0.map(RefCell::into_inner).unwrap_or_default()
     }
@@ -68,19 +68,19 @@ pub(crate) struct BlockTrace<'t>(Option<ActiveTrace<'t>>);
 struct ActiveTrace<'t> {
     text: &'t RefCell<String>,
     names: RefCell<Names>,
-    /// The lines of the block as the last pass has left it.
+    /// Lines of the block after the last pass.
     known: RefCell<Vec<String>>,
 }
 
 impl BlockTrace<'_> {
-    /// Notes that a pass is done, which gave the block new names.
+    /// Records a finished pass, which has given the block new names.
     pub fn rename(&self, names: impl FnOnce() -> Names) {
         if let Some(active) = &self.0 {
             active.names.replace(names());
         }
     }
 
-    /// Writes what a pass has changed in the block.
+    /// Writes the changes that a pass made to the block.
     pub fn pass(&self, name: &str, lines: impl FnOnce(&Names) -> Vec<String>) {
         let Some(active) = &self.0 else { return };
         let lines = lines(&active.names.borrow());
@@ -90,7 +90,7 @@ impl BlockTrace<'_> {
         active.write(name, removed.chain(added));
     }
 
-    /// Writes the block in its next form, of which no line was known before.
+    /// Writes the block in its next form, whose lines are all new.
     pub fn form(&self, name: &str, lines: impl FnOnce(&Names) -> Vec<String>) {
         let Some(active) = &self.0 else { return };
         let lines = lines(&active.names.borrow());
@@ -98,7 +98,7 @@ impl BlockTrace<'_> {
         active.known.replace(lines);
     }
 
-    /// Writes what a pass has considered.
+    /// Writes alternatives that a pass has considered.
     pub fn considered(&self, name: &str, lines: impl FnOnce(&Names) -> Vec<String>) {
         let Some(active) = &self.0 else { return };
         active.write(name, lines(&active.names.borrow()).into_iter());
@@ -118,7 +118,7 @@ impl ActiveTrace<'_> {
     }
 }
 
-/// Returns the lines that another text lacks; equal lines count as often as they occur.
+/// Returns the lines that are missing in another text. Equal lines count as often as they occur.
 fn difference<'l>(lines: &'l [String], others: &[String]) -> impl Iterator<Item = &'l String> {
     let mut others: Vec<&String> = others.iter().collect();
     lines
@@ -132,7 +132,7 @@ fn difference<'l>(lines: &'l [String], others: &[String]) -> impl Iterator<Item 
         })
 }
 
-/// Returns a line for each derived table: what it gives.
+/// Returns a line for each derived table, with its columns.
 pub(super) fn derived_lines<'t>(tables: impl Iterator<Item = (&'t str, &'t TableSource)>) -> Vec<String> {
     let line = |(alias, source): (&str, &TableSource)| {
         let TableSource::Derived(plan) = source else {
@@ -148,7 +148,7 @@ pub(super) fn derived_lines<'t>(tables: impl Iterator<Item = (&'t str, &'t Table
     tables.filter_map(line).collect()
 }
 
-/// Adds the lines of conditions that one evaluation tells of, and of derived tables.
+/// Adds the lines of conditions that are evaluated once, and of derived tables.
 pub(super) fn with_once(
     mut lines: Vec<String>,
     constant: &[Expr],
@@ -162,8 +162,8 @@ pub(super) fn with_once(
     lines
 }
 
-/// Tables at one level, in parts for its lines. Inner joins are one list of tables, whose conditions stand beside those
-/// of WHERE.
+/// Tables of one level, in parts for its lines. Inner joins are one list of tables, and their conditions are listed
+/// with those of WHERE.
 #[derive(Default)]
 pub(super) struct Level {
     pub tables: Vec<String>,
@@ -177,7 +177,7 @@ impl Level {
         self.conditions.extend(conditions.map(|expr| names.text(expr)));
     }
 
-    /// Returns the level as the inner side of an outer join.
+    /// Returns the level as text for the inner side of an outer join.
     pub fn as_outer_join(&self) -> String {
         let parts: Vec<&str> = self
             .tables
