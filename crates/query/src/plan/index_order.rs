@@ -1,4 +1,4 @@
-//! Rows in the order of an index: ORDER BY and GROUP BY without a sort, MIN and MAX by their first row.
+//! Rows in the order of an index: ORDER BY and GROUP BY without sorting, MIN and MAX by their first row.
 
 use super::early_conditions::check_early;
 use super::keys::{COST_FETCHED_ROW, COST_SCANNED_ROW, TableInfo};
@@ -136,7 +136,7 @@ impl AssumedEquality {
             return is_text
                 && match rule_for(&self.data_type, &self.by, &value) {
                     Some(Comparison::Text(collation)) => collation == self.data_type.collation(),
-                    // NULL is equal to nothing.
+                    // NULL equals nothing.
                     _ => value.is_null(),
                 };
         }

@@ -162,7 +162,7 @@ fn need(select: &SelectPlan, info: &TableInfo<'_>) -> Option<GroupNeed> {
                     _ => greatest = true,
                 }
             }
-            // Each distinct value counts once.
+            // Each value counts once.
             (AggregateFunction::Count | AggregateFunction::Sum | AggregateFunction::Avg, arguments)
                 if aggregate.distinct == Distinctness::Distinct && !aggregation.explicit =>
             {

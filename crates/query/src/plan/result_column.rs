@@ -12,9 +12,9 @@ use paceline_expression::{ExprType, NOT_FIXED_DECIMALS};
 pub struct ColumnOrigin {
     /// Database of the table.
     pub database: Arc<str>,
-    /// Name of the table.
+    /// The table.
     pub table: Arc<str>,
-    /// Name of the column.
+    /// The column.
     pub column: Arc<str>,
     /// Kind of table through which the column is read.
     pub through: Through,
@@ -46,7 +46,7 @@ pub struct ResultColumn {
     pub org_name: Arc<str>,
     /// Type for encoding the values.
     pub data_type: DataType,
-    /// Type number in the protocol.
+    /// The type number.
     pub field_type: FieldType,
     /// Collation; `Binary` (63) for numbers and dates.
     pub collation: Collation,
@@ -61,7 +61,7 @@ pub struct ResultColumn {
 }
 
 impl ResultColumn {
-    /// Returns the column of a variable of a stored program, which has the attributes of a table's column.
+    /// Returns the column of a variable of a program, which is described like a column of a table.
     pub fn of_variable(name: impl Into<Arc<str>>, ty: &ExprType) -> Self {
         let column = Self::of_expression(name, ty);
         ResultColumn {

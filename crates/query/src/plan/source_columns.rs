@@ -1,4 +1,4 @@
-//! Columns of the tables of an INSERT … SELECT that its ON DUPLICATE KEY UPDATE reads.
+//! Columns of the tables that an INSERT … SELECT reads, in its ON DUPLICATE KEY UPDATE.
 //!
 //! They need not be in the select list. They are appended to it, and stored with each row in the slots after those of
 //! the table's row. As in MariaDB, a SELECT with groups or in a UNION has no such columns. Here a SELECT DISTINCT has
@@ -26,7 +26,7 @@ pub(super) struct SourceColumns {
     tables: Vec<SourceTable>,
 }
 
-/// A table of the source query.
+/// A table of the source.
 struct SourceTable {
     /// Index of the table in the source.
     number: usize,

@@ -1,4 +1,4 @@
-//! Conversion of conditions to ranges of an index.
+//! From conditions to ranges of an index.
 //!
 //! While planning, the conditions on a table become a [`RangeCondition`]: tests of single columns, joined by AND and
 //! OR. When the statement runs, its values are known, and [`index_ranges`] computes the ranges of an index's keys that
@@ -60,7 +60,7 @@ pub enum ColumnTest {
     Between {
         /// Rule of the comparison.
         by: Comparison,
-        /// Low and high bound.
+        /// Low and high.
         bounds: Box<[Expr; 2]>,
     },
     /// `column IS NULL`.
@@ -302,7 +302,7 @@ impl RangeCondition {
         all
     }
 
-    /// Calls `visit` for each value with which a column is compared.
+    /// Calls `visit` for each value that a column is tested against.
     pub fn for_each_value<'c>(&'c self, visit: &mut dyn FnMut(&'c Expr)) {
         match self {
             RangeCondition::And(parts) | RangeCondition::Or(parts) => {
