@@ -330,7 +330,9 @@ mod tests {
             fs::write(&stub, &whole[..length]).unwrap();
             assert!(open().is_err(), "{length} of {} bytes", whole.len());
         }
-        fs::write(&stub, [&whole[..], b"x"].concat()).unwrap();
-        assert!(open().is_err());
+        for damaged in [[&whole[..], b"x"], [b"x", &whole[..]]] {
+            fs::write(&stub, damaged.concat()).unwrap();
+            assert!(open().is_err());
+        }
     }
 }
