@@ -129,7 +129,7 @@ def test_every_point_in_time(paceline, tmp_path, seed):
         assert not (tmp_path / "no").exists() or list((tmp_path / "no").iterdir()) == []
         return said
 
-    assert "'0-1-9999' is no" not in no("--until", "0-1-9999")
+    assert "'0-1-9999' is neither" not in no("--until", "0-1-9999")
     assert "0-1-9999 is not in this backup, which reaches from" in no("--until", "0-1-9999")
     assert f"The earliest point that it can be restored to is '{known_in_tables[1]}'" in no("--until", "0-1-2")
     assert "is before the tables of this backup" in no("--until", "2001-01-01 00:00:00")

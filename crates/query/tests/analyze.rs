@@ -75,7 +75,7 @@ fn rows_of_an_inner_table_are_an_average_of_its_loops() {
 }
 
 #[test]
-fn what_is_not_executed_has_no_measures() {
+fn tables_that_are_not_read_have_no_measurements() {
     let mut server = server();
     assert_eq!(
         measured(

@@ -43,7 +43,7 @@ fn each_build_has_a_number_of_its_own() {
 }
 
 #[test]
-fn what_another_has_built_passes_no_rows() {
+fn an_unpublished_build_hides_no_rows_from_another_check() {
     let mut server = server();
     let _unpublished = server.prepare("alter table a add check (x > 0)").unwrap();
     let failed = server.prepare("alter table b add check (y > 0)");

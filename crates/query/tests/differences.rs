@@ -30,7 +30,7 @@ fn recorded() -> BTreeMap<String, usize> {
 }
 
 #[test]
-fn every_recorded_difference_stands_in_the_document() {
+fn every_recorded_difference_is_documented() {
     let document = fs::read_to_string(DOCUMENT).unwrap();
     let table = document.split("## Recorded in tests").nth(1).unwrap();
     let mut described = BTreeMap::new();

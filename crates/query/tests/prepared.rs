@@ -220,7 +220,7 @@ fn an_index_on_text_orders_texts_only() {
 }
 
 #[test]
-fn a_change_takes_the_first_rows_of_either_kind_of_value() {
+fn changes_with_limit_take_the_first_rows_for_both_kinds_of_value() {
     let mut server = server();
     for text in [
         "CREATE TABLE w (id INT PRIMARY KEY, v VARCHAR(10), b INT, n INT DEFAULT 0, KEY vb (v, b))",

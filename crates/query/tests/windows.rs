@@ -184,7 +184,7 @@ const FUNCTIONS: &[&str] = &[
 ];
 
 #[test]
-fn sliding_frames_give_what_frames_give_that_are_computed_anew() {
+fn sliding_frames_agree_with_frames_computed_for_each_row() {
     let mut random = Random(0x5eed_1234_5678_9abc);
     let mut server = Server::new();
     for statement in [
@@ -240,7 +240,7 @@ fn check(server: &mut Server, rows: &[Row], window: &Window) {
 }
 
 #[test]
-fn one_sort_serves_all_windows_whose_keys_begin_another_s() {
+fn windows_with_a_common_key_prefix_share_one_sort() {
     let mut server = Server::new();
     for statement in [
         "CREATE DATABASE test",
@@ -274,7 +274,7 @@ fn one_sort_serves_all_windows_whose_keys_begin_another_s() {
 }
 
 #[test]
-fn a_long_partition_takes_no_time_that_grows_with_its_square() {
+fn time_does_not_grow_with_the_square_of_a_partition() {
     let mut server = Server::new();
     for statement in [
         "CREATE DATABASE test",

@@ -71,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_connection_without_rules_has_those_of_the_start() {
+    fn a_connection_without_filters_has_those_of_the_startup() {
         let globals = Globals::default();
         globals.set_text(Variable::ReplicateDoDb, "a,b");
         let filters = ReplicaFilters::default();

@@ -12,7 +12,7 @@
 //!     paceline.lock            locked while a server is running on the directory; contains its process id
 //!     paceline.key             key for sealing the passwords in the log (`paceline_log_stream::source::password`)
 //!     paceline.insecure        exists if the directory was created with --initialize-insecure
-//!     paceline.unfinished      exists while the directory is incomplete (`crate::unfinished`): no server starts on it
+//!     paceline.unfinished      exists while the directory is incomplete (`crate::incomplete_directory`): no server starts on it
 //!     paceline.statistics      statistics of the tables' sizes; created again if missing
 //!     paceline.pid             process id; removed when the server has stopped (mariadb-admin shutdown waits for that)
 //!     mysql_upgrade_info       for mariadb-upgrade: no upgrade is needed
@@ -244,7 +244,7 @@ async fn serve(options: StartOptions, directory: &DataDirectory) -> Result<(), S
         .statement_logs
         .configure(&server.globals)
         .map_err(|error| format!("cannot open the general log or that of slow queries: {error}"))?;
-    // The tables of `mysql` are built in. The file tells MariaDB's tools that they belong to its version.
+    // The tables of `mysql` are built in. This file shows MariaDB's tools that no upgrade of them is needed.
     std::fs::write(directory.path().join(UPGRADE_INFO_FILE), UPGRADED_TO)
         .map_err(|error| format!("cannot write {UPGRADE_INFO_FILE}: {error}"))?;
     spawn_housekeeping(&server);

@@ -11,7 +11,7 @@ pub enum Error {
     /// The command line is invalid.
     #[error("{0}")]
     Usage(String),
-    /// The server could not be reached, or refused.
+    /// The server could not be reached, or refused the request.
     #[error(transparent)]
     Server(#[from] ServerError),
     /// The server sent a malformed stream.

@@ -174,7 +174,7 @@ impl Manifest {
     }
 
     pub fn checksum(&self) -> String {
-        let bytes = serde_json::to_vec(self).expect("a manifest has nothing that JSON cannot say");
+        let bytes = serde_json::to_vec(self).expect("a manifest can be represented in JSON");
         format!("{:032x}", xxh3_128(&bytes))
     }
 
@@ -194,8 +194,7 @@ impl Manifest {
             checksum: self.checksum(),
             manifest: self.clone(),
         };
-        let mut text =
-            serde_json::to_string_pretty(&stored).expect("a manifest has nothing that JSON cannot say");
+        let mut text = serde_json::to_string_pretty(&stored).expect("a manifest can be represented in JSON");
         text.push('\n');
         Ok(storage.put(&self.object(), text, Overwrite::No).await?)
     }

@@ -50,7 +50,7 @@ pub struct ServerOptions {
     /// Port of the server; by default from MYSQL_TCP_PORT in the environment, or else 3306.
     #[arg(short = 'P', long)]
     port: Option<u16>,
-    /// Account on the server; by default the name of the operating system's user.
+    /// Account on the server; by default from USER or LOGNAME in the environment, or else root.
     #[arg(short = 'u', long, value_name = "NAME")]
     user: Option<String>,
     /// Password, as -pPASSWORD or --password=PASSWORD; without a value, prompt for it. By default from MYSQL_PWD in the

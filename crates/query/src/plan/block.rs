@@ -94,7 +94,7 @@ pub(crate) struct BindMode<'m> {
 #[derive(Clone, Copy)]
 pub(crate) enum Aliases<'m> {
     No,
-    /// If there is no such column.
+    /// A name refers to a select alias if there is no such column.
     Fallback(&'m [Output]),
     /// HAVING: the select list, then GROUP BY; columns only inside of aggregates.
     Having(&'m [Output]),
@@ -112,7 +112,7 @@ impl<'m> BindMode<'m> {
         }
     }
 
-    /// Values without rows to aggregate: DO, VALUES.
+    /// Returns the mode for values without rows to aggregate: DO, VALUES.
     pub fn values() -> Self {
         BindMode {
             aggregates: false,

@@ -250,7 +250,7 @@ fn null_if_nulls(expr: &Expr, slots: &SlotMap, tables: TableSet) -> bool {
     }
 }
 
-/// Returns the conjunction of conditions; `None` without conditions.
+/// Returns the truth of a literal condition, where NULL counts as false; `None` for any other expression.
 pub(crate) fn literal_truth(expr: &Expr) -> Option<bool> {
     use paceline_types::Value;
     match expr.as_literal()? {

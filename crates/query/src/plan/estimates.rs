@@ -10,7 +10,7 @@ use super::selectivity::selectivity;
 use super::tree::AccessPath;
 use paceline_expression::{CompareOp, Expr, ExprKind};
 
-/// Minimum number of rows of a useful sample.
+/// Minimum number of passing rows for which the sample's share is a good estimate.
 const PASSED_MIN: usize = 4;
 
 impl TableInfo<'_> {

@@ -26,7 +26,7 @@ impl AnalyzePlan {
     /// Returns the rows that are sent after the execution. `subqueries` are those of the plan.
     ///
     /// # Errors
-    /// 1235 for statements that EXPLAIN does not know.
+    /// 1235 for statements that EXPLAIN does not support.
     pub(crate) fn rows(
         &self,
         measurements: &Measurements,
@@ -34,7 +34,7 @@ impl AnalyzePlan {
         subqueries: &[Arc<QueryPlan>],
     ) -> Result<Vec<Vec<Value>>> {
         let mut lines = statement_lines(&self.statement, subqueries, Some(measurements))?;
-        // The search of UPDATE and DELETE is the statement itself.
+        // The search of UPDATE and DELETE is shown as the statement itself.
         if let Some(line) = lines.first_mut() {
             line.block.get_or_insert(QueryMeasure::once(time));
         }
@@ -89,7 +89,7 @@ impl Planner<'_> {
     }
 }
 
-/// Returns the lines of a statement, with what was measured when it was executed.
+/// Returns the lines of a statement, with measurements if it was executed.
 fn statement_lines(
     kind: &PlanKind,
     subqueries: &[Arc<QueryPlan>],
@@ -268,7 +268,7 @@ fn inner_queries_steps<'s>(steps: &'s [JoinStep], visit: &mut dyn FnMut(&'s Expr
     }
 }
 
-/// The lines so far, and what was measured of their plan.
+/// Collects lines, with the measurements of their plan.
 struct LineWriter<'t> {
     lines: Vec<Line>,
     subqueries: &'t [Arc<QueryPlan>],
@@ -321,7 +321,7 @@ impl LineWriter<'_> {
         }
     }
 
-    /// The plan that was executed, where it has an alternative.
+    /// Returns the plan that was executed: this one or its alternative.
     fn executed<'p>(&self, select: &'p SelectPlan) -> &'p SelectPlan {
         match (&select.otherwise, self.measurements) {
             (Some(otherwise), Some(measured)) if measured.has_read(&otherwise.select) => &otherwise.select,
@@ -394,7 +394,7 @@ impl LineWriter<'_> {
         }
     }
 
-    /// What was measured of a table; of one whose rows are kept, what was read to keep them.
+    /// Returns the measurements of a table. If its rows are kept, they are those of the read that kept them.
     fn measure(&self, access: &TableAccess) -> Option<LineMeasure> {
         let measured = self.measurements?;
         let read = match &access.path {

@@ -38,7 +38,7 @@ pub(crate) fn use_index_order(
 }
 
 fn use_order(select: &mut SelectPlan, infos: &[TableInfo<'_>], rows: f64, trace: &BlockTrace<'_>) {
-    // Rows are equal in an order if their sort keys are: there must be keys.
+    // WITH TIES compares the sort keys of rows, so they must be computed.
     let needs_keys = select.limit.ties == Ties::Kept && !select.order.is_empty();
     // ROWNUM() counts the rows as they are read without an order.
     if needs_keys
@@ -566,7 +566,7 @@ fn limit_rows(select: &SelectPlan) -> Option<f64> {
     Some(count + select.limit.offset.as_ref().map_or(0.0, number))
 }
 
-/// Groups whose rows are read one after the other need no hash table.
+/// Uses the order of a path for groups: groups whose rows are read one after the other need no hash table.
 fn group_in_order(select: &mut SelectPlan, infos: &[TableInfo<'_>]) -> bool {
     let Some(aggregation) = &select.aggregation else {
         return false;

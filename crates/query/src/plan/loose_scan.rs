@@ -3,7 +3,7 @@
 //!
 //! ```text
 //!   KEY (a, b)     1·2  1·5  1·9  2·1  2·3  3·4  3·8  …
-//!   DISTINCT a     ^              ^         ^             then on to what is behind all keys that begin with a
+//!   DISTINCT a     ^              ^         ^             then to the first key after all keys that begin with a
 //!   MIN(b)         ^              ^         ^
 //!   MAX(b)                   ^         ^         ^
 //! ```

@@ -1,4 +1,4 @@
-//! From a parsed statement to a plan: names bound, access paths chosen.
+//! The planner: binds the names of a parsed statement and chooses access paths.
 //!
 //! ```text
 //!   Statement ──bind──▶ blocks of bound expressions ──optimize──▶ Plan ──▶ execute
@@ -20,8 +20,8 @@
 //! * [`schema_names`] compares names of databases and tables with case if a condition on `information_schema` asks for
 //!   one.
 //! * [`dml`] plans INSERT, UPDATE and DELETE, [`defaults`] the values of columns that are not named, [`source_columns`]
-//!   the columns of a SELECT that ON DUPLICATE KEY UPDATE reads, [`load`] LOAD DATA; [`explain`] describes a plan, for
-//!   ANALYZE with the [`measurements`] of its execution, [`trace`] what each pass has changed.
+//!   the columns of a SELECT that ON DUPLICATE KEY UPDATE reads, [`load`] LOAD DATA. [`explain`] describes a plan, for
+//!   ANALYZE with the [`measurements`] of its execution; [`trace`] describes the changes made by each pass.
 //!
 //! # Layers
 //! The modules use each other in one direction, which `tools/tidy.py` checks:

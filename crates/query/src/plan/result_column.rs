@@ -76,7 +76,7 @@ impl ResultColumn {
     /// Returns the column of an expression.
     pub fn of_expression(name: impl Into<Arc<str>>, ty: &ExprType) -> Self {
         let empty: Arc<str> = Arc::from("");
-        // Only columns have the flag of this kind of text.
+        // These flags are only for columns of tables.
         let of_columns = column_flags::NUM | column_flags::BLOB | column_flags::ENUM | column_flags::SET;
         let mut flags = ty.data_type.column_flags() & !of_columns;
         if !ty.data_type.is_text() {

@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn the_most_specific_comes_first() {
+    fn most_specific_patterns_are_tried_first() {
         let mut patterns = vec!["%", "192.%", "localhost", "192.168.1.7", "192.168.%"];
         patterns.sort_by_key(|pattern| specificity(pattern));
         assert_eq!(patterns, ["localhost", "192.168.1.7", "192.168.%", "192.%", "%"]);

@@ -1,13 +1,14 @@
 //! The options as arguments of clap, for `--help`: one for each variable of the table that can be chosen at startup,
 //! and the few options without a variable.
 //!
-//! `-h` lists the usual ones, `--help` all of them, in groups. The command line is not parsed by clap, whose grammar is
-//! another one: MariaDB's options have `-` and `_` alike, `--skip-NAME`, `--loose-NAME` and `--CONNECTION.NAME`.
+//! `-h` lists the usual options, `--help` all of them, in groups. clap does not parse the command line, because its
+//! grammar differs: in MariaDB's options `-` and `_` are equivalent, and there are `--skip-NAME`, `--loose-NAME` and
+//! `--CONNECTION.NAME`.
 
 use crate::variables::{Access, Definition, Effect, Kind, Startup, TABLE, Variable};
 use clap::{Arg, ArgAction, Command};
 
-/// Usual options that are variables: what the table does not say of them, and the default that is not the table's.
+/// Usual options that are variables: help text, and the default if it differs from the table's.
 const USUAL: [(Variable, &str, Option<&str>); 5] = [
     (
         Variable::Datadir,
@@ -71,9 +72,9 @@ const WIDTH: usize = 160;
 /// Arguments that the help lists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Listing {
-    /// The usual ones: `-h`.
+    /// The usual options: `-h`.
     Usual,
-    /// All: `--help`.
+    /// All options: `--help`.
     All,
 }
 
@@ -203,7 +204,7 @@ mod tests {
         assert!(group(WITHOUT_EFFECT).contains("--wsrep-provider"), "{help}");
     }
 
-    /// What the help lists is accepted: each variable with its default.
+    /// Every option that the help lists is accepted: each variable with its default.
     #[test]
     fn every_option_of_the_help_is_accepted() {
         for definition in TABLE.iter().filter(|row| row.startup == Startup::Option) {

@@ -208,7 +208,7 @@ fn build(options: Vec<(String, Option<String>)>, mut warnings: Vec<String>) -> R
                 } else if let Some(variable) = switch("enable_") {
                     (variable, "ON".to_owned())
                 } else if is_loose {
-                    // As in MariaDB: an option that need not exist.
+                    // As in MariaDB, an option with this prefix need not exist.
                     warnings.push(format!("unknown option '--{name}'"));
                     continue;
                 } else {
@@ -237,7 +237,7 @@ fn build(options: Vec<(String, Option<String>)>, mut warnings: Vec<String>) -> R
             warnings.push(format!("option '{}': {value} has no effect", definition.name));
         }
         if filter_kind(variable).is_some() && !globals.get(variable).as_str().is_empty() {
-            // Such an option may occur several times.
+            // This option may occur several times.
             let all = format!("{},{}", globals.get(variable).as_str(), setting.as_str());
             globals.set_text(variable, all);
             continue;
@@ -271,7 +271,7 @@ fn build(options: Vec<(String, Option<String>)>, mut warnings: Vec<String>) -> R
         globals.set(variable, setting);
     }
     match (chosen_charset, chosen_collation) {
-        // As in MariaDB, in whichever order they are given.
+        // As in MariaDB, the order of the two options does not matter.
         (Some(charset), Some(collation)) if collation.charset() != charset => {
             return Err(OptionError(format!(
                 "COLLATION '{}' is not valid for CHARACTER SET '{}'",
@@ -426,7 +426,7 @@ mod tests {
     }
 
     #[test]
-    fn the_usual_options() {
+    fn the_usual_options_are_parsed() {
         let options = start(&[
             "--datadir",
             "/d",

@@ -1,7 +1,7 @@
-//! Plans of a session's statements, and what precedes their execution: privileges, transaction, metadata locks.
+//! Planning of a session's statements, and the preparation of their execution: privileges, transaction, metadata locks.
 //!
-//! A plan is made for one catalog and executed with another: metadata locks are taken in between. If a table's
-//! definition has changed since, the statement is planned again.
+//! A plan is made for one catalog and may be executed with a later one, because metadata locks are taken in between. If
+//! a table's definition has changed since, the statement is planned again.
 
 use super::execution::{Execution, QueryOrigin};
 use super::state::SessionState;
@@ -18,15 +18,15 @@ use paceline_types::Value;
 use paceline_types::error_code::ER_TABLE_DEF_CHANGED;
 use std::sync::Arc;
 
-/// Maximum number of plans for a statement whose tables are changed repeatedly.
+/// Maximum number of attempts to plan a statement whose tables change repeatedly.
 pub const ATTEMPTS_MAX: usize = 100;
 
 /// Number of expected rows from which execution is much more expensive than planning.
 const WORTH_PLANNING_ROWS: f64 = 1_000.0;
 
-/// Returns whether a statement whose plan is kept should be planned again for the parameters of this execution: the
-/// plan depends on parameters, and it was made without values, or is expensive, or has proved to be. A plan that reads
-/// few rows is executed as it is.
+/// Returns whether a statement with a cached plan should be planned again for the parameters of this execution. This
+/// requires that the plan depends on parameters, and that it was made without values, is expected to be expensive, or
+/// has been. A plan that reads few rows is executed unchanged.
 pub fn is_to_be_planned_again(plan: &Plan, rows_read: u64) -> bool {
     let expected = plan.expected_rows();
     match plan.values() {
@@ -116,10 +116,10 @@ impl SessionState {
         Ok(Some(catalog))
     }
 
-    /// Returns what a plan is executed with, after [`Self::prepare_run`] has returned `catalog`.
+    /// Returns the context for executing a plan, after [`Self::prepare_run`] has returned `catalog`.
     ///
     /// # Errors
-    /// That of a transaction that has ended.
+    /// The error of a transaction that has ended.
     pub(super) fn execution_context<'a>(
         &'a mut self,
         catalog: &'a Arc<Catalog>,
@@ -148,7 +148,7 @@ impl SessionState {
             counters.feature_window_functions.add(plan.window_blocks());
         }
         match plan.plan_type() {
-            // SHOW, which is counted as such.
+            // SHOW has a counter of its own.
             PlanType::Query if asked_by == QueryOrigin::Server => {}
             PlanType::Query => counters.com_select.add(1),
             PlanType::Insert => counters.com_insert.add(1),

@@ -1,4 +1,4 @@
-//! The part of a session that its statements work on: all but the connection.
+//! State of a session that its statements use: everything except the connection.
 
 use super::protocol::StateChanges;
 use super::services::SessionServices;
@@ -19,10 +19,10 @@ use paceline_types::error_code::ER_OPTION_PREVENTS_STATEMENT;
 use paceline_wire::response::Status;
 use std::sync::Arc;
 
-/// What a session's statements work on.
+/// State of a session that its statements use.
 pub struct SessionState {
     pub(super) server: Arc<Server>,
-    /// The part that other sessions can access.
+    /// Part that other sessions can access.
     pub(super) shared: Arc<SessionHandle>,
     pub(super) services: Arc<SessionServices>,
     pub(super) context: SessionContext,
@@ -34,7 +34,7 @@ pub struct SessionState {
     pub(super) prepared: NamedStatements,
     /// Format of the events in BINLOG statements, after one of them has set it.
     pub(super) binlog_format: Option<FormatDescription>,
-    /// Changes that the next OK packet tells the client.
+    /// Changes to report in the next OK packet.
     pub(super) changes: StateChanges,
     pub(super) log_settings: StatementLogSettings,
     /// Whether the session ends after the reply: COMMIT RELEASE, or a broken transfer of a file.
@@ -70,7 +70,7 @@ impl SessionState {
         }
     }
 
-    /// Resets the state: the transaction is rolled back, and everything but the names of the account is cleared.
+    /// Resets the state: rolls back the transaction and clears everything except the names of the account.
     pub(super) fn reset(&mut self) {
         self.roll_back();
         self.transaction = TransactionSlot::default();

@@ -103,7 +103,7 @@ async fn an_ok_packet_has_counts_status_and_text() {
     assert!(inserted.status.has(Status::AUTOCOMMIT) && !inserted.status.has(Status::IN_TRANSACTION));
     let begun = ok(session.packets("START TRANSACTION READ ONLY").await);
     assert!(begun.status.has(Status::IN_TRANSACTION) && begun.status.has(Status::IN_READ_ONLY_TRANSACTION));
-    // The status is that of the settings under which the statement ran, also in SET STATEMENT.
+    // The status belongs to the settings of the statement, also within SET STATEMENT.
     let quoted = session
         .packets("SET STATEMENT sql_mode = 'ANSI_QUOTES' FOR COMMIT")
         .await;
@@ -124,7 +124,7 @@ async fn an_error_is_a_packet_and_a_condition() {
         [[&[0xFF, 0x7A, 0x04][..], b"#42S02", text.as_bytes()].concat()]
     );
     assert_eq!(session.state().context.row_count, -1);
-    // A SHOW of the diagnostics leaves them.
+    // A SHOW of the diagnostics does not change them.
     for _ in 0..2 {
         let shown = session.packets("SHOW ERRORS").await;
         let row = &shown[shown.len() - 2];
@@ -205,7 +205,7 @@ fn packets_are_split_at_their_headers() {
     );
 }
 
-/// Kinds of statements get what they need as arguments.
+/// Checks that the functions for statements receive only what they need.
 #[test]
 fn no_statement_module_uses_the_session() {
     let directory = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src/session/statements");

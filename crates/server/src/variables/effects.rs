@@ -158,7 +158,7 @@ pub fn apply_all_to_session(session: &mut SessionContext, values: &mut SessionVa
         SqlLogBin,
         SqlSelectLimit,
         SqlBigSelects,
-        // After it: a limit switches it off.
+        // After `SqlBigSelects`, which a limit switches off.
         MaxJoinSize,
         SqlSafeUpdates,
         SqlAutoIsNull,
@@ -220,7 +220,7 @@ pub fn transaction_config(globals: &Globals, config: Config) -> Config {
             false => LockRelease::AfterPublish,
         },
         sync_binlog: match globals.number(SyncBinlog) {
-            // A replica only acknowledges what is durable here.
+            // A replica acknowledges only durable transactions.
             0 if !globals.is_on(RplSemiSyncMasterEnabled) => self::SyncBinlog::Background,
             _ => self::SyncBinlog::EveryGroup,
         },

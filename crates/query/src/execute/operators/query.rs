@@ -11,7 +11,7 @@ use crate::error::Result;
 use crate::execute::context::{Consumer, Execution};
 use crate::plan::tree::{Limit, QueryBody, QueryPlan};
 
-/// Executes a query. `outer` is the row of the enclosing query. Returns the value of FOUND_ROWS() if it differs from
+/// Executes a query. `outer` is the row of the outer query. Returns the value of FOUND_ROWS() if it differs from
 /// the number of returned rows: with SQL_CALC_FOUND_ROWS the number of rows without LIMIT, and in any case including
 /// the rows before OFFSET.
 pub(crate) fn run(

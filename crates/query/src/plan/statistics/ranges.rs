@@ -38,7 +38,7 @@ impl TableStatistics {
             (Ok(ranges), Some(source)) if !unknown => {
                 let snapshot = source.0.snapshot();
                 let mut rows = 0.0;
-                // Each has one row.
+                // Each range has at most one row.
                 let is_unique = definition.indexes()[index].kind.is_unique();
                 if is_unique && ranges.iter().all(|range| schema.is_one_key(index, range)) {
                     return (ranges.len() as f64).min(self.rows.max(1.0));
@@ -116,7 +116,7 @@ fn guess_rows(
     let mut result = rows;
     let mut before = rows;
     for (place, part) in definition.indexes()[index].parts.iter().enumerate() {
-        // Of the rows that share the values of the columns before it.
+        // Share of the rows that have the same values in the columns before it.
         let shared = statistics.rows_per_key(index, place + 1);
         let equal = shared / before.max(1.0);
         before = shared;

@@ -20,7 +20,7 @@ struct LoginAttempt {
     answer: Vec<u8>,
     /// Whether the answer is for `mysql_native_password`.
     is_native: bool,
-    /// Whether the error mentions the use of a password: a user of the UNIX socket has none.
+    /// Whether the error mentions the use of a password. A user of the UNIX socket has none.
     mentions_password: bool,
 }
 
@@ -65,7 +65,7 @@ impl Session {
             .load()
             .matching(&login.user, &self.client)
             .cloned();
-        // A client with an unknown user gets the same questions as one whose account has a password.
+        // A client with an unknown user is asked the same questions as one whose account has a password.
         let methods = match &found {
             Some(account) => account.authentication.methods(),
             None => &[Method::NoPassword(String::new())],

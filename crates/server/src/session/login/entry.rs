@@ -1,4 +1,4 @@
-//! What an authenticated client begins with: the limits of its account, its account's names, and the session variables.
+//! Setup of an authenticated session: the limits of its account, its account's names, and the session variables.
 
 use super::collation::login_collation;
 use crate::accounts::Account;
@@ -51,7 +51,7 @@ impl Session {
         }
     }
 
-    /// Returns 1226 and 1203 for too many connections of one user.
+    /// Returns 1226 or 1203 if the user has too many connections.
     fn check_user_connections(&self, login: &HandshakeResponse, account: &Account) -> Result<()> {
         let global = self
             .state

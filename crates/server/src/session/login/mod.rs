@@ -61,7 +61,7 @@ impl Session {
         if let Some(tls) = tls.filter(|_| is_tls_request(answer)) {
             self.state.server.tls.begin_handshake();
             self.connection.encrypt(tls).await.inspect_err(|error| {
-                // An untrusted certificate, or no common cipher suite. The client gets little information.
+                // An untrusted certificate, or no common cipher suite. The client is told little about the reason.
                 tracing::warn!("connection {}: {error}", self.state.shared.id);
             })?;
             self.state.server.tls.end_handshake();
@@ -81,8 +81,8 @@ impl Session {
         Ok(())
     }
 
-    /// Refuses with 1040 if all connections are in use. One additional connection is for accounts with SUPER or
-    /// CONNECTION ADMIN, which is checked after the login.
+    /// Refuses the client with 1040 if all connections are in use. One additional connection is reserved for accounts
+    /// with SUPER or CONNECTION ADMIN, which is checked after the login.
     async fn refuse_if_full(&mut self) -> WireResult<bool> {
         let limit = self.state.server.globals.number(Variable::MaxConnections) as usize;
         let count = self.state.server.sessions.count();
@@ -104,7 +104,7 @@ impl Session {
         Ok(true)
     }
 
-    /// Refuses with 1129 if the host has reached `max_connect_errors`.
+    /// Refuses the client with 1129 if its host has reached `max_connect_errors`.
     async fn refuse_if_blocked(&mut self) -> WireResult<bool> {
         let errors_max = self.state.server.globals.number(Variable::MaxConnectErrors);
         if !self
@@ -120,8 +120,8 @@ impl Session {
         Ok(true)
     }
 
-    /// Sends an error instead of the greeting. As from MariaDB it has no SQLSTATE, because the client's capabilities
-    /// are unknown.
+    /// Sends an error instead of the greeting. As in MariaDB it has no SQLSTATE, because the client's capabilities are
+    /// unknown.
     async fn refuse_before_greeting(&mut self, code: ErrorCode, message: String) -> WireResult<()> {
         write_early_error(&mut self.connection.writer, code.number(), &message);
         self.connection.flush().await?;

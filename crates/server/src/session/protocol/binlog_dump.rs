@@ -40,7 +40,7 @@ impl Session {
         Ok(())
     }
 
-    /// Executes COM_BINLOG_DUMP. The connection ends after it, as in MariaDB.
+    /// Executes COM_BINLOG_DUMP. As in MariaDB, the connection ends afterwards.
     pub(super) async fn binlog_dump(&mut self) -> WireResult<()> {
         self.begin_command(STREAM_COMMAND, b"");
         self.phase = Phase::Closing;
@@ -127,7 +127,7 @@ impl Session {
     }
 }
 
-/// Returns the client's error: the number and the text.
+/// Returns the error for the client, with number and text.
 fn of_refusal(refusal: &Refusal) -> Error {
     Error::with_message(refusal.code(), refusal.to_string())
 }

@@ -5,16 +5,16 @@
 //! therefore stop a connection (1235), unless the variable allows omitting them: then only the position moves, and the
 //! error log reports it.
 //!
-//! A statement that the primary logged as text has no rows. Here it would do less than there if its tables have
-//! triggers, and it is unknown which tables do. If triggers are omitted, such a statement stops the connection. (One
-//! that calls a stored function cannot be executed: 1305.)
+//! A statement that the primary logged as text has no rows. If its tables have triggers, it would change less here than
+//! there, and it is unknown which tables have them. If triggers are omitted, such a statement stops the connection. (A
+//! statement that calls a stored function cannot be executed at all: 1305.)
 
 use crate::variables::{Globals, Variable};
 use paceline_syntax::Error;
 use paceline_syntax::{AccountStatement, DdlStatement, PrivilegeLevel, SetItem, Statement};
 use paceline_types::error_code::ER_NOT_SUPPORTED_YET;
 
-/// OmittedDefinition of definition that can be omitted, a bit of the variable.
+/// Kind of definition that can be omitted: a bit of the variable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OmittedDefinition {
     /// `TRIGGER`.

@@ -10,7 +10,7 @@ use parking_lot::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// Position that a session waits for before its next snapshot, if any. Most sessions have none, and detect that without
+/// Position for which a session waits before its next snapshot, if any. Most sessions have none and detect this without
 /// a lock.
 #[derive(Debug, Default)]
 pub struct AwaitedGtid {
@@ -55,8 +55,8 @@ pub fn wait_until_logged(
     }
 }
 
-/// Executes `MASTER_GTID_WAIT`: returns 0 when everything in the position is applied, -1 after the timeout (`None` or
-/// negative: no timeout).
+/// Executes `MASTER_GTID_WAIT`. Returns 0 when everything in the position has been applied, or -1 after the timeout. A
+/// timeout of `None` or below zero means no limit.
 ///
 /// # Errors
 /// 1941 for an invalid position; the errors of KILL.

@@ -48,13 +48,13 @@ pub struct SessionServices {
     /// State of its transactions that variables show.
     pub(super) transaction: Mutex<TransactionView>,
     privileges: SessionPrivileges,
-    /// `wait_for_gtid`, until it is reached.
+    /// Position of `wait_for_gtid`, until it is reached.
     pub(super) awaited: AwaitedGtid,
     /// Locks of `GET_LOCK`.
     user_locks: UserLocks,
     /// Time slice of the running statement on a worker of the runtime.
     pub(super) time_slice: TimeSlice,
-    /// Temporary table of the running SHOW statement, which information_schema includes meanwhile.
+    /// Temporary table of the running SHOW statement, which information_schema includes during the statement.
     pub(super) shown_temporary: Mutex<Option<Arc<TableDefinition>>>,
 }
 
@@ -99,7 +99,7 @@ impl SessionServices {
         }
     }
 
-    /// Resets the state of transactions that variables show, for a session that begins anew.
+    /// Resets the state of transactions that variables show, when the session is reset.
     pub(super) fn reset(&self) {
         *self.transaction.lock() = TransactionView::default();
         self.awaited.set(None);
@@ -147,7 +147,7 @@ impl SessionServices {
         self.transaction.lock().snapshot
     }
 
-    /// Returns what the session's account may do.
+    /// Returns the current privileges of the session's account.
     pub fn authority<'a>(&'a self, session: &'a SessionContext) -> Authority<'a> {
         Authority::new(&self.privileges, &self.server.accounts, session)
     }
@@ -159,7 +159,8 @@ impl SessionServices {
             .set_deadline((!limit.is_zero()).then_some(limit));
     }
 
-    /// Waits until the position of `wait_for_gtid` is published. It is then cleared, so it is only checked once.
+    /// Waits until the position of `wait_for_gtid` is published. It is then cleared, so each position is waited for
+    /// only once.
     ///
     /// # Errors
     /// 1205 after `wait_for_gtid_timeout`; the errors of KILL.
@@ -182,7 +183,7 @@ impl SessionServices {
         gtid_wait::wait_until_logged(&self.server.transactions, &self.shared, wanted, timeout)
     }
 
-    /// Checks whether the running statement should go on, and lets other tasks run if its time slice is over.
+    /// Checks whether the running statement may continue, and lets other tasks run if its time slice is over.
     ///
     /// # Errors
     /// The errors of KILL, of a shutdown, and of `max_statement_time`.
@@ -283,7 +284,7 @@ pub(super) fn split_connection(name: &str) -> (Option<&str>, &str) {
     }
 }
 
-/// Returns 1272 for a variable without values of connections.
+/// Returns 1272 for a variable that has no value per connection.
 pub(super) fn must_be_of_connections(variable: Variable) -> Result<FilterKind> {
     filter_kind(variable).ok_or_else(|| Error::new(ER_VARIABLE_IS_NOT_STRUCT, &[&variable.definition().name]))
 }

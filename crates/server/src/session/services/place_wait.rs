@@ -25,9 +25,9 @@ fn compare(place: &SourcePosition, wanted: &SourcePosition) -> Option<Ordering> 
     (base == wanted_base).then_some(order)
 }
 
-/// Waits until the connection has applied everything up to a position. Returns the number of moves of its own position
-/// meanwhile, or -1 after the timeout (`None`: no timeout). Returns `None` if its applier is not running or ends, or if
-/// the position is in an unknown log.
+/// Waits until the connection has applied everything up to a position. Returns how often the connection's own position
+/// has moved meanwhile, or -1 after the timeout (`None` means no limit). Returns `None` if its applier is not running
+/// or ends, or if the position is in an unknown log.
 ///
 /// # Errors
 /// The errors of KILL.

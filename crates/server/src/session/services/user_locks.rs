@@ -54,7 +54,7 @@ fn bytes_of(key: &str) -> usize {
 
 impl UserLocks {
     /// Executes `GET_LOCK` for the session with these `locks`: waits at most `timeout_seconds`, or without limit if
-    /// that is negative. A lock that the session already holds is counted once more.
+    /// that is negative. If the session already holds the lock, its count is increased.
     ///
     /// # Errors
     /// 1213 for a deadlock; 1290 and 1041 if the session has no memory for another lock.

@@ -1,7 +1,7 @@
 //! Statements: one module for each kind.
 //!
-//! [`execute`] is the table from statement to function. Such a function gets its part of the syntax tree and what it
-//! needs of the session, and returns a [`Reply`]. Its arguments tell what it can touch:
+//! [`execute`] maps each kind of statement to its function. Such a function receives its part of the syntax tree and
+//! the parts of the session that it needs, and returns a [`Reply`]. Its arguments show what it can change:
 //!
 //! | arguments | kinds |
 //! |---|---|
@@ -138,7 +138,7 @@ pub async fn execute(
     ReplyWriter::new(state, connection).reply(reply, execution)
 }
 
-/// Warns of SELECT … INTO at the end of a query.
+/// Adds a warning about SELECT … INTO at the end of a query.
 fn warn_of_place(statement: &Statement, state: &mut SessionState) {
     if let Statement::Query(query) = statement
         && query.into_place == IntoPlace::AtEnd
@@ -151,7 +151,8 @@ fn warn_of_place(statement: &Statement, state: &mut SessionState) {
     }
 }
 
-/// As in MariaDB a comment is a statement without effect; an empty text is an error.
+/// Executes a text without a statement. As in MariaDB a comment is a statement without effect, but an empty text is an
+/// error.
 fn empty(text: &[u8]) -> Result<Reply> {
     let is_blank = |byte: &u8| byte.is_ascii_whitespace() || *byte == b';';
     match text.iter().all(is_blank) {
@@ -167,7 +168,7 @@ fn use_database(name: &str, state: &mut SessionState) -> Result<Reply> {
 }
 
 /// Returns whether a statement uses a table according to its syntax, so that earlier diagnostics are cleared. For
-/// queries and changes of rows the plan decides too, because it includes the tables of subqueries.
+/// queries and changes of rows the plan also decides, because it includes the tables of subqueries.
 fn uses_table(statement: &Statement) -> bool {
     match statement {
         Statement::Query(query) => reads_from(&query.query.body),
@@ -217,7 +218,7 @@ fn reads_from(body: &QueryBody) -> bool {
     match body {
         QueryBody::Select(select) => !select.from.is_empty(),
         QueryBody::Query(query) => reads_from(&query.body),
-        // Recurse along the left side, because a chain of set operations is as deep as it is long.
+        // The left side is examined last, because a chain of set operations is as deep on that side as it is long.
         QueryBody::SetOperation { left, right, .. } => reads_from(right) || reads_from(left),
         QueryBody::Values(_) => false,
     }
@@ -266,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn a_comment_is_a_statement_and_nothing_is_none() {
+    fn a_comment_is_a_statement_but_an_empty_text_is_not() {
         assert!(matches!(empty(b"/* nothing */"), Ok(Reply::Ok { .. })));
         for text in [&b""[..], b" \n", b";"] {
             assert_eq!(empty(text).unwrap_err().code(), ER_EMPTY_QUERY);

@@ -41,7 +41,7 @@ struct NamedStatement {
 /// Executes PREPARE name FROM text.
 ///
 /// # Errors
-/// Those of parsing and planning the text.
+/// The errors of parsing and planning the text.
 pub fn prepare(name: &str, source: &Expr, parameters: &[Value], state: &mut SessionState) -> Result<Reply> {
     state.shared.counters.com_prepare_sql.add(1);
     let key = name.to_lowercase();
@@ -104,7 +104,7 @@ pub async fn execute_named(
 /// Executes EXECUTE IMMEDIATE text USING …, and writes the reply of the statement.
 ///
 /// # Errors
-/// Those of parsing the text; 1210 for another number of values; the errors of the statement.
+/// The errors of parsing the text; 1210 for another number of values; the errors of the statement.
 pub async fn execute_immediate(
     source: &Expr,
     using: &[Expr],
@@ -154,7 +154,7 @@ fn statement_text(source: &Expr, parameters: &[Value], context: &mut SessionCont
         value => {
             let mut text = vec![];
             text::append_value(&value.as_ref(), &context.settings.time_zone, &mut text);
-            // As of a query that a client sends, what ends it is no part of it.
+            // As in a client's query, the terminator is not a part of the statement.
             let end = text
                 .iter()
                 .rposition(|byte| !byte.is_ascii_whitespace() && *byte != b';');

@@ -31,8 +31,8 @@ pub async fn execute(
     Err(Error::new(ER_TABLE_DEF_CHANGED, &[]))
 }
 
-/// Executes a plan and writes its rows. Returns `None` if its tables have changed since: it must be planned again.
-/// `known` are the columns that the client has cached.
+/// Executes a plan and writes its rows. Returns `None` if its tables have changed since it was made, so that it must be
+/// planned again. `known` are the columns that the client has cached.
 pub async fn run_plan(
     plan: &Plan,
     state: &mut SessionState,
@@ -67,7 +67,7 @@ pub async fn run_plan(
 }
 
 /// Executes a plan and returns its rows, for cursors and for SHOW statements that a query answers. Returns `None` if
-/// its tables have changed since.
+/// its tables have changed since it was made.
 pub async fn collect<S: RowSink + Default>(
     plan: &Plan,
     state: &mut SessionState,

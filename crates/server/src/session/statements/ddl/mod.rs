@@ -34,7 +34,7 @@ use paceline_types::error_code::*;
 /// Executes a DDL statement.
 ///
 /// # Errors
-/// Those of the privileges, the locks, the plan and the commit.
+/// The errors of the privilege checks, the locks, the plan and the commit.
 pub async fn execute(
     ddl: &DdlStatement,
     state: &mut SessionState,
@@ -52,7 +52,7 @@ pub async fn execute(
     let ends_transaction = !matches!(ddl, DdlStatement::CreateTable(create) if create.temporary)
         && !matches!(ddl, DdlStatement::DropTables { temporary: true, .. });
     if ends_transaction && state.transaction.is_open() && state.is_read_only_transaction() {
-        // The statement belongs to the next transaction, whose mode decides.
+        // The statement belongs to the next transaction. Its access mode decides whether the statement is allowed.
         state.commit().await?;
     }
     if state.is_read_only_transaction() {
@@ -85,7 +85,7 @@ pub async fn execute(
             true => Vec::new(),
             false => lock_objects(&objects, state)?,
         };
-        // During the wait for the locks, another table may have got a foreign key to one of them.
+        // Another table may have got a foreign key to one of them during the wait for the locks.
         let now = objects_to_lock(ddl, state)?;
         if now.iter().all(|object| objects.contains(object)) {
             break guards;
@@ -163,7 +163,7 @@ pub async fn execute(
     Ok(Reply::with_info(affected, info))
 }
 
-/// Checks the privileges for a view, and notes a definer that does not exist.
+/// Checks the privileges for a view, and adds a note if its definer does not exist.
 fn check_view(view: &CreateView, state: &mut SessionState) -> Result<()> {
     if let Some(definer) = &view.definer
         && let UserName::Name(user) = &definer.user

@@ -11,11 +11,11 @@ use paceline_syntax::{
 use paceline_types::Value;
 use paceline_types::error_code::{ER_DA_INVALID_CONDITION_NUMBER, ER_NOT_SUPPORTED_YET};
 
-/// Executes GET DIAGNOSTICS for user variables. A condition that does not exist is not an error of the statement: it is
-/// added to the conditions (1758).
+/// Executes GET DIAGNOSTICS for user variables. A condition that does not exist is not an error of the statement, but
+/// is added to the conditions (1758).
 ///
 /// # Errors
-/// 1235 for a variable of a program: the program executes such a statement itself.
+/// 1235 for a variable of a program. The program executes such a statement itself.
 pub fn execute(get: &GetDiagnostics, state: &mut SessionState, parameters: &[Value]) -> Result<Reply> {
     for (target, value) in values(get, state, parameters)? {
         match target {
@@ -26,14 +26,14 @@ pub fn execute(get: &GetDiagnostics, state: &mut SessionState, parameters: &[Val
     Ok(Reply::ok())
 }
 
-/// Gives a user variable a value.
+/// Sets a user variable.
 pub(super) fn set_user_variable(name: &str, value: &Value, state: &mut SessionState) -> Result<()> {
     let ty = ExprType::of_value(value, state.context.settings.collation_connection);
     let variable = UserVariable::new(value, ty, &state.context.settings.time_zone);
     state.context.user_variables.set(&name.to_lowercase(), variable)
 }
 
-/// Returns the targets of a GET DIAGNOSTICS with their values; none if the condition does not exist.
+/// Returns the targets of a GET DIAGNOSTICS with their values; empty if the condition does not exist.
 pub(super) fn values(
     get: &GetDiagnostics,
     state: &mut SessionState,
@@ -91,7 +91,8 @@ fn item_of(condition: &Condition, item: ConditionItem) -> Value {
         SignalItem::MysqlErrno => Value::Int(i64::from(condition.code.number())),
         SignalItem::MessageText => Value::Text(condition.message.clone()),
         SignalItem::RowNumber => Value::Int(signalled().and_then(|text| text.parse().ok()).unwrap_or(0)),
-        // Conditions of the server come from MariaDB's standard; those of SIGNAL only say what it has said.
+        // The server's conditions are defined by the standard. For a condition of SIGNAL, only the items that it has
+        // set are known.
         SignalItem::ClassOrigin | SignalItem::SubclassOrigin if condition.signalled.is_none() => {
             Value::Text("ISO 9075".to_owned())
         }

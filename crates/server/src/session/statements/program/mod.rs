@@ -1,18 +1,19 @@
 //! Programs: BEGIN NOT ATOMIC and control statements outside a routine.
 //!
-//! [`paceline_program::Run`] says what comes next, and this module does it with the session's means. Each statement of
-//! SQL is executed as the client's own would be: it has its metadata locks and, with autocommit, its commit. Its rows
-//! go to the client at once. The client gets one OK packet, at the end, with the sum of the changed rows.
+//! [`paceline_program::Run`] decides the next step, and this module executes it in the session. Each SQL statement is
+//! executed like one of the client's: it has its metadata locks and, with autocommit, its commit. Its rows are sent to
+//! the client at once. At the end the client receives one OK packet, with the total number of changed rows.
 //!
 //! | module | subject |
 //! |---|---|
 //! | this one | the loop of requests and answers |
 //! | [`variables`] | types of variables; conversion of their values |
-//! | [`queries`] | queries with INTO, cursors, plans that are kept from pass to pass |
+//! | [`queries`] | queries with INTO, cursors, plans that are kept between executions |
 //! | [`signal`], [`diagnostics`] | SIGNAL and RESIGNAL; GET DIAGNOSTICS |
 //!
 //! # Limits
-//! Memory of variables and cursors is the session's. A KILL is noticed before each statement and each pass of a loop.
+//! The memory of variables and cursors counts as the session's. KILL is checked before each statement and each
+//! iteration of a loop.
 
 mod diagnostics;
 mod queries;
@@ -40,7 +41,7 @@ use variables::VariableTypes;
 /// Executes a program outside a routine.
 ///
 /// # Errors
-/// The error that no handler was for.
+/// The error for which there was no handler.
 pub async fn execute(
     program: &Program,
     state: &mut SessionState,
@@ -49,7 +50,7 @@ pub async fn execute(
 ) -> Result<Reply> {
     let code = Code::compile(program);
     let types = VariableTypes::resolve(code.variables(), state)?;
-    // Within EXECUTE IMMEDIATE in another program, that one's variables come back at the end.
+    // Within EXECUTE IMMEDIATE in another program, the outer program's variables are restored at the end.
     let outer = std::mem::replace(&mut state.context.variable_types, types.of_expressions());
     let outer_handled = state.context.handled_condition.take();
     let mut driver = Driver {
@@ -81,7 +82,7 @@ pub async fn execute(
     }
 }
 
-/// A program and what its requests work on.
+/// A program with the state on which its requests work.
 struct Driver<'a> {
     state: &'a mut SessionState,
     connection: &'a mut Connection,
@@ -95,7 +96,7 @@ struct Driver<'a> {
 }
 
 impl Driver<'_> {
-    /// Runs the program to its end. Its error comes with the line of its statement.
+    /// Runs the program to its end. An error is returned with the line of its statement.
     async fn run(&mut self, code: &Code) -> std::result::Result<(), (Error, u32)> {
         let mut run = Run::new(code, Vec::new());
         let mut was_handling = false;
@@ -121,7 +122,7 @@ impl Driver<'_> {
                     if run.answer(Err(raised), &[]).is_err() {
                         return Err((error, line));
                     }
-                    // A handler will run: it finds the error among the conditions.
+                    // A handler will run, and it finds the error among the conditions.
                     self.state.context.diagnostics.push_error(&error);
                     self.state.context.row_count = -1;
                     self.caught = Some(error);
@@ -131,7 +132,7 @@ impl Driver<'_> {
         }
     }
 
-    /// Publishes the condition that is being handled, and forgets conditions that a handler has dealt with.
+    /// Stores the condition that is being handled, and removes the conditions of a handler that has ended.
     fn note_handler(&mut self, run: &Run<'_>, was_handling: &mut bool) {
         let handled = run.handled();
         if *was_handling && handled.is_none() {
@@ -142,7 +143,7 @@ impl Driver<'_> {
         self.state.context.handled_condition = handled.map(|raised| {
             let is_meant =
                 |error: &Error| error.code().number() == raised.code && error.message() == raised.message;
-            // An error of a statement also has the items of its SIGNAL.
+            // The error of a statement also has the items of its SIGNAL.
             Box::new(match &self.caught {
                 Some(error) if is_meant(error) => error.clone(),
                 _ => error_of(raised.clone()),
@@ -227,7 +228,7 @@ impl Driver<'_> {
             .map(|(value, _)| value)
     }
 
-    /// Executes a statement of SQL, whose rows go to the client.
+    /// Executes an SQL statement. Its rows are sent to the client.
     async fn execute_sql(&mut self, sql: &SqlStatement, values: &[Value]) -> Result<()> {
         if returns_rows(&sql.statement) && !self.connection.capabilities.has(Capabilities::MULTI_RESULTS) {
             return Err(Error::new(ER_SP_BADSELECT, &[&"anonymous block"]));
@@ -258,7 +259,7 @@ fn returns_rows(statement: &Statement) -> bool {
     }
 }
 
-/// Returns an error in the form in which programs know it.
+/// Converts an error to the form that programs use.
 fn raised_of(error: &Error) -> Raised {
     const FATAL: [ErrorCode; 5] = [
         ER_QUERY_INTERRUPTED,

@@ -1,4 +1,4 @@
-//! Queries and changes of rows in a program: plans that are kept from pass to pass, INTO, cursors.
+//! Queries and changes of rows in a program: cached plans, INTO, cursors.
 
 use super::Driver;
 use crate::session::execution::Execution;
@@ -24,7 +24,7 @@ pub struct KeptPlans {
 
 struct KeptPlan {
     plan: Arc<Plan>,
-    /// Number of rows that the last execution has read.
+    /// Number of rows that the last execution read.
     rows_read: u64,
 }
 
@@ -62,13 +62,13 @@ impl Cursors {
         }
     }
 
-    /// Forgets a cursor's rows.
+    /// Removes a cursor's rows.
     pub fn close(&mut self, cursor: usize) {
         self.cursors[cursor] = None;
     }
 }
 
-/// Sink for rows that a program keeps.
+/// Sink that keeps rows for a program.
 #[derive(Default)]
 struct ProgramSink {
     columns: Vec<ResultColumn>,
@@ -86,7 +86,7 @@ impl RowSink for ProgramSink {
     }
 }
 
-/// Sink for the one row of a query with INTO.
+/// Sink for the single row of a query with INTO.
 #[derive(Default)]
 struct SingleRow {
     columns: Vec<ResultColumn>,
@@ -111,7 +111,7 @@ impl RowSink for SingleRow {
 }
 
 impl Driver<'_> {
-    /// Executes a statement that has a plan. The plan is kept for the next time.
+    /// Executes a statement with a plan. The plan is kept for the next execution.
     pub(super) async fn execute_planned(
         &mut self,
         sql: &SqlStatement,

@@ -13,8 +13,8 @@ use std::sync::Arc;
 /// Executes SIGNAL or RESIGNAL.
 ///
 /// # Errors
-/// The condition that is raised, unless it is a warning; 1645 for RESIGNAL outside of a handler; 1231 for a value that
-/// an item cannot have.
+/// The raised condition, unless it is a warning; 1645 for RESIGNAL outside of a handler; 1231 for an invalid value of
+/// an item.
 pub fn execute(signal: &Signal, state: &mut SessionState, parameters: &[Value]) -> Result<Reply> {
     let handled = match signal.resignal {
         true => match &state.context.handled_condition {

@@ -16,10 +16,10 @@ pub struct VariableTypes {
 }
 
 impl VariableTypes {
-    /// Resolves the declared types. Text without a character set has that of the current database.
+    /// Resolves the declared types. Text without a character set has the character set of the current database.
     ///
     /// # Errors
-    /// Those of a column's type; 1146 and 1054 for `TYPE OF` a missing column.
+    /// The errors of a column's type; 1146 and 1054 for `TYPE OF` a missing column.
     pub fn resolve(variables: &[Variable], state: &mut SessionState) -> Result<VariableTypes> {
         let collation = state.context.settings.collation_database;
         let mut resolved = Vec::with_capacity(variables.len());
@@ -34,7 +34,7 @@ impl VariableTypes {
         Ok(VariableTypes { variables: resolved })
     }
 
-    /// Returns the types that the variables have in expressions.
+    /// Returns the types of the variables in expressions.
     pub fn of_expressions(&self) -> Arc<[ExprType]> {
         let types = self.variables.iter().map(|(_, data_type)| match data_type {
             Some(data_type) => ExprType {
@@ -50,7 +50,7 @@ impl VariableTypes {
     /// Converts a value for a variable.
     ///
     /// # Errors
-    /// In strict mode those of a column: 1264, 1292, 1366, 1406.
+    /// In strict mode the errors of a column: 1264, 1292, 1366, 1406.
     pub fn convert(&self, variable: usize, value: Value, context: &mut SessionContext) -> Result<Value> {
         let (name, data_type) = &self.variables[variable];
         let Some(data_type) = data_type else {
@@ -100,7 +100,7 @@ fn column_type(column: &paceline_syntax::ColumnName, state: &SessionState) -> Re
 /// Returns whether a condition holds: it is neither NULL nor zero.
 ///
 /// # Errors
-/// Those of the conversion to a number.
+/// The errors of the conversion to a number.
 pub fn is_true(value: &Value, context: &mut SessionContext) -> Result<bool> {
     let mut state = EvalState::new();
     Ok(truth(value, &mut EvalContext::new(context, &mut state))? == Some(true))

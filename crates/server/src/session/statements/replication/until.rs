@@ -91,7 +91,7 @@ mod tests {
             number(condition(std::slice::from_ref(&gtid), both, UseGtid::No)),
             ER_UNTIL_REQUIRES_USING_GTID
         );
-        // A file without an offset, a mixture, and a condition for the thread that applies nothing.
+        // A file without an offset, a mixture, and a condition for the receiver, which applies nothing.
         for (settings, threads) in [
             (vec![file.clone()], both),
             (vec![file.clone(), offset.clone(), gtid.clone()], both),

@@ -176,7 +176,7 @@ fn describe(event: &Event<'_>, flags: EventFlags) -> String {
             IntvarKind::InsertId => format!("INSERT_ID={}", intvar.value),
         },
         Event::Rand(rand) => format!("rand_seed1={},rand_seed2={}", rand.seed1, rand.seed2),
-        // Only statements have them, and this log contains rows.
+        // Only statements have these events, and this log contains rows.
         Event::UserVar(variable) => format!("@`{}`", text(variable.name)),
         _ => String::new(),
     }

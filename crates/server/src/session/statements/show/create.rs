@@ -41,7 +41,7 @@ pub fn table(table: &TableName, state: &mut SessionState) -> Result<Output> {
     Ok(output)
 }
 
-/// Returns SHOW CREATE VIEW. A warning tells that the view is invalid.
+/// Returns SHOW CREATE VIEW. A warning reports an invalid view.
 ///
 /// # Errors
 /// 1142; 1146; 1347 for a table.

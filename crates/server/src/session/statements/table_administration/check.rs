@@ -120,7 +120,7 @@ pub fn check_view(view: &ViewDefinition, state: &SessionState) -> Vec<CheckLine>
         .collect()
 }
 
-/// MariaDB's message if an engine has nothing to check.
+/// MariaDB's message for an engine without a check.
 pub const NO_CHECK: &str = "The storage engine for the table doesn't support check";
 
 /// Returns InnoDB's message for a mismatch.

@@ -147,7 +147,7 @@ pub async fn execute(
     Ok(Reply::Rows(output))
 }
 
-/// Locks a table for its maintenance. Others may read it meanwhile, and also write it if it is only inspected. A
+/// Locks a table for its maintenance. Other sessions may read it meanwhile, and may write it if it is only inspected. A
 /// temporary table needs no lock.
 pub fn lock_to_maintain(
     operation: TableMaintenance,
