@@ -10,7 +10,8 @@ use crate::cast::CastTarget;
 use crate::error::Result;
 use crate::errors;
 use crate::expr_type::{Class, Coercibility, ExprType};
-use crate::scope::Scope;
+use crate::functions::{CONVERTED_NUMBER, Call};
+use crate::scope::{Scope, unique_id};
 use crate::session::SessionContext;
 use crate::tree::{Comparison, Expr, ExprKind};
 use paceline_syntax::ast::{self, CastType};
@@ -116,12 +117,34 @@ pub(super) fn cast_target(
     })
 }
 
+/// `CONVERT(operand USING …)`. Of a number it is the number where a number or a date is wanted.
+pub(super) fn convert_using(operand: Expr, collation: Collation) -> Result<Expr> {
+    let is_number = matches!(operand.ty.class(), Class::Int | Class::Decimal | Class::Double);
+    let target = CastTarget::Char {
+        length: None,
+        collation,
+    };
+    if !is_number || operand.ty.is_parameter() || operand.as_literal().is_some() {
+        return cast(operand, target);
+    }
+    let ty = target.result_type(&operand.ty);
+    let call = Call {
+        function: &CONVERTED_NUMBER,
+        args: vec![operand],
+        id: unique_id(),
+        compared: None,
+    };
+    Ok(Expr {
+        kind: ExprKind::Call(Box::new(call)),
+        ty,
+    })
+}
+
 pub(super) fn cast(mut operand: Expr, target: CastTarget) -> Result<Expr> {
     match target {
         CastTarget::Char { .. } | CastTarget::Binary { .. } => {}
-        CastTarget::Decimal { .. } | CastTarget::Double | CastTarget::Float => {
-            operators::read_as_number(&mut operand);
-        }
+        CastTarget::Decimal { .. } => operators::read_as_decimal(&mut operand),
+        CastTarget::Double | CastTarget::Float => operators::read_as_number(&mut operand),
         // MariaDB reads JSON, and texts that are dates, as they are written where an integer is wanted.
         CastTarget::Signed | CastTarget::Unsigned => operators::hex_to_number(&mut operand),
         _ => {

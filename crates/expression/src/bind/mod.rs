@@ -18,8 +18,8 @@ use paceline_types::{Collation, DataType};
 
 pub(crate) use cast::{as_compared, compared_charset, in_common_charset};
 pub use operators::{
-    arithmetic, compare_exactly, compare_fixed, fixed_decimals, hex_number, literal_to_number,
-    literal_to_year, read_as_number, read_as_temporal, read_leniently, reads_text, unquote_json,
+    arithmetic, compare_exactly, compare_fixed, fixed_decimals, hex_number, literal_to_column,
+    literal_to_number, read_as_number, read_as_temporal, read_leniently, reads_text, unquote_json,
 };
 pub use rules::CollationMix;
 pub use rules::{common_type, comparison_rule, union_type};
@@ -27,14 +27,13 @@ pub(crate) use rules::{
     common_type_in, comparison_rule_for, is_exact_quotient, repertoire_of, round_quotient, rule_of_classes,
 };
 
-use super::cast::CastTarget;
 use super::errors;
 use super::expr_type::{Class, ExprType};
 use super::scope::Scope;
 use super::tree::{ArithmeticOp, BitOp, CompareOp, Comparison, Expr, ExprKind, Quantifier, Truth};
 use crate::error::Result;
 use crate::session::SessionContext;
-use cast::{cast, cast_target, charset_named, collate};
+use cast::{cast, cast_target, charset_named, collate, convert_using};
 use names::{system_variable, user_variable};
 use operators::expect_value;
 use paceline_syntax::ast::{self, BinaryOp, UnaryOp};
@@ -208,11 +207,7 @@ fn bind_node(expr: &ast::Expr, scope: &mut dyn Scope) -> Result<Expr> {
         }
         E::ConvertUsing { operand, charset } => {
             let operand = bind_expr(operand, scope)?;
-            let target = CastTarget::Char {
-                length: None,
-                collation: charset_named(charset)?.default_collation(),
-            };
-            cast(operand, target)
+            convert_using(operand, charset_named(charset)?.default_collation())
         }
         E::Collate { operand, collation } => collate(operand, collation, scope),
         E::Call(call) => call::function(call, scope),
@@ -278,7 +273,7 @@ fn unary(op: UnaryOp, operand: &ast::Expr, whole: &ast::Expr, scope: &mut dyn Sc
 }
 
 fn bit_operand(mut operand: Expr) -> Expr {
-    operators::read_as_number(&mut operand);
+    operators::read_as_decimal(&mut operand);
     operand
 }
 

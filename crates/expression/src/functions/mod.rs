@@ -7,6 +7,7 @@
 mod arguments;
 mod compared;
 mod control;
+mod converted;
 mod digest;
 mod info;
 mod json;
@@ -30,6 +31,7 @@ pub(crate) use compared::{
     COMPARED_DATETIME, COMPARED_DECIMAL, COMPARED_DOUBLE, COMPARED_TIME, LENIENT_DATETIME, LENIENT_TIME,
     listed,
 };
+pub(crate) use converted::CONVERTED_NUMBER;
 pub(crate) use json::{append_json_value, json_quote};
 pub(crate) use number_arguments::{reads_number, reads_temporal, wants_whole_date};
 
@@ -75,6 +77,8 @@ pub struct Function {
     pub(crate) eval: EvalFn,
     /// Function called instead where a number or truth value is expected.
     pub(crate) as_number: Option<&'static Function>,
+    /// Whether a decimal is read from the text, where other numbers come from `as_number`.
+    pub(crate) decimal_of_text: bool,
     /// Function called instead where a number or date is expected, if the result is a date as text.
     pub(crate) as_temporal: Option<&'static Function>,
     /// Function called instead where the result is compared with text.
@@ -99,6 +103,7 @@ const fn pure(name: &'static str, arguments: (usize, usize), bind: BindFn, eval:
         bind,
         eval,
         as_number: None,
+        decimal_of_text: false,
         as_temporal: None,
         as_compared: None,
     }
@@ -113,6 +118,7 @@ const fn steady(name: &'static str, arguments: (usize, usize), bind: BindFn, eva
         bind,
         eval,
         as_number: None,
+        decimal_of_text: false,
         as_temporal: None,
         as_compared: None,
     }
@@ -127,6 +133,7 @@ const fn volatile(name: &'static str, arguments: (usize, usize), bind: BindFn, e
         bind,
         eval,
         as_number: None,
+        decimal_of_text: false,
         as_temporal: None,
         as_compared: None,
     }
@@ -169,6 +176,14 @@ impl Call {
     /// Returns whether another function is called where a number or truth value is expected.
     pub(crate) fn has_number_function(&self) -> bool {
         !std::ptr::eq(self.function, self.number_function())
+    }
+
+    /// Returns the function to call where a decimal is expected.
+    pub(crate) fn decimal_function(&self) -> &'static Function {
+        match self.function.decimal_of_text {
+            true => self.function,
+            false => self.number_function(),
+        }
     }
 
     /// Returns the function to call where a number or truth value is expected.

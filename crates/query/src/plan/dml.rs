@@ -23,7 +23,7 @@ use super::select::BoundSelect;
 use super::source_columns::SourceColumns;
 use super::tree::{
     GroupStrategy, Limit, LockPatience, LockStrength, QueryBody, QueryPlan, ReadMode, SelectPlan, SortKey,
-    TableSource,
+    TableInstance, TableSource,
 };
 use super::{PlanKind, Planner, ResultColumn, TableUsage};
 use crate::error::{Error, Result};
@@ -128,6 +128,8 @@ pub struct UpdateTarget {
     /// that gives the time; then generated columns.
     pub on_update: Vec<AssignmentPlan>,
     pub checks: Vec<CheckPlan>,
+    /// Slots of the joined row that assignments read with their trailing blanks, and how many characters they then have.
+    pub padding: Vec<(usize, usize)>,
 }
 
 impl UpdateTarget {
@@ -137,6 +139,18 @@ impl UpdateTarget {
             .iter()
             .any(|assignment| assignment.column == column)
     }
+}
+
+/// The slots of CHAR columns that are read with their trailing blanks, and their lengths.
+fn padded_slots(select: &SelectPlan) -> Vec<(usize, usize)> {
+    let of_table = |table: &TableInstance| {
+        let start = table.slots.start;
+        let places = table.padding.iter().copied();
+        places
+            .map(move |(column, length)| (start + column, length))
+            .collect::<Vec<_>>()
+    };
+    select.tables.iter().flat_map(of_table).collect()
 }
 
 /// Quotients keep their digits, in the plan and in the one that may run instead.
@@ -318,6 +332,7 @@ impl Planner<'_> {
                         assignments: vec![assignment],
                         on_update: Vec::new(),
                         checks,
+                        padding: Vec::new(),
                     });
                 }
             }
@@ -358,6 +373,9 @@ impl Planner<'_> {
         block.note_read(&changed);
         use_all_columns(&mut block, &changed);
         let select = changing_select(block, from, bound)?;
+        for target in &mut targets {
+            target.padding = padded_slots(&select);
+        }
         Ok((
             PlanKind::Update(Box::new(UpdatePlan {
                 ignore: update.ignore,

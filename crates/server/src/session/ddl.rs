@@ -64,8 +64,21 @@ impl Session {
             DdlStatement::DropTables { temporary: true, .. } => {}
             _ => self.commit().await?,
         }
+        if self.table_locks.has_tables() && matches!(ddl, DdlStatement::RenameTables { .. }) {
+            return Err(Error::new(ER_LOCK_OR_ACTIVE_TRANSACTION, &[]));
+        }
         for object in ddl_objects(ddl, &catalog, self.context.database.as_deref())? {
-            self.check_ddl_under_lock_tables(&object)?;
+            // The new name of an altered table need not be locked.
+            let is_new_name = match ddl {
+                DdlStatement::AlterTable(alter) => {
+                    let (database, name) = self.qualified(&alter.table)?;
+                    (Some(&name), &database) != (object.table.as_ref(), &object.database)
+                }
+                _ => false,
+            };
+            if !is_new_name {
+                self.check_ddl_under_lock_tables(&object)?;
+            }
         }
         let mut objects = self.objects_to_lock(ddl)?;
         let _guards = loop {
