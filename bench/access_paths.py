@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
-"""Measures how one table is reached, beside MariaDB: keyset pages, many ranges, groups by an index, covering indexes, long IN lists, the catalogue.
+"""Measures access to a single table, compared with MariaDB: keyset pages, many ranges, groups by an index, covering
+indexes, long IN lists, the catalogue.
 
     bench/access_paths.py [--only WORD] [--rounds N] [--rows N] [--factor X]
 
-Both servers have the same rows and answer each query in turns, over a UNIX socket; the medians stand side by side, and both answers must be the
-same. Prepared statements are those of the protocol (mysql-connector with `prepared=True`). With `--factor` it fails where Paceline takes more than X times as
-long as MariaDB; what both answer within 0.1 ms of each other passes.
+Both servers have the same rows and answer each query in turns, over a UNIX socket. The medians are printed side by
+side, and both answers must be equal. Prepared statements are those of the protocol (mysql-connector with
+`prepared=True`). With `--factor` the program fails if Paceline takes more than X times as long as MariaDB, except
+where the two differ by less than 0.1 ms.
 """
 
 import argparse
@@ -28,7 +30,7 @@ SEED = 20
 
 
 class Query:
-    """A query whose parameters are other ones each time; `prepared` sends it as a prepared statement."""
+    """A query whose parameters change each time; `prepared` sends it as a prepared statement."""
 
     def __init__(self, name, text, parameters=lambda draw: (), prepared=False, ordered=True):
         self.name, self.text, self.parameters, self.prepared, self.ordered = name, text, parameters, prepared, ordered
@@ -116,7 +118,7 @@ class Client:
         self.prepared = self.connection.cursor(prepared=True)
 
     def time(self, query, parameters):
-        """Microseconds, and the rows."""
+        """Returns the time in microseconds, and the rows."""
         cursor = self.prepared if query.prepared else self.plain
         begun = time.perf_counter()
         cursor.execute(query.text, parameters)
@@ -125,10 +127,10 @@ class Client:
 
 
 def measure(query, clients, rounds):
-    """The medians of both, in microseconds, and whether they agreed."""
+    """Returns the medians of both servers in microseconds, and whether the answers were equal."""
     times, same = [[], []], True
     draw = random.Random(SEED)
-    # Few rounds of what takes long.
+    # Fewer rounds for slow queries.
     first = [client.time(query, query.parameters(random.Random(1)))[0] for client in clients]
     rounds = max(3, min(rounds, int(3e6 / max(1, max(first)))))
     for _ in range(rounds):

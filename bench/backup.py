@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
-"""Measures what a running backup costs those who commit: their rate and the time of one commit, without and with a backup under way.
+"""Measures the cost of a running backup for committing clients: their rate and commit time, without and with a
+backup.
 
     bench/backup.py [--rate-max MB] [--rounds N] [--seconds N] [--clients N[,N…]] [--megabytes N] [--directory DIR] [--option NAME=VALUE ...]
 
-Clients run sysbench's oltp_update_non_index, durable on every commit. Rounds take turns: alone, then with `paceline backup` into a directory on
-the same disk, one after the other for as long as the round lasts. Beside them lies a table of so many megabytes that does not compress, so
-that there is something to copy. Medians over the rounds; the longest is over all of them.
+Clients run sysbench's oltp_update_non_index, durable on every commit. Rounds alternate: without a backup, then with
+`paceline backup` into a directory on the same disk, one backup after the other until the round ends. A table of
+`--megabytes` that does not compress gives the backup something to copy. The results are medians over the rounds; the
+longest commit is over all of them.
 """
 
 import argparse
@@ -42,7 +44,7 @@ class Backups(threading.Thread):
 
 
 def load(server, clients, seconds):
-    """Rate, median, 99th percentile and longest of the transactions, in ms."""
+    """Returns rate, median, 99th percentile and longest time of the transactions, in ms."""
     out = subprocess.run(
         ["sysbench", "oltp_update_non_index", "--mysql-user=root", f"--mysql-socket={server.socket}", "--mysql-db=sbtest", "--tables=1",
          f"--table-size={bench.ROWS}", f"--threads={clients}", f"--time={seconds}", "--events=0", "--rand-type=uniform", "--percentile=99",

@@ -3,10 +3,11 @@
 
     bench/bench.py [--rounds N] [--seconds N] [--only NAME[,NAME...]] [--directory DIR] [--option VARIABLE=VALUE ...]
 
-Both servers are durable on every commit, keep their data on the same disk, and are driven by the same sysbench over a UNIX
-socket with prepared statements. Each load runs in rounds that take turns, A B A B; the server that waits is stopped
-(SIGSTOP), so that its background work disturbs nobody. What is quoted is the ratio of the medians. The client shares
-the machine's processors with the server: `ceiling` is what is left for a server that does nothing but answer (bench/ceiling).
+Both servers are durable on every commit, keep their data on the same disk, and are driven by the same sysbench over a
+UNIX socket with prepared statements. Each load runs in alternating rounds, A B A B; the other server is stopped
+meanwhile (SIGSTOP), so that its background work does not interfere. The figure is the ratio of the medians. The
+client shares the machine's processors with the server: `ceiling` is the rate of a server that does nothing but answer
+(bench/ceiling).
 """
 
 import argparse
@@ -40,11 +41,12 @@ LOADS = [
     ("points-8", "select_random_points", 8, 1.0, "mariadb"),
     ("read-write-16", "oltp_read_write", 16, 2.0, "mariadb"),
 ]
-# The scripts that the ceiling can answer.
+# Scripts that the ceiling server can answer.
 CEILING_SCRIPTS = {"oltp_update_non_index", "oltp_point_select"}
 OTHERS = ["syncs", "bytes", "recovery", "processor"]
 
-# What `processor` runs, in this order: rows that read-write transactions have changed are dearer to read until their old versions are gone.
+# Loads of `processor`, in this order: rows changed by read-write transactions are more expensive to read until their
+# old versions are gone.
 PROCESSOR_LOADS = [
     ("update-8", "oltp_update_non_index", 8),
     ("update-32", "oltp_update_non_index", 32),
@@ -56,7 +58,7 @@ PROCESSOR_LOADS = [
 
 
 class Server:
-    """A server process with its data in `directory`; `command(directory)` gives its command line."""
+    """A server process with its data in `directory`; `command(directory)` returns its command line."""
 
     def __init__(self, directory):
         self.directory = directory
@@ -64,7 +66,7 @@ class Server:
         self.process = None
 
     def processor_seconds(self):
-        """The processor time that it has taken so far, in user mode and in the kernel."""
+        """Returns the processor time used so far, in user mode and in the kernel."""
         fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
         return [int(fields[place]) / os.sysconf("SC_CLK_TCK") for place in (11, 12)]
 
@@ -79,7 +81,7 @@ class Server:
             time.sleep(0.05)
 
     def stop(self):
-        """Shuts down cleanly; returns the bytes that the process caused to be written to disk in its life."""
+        """Shuts down cleanly. Returns the number of bytes that the process has caused to be written to disk."""
         self.process.send_signal(signal.SIGCONT)
         self.process.terminate()
         _, _, usage = os.wait4(self.process.pid, 0)
@@ -142,7 +144,7 @@ class Ceiling(Server):
 
 
 def sysbench(server, script, verb, clients=1, seconds=0, events=0, rows=ROWS):
-    """Runs sysbench; for `run` returns the transactions per second and their number."""
+    """Runs sysbench. For `run` it returns the transactions per second and their number."""
     result = subprocess.run(
         ["sysbench", script, "--mysql-user=root", f"--mysql-socket={server.socket}", "--mysql-db=sbtest", "--tables=1",
          f"--table-size={rows}", f"--threads={clients}", f"--time={seconds}", f"--events={events}", "--rand-type=uniform",
@@ -161,7 +163,7 @@ def prepare(server, rows=ROWS):
 
 
 def rounds_in_turn(servers, script, clients, rounds, seconds):
-    """The medians of transactions per second, one for each of `servers`, which all run and take turns."""
+    """Returns the median of transactions per second for each of `servers`, which take turns."""
     rates = [[] for _ in servers]
     for server in servers:
         server.pause()
@@ -176,7 +178,7 @@ def rounds_in_turn(servers, script, clients, rounds, seconds):
 
 
 def syncs_per_commit(server, clients, seconds):
-    """Kernel-counted fsync and fdatasync calls of the server's threads, per transaction."""
+    """Returns fsync and fdatasync calls of the server's threads per transaction, as counted by the kernel."""
     counter = subprocess.Popen(["strace", "-f", "-c", "-e", "trace=fsync,fdatasync", "-p", str(server.process.pid)],
                                stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     time.sleep(1)
@@ -188,7 +190,7 @@ def syncs_per_commit(server, clients, seconds):
 
 
 def bytes_per_update(server, updates):
-    """Bytes written to disk per update, from a clean start over the load to a clean shutdown, all files together."""
+    """Returns bytes written to disk per update, in all files, from a clean start to a clean shutdown."""
     server.stop()
     server.start()
     idle = server.stop()
@@ -200,7 +202,8 @@ def bytes_per_update(server, updates):
 
 
 def processor_per_transaction(server, script, clients, seconds):
-    """Microseconds of processor time per transaction: the server's in user mode and in the kernel, the client's, and transactions per second."""
+    """Returns microseconds of processor time per transaction (the server's in user mode and in the kernel, the
+    client's) and transactions per second."""
     def client_time():
         usage = resource.getrusage(resource.RUSAGE_CHILDREN)
         return usage.ru_utime + usage.ru_stime
@@ -212,7 +215,8 @@ def processor_per_transaction(server, script, clients, seconds):
 
 
 def recovery_rate(server, updates):
-    """Rows per second that a start after kill -9 replays, with the time until it answers. No checkpoint shortens what is replayed."""
+    """Returns the rows per second that a start after kill -9 replays, and the time until it answers. No checkpoint
+    shortens the replay."""
     server.stop()
     options, server.options = server.options, [*server.options, f"--paceline_checkpoint_log_bytes={64 << 30}"]
     server.start()

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Measures how long `paceline join` takes to make a replica of a server with sysbench's table: its files, and its rows.
+"""Measures the time that `paceline join` takes to make a replica of a server with sysbench's table: by files, and by
+rows.
 
-    bench/join.py [--rows N] [--parallel N] [--mariadb]      (default 2,000,000 rows, read by 4 sessions; --mariadb: the rows of a MariaDB, too)
+    bench/join.py [--rows N] [--parallel N] [--mariadb]      (default: 2,000,000 rows, read by 4 sessions; --mariadb: also the rows of a MariaDB)
 """
 
 import argparse
@@ -29,7 +30,7 @@ def prepare(server, rows):
 
 
 def join(primary, directory, *options):
-    """Seconds until the replica is complete, and what it says of it."""
+    """Returns the seconds until the replica is complete, and the command's messages."""
     datadir = directory / "joined"
     command = [BINARY, "join", f"127.0.0.1:{primary.port}", "--datadir", datadir, "--user=copier", "--server-id=7", "--port", free_port(),
                "--socket", directory / "joined.sock", "--prepare-only", *options]

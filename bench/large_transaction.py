@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
-"""Measures how long others' commits wait while one transaction of a gigabyte runs and commits, and what memory it takes.
+"""Measures the delay of other commits while one transaction of a gigabyte runs and commits, and the memory that it
+takes.
 
     bench/large_transaction.py [--megabytes N] [--clients N] [--directory DIR] [--server paceline|mariadb] [--option NAME=VALUE ...]
 
-Clients of sysbench's oltp_update_non_index go on all the time; the longest that one of their transactions took is printed for three
-spans: alone, while the large transaction's statements run, and from its COMMIT to the answer. Memory is the process's, sampled ten
-times a second: resident, and of that anonymous (the rest is the page cache's, mapped).
+Clients run sysbench's oltp_update_non_index all the time. The longest time of one of their transactions is printed
+for three spans: without the large transaction, while its statements run, and from its COMMIT to the answer. Memory is
+that of the process, sampled ten times a second: resident, and the anonymous part of it (the rest is mapped page
+cache).
 """
 
 import argparse
@@ -27,7 +29,7 @@ SEED_ROWS = 20_000
 
 
 class Memory(threading.Thread):
-    """What the server has in memory at most, while it runs."""
+    """Records the server's maximum memory while it runs."""
 
     def __init__(self, pid):
         super().__init__(daemon=True)
@@ -49,7 +51,7 @@ class Memory(threading.Thread):
 
 
 class Clients:
-    """sysbench in the background; each second it tells the longest transaction of that second."""
+    """sysbench in the background. Each second it reports the longest transaction of that second."""
 
     def __init__(self, server, clients):
         self.process = subprocess.Popen(
@@ -66,7 +68,7 @@ class Clients:
                 self.seconds.append((float(found[1]), float(found[2])))
 
     def take(self):
-        """The rate and the longest transaction since the last call, whole seconds."""
+        """Returns the rate and the longest transaction since the last call, in whole seconds."""
         time.sleep(1.5)
         seconds, self.seconds = self.seconds, []
         rate = sum(rate for rate, _ in seconds) / max(len(seconds), 1)

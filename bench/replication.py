@@ -1,20 +1,25 @@
 #!/usr/bin/env python3
-"""Measures how fast replicas apply what a primary has logged, MariaDB's and Paceline side by side, and how far they lag behind a busy one.
+"""Measures how fast replicas apply a primary's log, MariaDB and Paceline side by side, and how far they lag behind a
+busy primary.
 
     bench/replication.py [--load NAME,...] [--durability on,off] [--threads N,...] [--mariadb-threads N,...] [--rounds N]
-                         [--transactions N] [--rows N] [--lag SECONDS] [--directory DIR]
+    [--transactions N] [--rows N] [--lag SECONDS] [--directory DIR]
 
-Loads, each logged by one MariaDB primary, with binlog_commit_wait_count=12 and binlog_commit_wait_usec=10000 for `read-write`:
-  updates      single-row updates of 32 clients, 100,000 rows
-  single       the same of a single client: there is no parallelism to find in its commit groups
-  read-write   sysbench's oltp_read_write of 32 clients, 10 million rows (`--rows`)
+Loads, each logged by one MariaDB primary, with binlog_commit_wait_count=12 and binlog_commit_wait_usec=10000 for
+`read-write`:
 
-Every replica begins with the same tables: it replicates what made them, once for each kind of server, and is left alone until it is idle; its data directory is
-then copied for each measurement. It is timed from START SLAVE until MASTER_GTID_WAIT says that the last transaction is there, and its tables are compared
-with the primary's. All replicas log what they apply (`log_slave_updates`) and can be killed at any moment; with durability on they sync at every
-commit. Rounds take turns; the ratio is that of the medians to the best median of MariaDB.
+    updates      single-row updates of 32 clients, 100,000 rows
+    single       the same with a single client: its commit groups contain no parallelism
+    read-write   sysbench's oltp_read_write with 32 clients, 10 million rows (`--rows`)
 
-`--lag SECONDS`: a replica follows while its primary is updated by 32 clients at full speed; how far it is behind, in transactions, is drawn over time.
+All replicas start with the same tables. For each kind of server, one replica replicates the statements that create
+them and is left alone until it is idle; its data directory is copied for each measurement. The time is measured from
+START SLAVE until MASTER_GTID_WAIT returns for the last transaction, and the tables are compared with the primary's.
+All replicas log what they apply (`log_slave_updates`) and can be killed at any moment; with durability on they sync
+at every commit. Rounds alternate; the ratio compares the medians with the best median of MariaDB.
+
+`--lag SECONDS`: a replica follows while 32 clients update its primary at full speed; its lag in transactions is drawn
+over time.
 """
 
 import argparse
@@ -31,7 +36,7 @@ from pathlib import Path
 import bench
 
 ACCOUNT = "replica"
-# name: what it is, sysbench's script, clients, transactions, rows, whether the primary collects groups
+# name: description, sysbench's script, clients, transactions, rows, whether the primary collects groups
 LOADS = {
     "updates": ("single-row updates of 32 clients", "oltp_update_non_index", 32, 200_000, bench.ROWS, False),
     "single": ("single-row updates of one client", "oltp_update_non_index", 1, 50_000, bench.ROWS, False),
@@ -40,7 +45,7 @@ LOADS = {
 LAG_EVERY_SECONDS = 0.25
 PLOT_WIDTH = 60
 SETTLED_WITHIN_SECONDS = 300
-# Who takes less processor time in two seconds is idle.
+# Processor time in two seconds below which a server counts as idle.
 IDLE_SECONDS = 0.03
 
 
@@ -51,7 +56,7 @@ def free_port():
 
 
 def sql(server, *statements):
-    """Runs statements in one session; what they gave, without heads."""
+    """Runs statements in one session and returns their results without headers."""
     done = subprocess.run(["mariadb", "--no-defaults", "-uroot", "-S", server.socket, "-N", "-e", ";".join(statements)],
                           capture_output=True, text=True)
     if done.returncode != 0:
@@ -60,7 +65,7 @@ def sql(server, *statements):
 
 
 def allow_replicas(server):
-    """An account for replicas, and a log that begins behind it."""
+    """Creates an account for replicas, and starts a new log after it."""
     sql(server, *[statement for host in ("%", "localhost")
                   for statement in (f"create user {ACCOUNT}@'{host}' identified by 'pw'",
                                     f"grant replication slave, binlog monitor on *.* to {ACCOUNT}@'{host}'")], "reset master")
@@ -139,7 +144,7 @@ def checksum(server):
 
 
 def tables_before(kind, image, primary, begin):
-    """A replica's data directory with what was logged before the load, made once."""
+    """Returns a replica's data directory with everything logged before the load, created once."""
     replica = kind(image, 8, durable=False)
     replica.create()
     replica.start()
@@ -152,7 +157,8 @@ def tables_before(kind, image, primary, begin):
 
 
 def settle(server):
-    """Waits until a server has nothing left to do in the background: what comes of filling the tables is not what is measured."""
+    """Waits until a server has no background work left: the after-effects of filling the tables are not to be
+    measured."""
     deadline = time.monotonic() + SETTLED_WITHIN_SECONDS
     before = sum(server.processor_seconds())
     while time.monotonic() < deadline:
@@ -165,10 +171,10 @@ def settle(server):
 
 
 def apply_seconds(replica, image, end, expected):
-    """How long a replica takes, and its processor time meanwhile, in seconds."""
+    """Returns a replica's time and its processor time, in seconds."""
     shutil.rmtree(replica.directory, ignore_errors=True)
     subprocess.run(["cp", "-a", image, replica.directory], check=True)
-    # Otherwise gigabytes of the copy are written while the replica is measured.
+    # Otherwise gigabytes of the copy are written during the measurement.
     os.sync()
     replica.start()
     try:
@@ -226,7 +232,7 @@ def measure(name, arguments):
 
 
 def sequence(server, variable):
-    """The number in the last GTID of the only domain."""
+    """Returns the number in the last GTID of the only domain."""
     position = sql(server, f"select @@global.{variable}")
     return int(position.rsplit("-", 1)[1]) if position else 0
 
@@ -262,7 +268,7 @@ def lag(primary_kind, replica_kind, threads, arguments):
         load.start()
         samples = []
         while load.is_alive() or samples[-1][1] > 0:
-            # The replica is asked first, so that the lag is never told too small.
+            # The replica is asked first, so that the lag is never underestimated.
             there = sequence(replica, "gtid_slave_pos")
             behind = max(0, sequence(primary, "gtid_binlog_pos") - there)
             samples.append((time.monotonic() - began, behind))

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Measures `paceline restore` from a slow bucket, by how many objects are read side by side.
+"""Measures `paceline restore` from a slow bucket, by the number of objects read in parallel.
 
     bench/restore.py [--parallel N,...] [--delay SECONDS] [--rate MB] [--megabytes N] [--increments N] [--directory DIR]
 
-The bucket is the tests' own (tests/support/object_storage.py), in memory: each answer takes `--delay` to come, and each connection gets `--rate` megabytes
-a second. The backup has `--megabytes` of tables and `--increments` increments of a transaction each. Told are the seconds of the command and the most
-memory that it took. `PACELINE_BINARY` is the program, else target/release/paceline.
+The bucket is that of the tests (tests/support/object_storage.py), in memory: each answer is delayed by `--delay`, and
+each connection gets `--rate` megabytes a second. The backup has `--megabytes` of tables and `--increments` increments
+of one transaction each. The results are the seconds of the command and its maximum memory. `PACELINE_BINARY` is the
+program; the default is target/release/paceline.
 """
 
 import argparse
@@ -44,7 +45,7 @@ def make_backup(directory, bucket, place, megabytes, increments):
 
 
 def restore(place, datadir, parallel, environment):
-    """Seconds, and kilobytes."""
+    """Returns seconds and kilobytes."""
     command = [BINARY, "restore", "--from", place, "--datadir", datadir, "--parallel", str(parallel)]
     began = time.monotonic()
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, env={**os.environ, **environment})

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Measures what START TRANSACTION WITH CONSISTENT SNAPSHOT AT GTID costs: so many single-row updates behind the position.
+"""Measures the cost of START TRANSACTION WITH CONSISTENT SNAPSHOT AT GTID, by the number of single-row updates after
+the position.
 
-    bench/look_back.py [--transactions N,...]      (default 0,1000,10000,100000; over a table of 100,000 rows with a secondary index)
+    bench/snapshot_at_gtid.py [--transactions N,...]      (default: 0,1000,10000,100000; over a table of 100,000 rows with a secondary index)
 """
 
 import argparse
@@ -21,7 +22,7 @@ SUM = "select count(*), sum(k) from d.t"
 
 
 def timed(cursor, statement):
-    """Milliseconds, and what it gives."""
+    """Returns milliseconds and the result."""
     begun = time.perf_counter()
     cursor.execute(statement)
     return (time.perf_counter() - begun) * 1000, cursor.fetchall()

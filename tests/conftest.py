@@ -1,4 +1,4 @@
-"""Fixtures of the end-to-end tests: servers that live as long as one test, in a directory of their own."""
+"""Fixtures of the end-to-end tests: servers that run for one test, in a directory of their own."""
 
 import contextlib
 import sys
@@ -21,7 +21,8 @@ def pytest_addoption(parser):
 
 
 def pytest_configure():
-    """pytest imports test files by their names: of two with one name it runs the first, and stops where all folders run at once."""
+    """Fails if two test files have the same name: pytest imports them by name, runs only the first, and stops if all
+    folders run together."""
     names = Counter(path.name for path in Path(__file__).parent.rglob("test_*.py"))
     twice = sorted(name for name, count in names.items() if count > 1)
     if twice:
@@ -58,13 +59,13 @@ def mariadb(tmp_path):
 
 @pytest.fixture
 def server(request):
-    """The server under test: Paceline, or with --server=mariadb the real one."""
+    """The server under test: Paceline, or MariaDB with --server=mariadb."""
     return request.getfixturevalue(request.config.getoption("--server"))
 
 
 @pytest.fixture(scope="module")
 def shared_server(request, tmp_path_factory):
-    """The same, one for all tests of a module; each makes its own database (see `database`)."""
+    """The server under test, shared by all tests of a module; each test makes its own database (see `database`)."""
     kind = MariaDb if request.config.getoption("--server") == "mariadb" else Paceline
     server = kind(tmp_path_factory.mktemp("server"))
     server.start()
@@ -74,14 +75,14 @@ def shared_server(request, tmp_path_factory):
 
 @pytest.fixture
 def database(shared_server):
-    """`shared_server` with an empty database `t` that lasts for one test."""
+    """`shared_server` with an empty database `t` that exists for one test."""
     shared_server.query("create database t character set utf8mb4")
     yield shared_server
-    # A test that failed may have left sessions with locks behind.
+    # A failed test may have left sessions with locks.
     with shared_server.connect() as connection, connection.cursor() as cursor:
         cursor.execute("show processlist")
         for row in cursor.fetchall():
             if row[0] != connection.thread_id() and row[1] == "root":
-                with contextlib.suppress(pymysql.err.OperationalError):  # 1094: it has just ended by itself.
+                with contextlib.suppress(pymysql.err.OperationalError):  # 1094: it has just ended by itself
                     cursor.execute(f"kill {row[0]}")
         cursor.execute("drop database t")

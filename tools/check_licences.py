@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Checks that every dependency may be shipped: its licence is one of deny.toml's, which `cargo deny check licenses` reads too."""
+"""Checks that every dependency may be shipped: its licence is one of those in deny.toml, which `cargo deny check
+licenses` reads too."""
 
 import json
 import re
@@ -34,7 +35,7 @@ def is_allowed(expression, allowed):
 def main():
     deny = tomllib.loads((ROOT / "deny.toml").read_text())
     allowed = set(deny["licenses"]["allow"])
-    # What other systems would need is not shipped.
+    # Dependencies for other platforms are not shipped.
     platforms = [f"--filter-platform={target}" for target in deny["graph"]["targets"]]
     metadata = subprocess.run(["cargo", "metadata", "--format-version", "1", "--locked", *platforms], cwd=ROOT, capture_output=True, text=True, check=True)
     packages = json.loads(metadata.stdout)["packages"]

@@ -16,11 +16,12 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 PYTEST = [str(ROOT / ".venv/bin/python"), "-m", "pytest", "-q", "--color=no", "-p", "no:cacheprovider",
-          # What a test that passes leaves behind goes at once: together they took 24 GB.
+          # The files of passed tests are deleted at once: together they took 24 GB.
           "-o", "tmp_path_retention_policy=failed"]
 
 
-# Most of a test's time is waiting for a server. Files run side by side, the tests of a file one after another: they may share servers.
+# Most of a test's time is waiting for a server. Files run in parallel; the tests of one file run in sequence, because
+# they may share servers.
 SIDE_BY_SIDE = ["-n", "3", "--dist", "loadfile"]
 
 
@@ -29,7 +30,7 @@ def pytest(*paths):
 
 
 def pytest_alone(*paths):
-    """For tests that measure times or fill disks: one at a time."""
+    """Runs tests that measure times or fill disks, one at a time."""
     return [*PYTEST, *paths]
 
 
@@ -57,7 +58,7 @@ STEPS = [
 
 
 def count(output):
-    """The number of tests passed and failed that cargo test or pytest report in `output`."""
+    """Returns the numbers of passed and failed tests that cargo test or pytest report in `output`."""
     passed = failed = 0
     for ok, bad in re.findall(r"^test result: .*? (\d+) passed; (\d+) failed;", output, re.M):
         passed, failed = passed + int(ok), failed + int(bad)
@@ -72,7 +73,7 @@ def count(output):
 
 
 def run(command, environment):
-    """Runs `command`, copying its output through, and returns its exit status and output."""
+    """Runs `command`, copies its output through, and returns its exit status and output."""
     process = subprocess.Popen(command, cwd=ROOT, env=environment, text=True, errors="replace",
                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL)
     lines = []

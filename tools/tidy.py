@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Checks that the house is tidy: what no compiler and no linter looks at.
+"""Checks that the house is tidy: rules that no compiler and no linter checks.
 
 Usage: tools/tidy.py [CHECK ...]    (default: every check)
 
-Each check is a function below whose docstring says what it demands; it yields a line for each place that breaks the rule. The last
-line is "N passed, M failed", counted over the checks; the exit status is 0 only when nothing failed.
+Each check is a function below. Its docstring states the rule; it yields a line for each violation. The last line is
+"N passed, M failed", counted over the checks; the exit status is 0 only if nothing failed.
 """
 
 import re
@@ -14,10 +14,12 @@ import time
 import tomllib
 from pathlib import Path
 
+from module_circles import Crate, circles
+
 ROOT = Path(__file__).resolve().parent.parent
 
-# Everything that may stand at the root. Add a name only together with the reason why it must be there.
-# .cargo sees to it that PCRE2 is built in (docs/decisions/0030-pcre2.md); cargo reads it there only.
+# Everything allowed at the root. A new name needs a reason. .cargo has PCRE2 built in (docs/decisions/0030-pcre2.md),
+# and cargo reads it only there.
 AT_ROOT = {
     ".cargo", ".ci", ".gitignore", "ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "Cargo.lock", "Cargo.toml", "LICENSE",
     "Makefile", "README.md", "UNSAFE.md", "bench", "crates", "deny.toml", "docs", "fuzz", "rustfmt.toml", "tests", "tools",
@@ -26,10 +28,16 @@ AT_ROOT = {
 # Longest line of a comment in characters. Tables and drawings may be wider.
 COMMENT_WIDTH = 120
 
-# File names that say nothing, or something else than they mean. The glossary has the field's names.
+# File names that are vague or misleading. The glossary has the field's names.
 VAGUE_NAMES = {
     "utils", "util", "helpers", "misc", "common", "whose", "unfinished", "left_out", "kept", "void", "way", "mend", "keeper", "scout",
     "made_up", "look_back",
+}
+
+# Folders whose modules use each other without circles. A folder stands here when it has been put in order; it stays.
+WITHOUT_CIRCLES = {
+    "query": ["execute", "execute/changes", "execute/collections", "execute/operators", "execute/operators/window", "execute/readers",
+              "execute/statements", "plan", "plan/range", "plan/statistics"],
 }
 
 
@@ -71,7 +79,7 @@ def file_names():
 
 
 def anchors(path):
-    """The headings of a document as links name them."""
+    """Returns the headings of a document in the form that links use."""
     for heading in re.findall(r"^#+ (.*)$", text(path), re.M):
         plain = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading).lower()
         yield re.sub(r"[^\w\- ]", "", plain).replace(" ", "-")
@@ -117,6 +125,15 @@ def crate_order():
                 yield f"{name}: uses {used}, which is not above it"
 
 
+def module_circles():
+    """The modules of WITHOUT_CIRCLES use each other in one direction."""
+    for name, folders in WITHOUT_CIRCLES.items():
+        crate = Crate(ROOT / "crates" / name / "src")
+        for folder in folders:
+            for circle in circles(crate.graph(tuple(folder.split("/")) if folder else ())):
+                yield f"crates/{name}/src/{folder}: {', '.join(circle)} use each other in a circle"
+
+
 def decisions():
     """Decisions are numbered without a gap, each has the template's sections, and the list names all of them."""
     listed = text("docs/decisions/README.md")
@@ -145,6 +162,23 @@ def glossary():
                     yield f"{path}:{number}: say {instead!r}"
 
 
+def glossary_names():
+    """Each name that the glossary gives for a term is in the code."""
+    files = tracked("crates/*", "tests/*")
+    words = {word for path in files if path.endswith(".rs") for word in re.findall(r"\w+", text(path))}
+    for number, line in enumerate(text("docs/glossary.md").splitlines(), 1):
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        if len(cells) != 4 or cells[0] in ("term", "---"):
+            continue
+        for name in re.findall(r"`([\w/.:]+)`", cells[3]):
+            if "/" in name or name.endswith(".rs"):
+                is_there = any(path.endswith("/" + name) or f"/{name}/" in path for path in files)
+            else:
+                is_there = all(part in words for part in name.split("::"))
+            if not is_there:
+                yield f"docs/glossary.md:{number}: {name} is not in the code"
+
+
 def figures():
     """Each figure of the README has the command that prints it, and the command exists."""
     section = text("README.md").split("\n## Figures\n", 1)[1].split("\n## ", 1)[0]
@@ -156,7 +190,10 @@ def figures():
             yield f"README.md: {row.split(' | ')[0]!r} has no command"
 
 
-CHECKS = [root, comment_width, file_names, links, paths_in_documents, crate_order, decisions, glossary, figures]
+CHECKS = [
+    root, comment_width, file_names, links, paths_in_documents, crate_order, module_circles, decisions, glossary, glossary_names,
+    figures,
+]
 
 
 def main():

@@ -10,14 +10,15 @@ from support.servers import MariaDb, Paceline
 
 
 class Content(enum.Enum):
-    """Whether a server begins with an empty log, or with what is in its directory."""
+    """Whether a server starts with an empty log or with the existing contents of its directory."""
     NEW = 1
     KEPT = 2
 
 
 @pytest.fixture
 def start(tmp_path):
-    """Starts servers, each in a directory of its own, and ends them: start(MariaDb, 1), start(Archive, primary, options=…)."""
+    """Starts servers, each in its own directory, and stops them at the end: start(MariaDb, 1), start(Archive,
+    primary, options=…)."""
     servers = []
 
     def begin(kind, *arguments, options=(), name=None, content=Content.NEW):
@@ -40,7 +41,7 @@ def start(tmp_path):
 
 @pytest.fixture(params=[MariaDb, Paceline], ids=["mariadb", "paceline"])
 def kind(request):
-    """What the primary is."""
+    """Kind of the primary."""
     return request.param
 
 

@@ -1,4 +1,4 @@
-"""A transaction larger than an archive's memory: it passes through a file, and is whole at the other end."""
+"""A transaction that is larger than an archive's memory passes through a file and arrives complete."""
 
 import re
 import time
@@ -15,7 +15,7 @@ ROWS, ROW_BYTES = 240, 500_000
 
 
 def anonymous_peak(process, seconds, until):
-    """The most memory of its own (no mapped files) that a process has had while that came about."""
+    """Returns the process's peak of anonymous memory (without mapped files) until the condition holds."""
     peak, deadline = 0, time.monotonic() + seconds
     while not until():
         assert time.monotonic() < deadline, "it takes for ever"
@@ -27,7 +27,7 @@ def anonymous_peak(process, seconds, until):
 
 @pytest.fixture
 def large(start, kind):
-    """A primary with a transaction of 120 MB in its log."""
+    """A primary whose log contains a transaction of 120 MB."""
     primary = start(kind, 1)
     primary.query("set global max_allowed_packet=64*1024*1024")
     primary.query("create database t", "create table t.a (id int primary key, v longtext)")
@@ -44,7 +44,7 @@ def test_it_passes_with_little_memory(start, large):
     peak = anonymous_peak(archive.process, 120, lambda: archive.query("select @@global.gtid_binlog_pos") == wanted)
     assert peak < 50 << 20, f"{peak >> 20} MB"
     assert not list(archive.datadir.glob("spill*"))
-    # Behind it the log goes on, and a crash finds all of it.
+    # The log continues after it, and a restart after a crash finds all of it.
     large.query("insert into t.a values (-1, 'after')")
     archive.wait_for(large)
     archive.kill()

@@ -1,4 +1,4 @@
-"""The archive between a primary and its replicas: the primary's bytes, its order, nothing lost."""
+"""The archive between a primary and its replicas: it keeps the primary's bytes and order, and loses nothing."""
 
 import random
 import subprocess
@@ -34,7 +34,7 @@ def primary(request, tmp_path):
 
 @pytest.fixture
 def archive(primary, tmp_path):
-    # Its files are compared as they stand.
+    # The test compares its files directly.
     server = Archive(tmp_path / "archive", primary, options=("--compression=none",))
     server.start()
     yield server
@@ -77,12 +77,12 @@ def test_a_replica_of_the_archive_has_what_the_primary_has(primary, archive, rep
     fill(primary)
     catch_up(replica, primary)
     check_same_tables(primary, replica)
-    # Byte for byte: every event of every transaction, but for where it stands.
+    # Byte for byte: every event of every transaction, except for its position.
     assert archive.stop() == 0
     primary.query("flush binary logs")
     assert group_events(archive.files()) == group_events(log_files(primary))
     assert len(gtids(archive.files())) > 60
-    # And MariaDB's own tool reads it.
+    # MariaDB's own tool can read it.
     text = "".join(replica.client("-v", "--verify-binlog-checksum", file, program="mariadb-binlog") for file in archive.files())
     assert text.count("GTID 0-1-") == len(gtids(archive.files()))
 
@@ -119,7 +119,7 @@ def test_kill_9_loses_nothing_and_repeats_nothing(primary, archive, replica, see
     assert group_events(archive.files()) == group_events(log_files(primary))
 
 
-def test_what_the_primary_has_purged_is_still_here(primary, archive, tmp_path):
+def test_what_the_primary_has_purged_is_kept(primary, archive, tmp_path):
     fill(primary)
     archive.wait_for(primary)
     archive.query("flush binary logs")
@@ -140,7 +140,7 @@ def test_what_the_primary_has_purged_is_still_here(primary, archive, tmp_path):
         check_same_tables(primary, late)
     finally:
         late.close()
-    # A new archive begins where the primary's log begins, and says of what is before that it is purged.
+    # A new archive starts where the primary's log starts, and reports everything before that as purged.
     second = Archive(tmp_path / "second", primary)
     late = make(MariaDb, tmp_path / "later", 301)
     try:
@@ -157,7 +157,7 @@ def test_what_the_primary_has_purged_is_still_here(primary, archive, tmp_path):
         late.close()
 
 
-def test_semi_sync_is_told_what_is_durable(primary, archive):
+def test_semi_sync_acknowledges_what_is_durable(primary, archive):
     fill(primary, 1)
     primary.query("set global rpl_semi_sync_master_enabled=1", "set global rpl_semi_sync_master_timeout=20000")
     archive.stop()
@@ -170,7 +170,7 @@ def test_semi_sync_is_told_what_is_durable(primary, archive):
     before = int(number("yes_tx"))
     fill(primary, 30)
     assert int(number("yes_tx")) - before >= 30 and number("status") == "ON" and int(number("no_tx")) == 0
-    # Everything that a client was told is in the archive at once: no waiting.
+    # Everything acknowledged to a client is in the archive at once, without waiting.
     archive.kill()
     last = primary.query("select @@global.gtid_binlog_pos")[0][0]
     assert last in gtids(archive.files())
@@ -223,7 +223,7 @@ def test_mariadbs_tools(primary, archive):
     assert text.count("GTID 0-1-") == len(gtids(archive.files()))
 
 
-def test_nobody_begins_in_the_directory_of_another(start, tmp_path):
+def test_a_directory_of_another_log_is_refused(start, tmp_path):
     primary = start(Paceline, 1)
     archive = start(Archive, primary)
     fill(primary, 2)

@@ -1,4 +1,4 @@
-"""`paceline binlog` reads archives: their files in any form, their object storage, and while they run."""
+"""`paceline binlog` reads archives: their files in any form, in object storage, and from a running archive."""
 
 import subprocess
 
@@ -28,7 +28,7 @@ def number(archive, name):
 
 @pytest.fixture
 def filled(start, tmp_path, kind):
-    """A primary, and an archive of it with a file of each form: in the storage alone, compressed, and active."""
+    """A primary and its archive with a file of each form: only in object storage, compressed, and active."""
     storage = tmp_path / "storage"
     primary = start(kind, 1)
     archive = start(Archive, primary, options=["--to", storage, "--max-binlog-total-size", "1"])
@@ -57,25 +57,25 @@ def test_every_form_of_a_file(filled, tmp_path):
     assert len(rows) == 70
     directory = archive.datadir
     assert (directory / "archive.000001.stub").exists() and (directory / "archive.000002.zst").exists()
-    # The whole of it, from the directory with its storage, and from the running archive.
+    # The whole log, from the directory with its storage, and from the running archive.
     assert binlog("--json", "--storage", storage, directory).splitlines() == rows
     assert binlog("--json", "-R", "-h127.0.0.1", f"-P{archive.port}", f"-u{ACCOUNT}", f"-p{PASSWORD}").splitlines() == rows
     named = [directory / "archive.000001", directory / "archive.000002.zst", directory / "archive.000003"]
     assert binlog("--json", "--storage", storage, "--to-last-log", *named).splitlines() == rows
     assert "--storage" in refused(directory)
-    # What is in the storage is closed; the rest of the rows is in the active file.
+    # Closed files are in the storage; the remaining rows are in the active file.
     for place in (storage, f"file://{storage}"):
         stored = binlog("--json", place).splitlines()
         assert stored == rows[:len(stored)] and len(stored) == 67
     assert binlog("--json", f"file://{storage}/archive.000002", f"file://{storage}/archive.000003.zst") == \
         binlog("--json", directory / "archive.000002", directory / "archive.000003")
-    # A start by GTID reads the heads of files only, up to the one that it is in.
+    # A start by GTID reads only the heads of the files before the right one.
     [(middle,)] = archive.query("select binlog_gtid_pos('archive.000003', 4)")
     behind = binlog("--json", "--storage", storage, f"--start-position={middle}", directory).splitlines()
     assert len(behind) == 20 and rows[-20:] == behind
     assert binlog("--json", "--storage", storage, f"--stop-position={middle}", directory).splitlines() == rows[:-20]
     assert "no damage" in binlog("--verify", "--storage", storage, directory)
-    # The text is what MariaDB's tool prints of the file that zstd makes of it.
+    # The text is that of MariaDB's tool for the file that zstd decompresses.
     plain = tmp_path / "archive.000002"
     subprocess.run(["zstd", "-q", "-d", directory / "archive.000002.zst", "-o", plain], check=True)
     text = subprocess.run(["mariadb-binlog", "--no-defaults", "-vv", plain], capture_output=True, text=True, check=True).stdout
@@ -83,7 +83,7 @@ def test_every_form_of_a_file(filled, tmp_path):
 
 
 def test_a_storage_with_nothing_in_it_yet(filled, tmp_path):
-    """An archive that has not closed a file has copied none."""
+    """An archive that has not closed a file has not copied any."""
     primary, _, _ = filled
     (tmp_path / "empty").mkdir()
     [index] = (primary.directory / "data").glob("*.index")
@@ -92,7 +92,7 @@ def test_a_storage_with_nothing_in_it_yet(filled, tmp_path):
     assert "no binary log files" in refused(f"file://{tmp_path / 'empty'}")
 
 
-def test_damage_is_told(filled):
+def test_damage_is_reported(filled):
     _, archive, _ = filled
     archive.stop()
     path = archive.datadir / "archive.000002.zst"

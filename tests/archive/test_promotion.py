@@ -1,4 +1,4 @@
-"""`paceline promote` with an archive: what only the archive has acknowledged goes to the new primary."""
+"""`paceline promote` with an archive: transactions that only the archive has acknowledged reach the new primary."""
 
 import subprocess
 
@@ -27,7 +27,7 @@ def allow_promotions(*servers):
 
 
 def acknowledged_by(archive, primary, value):
-    """A commit that its client was told of because the archive has it, and nobody else."""
+    """Commits a transaction that is acknowledged to its client because the archive, and no other server, has it."""
     primary.query("set global rpl_semi_sync_master_timeout=60000, global rpl_semi_sync_master_enabled=on")
     wait_for("the archive to acknowledge", lambda: primary.query("show status like 'Rpl_semi_sync_master_clients'")[0][1] == "1")
     primary.query(f"insert into t.a (v) values ('{value}')")
@@ -54,9 +54,9 @@ def test_what_only_the_archive_has(start, kind, candidate_kind):
     position = acknowledged_by(archive, primary, "acknowledged")
     primary.kill()
     lacking = "select count(*) from t.a where v = 'acknowledged'"
-    # An archive knows no administrator, and says so.
+    # An archive has no administrator account, and says so.
     assert "an archive, which knows only the account" in promote(replica, archive, fails=True)
-    # One that does not answer may have what counts.
+    # An archive that does not answer may have the missing transactions.
     archive.kill()
     said = promote(replica, archives=[archive], fails=True)
     assert "What it has cannot be known, and nothing was changed" in said
@@ -70,13 +70,13 @@ def test_what_only_the_archive_has(start, kind, candidate_kind):
     fill(replica, 3)
     archive.wait_for(replica)
     assert followed(archive) == replica.port
-    # Once more changes nothing.
+    # Repeating it changes nothing.
     assert "is the primary" in promote(replica, archives=[archive])
     assert followed(archive) == replica.port
 
 
 def test_an_archive_that_feeds_the_candidate_is_to_be_named(start):
-    """It may have more than it has sent."""
+    """It may have received more than it has sent."""
     primary, replica = start(Paceline, 1), start(Paceline, 2)
     allow_promotions(primary, replica)
     archive = start(Archive, f"127.0.0.1:{primary.port},127.0.0.1:{replica.port}")
@@ -106,7 +106,7 @@ def test_a_switch_over_takes_the_archive_along(start, kind):
     archive.wait_for(replica)
     assert followed(archive) == replica.port
     catch_up(primary, replica)
-    # And back; the archive is in the candidate's place too, where it was named by mistake.
+    # And back.
     promote(primary, archives=[archive], more=[f"--old-primary=127.0.0.1:{replica.port}"])
     fill(primary, 3)
     archive.wait_for(primary)
@@ -135,7 +135,7 @@ def test_an_archive_with_an_account_of_its_own(start, tmp_path):
 
 
 def test_an_archive_of_several_primaries(start):
-    """Only the connection and the domains that the promotion is about."""
+    """Only the connection and the domains of the promotion are affected."""
     primary, other = start(Paceline, 1), start(Paceline, 3, options=["--gtid-domain-id=7"])
     replica = start(Paceline, 2)
     allow_promotions(primary, replica)
@@ -159,7 +159,7 @@ def test_an_archive_of_several_primaries(start):
 
 
 def test_the_files_of_the_dead_primary(start, tmp_path):
-    """`--serve`: also what it had sent to nobody."""
+    """`--serve`: transactions that the dead primary had not sent to any server are included."""
     primary, replica = start(Paceline, 1), start(Paceline, 2)
     allow_promotions(primary, replica)
     follow(replica, primary)

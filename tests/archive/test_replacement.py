@@ -1,4 +1,4 @@
-"""The primary is replaced, or there are several; the archive's replicas notice nothing."""
+"""The primary is replaced, or there are several; the archive's replicas are not affected."""
 
 import shutil
 import threading
@@ -40,7 +40,7 @@ def test_the_primary_is_killed_and_a_replica_takes_over(start, kind):
     assert followed(archive) == second.port
     catch_up(replica, second)
     check_same_tables(second, replica)
-    # It has not even connected again.
+    # It has not even reconnected.
     assert int(replica.query("show global status like 'Slave_connections'")[0][1] or 0) == connections
     check_runs(replica)
     assert {gtid.split("-")[1] for gtid in gtids(archive.files())} == {"1", "2"}
@@ -65,14 +65,14 @@ def test_a_switch_over_while_both_live(start):
     wait_for("the archive to find the new primary", lambda: followed(archive) == second.port)
     fill(second, 3)
     archive.wait_for(second)
-    # By hand, and at once.
+    # Manually, and at once.
     archive.query(f"change master to master_host='127.0.0.1', master_port={primary.port}")
     wait_for("the archive to do as it is told", lambda: column(archive, "Candidates").startswith(f"127.0.0.1:{primary.port}"))
     fill(second, 2)
     archive.wait_for(second)
 
 
-def test_a_new_primary_that_lacks_something_is_not_followed(start):
+def test_a_new_primary_that_lacks_transactions_is_not_followed(start):
     primary, second = start(Paceline, 1), start(MariaDb, 2)
     follow(second, primary)
     fill(primary, 5)
@@ -85,7 +85,7 @@ def test_a_new_primary_that_lacks_something_is_not_followed(start):
     fault = wait_for("an error", lambda: column(archive, "Last_IO_Errno") == 1236 and column(archive, "Last_IO_Error"))
     assert f"{position}, which is not in the master's binlog" in fault
     assert archive.query("select @@gtid_binlog_pos") == ((position,),)
-    # What it lacks is here.
+    # The missing transactions are in the archive.
     follow(second, archive)
     wait_for("the second server to have it", lambda: second.query("select @@gtid_slave_pos") == ((position,),))
     second.query("stop slave", "reset slave all")
@@ -121,7 +121,7 @@ def test_several_primaries_each_with_its_domain(start):
 
 
 def test_two_ways_to_one_domain(start):
-    """The same transactions from the primary and from its replica are kept once."""
+    """The same transactions from the primary and from its replica are stored once."""
     primary, second = start(Paceline, 1), start(MariaDb, 2)
     follow(second, primary)
     archive = start(Archive, primary, second)
@@ -131,14 +131,14 @@ def test_two_ways_to_one_domain(start):
     wait_for("both", lambda: int(archive.status("Paceline_archive_duplicates")) > 20)
     found = gtids(archive.files())
     assert len(found) == len(set(found))
-    # Either may go.
+    # Either of the two can disappear.
     primary.kill()
     second.query("stop slave", "reset slave all")
     fill(second, 5)
     archive.wait_for(second)
 
 
-def test_the_primarys_disk_is_gone_and_nothing_that_a_client_was_told(start, kind):
+def test_the_primarys_disk_is_lost_and_no_acknowledged_commit(start, kind):
     primary = start(kind, 1)
     archive = start(Archive, primary)
     primary.query("create database t", "create table t.a (id int primary key, v varchar(20))", "set global rpl_semi_sync_master_timeout=60000",

@@ -1,4 +1,5 @@
-"""A table was dropped by mistake and the primary's disk is gone: an old copy and the archive bring everything back but the mistake."""
+"""A table was dropped by mistake and the primary's disk is lost: an old backup and the archive bring back everything
+except the mistake."""
 
 import re
 import shutil
@@ -14,7 +15,7 @@ from support.servers import MariaDb, Paceline
 
 
 def copy_of(server, directory):
-    """A backup: the files of a server that is stopped."""
+    """Makes a backup: a copy of a stopped server's files."""
     server.stop()
     shutil.copytree(server.directory / "data", directory / "data")
     server.start()
@@ -36,7 +37,7 @@ def test_everything_but_the_mistake(start, tmp_path, restored_kind):
     position = archive.wait_for(primary)
     primary.kill()
     shutil.rmtree(primary.directory)
-    # Which one was it? The archive's own files say.
+    # Find the transaction of the mistake in the archive's own files.
     command = ["mariadb-binlog", "--no-defaults", *map(str, archive.files())]
     text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     before, dropped = None, None
@@ -60,8 +61,8 @@ def test_everything_but_the_mistake(start, tmp_path, restored_kind):
 
 
 def test_a_backup_rolls_forward_through_the_archive(start, tmp_path):
-    """As the guide has it: restore a backup, point it at the archive, START SLAVE UNTIL, pass over the mistake, go on. The primary's disk is gone, and
-    every commit that a client was told of is there."""
+    """Follows the guide: restore a backup, connect it to the archive, START SLAVE UNTIL, skip the mistake, continue.
+    The primary's disk is lost, and every acknowledged commit is restored."""
     storage = tmp_path / "storage"
     primary = start(Paceline, 1)
     archive = start(Archive, primary, options=["--to", storage, "--max-binlog-total-size", "1"])
@@ -72,7 +73,7 @@ def test_a_backup_rolls_forward_through_the_archive(start, tmp_path):
     fill(primary, 10)
     archive.query("flush binary logs")
     fill(primary, 5, "b")
-    # Of what rows do not say, too.
+    # Also data that rows do not show.
     primary.query("update t.a set v=concat(v, '!') where id > 15")
     rows = primary.query("select * from t.a")
     primary.query("drop table t.a")
@@ -81,7 +82,7 @@ def test_a_backup_rolls_forward_through_the_archive(start, tmp_path):
     primary.kill()
     shutil.rmtree(primary.directory)
     wait_for("files to be in the storage only", lambda: archive.status("Paceline_archive_remote_files") == "2")
-    # Which one was it?
+    # Find the transaction of the mistake.
     status, text, said = paceline("binlog", "--storage", storage, archive.datadir)
     assert status == 0, said
     found = re.search(r"GTID (\d+-\d+-\d+)(?:(?!GTID \d).)*?DROP TABLE", text, re.S | re.I)

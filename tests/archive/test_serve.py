@@ -1,4 +1,4 @@
-"""`paceline archive --serve`: the log files that a dead primary has left."""
+"""`paceline archive --serve`: serves the log files of a dead primary."""
 
 import shutil
 import subprocess
@@ -34,7 +34,7 @@ def log_files(server):
 
 @pytest.fixture
 def orphaned(start, kind, tmp_path):
-    """The files of a primary that was killed, and nothing else of it; and a replica that has only some of it."""
+    """The files of a killed primary, of which nothing else is left, and a replica that has only a part of its log."""
     primary, replica = start(kind, 1), start(Paceline, 9)
     follow(replica, primary)
     fill(primary, 10)
@@ -67,7 +67,7 @@ def test_a_replica_takes_the_rest_from_the_files(orphaned, serve, start):
     follow(replica, archive)
     wait_for("the replica to have everything", lambda: replica.query("select @@gtid_slave_pos") == ((primary.position,),))
     assert replica.query("select * from t.a") == primary.content
-    # A new server from the beginning, by the dead primary's file and position.
+    # A new server reads everything, from the dead primary's first file and position.
     fresh = start(MariaDb, 10)
     first = files_in(directory)[0].name
     follow(fresh, archive, "no", f"master_log_file='{first}', master_log_pos=4")
@@ -77,7 +77,7 @@ def test_a_replica_takes_the_rest_from_the_files(orphaned, serve, start):
     assert {file.name: file.read_bytes() for file in directory.iterdir()} == before, "nothing is written there"
 
 
-def test_a_torn_end_is_left_out(orphaned, serve):
+def test_a_torn_tail_is_left_out(orphaned, serve):
     primary, replica, directory = orphaned
     last = files_in(directory)[-1]
     whole = gtids(files_in(directory))
@@ -96,7 +96,7 @@ def test_a_torn_end_is_left_out(orphaned, serve):
 
 
 def test_a_whole_data_directory(start, serve, tmp_path):
-    """Room that the server has prepared for its next file is in it, and is no file of the log."""
+    """The space that the server has prepared for its next file is in the directory, but is not a file of the log."""
     primary, replica = start(Paceline, 1, options=["--max-binlog-size=262144", "--paceline-log-block-size=1048576"]), start(Paceline, 9)
     primary.query("create database t", "create table t.a (id int primary key auto_increment, v varchar(4000))")
 
@@ -107,7 +107,7 @@ def test_a_whole_data_directory(start, serve, tmp_path):
     def stays_prepared():
         primary.query("insert into t.a (v) values (repeat('x', 4000))")
         found = prepared()
-        # A file that is begun is zeros for a moment, too.
+        # A new file consists of zeros for a moment.
         time.sleep(0.2 if found else 0)
         return found and prepared() == found
 
@@ -126,7 +126,7 @@ def test_a_whole_data_directory(start, serve, tmp_path):
     for file in log_files(primary):
         shutil.copy(file, copied)
     assert serve(copied).query("select @@gtid_binlog_pos") == ((position,),)
-    # A file that is in the index, and has nothing in it, is damaged.
+    # A file that the index lists but that is empty is damaged.
     last = log_files(primary)[-2]
     last.write_bytes(bytes(4096))
     log_files(primary)[-1].unlink()
@@ -156,7 +156,7 @@ def test_what_is_damaged_or_missing_is_named(orphaned, tmp_path):
     assert "there are no binary log files" in refused(empty)
     (directory / "other.000001").write_bytes(files[0].read_bytes())
     assert "--log-bin" in refused(directory)
-    # The last one in the middle: good events behind it are no torn end.
+    # The last file is damaged in the middle: valid events after the damage show that it is not a torn tail.
     for file in files[1:]:
         file.unlink(missing_ok=True)
     (directory / "other.000001").unlink()

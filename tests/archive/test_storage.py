@@ -1,4 +1,4 @@
-"""Closed files: compressed, in object storage, read back from there, and gone in time."""
+"""Closed files: compressed, copied to object storage, read from there, and deleted in time."""
 
 import os
 import shutil
@@ -20,7 +20,7 @@ def storage(tmp_path):
 
 
 def close_files(primary, archive, count=3):
-    """Closes files, each of them too long for what a stub holds of it."""
+    """Closes files that are each longer than the part that a stub keeps."""
     for _ in range(count):
         fill(primary, 20)
         rows = ", ".join(f"('{os.urandom(60_000).hex()}')" for _ in range(4))
@@ -43,7 +43,7 @@ def test_compressed_files_are_served(start):
     follow(replica, archive)
     catch_up(replica, primary)
     check_same_tables(primary, replica)
-    # zstd itself reads them, and what comes out is a log file.
+    # zstd itself can read them, and the result is a log file.
     for file in sorted(archive.datadir.glob("*.zst")):
         subprocess.run(["zstd", "-q", "-d", file, "-o", file.with_suffix(".plain")], check=True)
     assert gtids(sorted(archive.datadir.glob("*.plain")))[0] == "0-1-1"
@@ -63,13 +63,13 @@ def test_object_storage_and_back(start, storage):
     close_files(primary, archive)
     wait_for("files to be in the storage only", lambda: number(archive, "remote_files") == 3)
     assert len(list(storage.glob("*.zst"))) == 3 and not list(archive.datadir.glob("*.zst"))
-    # A replica that starts at the beginning, and one that starts by a GTID in the middle.
+    # One replica starts at the beginning, one by a GTID in the middle.
     replica = start(Paceline, 9)
     follow(replica, archive)
     catch_up(replica, primary)
     check_same_tables(primary, replica)
     assert archive.query("select binlog_gtid_pos('archive.000002', 4)")[0][0].startswith("0-1-")
-    # Nothing but the stubs is read at a start.
+    # A start reads only the stubs.
     archive.kill()
     storage.rename(storage.with_name("away"))
     storage.mkdir()
@@ -82,7 +82,7 @@ def test_object_storage_and_back(start, storage):
     archive.stop()
     shutil.rmtree(storage)
     storage.with_name("away").rename(storage)
-    # What is there under a file's name and is not that file is never replaced.
+    # An object with a file's name that is a different file is never replaced.
     archive.start()
     [(active, *_)] = archive.query("show master status")
     other = storage / f"{active}.zst"
@@ -90,7 +90,7 @@ def test_object_storage_and_back(start, storage):
     close_files(primary, archive, 1)
     wait_for("the archive to complain", lambda: "another archive writes" in archive.status("Paceline_archive_keeper_error"))
     assert other.read_bytes() == b"of another archive"
-    # Neither is one that is as long: it is told by how it begins and ends, also by an archive that was started again.
+    # Nor is one of the same length: its beginning and end tell them apart, also after a restart of the archive.
     archive.stop()
     [file] = archive.datadir.glob(f"{active}.zst")
     for at in 0, -20:
@@ -107,7 +107,7 @@ def test_object_storage_and_back(start, storage):
     assert archive.status("Paceline_archive_keeper_error") == "" and other.exists()
 
 
-def test_nothing_goes_that_is_not_copied(start, storage):
+def test_nothing_is_deleted_before_it_is_copied(start, storage):
     primary = start(Paceline, 1)
     archive = start(Archive, primary, options=["--to", storage, "--max-binlog-total-size", "1"])
     storage.rename(storage.with_name("away"))
@@ -116,7 +116,7 @@ def test_nothing_goes_that_is_not_copied(start, storage):
     wait_for("the archive to complain", lambda: archive.status("Paceline_archive_keeper_error"))
     time.sleep(0.5)
     assert number(archive, "remote_files") == 0 and len(list(archive.datadir.glob("archive.*[0-9].zst"))) + len(archive.files()) >= 4
-    # Not by hand either.
+    # Nor manually.
     with pytest.raises(pymysql.err.MySQLError) as refused:
         archive.query("purge binary logs to 'archive.000002'")
     assert refused.value.args[0] == 1378 and "is needed by the copy to object storage" in refused.value.args[1]
@@ -126,7 +126,7 @@ def test_nothing_goes_that_is_not_copied(start, storage):
 
 
 def purge(primary):
-    """Leaves nothing in a primary's log; what it had logged before."""
+    """Purges everything that the primary has logged so far."""
     [(position,)] = primary.query("select @@gtid_binlog_pos")
     primary.query("flush binary logs")
     [(newest, *_)] = primary.query("show master status")
@@ -146,7 +146,8 @@ def check_nothing_is_copied(storage):
 
 @pytest.mark.parametrize("again", [False, True], ids=["goes-on", "is-started-again"])
 def test_nothing_is_copied_before_the_log_has_begun(start, storage, tmp_path, again):
-    """Where it begins its primary tells, which has purged something: what was closed until then goes, and other files come under its names."""
+    """The primary, which has purged files, tells the archive where its log begins: the files closed until then are
+    deleted, and other files get their names."""
     primary = start(Paceline, 1)
     fill(primary, 5)
     purged = purge(primary)
@@ -170,7 +171,8 @@ def test_nothing_is_copied_before_the_log_has_begun(start, storage, tmp_path, ag
 
 
 def test_a_log_that_has_begun_with_nothing_begins_again(start, storage):
-    """Nothing was purged when the primary told where its log begins, and nothing has come since: at the next start that is asked anew."""
+    """Nothing had been purged when the primary told where its log begins, and nothing has been logged since: the next
+    start asks again."""
     primary = start(Paceline, 1)
     archive = start(Archive, primary, options=["--to", storage, "--max-binlog-total-size", "1"])
     wait_for("the archive to follow", lambda: archive.query("show slave status")[0][6] == "Yes")
@@ -216,5 +218,5 @@ def test_the_archives_machine_is_gone(start, storage):
     follow(replica, again)
     catch_up(replica, primary)
     check_same_tables(primary, replica)
-    # What had not been copied was asked of the primary again.
+    # Files that had not been copied were requested from the primary again.
     assert len(gtids(again.files())) >= 10

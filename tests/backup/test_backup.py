@@ -1,4 +1,5 @@
-"""`paceline backup` and `paceline restore`: what is restored is what the primary was at that GTID, whatever ran meanwhile."""
+"""`paceline backup` and `paceline restore`: a restored server is in the primary's state at that GTID, whatever ran
+meanwhile."""
 
 import random
 import shutil
@@ -19,7 +20,7 @@ EVERY_TYPE = (ROOT / "tests/log/every_type.sql").read_text()
 
 
 def test_under_load_with_definitions(paceline, tmp_path, seed):
-    """Full backup and increments in mid-load; each of them, restored, is the primary at that GTID."""
+    """Makes a full backup and increments under load. Each one, restored, is in the primary's state at its GTID."""
     workload.create(paceline)
     paceline.query("create table load_test.in_memory (id int primary key) engine=memory", "insert into load_test.in_memory values (1), (2)")
     load = workload.Load(paceline, 4, seed).start()
@@ -29,7 +30,7 @@ def test_under_load_with_definitions(paceline, tmp_path, seed):
     time.sleep(1)
     positions = []
     for options in ([], ["--incremental"], ["--incremental"]):
-        # What was acknowledged before the backup began is in it.
+        # Everything acknowledged before the backup began is in it.
         acknowledged = dict(load.acknowledged)
         said = backup(paceline, place, *options)
         assert "It can be restored to every transaction from '" in said
@@ -44,13 +45,13 @@ def test_under_load_with_definitions(paceline, tmp_path, seed):
         workload.check(restored, load, loses_acknowledged=True)
         for worker, value in positions[-1].items():
             assert restored.query(f"select value from load_test.counter where worker={worker}")[0][0] >= value
-        # A restart empties tables in memory; that is no transaction of its own, which would set it apart from the others.
+        # A restart empties tables in memory. It is not a transaction of its own, which would make the GTIDs diverge.
         assert restored.query("select count(*) from load_test.in_memory") == ((0,),)
         assert binlog_position(restored) == reached
         assert checksums(restored, memory) == state_at(paceline, tmp_path / "replica", reached, memory)
         accounts = "select user, host, password from mysql.user where user<>'repl' order by 1, 2"
         assert len(restored.query(accounts)) > 1
-        # It follows the server that it comes from.
+        # It can follow the server that was backed up.
         start_replica(restored, paceline)
         catch_up(restored, paceline)
         assert checksums(restored, memory) == checksums(paceline, memory)
@@ -61,7 +62,8 @@ def test_under_load_with_definitions(paceline, tmp_path, seed):
 
 
 def numbered(server, count, database="d"):
-    """Transactions whose GTIDs, states and times are known: after transaction n, table t has n rows. A pause in the middle."""
+    """Runs transactions whose GTIDs, states and times are known: after transaction n, table t has n rows. There is a
+    pause in the middle."""
     server.query(f"create database {database}", f"create table {database}.t (id int primary key auto_increment, b varchar(50))")
     known = []
     for n in range(1, count + 1):
@@ -99,25 +101,25 @@ def test_every_point_in_time(paceline, tmp_path, seed):
         datadir = tmp_path / f"until-{at}"
         assert restore(place, datadir, "--until", gtid) == gtid
         assert rows_in(datadir, tmp_path / f"server-{at}", "e.t") == (n, n)
-    # The pause in the middle is a point in time that has one answer.
+    # A point in time within the pause has exactly one answer.
     n, gtid, seconds = known[len(known) // 2 - 2]
     zone = {"TZ": "UTC"}
     at = time.strftime("%Y-%m-%d %H:%M:%S", time.gmtime(seconds + 1))
     assert restore(place, tmp_path / "time", "--until", at, environment=zone) == gtid
     assert rows_in(tmp_path / "time", tmp_path / "server-time", "e.t") == (n, n)
-    # Just before the table was dropped, with what ALTER TABLE had made of it.
+    # Just before the table was dropped, in the form that ALTER TABLE gave it.
     before = restore(place, tmp_path / "before", "--stop-before", dropped)
     assert before.split("-")[2] == str(int(dropped.split("-")[2]) - 1)
     server = on(tmp_path / "before", tmp_path / "server-before").start()
     try:
         assert server.query("select count(*), sum(c) from e.t force index (b) where b>''") == ((20, 140),)
         assert server.query("show tables in d") == (("t",),)
-        # It can be written to, and its history goes on.
+        # It accepts writes, and its history continues.
         server.query("insert into e.t (b) values ('new')")
         assert server.query("select @@global.gtid_binlog_pos") == ((f"0-50-{int(dropped.split('-')[2])}",),)
     finally:
         server.close()
-    # The end is known as well, and so is what is not there.
+    # The end of the log is a valid point; a point beyond it is not.
     assert restore(place, tmp_path / "end") == binlog_position(paceline)
 
     def no(*options):
@@ -135,7 +137,7 @@ def test_every_point_in_time(paceline, tmp_path, seed):
 
 
 def test_a_long_log_is_not_sent_whole(paceline, tmp_path):
-    """What stands in front of the tables in a long file of the log is not copied: the log goes on in a new file first."""
+    """The part of a long log file before the position of the tables is not copied, because the log is rotated first."""
     paceline.query("create database d", "create table d.t (id int primary key, b longblob)",
                    *[f"insert into d.t values ({n}, repeat(char(65 + {n}), 1000000))" for n in range(20)])
     [before] = paceline.log_files()
@@ -144,7 +146,7 @@ def test_a_long_log_is_not_sent_whole(paceline, tmp_path):
     copied = sum(file.stat().st_size for file in (place / "log").iterdir())
     assert copied < 1_000_000 < 20_000_000 < before.stat().st_size
     assert len(paceline.log_files()) == 2
-    # A short one does not.
+    # A short file is not rotated.
     paceline.query("insert into d.t values (100, 'x')")
     backup(paceline, tmp_path / "other")
     assert len(paceline.log_files()) == 2
@@ -167,7 +169,7 @@ def test_several_domains(paceline, tmp_path):
     for n, position in enumerate(positions):
         assert restore(place, tmp_path / f"r{n}", "--until", position) == position
         assert rows_in(tmp_path / f"r{n}", tmp_path / f"s{n}")[0] == n + 1
-    # The newest of one domain and an old one of another were never there together.
+    # The newest transaction of one domain and an old one of another never existed together.
     newest = dict(gtid.split("-", 1) for gtid in positions[-1].split(","))
     oldest = dict(gtid.split("-", 1) for gtid in positions[1].split(","))
     said = refused("restore", "--from", place, "--datadir", tmp_path / "no", "--until", f"0-{oldest['0']},2-{newest['2']}")
@@ -175,7 +177,7 @@ def test_several_domains(paceline, tmp_path):
 
 
 def test_every_type(paceline, tmp_path):
-    """All column types, in the tables' files and in the log behind them."""
+    """Covers all column types, in table files and in the log after them."""
     paceline.client(text=EVERY_TYPE)
     place = tmp_path / "backup"
     backup(paceline, place)
@@ -193,7 +195,8 @@ def test_every_type(paceline, tmp_path):
 
 
 def test_nothing_that_is_not_durable(paceline, tmp_path, seed):
-    """With sync_binlog=0 as well: what was acknowledged before is in it, and the server's own crash takes nothing that a backup has."""
+    """Also with sync_binlog=0: everything acknowledged before is in the backup, and a crash of the server loses
+    nothing that a backup has."""
     paceline.query("set global sync_binlog=0")
     workload.create(paceline)
     load = workload.Load(paceline, 3, seed).start()
@@ -219,7 +222,7 @@ def test_nothing_that_is_not_durable(paceline, tmp_path, seed):
 
 
 def test_a_chain_of_restored_servers(paceline, mariadb, tmp_path):
-    """A restored server becomes the primary of a MariaDB and of the server that it was made from."""
+    """A restored server becomes the primary of a MariaDB and of the server that it was restored from."""
     numbered(paceline, 3)
     backup(paceline, tmp_path / "backup")
     restore(tmp_path / "backup", tmp_path / "restored")
@@ -235,17 +238,18 @@ def test_a_chain_of_restored_servers(paceline, mariadb, tmp_path):
         mariadb.query("start slave")
         catch_up(mariadb, restored)
         assert check_same_tables(mariadb, restored) == 4
-        # The old primary has written nothing since: it follows.
+        # The old primary has written nothing since, so it can follow.
         change_master(paceline, restored, "current_pos")
         paceline.query("start slave")
         catch_up(paceline, restored)
         assert checksums(paceline) == checksums(restored)
-        # Its log is the one that was backed up, and goes on: so do increments. The old server's own log is another one from there on.
+        # Its log continues the log that was backed up, so increments continue too. The old server's own log has
+        # diverged.
         backup(restored, tmp_path / "backup", "--incremental")
         assert restore(tmp_path / "backup", tmp_path / "increment") == binlog_position(restored)
         assert rows_in(tmp_path / "increment", tmp_path / "fourth")[0] == 4
         assert "full backup" in refused("backup", "--from", paceline.socket, "--to", tmp_path / "backup", "--incremental")
-        # What was restored can be backed up, and that restored.
+        # A restored server can be backed up, and that backup restored.
         backup(restored, tmp_path / "second")
         assert restore(tmp_path / "second", tmp_path / "again") == binlog_position(restored)
         assert rows_in(tmp_path / "again", tmp_path / "third")[0] == 4
@@ -254,7 +258,7 @@ def test_a_chain_of_restored_servers(paceline, mariadb, tmp_path):
 
 
 def test_a_replicas_backup_is_no_replica(paceline, tmp_path):
-    """A backup of a replica: it does not go on replicating past the point by itself, and can be told to."""
+    """A restored replica does not continue replication beyond the backup on its own, but can be told to."""
     numbered(paceline, 3)
     replica = Paceline(tmp_path / "replica", "--server-id=2").start()
     try:
@@ -284,7 +288,7 @@ def test_increments_of_another_log_are_refused(paceline, tmp_path):
     backup(paceline, place)
     assert "there is a backup already" in refused("backup", "--from", paceline.socket, "--to", place)
     assert "Nothing has come since" in backup(paceline, place, "--incremental")
-    # A restart and a new file are no reason.
+    # A restart and a new file do not matter.
     paceline.stop()
     paceline.start()
     paceline.query("insert into d.t (b) values ('x')", "flush binary logs", "insert into d.t (b) values ('y')")
@@ -305,12 +309,12 @@ def test_increments_of_another_log_are_refused(paceline, tmp_path):
         assert "RESET MASTER" in said and "full backup" in said
     finally:
         other.close()
-    # The refusals have left it as it was.
+    # The refused backups have not changed it.
     assert restore(place, tmp_path / "restored") == expected
     assert rows_in(tmp_path / "restored", tmp_path / "server")[0] == 5
 
 
-def test_who_may(paceline, tmp_path):
+def test_required_privileges(paceline, tmp_path):
     for privileges in ("reload", "reload, replication slave", "replication slave, select"):
         paceline.query("create or replace user b@localhost identified by 'it''s'", f"grant {privileges} on *.* to b@localhost")
         said = refused("backup", "--from", paceline.socket, "--to", tmp_path / "no", "--user", "b", environment={"MYSQL_PWD": "it's"})
@@ -322,7 +326,7 @@ def test_who_may(paceline, tmp_path):
     backup(paceline, tmp_path / "backup", "--defaults-file", options)
     said = refused("backup", "--from", "127.0.0.1:1", "--to", tmp_path / "no")
     assert "127.0.0.1:1" in said
-    # Nothing was left behind by any of them.
+    # None of them has left any files.
     assert not (tmp_path / "no").exists()
     assert backup(Server(paceline.port), tmp_path / "tcp").startswith("Full backup of")
 
@@ -333,12 +337,12 @@ class Server:
 
 
 def big_table(server, megabytes):
-    """Rows that do not compress."""
+    """Creates a table whose rows do not compress."""
     server.query("create database if not exists big", "create table big.t (id int primary key auto_increment, b longblob)")
     with server.connect() as connection, connection.cursor() as cursor:
-        chance = random.Random(7)
+        rng = random.Random(7)
         for _ in range(megabytes * 2):
-            cursor.execute("insert into big.t (b) values " + ",".join(["(%s)"] * 8), [chance.randbytes(65_536) for _ in range(8)])
+            cursor.execute("insert into big.t (b) values " + ",".join(["(%s)"] * 8), [rng.randbytes(65_536) for _ in range(8)])
 
 
 def is_marked_by(place, process):
@@ -349,7 +353,7 @@ def is_marked_by(place, process):
 
 
 def has_tables(place):
-    """Whether the first table file has been begun with."""
+    """Returns whether the first table file has been started."""
     return (place / "tables" / "rocksdb").exists()
 
 
@@ -359,12 +363,13 @@ def held(server):
 
 
 def test_interrupted(paceline, tmp_path):
-    """kill -9 of the backup, of the server, of the restore; SIGINT: nothing looks complete, and each says what to do."""
+    """Tests kill -9 of the backup, of the server and of the restore, and SIGINT: nothing looks complete, and each
+    message says what to do."""
     big_table(paceline, 24)
     place = tmp_path / "backup"
 
     def interrupt(how):
-        """Begins a backup and interrupts it in the middle; what it said."""
+        """Starts a backup and interrupts it in the middle. Returns its messages."""
         for _ in range(10):
             command = [BINARY, "backup", "--from", paceline.socket, "--to", place]
             process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
@@ -374,13 +379,13 @@ def test_interrupted(paceline, tmp_path):
             _, said = process.communicate()
             if process.returncode != 0:
                 return process.returncode, said
-            shutil.rmtree(place)  # It was faster.
+            shutil.rmtree(place)  # The backup was faster.
         raise AssertionError("it is always faster")
 
     assert interrupt(lambda process: process.kill())[0] == -signal.SIGKILL
     said = refused("restore", "--from", place, "--datadir", tmp_path / "no")
     assert "holds no whole backup" in said and not (tmp_path / "no").exists()
-    # The next one removes what is left; and if it is interrupted by its user, itself removes all.
+    # The next backup removes the remains. A backup that its user interrupts removes everything itself.
     status, said = interrupt(lambda process: process.send_signal(signal.SIGINT))
     assert status == 1 and "run the same command once more" in said
     assert list(place.rglob("*.sst")) == [] and not (place / "backup.json").exists()
@@ -392,7 +397,7 @@ def test_interrupted(paceline, tmp_path):
     status, said = interrupt(kill_server)
     assert status == 1 and "run the same command once more" in said, said
     assert held(paceline) == []
-    # Somebody else's, who may be alive.
+    # The remains of another host's backup, which may still be running.
     (place / "unfinished.json").write_text('{"hostname": "elsewhere", "process": 1, "begun": "2026-01-01T00:00:00Z"}')
     said = refused("backup", "--from", paceline.socket, "--to", place)
     assert "--replace-unfinished" in said and "elsewhere" in said
@@ -403,7 +408,7 @@ def test_interrupted(paceline, tmp_path):
     datadir = tmp_path / "restored"
     for attempt in range(3):
         for _ in range(10):
-            shutil.rmtree(datadir, ignore_errors=True)  # so that one sees what this one writes
+            shutil.rmtree(datadir, ignore_errors=True)  # so that only the files of this run are seen
             process = subprocess.Popen([BINARY, "restore", "--from", place, "--datadir", datadir], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
             wanted = "tables/rocksdb" if attempt else "binlog.0*"
             while process.poll() is None and not any(datadir.glob(wanted)):
@@ -427,7 +432,8 @@ def paceline_server(datadir):
 
 
 def test_a_slow_reader_stops_nobody(paceline, tmp_path):
-    """The client of a backup that takes nothing: commits, DDL, purges of what it does not need and checkpoints go on; when it goes, all is let go."""
+    """While the client of a backup reads nothing, commits, DDL, purges of unneeded files and checkpoints continue.
+    When it disconnects, everything is released."""
     big_table(paceline, 24)
     stopped = subprocess.Popen([BINARY, "backup", "--from", paceline.socket, "--to", tmp_path / "backup"], stdout=subprocess.PIPE,
                                stderr=subprocess.PIPE)
@@ -454,7 +460,7 @@ def test_a_slow_reader_stops_nobody(paceline, tmp_path):
         stopped.send_signal(signal.SIGCONT)
     _, said = stopped.communicate()
     assert stopped.returncode == 0, said
-    # It has all of it: the table that was there when the files were held, and what became of it since.
+    # The backup is complete: the table that existed when the files were pinned, and its later changes.
     restore(tmp_path / "backup", tmp_path / "restored")
     restored = on(tmp_path / "restored", tmp_path / "server").start()
     try:
@@ -462,7 +468,7 @@ def test_a_slow_reader_stops_nobody(paceline, tmp_path):
         assert restored.query("show tables in big") == (("other",),)
     finally:
         restored.close()
-    # KILL ends one, and what it held is free.
+    # KILL ends a backup, and releases what it held.
     paceline.query("create table big.t2 (id int primary key)")
     big_table(paceline, 4)
     started = time.monotonic()
@@ -485,24 +491,25 @@ def test_a_slow_reader_stops_nobody(paceline, tmp_path):
 
 
 def test_damage_is_found(paceline, tmp_path, seed):
-    """A flipped byte in any object, one that is missing or too short: the restore says which, and no server starts on what it has made."""
+    """Flips a byte in any object, removes an object or truncates one: the restore reports which, and no server starts
+    on the result."""
     numbered(paceline, 5)
     place = tmp_path / "backup"
     backup(paceline, place)
     paceline.query("insert into d.t (b) values ('x')")
     backup(paceline, place, "--incremental")
-    chance = random.Random(seed)
+    rng = random.Random(seed)
     objects = sorted(path for path in place.rglob("*") if path.is_file())
     assert {"backup.json", "increment-000001.json", "CURRENT"} < {path.name for path in objects}
     status, printed, _ = backups.paceline("restore", "--from", place, "--check")
     assert status == 0 and "is as it was written" in printed
     for at, path in enumerate(objects):
         whole = path.read_bytes()
-        damages = [lambda: path.write_bytes(flipped(whole, chance)), lambda: path.write_bytes(whole[:-2]), path.unlink]
+        damages = [lambda: path.write_bytes(flipped(whole, rng)), lambda: path.write_bytes(whole[:-2]), path.unlink]
         if not whole:
             del damages[:2]
         if path.name == "increment-000001.json":
-            damages.pop()  # Without it there is the full backup.
+            damages.pop()  # Without it the full backup remains.
         if path.suffix == ".json":
             damages[0] = lambda: path.write_bytes(whole.replace(b'"checksum": "', b'"checksum": "f', 1))
         for damage in damages:
@@ -518,13 +525,14 @@ def test_damage_is_found(paceline, tmp_path, seed):
     assert restore(place, tmp_path / "restored") == binlog_position(paceline)
 
 
-def flipped(content, chance):
-    at = chance.randrange(len(content))
-    return content[:at] + bytes([content[at] ^ (1 << chance.randrange(8))]) + content[at + 1:]
+def flipped(content, rng):
+    at = rng.randrange(len(content))
+    return content[:at] + bytes([content[at] ^ (1 << rng.randrange(8))]) + content[at + 1:]
 
 
 def test_the_dead_servers_own_log(paceline, tmp_path):
-    """The newest transactions are in the log that the dead server has left: applied behind the backup, up to any point."""
+    """Applies the newest transactions, which are in the log files of the dead server, after the backup, up to any
+    point."""
     known = numbered(paceline, 4)
     place = tmp_path / "backup"
     backup(paceline, place)
@@ -545,7 +553,7 @@ def test_the_dead_servers_own_log(paceline, tmp_path):
     other.close()
     said = refused("restore", "--from", place, "--datadir", tmp_path / "no", "--apply-log", other.datadir)
     assert "another server" in said
-    # The torn end that a crash leaves is no part of it.
+    # The torn tail of a crash is not part of it.
     newest = paceline.log_files()[-1]
     with open(newest, "r+b") as log:
         content = log.read().rstrip(b"\0")
@@ -555,7 +563,7 @@ def test_the_dead_servers_own_log(paceline, tmp_path):
 
 
 def saved(left, directory, with_index):
-    """A dead server's log files, saved elsewhere."""
+    """Copies a dead server's log files to another directory."""
     directory.mkdir()
     for path in left.glob("binlog.*"):
         if with_index or path.suffix != ".index":
@@ -565,14 +573,14 @@ def saved(left, directory, with_index):
 
 @pytest.mark.parametrize("with_index", [True, False])
 def test_a_gap_in_the_dead_servers_own_log(paceline, tmp_path, with_index):
-    """A file in the middle that is missing, or too short: nothing is restored without what was in it."""
+    """If a file in the middle is missing or too short, nothing is restored without its contents."""
     numbered(paceline, 4)
     place = tmp_path / "backup"
     backup(paceline, place)
     paceline.query("flush binary logs")
     for n in range(5, 9):
         paceline.query(f"insert into d.t (b) values ('row {n}')")
-    # Logged for this server alone, and in no GTID state.
+    # Logged only for this server; not part of any GTID state.
     paceline.query("set sql_log_bin=0", "insert into d.t (b) values ('local')")
     paceline.query("flush binary logs", "insert into d.t (b) values ('row 10')")
     expected = binlog_position(paceline)
@@ -601,7 +609,7 @@ def test_a_gap_in_the_dead_servers_own_log(paceline, tmp_path, with_index):
 
 @pytest.mark.parametrize("with_index", [True, False])
 def test_the_dead_servers_prepared_file(tmp_path, with_index):
-    """Behind the active file stands one of zeros, for the next rotation."""
+    """After the active file there is a file of zeros, prepared for the next rotation."""
     server = Paceline(tmp_path / "dead", "--max_binlog_size=65536").start()
     try:
         numbered(server, 4)
@@ -626,7 +634,7 @@ def test_the_dead_servers_prepared_file(tmp_path, with_index):
     left = server.datadir if with_index else saved(server.datadir, tmp_path / "saved", with_index)
     assert restore(place, tmp_path / "restored", "--apply-log", left) == expected
     assert rows_in(tmp_path / "restored", tmp_path / "server")[0] == rows
-    # One whose head was torn, as the index tells.
+    # A file whose head was torn, as the index shows.
     if with_index:
         spare.write_bytes(active.read_bytes()[:100] + bytes(1000))
         assert restore(place, tmp_path / "again", "--apply-log", left) == expected

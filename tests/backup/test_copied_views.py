@@ -1,4 +1,5 @@
-"""Views through everything that takes a server's definitions elsewhere: recovery, a backup with an increment, a replica that joins by files or by rows."""
+"""Views after everything that copies a server's definitions: recovery, a backup with an increment, a replica that
+joins by files or by rows."""
 
 import pytest
 from support.backups import paceline as command

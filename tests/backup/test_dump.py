@@ -1,4 +1,5 @@
-"""`mariadb-dump --single-transaction --master-data` against this server: no lock that a writer feels, and the exact position."""
+"""`mariadb-dump --single-transaction --master-data` against this server: no lock affects writers, and the position is
+exact."""
 
 import re
 import threading
@@ -11,7 +12,8 @@ from support.servers import Paceline
 
 
 def test_a_dump_under_load_is_exact_and_stops_nobody(paceline, mariadb, tmp_path, seed):
-    """The dump, loaded into a Paceline and into a MariaDB, is the primary at the GTID that it names; both follow from there."""
+    """The dump, loaded into a Paceline and into a MariaDB, has the primary's state at the GTID that it names. Both
+    replicate from there."""
     workload.create(paceline)
     load = workload.Load(paceline, 4, seed).start()
     time.sleep(0.7)
@@ -74,7 +76,8 @@ def test_a_dump_under_load_is_exact_and_stops_nobody(paceline, mariadb, tmp_path
 
 
 def test_what_a_dump_makes_is_replicated_and_restored(paceline, mariadb, tmp_path):
-    """The statements that a dump has in comments are logged so that they can be executed again: by a replica of each kind, by recovery."""
+    """The statements that a dump has in comments are logged so that replicas of each kind, and recovery, can execute
+    them."""
     mariadb.query("create database d", "create table d.t (id int primary key, b text, key (b(9)))", "insert into d.t values (1, 'a'), (2, 'b')",
                   "create table d.`empty` (id int)")
     dump = mariadb.client("--databases", "d", "--add-drop-database", program="mariadb-dump")

@@ -31,23 +31,23 @@ def joined(tmp_path, primary):
 
 
 def fill(primary, rows, database="big"):
-    """A table of rows of some 200 bytes."""
+    """Fills a table with rows of about 200 bytes."""
     primary.query(f"create database {database}", f"use {database}",
                   "create table t (id int primary key auto_increment, k int, c varchar(200), key (k))",
                   f"insert into t (k, c) select seq % 1000, repeat(char(97 + seq % 26), 180) from seq_1_to_{rows}")
 
 
 def test_every_type_under_load(primary, joined):
-    """A copy while transactions run and DDL goes by; it replicates on, also over a kill -9 of either side."""
+    """Copies while transactions and DDL run, then replicates, also after a kill -9 of either side."""
     primary.client("--default-character-set=utf8mb4", text=SCRIPT)
-    # An exact float, rows that only a lenient mode lets in, an AUTO_INCREMENT that is ahead of the rows.
+    # An exact float, rows that only a lenient mode accepts, an AUTO_INCREMENT counter ahead of the rows.
     primary.query("create database odd", "create table odd.t (id int auto_increment primary key, f float, d double, b bit(9), z datetime, "
                   "t timestamp null, e enum('','x'), s varchar(50) character set latin1, bin varbinary(300), check (b < 100)) "
                   "auto_increment=900",
                   "set sql_mode='NO_AUTO_VALUE_ON_ZERO,ALLOW_INVALID_DATES', check_constraint_checks=0",
                   r"insert into odd.t values (0, 0.1, 1e300/3, b'101010101', '0000-00-00', '2038-01-19 03:14:07', '', 'ä\t\n\\', "
                   r"0x00095C0A0DFF27225C4E), (500, 1.17549e-38, 0, 0, '2023-02-31 00:00:00', null, 'x', '\\N', '')")
-    # Computed in another time zone than that of the copy.
+    # Computed in a time zone other than that of the copy.
     primary.query("create table odd.made (id int primary key, ts timestamp, d date as (date(ts)) stored, f float as (id / 7) stored, b bit(4) as (id) stored, "
                   "v int as (id + 1) virtual, n varchar(10) as (nullif(id, 1)) stored)", "set time_zone='+02:00'",
                   "insert into odd.made (id, ts) values (1, '2024-01-02 01:00:00')", "set time_zone='-03:00'",
@@ -77,7 +77,7 @@ def test_every_type_under_load(primary, joined):
     try:
         time.sleep(0.3)
         joined.start()
-        # One state: every transaction has changed one row and the sum.
+        # A consistent state: every transaction has changed one row and the sum.
         assert "snapshot of" in joined.said() and "is complete" in joined.said(), joined.said()
         primary.query("create table busy.later (a int primary key)", "insert into busy.later values (1)")
         time.sleep(0.3)
@@ -97,7 +97,7 @@ def test_every_type_under_load(primary, joined):
     made = "select d, f + 0e0, b + 0, v, n from odd.made order by id"
     assert joined.query(made) == primary.query(made)
     assert [row[1].split("AUTO_INCREMENT=")[1].split()[0] for row in joined.query("show create table odd.t")] == ["900"]
-    # It stays the same over a clean stop, and is a primary when it has to be.
+    # It keeps its state over a clean shutdown, and can become a primary.
     assert joined.stop() == 0
     joined.start()
     primary.query("insert into busy.later values (2)")
@@ -108,7 +108,8 @@ def test_every_type_under_load(primary, joined):
 
 
 def test_snapshot_is_one_state_of_all_tables(primary, joined):
-    """Without replication, by the copy alone: each transaction changes both tables, in other sessions' snapshots."""
+    """The copy alone, without replication: each transaction changes both tables, and other sessions read their
+    snapshots."""
     primary.query("create database d", *[f"create table d.t{table} (id int primary key, v int)" for table in range(4)],
                   *[f"insert into d.t{table} values (1, 0)" for table in range(4)])
     stop = threading.Event()
@@ -139,7 +140,7 @@ def test_snapshot_is_one_state_of_all_tables(primary, joined):
 
 
 def test_a_primary_that_logs_only_its_own(tmp_path, paceline):
-    """MariaDB's default (log_slave_updates=OFF), with an account that may not look at its connections."""
+    """Tests MariaDB's default (log_slave_updates=OFF) with an account that may not see its connections."""
     plain = MariaDb(tmp_path / "plain", "--skip-log-slave-updates").start()
     joined = Joined(tmp_path / "joined", plain)
     try:
@@ -150,7 +151,7 @@ def test_a_primary_that_logs_only_its_own(tmp_path, paceline):
         joined.start()
         catch_up(joined, plain)
         joined.close()
-        # One that replicates.
+        # A primary that is itself a replica.
         start_replica(plain, paceline)
         paceline.query("create database e")
         wait_for("the primary to replicate", lambda: plain.query("show databases like 'e'"))
@@ -165,7 +166,7 @@ def test_a_primary_that_logs_only_its_own(tmp_path, paceline):
 
 
 def test_interrupted(primary, joined):
-    """kill -9 in the middle: nothing that looks complete, and once more makes it whole."""
+    """After a kill -9 in the middle, nothing looks complete, and a second run completes it."""
     fill(primary, 400_000)
     joined.join_options += ["--parallel=1"]
     joined.spawn()
@@ -192,7 +193,8 @@ def test_ddl_while_tables_wait(primary, joined):
 @pytest.mark.parametrize("ddl", ["rename table a to x, b to a, x to b", "alter table a change v w varchar(20), change w v varchar(20), algorithm=instant",
                                  "alter table a drop column w, algorithm=instant; alter table a add column w varchar(20), algorithm=instant"])
 def test_ddl_that_the_primary_reads_over(primary, joined, ddl):
-    """The rows are still where the snapshot reads them: the primary gives them as those of another table, or of other columns."""
+    """The rows still exist in the snapshot, but the primary returns them as rows of another table, or with other
+    columns."""
     fill(primary, 400_000)
     primary.query("use big", *[f"create table {table} (id int primary key, v varchar(20), w varchar(20))" for table in "ab"],
                   "insert into a values (1, 'a', 'A')", "insert into b values (1, 'b', 'B')")
@@ -220,9 +222,9 @@ def test_nothing_is_silently_left_out(primary, joined):
                  "table shop.m: engine MyISAM has no transactions", "table shop.p: error "):
         assert f"\n  {line}" in said, said
     assert "nothing was copied" in said
-    # Kinds are left out on request, tables if they are not replicated either.
+    # Kinds of objects can be left out on request; tables only if they are not replicated either.
     joined.join_options += ["--leave-out=views,triggers,routines,events,foreign-keys", "--replicate-ignore-table=shop.c,shop.m,shop.p,shop.s"]
-    # Triggers only where the log has rows.
+    # Triggers are left out only if the log contains rows.
     primary.query("set global binlog_format=mixed")
     assert "binlog_format is MIXED there" in joined.refuses()
     primary.query("set global binlog_format=row")
@@ -231,7 +233,7 @@ def test_nothing_is_silently_left_out(primary, joined):
     assert joined.query("show tables in shop") == (("a",), ("b",))
     assert joined.query("select * from shop.a, shop.b") == ((1, 1, 1, 1),)
     assert "FOREIGN KEY" not in joined.query("show create table shop.b")[0][1]
-    # What is left out now is left out later.
+    # What is left out of the copy is also left out of replication.
     assert joined.query("select @@paceline_replicate_leave_out") == (("TRIGGERS,ROUTINES,EVENTS",),)
     primary.query("create trigger shop.later before insert on shop.a for each row set new.b = 3", "insert into shop.a values (2, 2)",
                   "drop procedure shop.pr", "alter event shop.ev disable")
@@ -249,7 +251,7 @@ def test_views_that_may_not_be_seen(primary, joined):
 
 
 def test_views_come_over(primary, joined):
-    """Also those that read others, whatever the order of their names."""
+    """Includes views that read other views, whatever the order of their names."""
     primary.query("create database shop", "use shop", "create table a (id int primary key, b int)", "insert into a values (1, 1), (2, 2)",
                   "create view z as select * from a where id > 1 with local check option", "create view b (n) as select count(*) from z",
                   "create sql security invoker view e as select a.id, b.n from a, b", "create database only_views",
@@ -265,7 +267,7 @@ def test_views_come_over(primary, joined):
 
 
 def test_foreign_keys_come_over(primary, joined):
-    """With their actions: what those change on the primary is not in its log."""
+    """Includes their actions, whose changes are not in the primary's log."""
     primary.query("create database shop", "use shop", "create table z (id int primary key, b int, key (b))",
                   "create table a (id int primary key, z int, constraint del foreign key (z) references z (id) on delete cascade)",
                   "create table b (id int primary key, a int, constraint fk foreign key (a) references a (id) on delete set null)",
@@ -303,7 +305,7 @@ def test_refusals(primary, joined, tmp_path):
     (joined.datadir / "precious").write_text("data")
     assert "is not empty" in joined.refuses()
     assert (joined.datadir / "precious").read_text() == "data"
-    # A lock that is not to be had: it gives up, and holds nobody up any more.
+    # If it cannot get the lock, it gives up and blocks no other session any more.
     with primary.connect() as other, other.cursor() as cursor:
         cursor.execute("backup stage start")
         (joined.datadir / "precious").unlink()
@@ -319,7 +321,7 @@ def test_refusals(primary, joined, tmp_path):
 
 
 def test_from_paceline(tmp_path, paceline, seed):
-    """The rows of one of our own: without any lock, while transactions and DDL go on."""
+    """Copies the rows of a Paceline without any lock, while transactions and DDL continue."""
     paceline.client("--default-character-set=utf8mb4", text=SCRIPT)
     allow_readers(paceline)
     workload.create(paceline)
@@ -337,7 +339,7 @@ def test_from_paceline(tmp_path, paceline, seed):
         catch_up(joined, paceline)
         assert check_same_tables(paceline, joined) > 20
         assert joined.query("select sum(amount) from load_test.account") == ((workload.ACCOUNTS * workload.AMOUNT_EACH,),)
-        # A replica of the replica is served from the place of the copy on, and told so before it.
+        # A replica of this replica is served from the position of the copy on; before that it gets an error.
         assert joined.query("select @@gtid_binlog_state") == paceline.query("select @@gtid_binlog_state")
     finally:
         load.stop()
@@ -345,7 +347,7 @@ def test_from_paceline(tmp_path, paceline, seed):
 
 
 def test_a_large_table_is_read_in_ranges(primary, joined):
-    """By several sessions, all of which see the same state, while its rows move from range to range."""
+    """Reads with several sessions that see the same state, while rows move from range to range."""
     primary.query("create database big", "create table big.t (id bigint, part int, c varchar(400), primary key (id, part))",
                   "use big", "insert into t select cast(seq as signed) * 1000 - 80000000, seq % 3, repeat(char(97 + seq % 26), 390) from seq_1_to_160000",
                   "create table big.u (id bigint unsigned primary key, c varchar(50))",
@@ -356,7 +358,7 @@ def test_a_large_table_is_read_in_ranges(primary, joined):
     def move():
         with primary.connect() as session, session.cursor() as cursor:
             while not stop.is_set():
-                # From one end to the other: a row that was read twice, or never, would show.
+                # Move rows from one end to the other: a row read twice, or never, would be noticed.
                 cursor.execute("update big.t set id = -id + 1 where id in (select id from (select min(id) id from big.t) t)")
                 moved.append(cursor.rowcount)
 

@@ -1,4 +1,4 @@
-"""`paceline join` from a Paceline: its files, streamed into an empty directory, which becomes its replica."""
+"""`paceline join` from a Paceline: its files are streamed into an empty directory, which becomes its replica."""
 
 import signal
 import threading
@@ -26,7 +26,7 @@ def joined(tmp_path, paceline):
 
 
 def rows(server, count, database="d"):
-    """A table of rows of some 200 bytes that do not compress."""
+    """Inserts rows of about 200 bytes that do not compress."""
     server.query(f"create database if not exists {database}", f"create table {database}.t (id int primary key auto_increment, k int, c varchar(200), key (k))")
     with server.connect() as connection, connection.cursor() as cursor:
         for begin in range(0, count, 2000):
@@ -35,7 +35,8 @@ def rows(server, count, database="d"):
 
 
 def test_every_type_under_load(tmp_path, paceline, joined, seed):
-    """In mid-load, with DDL, two domains, accounts, a table in memory, and a log of another name; it replicates on."""
+    """Copies under load, with DDL, two domains, accounts, a table in memory, and a log with another name; then
+    replicates."""
     paceline.client("--default-character-set=utf8mb4", text=EVERY_TYPE)
     workload.create(paceline)
     paceline.query("create table load_test.in_memory (id int primary key, v int) engine=memory", "insert into load_test.in_memory values (1, 1), (2, 1)",
@@ -74,7 +75,7 @@ def test_every_type_under_load(tmp_path, paceline, joined, seed):
         assert joined.query("select @@gtid_slave_pos") == joined.query("select @@gtid_binlog_pos")
         joined.query("start slave")
         paceline.query("update load_test.in_memory set v = 2 where id = 1", "insert into load_test.in_memory values (3, 3)")
-        # A kill -9 of the replica under load.
+        # kill -9 of the replica under load.
         wait_for("more load", lambda: load.acknowledged[0] > acknowledged[0] + 50)
         joined.kill()
         joined.start()
@@ -90,7 +91,7 @@ def test_every_type_under_load(tmp_path, paceline, joined, seed):
     assert joined.query("select @@gtid_binlog_state") == paceline.query("select @@gtid_binlog_state")
     assert joined.query("select @@gtid_domain_id, @@server_id") == ((0, 7),)
     assert joined.query("select 1", user="app", password="secret") == ((1,),)
-    # Its log is whole, and serves a replica that begins where the copy began.
+    # Its log is complete, and serves a replica that starts at the position of the copy.
     assert run("binlog", "--verify", *joined.log_files())[0] == 0
     third = Joined(tmp_path / "third", joined)
     try:
@@ -99,7 +100,7 @@ def test_every_type_under_load(tmp_path, paceline, joined, seed):
         third.complete = True
         third.options = ["--server-id=9"]
         third.start()
-        # What it knows of its own primary stayed where it was.
+        # Its primary's own replication settings were not copied.
         assert replica_status(third)["Master_Port"] == joined.port
         paceline.query("insert into other.t values (0)")
         catch_up(joined, paceline)
@@ -122,7 +123,8 @@ def is_empty(directory):
 
 
 def test_interrupted(paceline, joined, between):
-    """kill -9 of the command, of the primary, SIGTERM, a changed byte: nothing looks complete, and once more makes it whole."""
+    """Tests kill -9 of the command and of the primary, SIGTERM, and a changed byte: nothing looks complete, and a
+    second run completes it."""
     rows(paceline, 40_000)
     between.holds_after = 1_000_000
     joined.spawn()
@@ -143,7 +145,7 @@ def test_interrupted(paceline, joined, between):
     assert is_empty(joined.datadir)
     paceline.start()
 
-    # Its user interrupts it.
+    # The user interrupts the command.
     between.holds_after, between.passed_bytes = 1_000_000, 0
     between.holding.clear()
     between.released.clear()
@@ -154,7 +156,7 @@ def test_interrupted(paceline, joined, between):
     between.released.set()
     assert is_empty(joined.datadir)
 
-    # What is changed on the way is noticed.
+    # A byte that changes on the way is noticed.
     between.holds_after, between.passed_bytes, between.flips_at = None, 0, 1_000_000
     assert "the server's stream is damaged" in joined.refuses("--prepare-only")
     assert is_empty(joined.datadir)
@@ -164,7 +166,7 @@ def test_interrupted(paceline, joined, between):
 
 
 def test_a_primary_of_another_version(paceline, joined, between):
-    """One that has no such stream: its rows are copied."""
+    """A primary that does not have this stream: its rows are copied instead."""
     rows(paceline, 1000)
     between.replaces = (b"BACKUP SERVER", b"BACKUP SHADOW")
     assert "it does not know BACKUP SERVER" in joined.refuses("--copy=files")
@@ -177,7 +179,7 @@ def test_a_primary_of_another_version(paceline, joined, between):
     assert check_same_tables(paceline, joined) == 1000
 
 
-def test_what_is_filtered_comes_as_rows(paceline, joined):
+def test_a_filtered_copy_is_by_rows(paceline, joined):
     paceline.query("create database d", "create table d.t (a int primary key)", "insert into d.t values (1)", "create table d.no (a int primary key)")
     assert "some are to be left out or filtered" in joined.refuses("--copy=files", "--replicate-ignore-table=d.no")
     allow_readers(paceline, PRIVILEGES + ", trigger")
@@ -189,19 +191,19 @@ def test_what_is_filtered_comes_as_rows(paceline, joined):
     assert joined.query("select * from d.t") == ((1,), (2,))
 
 
-def test_who_may(paceline, joined):
+def test_required_privileges(paceline, joined):
     allow_readers(paceline, "select, reload")
     assert "user 'reader' has not the privilege REPLICATION SLAVE on *.*" in joined.refuses()
     assert "its server_id is 1 as well" in joined.refuses("--server-id=1")
 
 
 def test_an_empty_primary_and_one_that_was_restored(tmp_path, paceline, joined):
-    """Nothing in it yet; then everything comes by replication."""
+    """The primary is empty; everything is replicated later."""
     joined.start()
     paceline.query("create database d", "create table d.t (a int primary key)", "insert into d.t values (1)")
     catch_up(joined, paceline)
     assert joined.query("select * from d.t") == ((1,),)
-    # It takes over.
+    # It takes over as primary.
     joined.query("stop slave", "reset slave all", "insert into d.t values (2)")
     allow_replicas(joined)
     change_master(paceline, joined, use_gtid="current_pos")
@@ -212,7 +214,7 @@ def test_an_empty_primary_and_one_that_was_restored(tmp_path, paceline, joined):
 
 @pytest.mark.parametrize("copied", ["files", "rows"])
 def test_over_tls(paceline, joined, copied):
-    """Accounts that are only let in by TLS; the replica goes on so."""
+    """Accounts that require TLS; replication uses it too."""
     allow_readers(paceline, PRIVILEGES + ", trigger")
     paceline.query("create database d", "create table d.t (a int primary key)", "insert into d.t values (1)")
     for user in ("reader", ACCOUNT):

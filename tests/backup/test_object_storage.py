@@ -1,7 +1,7 @@
 """Backups in a bucket: the same as in a directory.
 
-With a real service at hand, `PACELINE_TEST_S3=s3://BUCKET/NAME`, with its AWS_… in the environment, has the last test run against it too. What it writes
-there stays.
+If a real service is available, `PACELINE_TEST_S3=s3://BUCKET/NAME` together with its AWS_… variables makes the last
+test use it too. The objects that it writes stay there.
 """
 
 import os
@@ -27,7 +27,7 @@ def bucket():
 
 def test_a_bucket(paceline, tmp_path, bucket):
     paceline.query("create database d", "create table d.t (id int primary key auto_increment, b longblob)")
-    # A table file longer than one part of an upload, however it is compressed.
+    # A table file longer than one part of an upload, however well it is compressed.
     for _ in range(24):
         paceline.query(f"insert into d.t (b) values (x'{os.urandom(1 << 20).hex()}')")
     place, environment = bucket.url("servers/one"), bucket.environment
@@ -48,12 +48,12 @@ def test_a_bucket(paceline, tmp_path, bucket):
         assert restored.query("select count(*), sum(length(b)) from d.t") == paceline.query("select count(*), sum(length(b)) from d.t")
     finally:
         restored.close()
-    # An object that is not what it was.
+    # An object whose contents have changed.
     log = next(name for name in bucket.objects if "/log/" in name)
     content, written = bucket.objects[log]
     bucket.objects[log] = content[:100] + b"x" + content[101:], written
     assert "damaged" in refused("restore", "--from", place, "--datadir", tmp_path / "no", environment=environment)
-    # One that was killed, on another machine or this.
+    # A backup that was killed, on another host or on this one.
     process = subprocess.Popen([BINARY, "backup", "--from", paceline.socket, "--to", bucket.url("two")], stderr=subprocess.DEVNULL,
                                stdout=subprocess.DEVNULL, env={**environment, "PATH": "/usr/bin"})
     while not any(name == "two/unfinished.json" for name in list(bucket.objects)):
@@ -94,7 +94,7 @@ def test_several_objects_at_a_time(paceline, tmp_path, bucket):
         restored.close()
     assert backups.paceline("restore", "--from", place, "--check", environment=environment)[0] == 0
     assert most(is_manifest=False) in range(4, 9)
-    # One that fails ends the others, and the directory is not taken for whole.
+    # A failure of one ends the others, and the directory does not count as complete.
     last = max(name for name in bucket.objects if "/log/" in name)
     kept = bucket.objects.pop(last)
     said = refused("restore", "--from", place, "--datadir", tmp_path / "no", environment=environment)
@@ -117,7 +117,7 @@ def test_several_objects_at_a_time(paceline, tmp_path, bucket):
     assert (tmp_path / "no/paceline.unfinished").exists()
 
 
-def test_a_wrong_account_and_a_missing_bucket_are_told(paceline, tmp_path, bucket):
+def test_a_wrong_account_and_a_missing_bucket_are_reported(paceline, tmp_path, bucket):
     stranger = {**bucket.environment, "AWS_ACCESS_KEY_ID": "stranger"}
     said = "InvalidAccessKeyId: The Access Key Id you provided does not exist in our records."
     for command in [("backup", "--from", paceline.socket, "--to", bucket.url("one")), ("restore", "--from", bucket.url("one"), "--check")]:
@@ -129,7 +129,7 @@ def test_a_wrong_account_and_a_missing_bucket_are_told(paceline, tmp_path, bucke
         assert told.strip().endswith("s3://elsewhere/one: there is no such bucket"), told
 
 
-def test_a_service_that_starts_anew_is_waited_for(paceline, tmp_path, bucket):
+def test_a_restarting_service_is_waited_for(paceline, tmp_path, bucket):
     paceline.query("create database d", "create table d.t (id int primary key auto_increment, b longblob)")
     for _ in range(20):
         paceline.query(f"insert into d.t (b) values (x'{os.urandom(1 << 20).hex()}')")
@@ -160,7 +160,7 @@ def test_a_service_that_starts_anew_is_waited_for(paceline, tmp_path, bucket):
 
 @pytest.fixture(params=["backup.json", "increment-000001.json"])
 def next_manifest(request, paceline, bucket):
-    """The manifest of the backup to `one` that is to come: a full one, or an increment's."""
+    """The manifest of the next backup to `one`: of a full one, or of an increment."""
     paceline.query("create database d", "create table d.t (id int primary key)", "insert into d.t values (1)")
     if request.param != "backup.json":
         backup(paceline, bucket.url("one"), environment=bucket.environment)
@@ -173,7 +173,7 @@ def options_of(manifest):
 
 
 def check_whole(paceline, bucket, datadir, manifest):
-    """The backup has everything; nothing is left of what has gone wrong."""
+    """Checks that the backup is complete and that failed attempts have left nothing."""
     assert {f"one/{manifest}", "one/backup.json"} <= set(bucket.objects) and "one/unfinished.json" not in bucket.objects
     status, _, said = backups.paceline("restore", "--from", bucket.url("one"), "--check", environment=bucket.environment)
     assert status == 0, said
@@ -189,7 +189,7 @@ def test_the_answer_to_a_manifest_is_lost(paceline, tmp_path, bucket, next_manif
 
 
 def test_a_manifest_comes_late(paceline, tmp_path, bucket, next_manifest):
-    """The service is at work on it while the backup gives up: its objects are there when it comes."""
+    """The service is still processing it when the backup gives up; the backup's objects exist when it arrives."""
     bucket.unlucky = next_manifest, "late"
     environment = bucket.environment
     said = refused("backup", "--from", paceline.socket, "--to", bucket.url("one"), *options_of(next_manifest), environment=environment)
@@ -198,7 +198,7 @@ def test_a_manifest_comes_late(paceline, tmp_path, bucket, next_manifest):
     status, _, said = backups.paceline("restore", "--from", bucket.url("one"), "--check", environment=environment)
     assert status == 0, said
     assert restore(bucket.url("one"), tmp_path / "restored", environment=environment) == binlog_position(paceline)
-    # The next increment takes the mark away, and follows.
+    # The next increment removes the mark and continues.
     paceline.query("insert into d.t values (3)")
     backup(paceline, bucket.url("one"), "--incremental", environment=environment)
     check_whole(paceline, bucket, tmp_path / "again", next_manifest)
@@ -218,7 +218,8 @@ def test_a_manifest_never_comes(paceline, tmp_path, bucket, next_manifest):
 
 
 def interrupt_at_manifest(paceline, bucket, manifest, times):
-    """Begins a backup and interrupts it so many times while its manifest is on its way. The manifest comes all the same."""
+    """Starts a backup and interrupts it `times` times while its manifest is on its way. The manifest arrives
+    nevertheless."""
     bucket.unlucky = manifest, "held"
     command = [BINARY, "backup", "--from", paceline.socket, "--to", bucket.url("one"), *options_of(manifest)]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ, **bucket.environment})
@@ -238,7 +239,7 @@ def interrupt_at_manifest(paceline, bucket, manifest, times):
 
 
 def test_interrupted_at_the_manifest(paceline, tmp_path, bucket, next_manifest):
-    """It is too late then: the backup is whole."""
+    """The interrupt comes too late: the backup is complete."""
     status, printed, said = interrupt_at_manifest(paceline, bucket, next_manifest, times=1)
     assert status == 0 and "can be restored" in printed, said
     check_whole(paceline, bucket, tmp_path / "restored", next_manifest)

@@ -1,4 +1,5 @@
-"""Servers that fall silent while their connections stay open: the commands give up, say so, and leave nothing that looks complete."""
+"""Servers that stop answering while their connections stay open: the commands give up, say so, and leave nothing that
+looks complete."""
 
 import signal
 import subprocess
@@ -42,7 +43,7 @@ def test_interrupted_while_nobody_answers(tmp_path, silent):
 
 
 def test_a_promotion(silent):
-    """Its steps have a time already: an answer gets ten seconds more."""
+    """Its steps have a time limit of their own; an answer gets ten seconds more."""
     began = time.monotonic()
     assert "nothing has come for 11 s" in refused("promote", f"127.0.0.1:{silent.port}", "--replication-user=x", "--timeout=1")
     assert 10 < time.monotonic() - began < 30
@@ -65,7 +66,7 @@ def test_in_the_middle_of_a_backup(paceline, line, tmp_path):
     status, _, said = run(*access, "--net-timeout=1")
     assert status == 1 and TIMEOUT in said and "what it has written was removed again" in said
     assert not (place / "backup.json").exists() and not list(place.rglob("*.sst"))
-    # The server lets go of its files when the connection is closed.
+    # The server releases its files when the connection is closed.
     line.released.set()
     assert run(*access)[0] == 0
     paceline.query("insert into d.t values (100, 'x')")
@@ -85,7 +86,7 @@ def test_in_the_middle_of_a_join(paceline, line, tmp_path, copied):
 
 
 def test_a_lock_may_be_waited_for_longer(mariadb, tmp_path):
-    """DDL that stands in the way is waited for by the server, which says nothing meanwhile."""
+    """The server waits for conflicting DDL, and sends nothing meanwhile."""
     allow_readers(mariadb)
     mariadb.query("create database d", "create table d.t (a int primary key)", "insert into d.t values (1)")
     joined = Joined(tmp_path / "joined", mariadb, "--net-timeout=1", "--lock-timeout=6")

@@ -1,4 +1,4 @@
-"""Who gets in, how, and for how long: sockets, lost passwords, guesses, and what a change takes away from a session that is open."""
+"""Logins: sockets, lost passwords, guessed passwords, and the effect of changed privileges on open sessions."""
 
 import os
 import pwd
@@ -13,13 +13,13 @@ from support.servers import BINARY, MariaDb, Paceline
 
 
 class Secure(Paceline):
-    """As it starts without any option: nobody gets in without being somebody."""
+    """A server without any test options: every login needs an account."""
 
     accounts = []
 
 
 def denied(connect, **options):
-    """The error's number and text; fails if the login succeeds."""
+    """Returns the error's number and text. Fails if the login succeeds."""
     with pytest.raises(pymysql.MySQLError) as refused:
         connect(**options)
     return refused.value.args
@@ -34,7 +34,7 @@ def answer(cursor, statement):
 
 
 def as_nobody(*command):
-    """Runs a command as a user of the operating system that has nothing to do with the server."""
+    """Runs a command as an operating system user that is unrelated to the server."""
     nobody = pwd.getpwnam("nobody")
     return subprocess.run(list(map(str, command)), capture_output=True, text=True, user=nobody.pw_uid, group=nobody.pw_gid, extra_groups=[])
 
@@ -54,7 +54,7 @@ def test_a_new_directory_lets_in_the_systems_root(tmp_path):
             directory.chmod(directory.stat().st_mode | stat.S_IXOTH)
     other = as_nobody("mariadb", "--no-defaults", "-uroot", "-S", server.socket, "-e", "select 1")
     assert "ERROR 1698 (28000): Access denied for user 'root'@'localhost'" in other.stderr
-    # Accounts that are made are for everybody that they name, and root stays.
+    # New accounts admit exactly the users that they name, and root still can log in.
     server.query("create user nobody@localhost identified via unix_socket", "create user app@'%' identified by 'secret'")
     assert as_nobody("mariadb", "--no-defaults", "-S", server.socket, "-Ne", "select current_user()").stdout == "nobody@localhost\n"
     assert server.query("select 1", user="app", password="secret", host="127.0.0.1", port=server.port, unix_socket=None)
@@ -93,7 +93,7 @@ def test_a_lost_password(tmp_path):
     wait_for_login(server, password="new")
     assert denied(server.connect)[0] == 1045
     server.stop()
-    # It ends at the first that fails; the server starts.
+    # It stops at the first failure; the server starts nevertheless.
     script.write_text("create database before_it;\nnonsense;\ncreate database after_it;\n")
     server.spawn("--init-file", str(script))
     wait_for_login(server, password="new")
@@ -103,7 +103,7 @@ def test_a_lost_password(tmp_path):
     server.spawn("--init-file", str(tmp_path / "not there"))
     assert server.process.wait(timeout=60) == 1
     assert "cannot read" in server.said()
-    # Without accounts.
+    # Without any accounts.
     server.spawn("--skip-grant-tables")
     wait_for_login(server)
     with server.connect(user="anybody", password="anything") as session, session.cursor() as cursor:
@@ -129,7 +129,7 @@ def wait_for_login(server, **options):
 
 
 @pytest.mark.parametrize("kind", [Paceline, MariaDb])
-def test_what_a_change_takes_from_an_open_session(kind, tmp_path):
+def test_effects_of_a_change_on_open_sessions(kind, tmp_path):
     server = kind(tmp_path / "server")
     server.start()
     server.query("create database d1", "create database d2", "create table d1.t (a int)", "create user u1@localhost", "grant select on d1.* to u1@localhost",
@@ -138,7 +138,7 @@ def test_what_a_change_takes_from_an_open_session(kind, tmp_path):
     inside, outside = (server.connect(user="u1", database=database).cursor() for database in ("d1", None))
     assert answer(inside, select) == answer(outside, select) == ()
     server.query("revoke select on d1.* from u1@localhost")
-    # Of the current database until the next USE; of any other at once.
+    # Privileges on the current database stay until the next USE; those on any other change at once.
     assert answer(inside, select) == () and answer(outside, select) == 1142
     assert answer(inside, "use d1") == 1044 and answer(inside, select) == ()
     assert answer(inside, "use d2") == () and answer(inside, select) == 1142
@@ -151,14 +151,14 @@ def test_what_a_change_takes_from_an_open_session(kind, tmp_path):
     server.query("revoke insert on d1.* from u1@localhost")
     assert answer(outside, "insert into d1.t values (1)") == ()
     assert answer(outside, "use d2") == () and answer(outside, "insert into d1.t values (1)") == 1142
-    # Global ones are those of the login.
+    # Global privileges are those at login.
     server.query("grant insert on *.* to u1@localhost")
     assert answer(outside, "insert into d1.t values (1)") == 1142
     session = server.connect(user="u1", database="d1").cursor()
     server.query("revoke insert on *.* from u1@localhost")
     assert answer(session, "insert into t values (1)") == ()
     assert answer(session, "show grants")[0] == ("GRANT USAGE ON *.* TO `u1`@`localhost`",)
-    # A prepared statement asks each time.
+    # A prepared statement is checked at each execution.
     prepared = server.connect(user="u1").cursor()
     assert answer(prepared, f"prepare s from '{select} limit 1'") == () and answer(prepared, "execute s") == ((1,),)
     server.query("revoke select on d1.* from u1@localhost")
@@ -229,9 +229,9 @@ def test_broken_logins_block_a_host(kind, tmp_path):
         assert broken(True)[4] == 10
     blocked = "Host '127.0.0.2' is blocked because of many connection errors; unblock with 'mariadb-admin flush-hosts'"
     assert denied(server.connect, **there) == (1129, blocked)
-    # Nothing is known of the client yet: no SQLSTATE.
+    # Nothing is known about the client yet: the error has no SQLSTATE.
     assert broken(False)[4:] == b"\xff\x69\x04" + blocked.encode()
-    # The machine's own address is never counted.
+    # Logins from the server's own host are never counted.
     server.query("select 1")
     server.client("flush-hosts", program="mariadb-admin")
     server.query("select 1", **there)
@@ -239,7 +239,7 @@ def test_broken_logins_block_a_host(kind, tmp_path):
 
 
 @pytest.mark.parametrize("kind", [Paceline, MariaDb])
-def test_explain_of_a_view_shows_no_table_that_one_may_not_read(kind, tmp_path):
+def test_explain_of_a_view_shows_no_table_that_may_not_be_read(kind, tmp_path):
     server = kind(tmp_path / "server")
     server.start()
     server.query("create database hidden", "create database pub", "create table hidden.t (a int)", "insert into hidden.t values (1)",
@@ -266,7 +266,7 @@ def test_explain_of_a_view_shows_no_table_that_one_may_not_read(kind, tmp_path):
     server.close()
 
 
-def test_a_name_forges_no_line_of_the_log(paceline):
+def test_a_name_cannot_forge_a_line_of_the_log(paceline):
     name = "x'\n2026-01-01T00:00:00.000000Z  INFO shutdown complete\r\x1b[2J"
     assert denied(paceline.connect, user=name, password="p")[0] == 1045
     assert "\\n2026-01-01T00:00:00.000000Z  INFO shutdown complete\\r\\x1b[2J" in paceline.said()
@@ -295,7 +295,7 @@ def test_files_are_closed_to_others(tmp_path):
         new.start()
         assert stat.S_IMODE(new.datadir.stat().st_mode) == 0o700
         new.close()
-        # What SELECT writes is for those that read it.
+        # SELECT's output file is readable by others.
         server.query(f"select 1 into outfile '{tmp_path}/out'")
         assert stat.S_IMODE((tmp_path / "out").stat().st_mode) == 0o644
         server.close()
@@ -337,7 +337,7 @@ def test_only_an_empty_directory_becomes_a_data_directory(tmp_path):
     server.close()
 
 
-def test_nothing_is_to_be_upgraded(paceline):
+def test_mariadb_upgrade_finds_nothing_to_do(paceline):
     databases = [name for (name,) in paceline.query("show databases")]
     assert databases == ["information_schema", "mysql", "performance_schema", "sys"]
     said = subprocess.run(["mariadb-upgrade", "--no-defaults", "-uroot", "-S", paceline.socket], capture_output=True, text=True)
@@ -349,7 +349,7 @@ def test_nothing_is_to_be_upgraded(paceline):
         assert answer(cursor, "select domain_id, sub_id, server_id, seq_no from mysql.gtid_slave_pos") == ()
         assert answer(cursor, "insert into mysql.gtid_slave_pos values (1, 1, 1, 1)") == 1036
     assert paceline.query("select user from mysql.user where host = 'localhost'") == (("root",),)
-    # A dump of everything goes back.
+    # A dump of everything can be loaded.
     dump = paceline.client("--all-databases", "--single-transaction", program="mariadb-dump")
     paceline.client(text=dump)
 
@@ -360,7 +360,7 @@ def test_a_client_that_compresses(kind, tmp_path):
     server.start()
     text = "create database d; use d; create table t (a int primary key, b longtext);\n"
     text += "".join(f"insert into t values ({n}, repeat('ab{n}', 100000));\n" for n in range(5))
-    # A statement that is longer than one frame can be, both ways.
+    # A statement longer than one frame, in both directions.
     text += f"set max_statement_time = 0; insert into t values (9, '{'x' * 3_000_000}');\n"
     server.client("--compress", text=text)
     shown = server.client("--compress", "--ssl=0", "-Ne", "select a, length(b), md5(b) from d.t; select b from d.t where a = 9")

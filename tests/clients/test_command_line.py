@@ -1,4 +1,4 @@
-"""What all commands have in common: passwords that others do not see, versions, configuration files."""
+"""Behaviour common to all commands: hidden passwords, versions, configuration files."""
 
 import subprocess
 from pathlib import Path
@@ -29,7 +29,7 @@ def test_versions(command):
 
 
 def test_a_file_of_which_nothing_is_read(tmp_path):
-    """It has only a section for MariaDB."""
+    """The file has only a section for MariaDB."""
     (tmp_path / "my.cnf").write_text("[mysqld]\nserver_id=7\n")
     server = Paceline(tmp_path / "server", "--config", str(tmp_path / "my.cnf")).start()
     try:
@@ -42,7 +42,7 @@ def test_a_file_of_which_nothing_is_read(tmp_path):
 
 
 def test_the_groups_of_the_help():
-    """An option that is no matter of TLS does not stand under it."""
+    """An option that does not concern TLS is not in the TLS group."""
     own, tls = run("backup", "--help").stdout.split("\nTLS:\n")
     for option in ("--to ", "--incremental", "--rate-max", "--from ", "--net-timeout"):
         assert option in own and option not in tls

@@ -1,4 +1,4 @@
-"""PyMySQL and mysql-connector-python, unchanged: types there and back, both protocols, large packets, errors."""
+"""PyMySQL and mysql-connector-python, unmodified: types in both directions, both protocols, large packets, errors."""
 
 import datetime
 import decimal
@@ -41,7 +41,7 @@ def test_pymysql_types(database):
 def test_connector_types(database, prepared):
     row = create_all_types(database)
     if prepared:
-        row[10] = None  # This driver misreads a YEAR of the binary protocol, whoever sends it.
+        row[10] = None  # This driver misreads a YEAR of the binary protocol, from any server.
     connection = connector(database, database="t")
     cursor = connection.cursor(prepared=prepared)
     cursor.execute(f"insert into all_types values ({', '.join(['%s'] * len(row))})", row)
@@ -78,7 +78,7 @@ def test_many_results_and_multi_statements(database):
             if not cursor.nextset():
                 break
     assert [tuple(rows) for rows in results] == [(), (), ((1,), (2,)), ((2,),)]
-    # An error in the middle ends the batch there.
+    # An error in the middle ends the batch.
     with connection.cursor() as cursor:
         cursor.execute("insert into m values (3); insert into nowhere values (1); insert into m values (4)")
         with pytest.raises(pymysql.err.ProgrammingError) as error:
@@ -97,7 +97,7 @@ def test_a_large_result_is_streamed(database):
         for _ in cursor:
             rows += 1
             if rows == 10:
-                time.sleep(0.5)  # A slow reader holds nobody up.
+                time.sleep(0.5)  # A slow reader blocks no other session.
                 assert database.query("select count(*) from t.big") == ((20000,),)
     assert rows == 20000
 
@@ -160,7 +160,7 @@ def test_errors_have_mariadbs_numbers(database):
     assert database.query("select * from t.e") == ((1, "a", 1),)
 
 
-def test_what_is_not_supported_says_so(database, request):
+def test_unsupported_statements_say_so(database, request):
     if request.config.getoption("--server") == "mariadb":
         pytest.skip("MariaDB supports these")
     for statement in ["xa start 'a'", "create trigger t.g before insert on t.e for each row set @a=1",
@@ -171,7 +171,7 @@ def test_what_is_not_supported_says_so(database, request):
         assert error.value.args[0] in (1235, 1064), (statement, error.value.args)
 
 
-def test_what_other_servers_would_fill_otherwise_is_refused(database, request):
+def test_statements_with_other_results_on_replicas_are_refused(database, request):
     if request.config.getoption("--server") == "mariadb":
         pytest.skip("MariaDB supports these")
     database.query("create table t.r (a int)", "create table t.empty (a int)", "insert into t.r values (1)")
@@ -204,7 +204,7 @@ def test_a_statements_time_is_limited_whatever_it_waits_for(database):
                 assert 0.15 < time.monotonic() - start < 10
             cursor.execute("set statement max_statement_time=0.2 for select get_lock('a lock', 60)")
             assert cursor.fetchall() == ((None,),)
-            # It is over with the statement.
+            # The limit ends with the statement.
             cursor.execute("set max_statement_time=0")
             cursor.execute("select sleep(0.3)")
             assert cursor.fetchall() == ((0,),)

@@ -1,4 +1,4 @@
-"""Statements that compute for long, more of them than the server has workers: everybody else is served meanwhile."""
+"""More long-running statements than the server has workers: other sessions are served meanwhile."""
 
 import contextlib
 import threading
@@ -73,12 +73,13 @@ def test_others_are_served_while_a_long_text_is_parsed_and_planned(server):
         while any(thread.is_alive() for thread in threads) or len(latencies) < 20:
             start = time.monotonic()
             cursor.execute("select max(v) from d.n")
-            # A login, too.
+            # A login is served too.
             server.query("select 1")
             latencies.append(time.monotonic() - start)
     for thread in threads:
         thread.join()
-    # Threads of the system share the processors with whatever else runs; a worker that was kept would be missing for all of a text.
+    # The operating system shares the processors among all threads, which costs a little time. A blocked worker would
+    # be missing for the duration of a whole text.
     latencies.sort()
     assert latencies[len(latencies) // 2] < 0.1, latencies
     assert latencies[-1] < 1.5, latencies
@@ -90,7 +91,7 @@ def test_others_are_served_while_a_long_text_is_parsed_and_planned(server):
     "select sum(length(@a := concat(ifnull(@a, ''), repeat(v, 100000)))) from d.n",
 ], ids=lambda text: text[:40])
 def test_others_are_served_while_long_texts_are_computed(server, text):
-    """A short statement that computes for long in one row, or before it has any."""
+    """A short statement that computes for long in a single row, or before the first row."""
     begun = threading.Event()
 
     def run():
@@ -124,7 +125,7 @@ def nested(before, inner, after, depth):
 
 @pytest.mark.parametrize("before, inner, after, deepest, error", [
     ("(", "1", ")", 20_000, None),
-    # MariaDB's stack is used up by 551 to 592 levels of these.
+    # MariaDB's stack is exhausted by 551 to 592 levels of these.
     ("abs(", "1", ")", 592, 1436),
     ("case when 1 then ", "1", " end", 592, 1436),
     ("(1 + ", "1", ")", 592, 1436),
@@ -140,7 +141,7 @@ def test_deep_statements_work_or_get_an_error(server, before, inner, after, deep
     with server.connect() as connection, connection.cursor() as cursor:
         cursor.execute(nested(before, inner, after, deepest))
         assert cursor.fetchone() is not None
-        # In conditions, over columns, and in what is prepared and explained.
+        # Also in conditions, over columns, prepared, and explained.
         if "select" not in before + after and "from" not in before:
             text = nested(before, "v" if inner == "1" else inner, after, deepest)
             cursor.execute(f"select count(*) from d.n where ({text[len('select '):]}) is null")
@@ -158,7 +159,7 @@ def test_deep_statements_work_or_get_an_error(server, before, inner, after, deep
                 with pytest.raises(pymysql.err.MySQLError) as caught:
                     cursor.execute(statement + nested(before, inner, after, depth))
                 assert caught.value.args[0] == error
-        # Just below what is refused.
+        # Just below the limit.
         for depth in range(600, 2_400, 300):
             for statement in ("", "create or replace view d.deeper as "):
                 with contextlib.suppress(pymysql.err.DatabaseError):
@@ -167,7 +168,7 @@ def test_deep_statements_work_or_get_an_error(server, before, inner, after, deep
 
 
 def test_operators_in_a_row_are_levels_too(server):
-    """Each level of a text may have hundreds of them: the tree is as high as all together."""
+    """Each level of a text may have hundreds of operators, and all of them together make the height of the tree."""
     with server.connect() as connection, connection.cursor() as cursor:
         for text in ("select " + "abs(" * 500 + "1" + (" + 1" * 500 + ")") * 500,
                      "select " + "(" * 500 + "'a'" + (" collate utf8mb4_bin" * 500 + ")") * 500,

@@ -1,4 +1,4 @@
-"""What accounts may not do, and what they may, with the privileges that each statement needs: Paceline and a real MariaDB alike."""
+"""Required privileges of each statement: Paceline and a real MariaDB allow and refuse the same."""
 
 import mysql.connector
 import pymysql
@@ -18,7 +18,7 @@ def server(request, tmp_path):
 
 
 def answer(cursor, statement):
-    """A statement's rows, or its error's number."""
+    """Returns a statement's rows, or its error's number."""
     try:
         cursor.execute(statement)
     except pymysql.MySQLError as error:
@@ -50,7 +50,7 @@ def test_grant_option_changes_no_account(server):
     refused(server, 1133, "grant usage on mine.* to new@localhost")
     assert (server.query("show create user root@localhost"), server.query("show create user other@localhost")) == before
     server.query("select 1", user="other", password="o")
-    # What one has, and one's own password.
+    # Granting privileges that the account itself has, and changing its own password.
     allowed(server, "grant select on mine.* to other@localhost", "grant usage on mine.* to me@localhost identified by 'p'")
     server.query("select 1", user="me", password="p")
 
@@ -59,7 +59,7 @@ def test_locking_an_account_needs_more_than_grant_option(paceline):
     paceline.query("create database mine", "create user me@localhost", "create user other@localhost",
                    "grant all on mine.* to me@localhost with grant option")
     refused(paceline, 1044, "grant usage on mine.* to other@localhost account lock", "grant usage on mine.* to root@localhost account lock")
-    # One's own limits, too.
+    # Its own limits too.
     refused(paceline, 1044, "grant usage on mine.* to me@localhost require none")
 
 
@@ -123,7 +123,7 @@ def test_a_foreign_key_needs_a_privilege_on_its_parent(server):
     server.query("grant references on victim.* to me@localhost")
     allowed(server, keys[0], "alter table mine.d add foreign key (a) references victim.t (a)", database="mine")
     server.query("drop table mine.c", "revoke references on victim.* from me@localhost", "grant select on victim.* to me@localhost")
-    # MariaDB is content with any of the privileges on rows.
+    # MariaDB accepts any of the privileges on rows.
     allowed(server, keys[0], "create table mine.p (a int primary key, b int, foreign key (b) references mine.p (a))", database="mine")
 
 
@@ -137,7 +137,7 @@ def test_pairs_of_rename_are_judged_as_they_are_executed(paceline):
             cursor.execute("create temporary table victim.a (t int)")
             assert answer(cursor, rename) == 1142, rename
     assert paceline.query("select v from victim.a") == ((7,),) and paceline.query("show tables from mine") == ()
-    # Of temporary tables alone, under names that the pairs before have given, too.
+    # Only temporary tables, also by names that earlier pairs have assigned.
     allowed(paceline, "create temporary table victim.a (t int)", "rename table victim.a to victim.x, victim.x to mine.y", "select t from mine.y")
 
 
@@ -157,7 +157,7 @@ def test_a_rename_that_uncovers_an_ordinary_table_takes_its_locks(paceline):
     assert paceline.query("show tables from d") == (("y",),)
 
 
-def test_a_pattern_is_granted_by_who_holds_all_that_it_matches(server):
+def test_a_pattern_can_be_granted_by_a_holder_of_all_that_it_matches(server):
     server.query("create database team_a", "create database team1a", "grant all on `team_a`.* to me@localhost with grant option",
                  r"grant all on `my\_db`.* to me@localhost with grant option", "grant all on `x%`.* to me@localhost with grant option")
     refused(server, 1044, "grant all on `team%a`.* to me@localhost", "grant all on `team%`.* to me@localhost", "grant select on `%`.* to me@localhost",
@@ -169,7 +169,7 @@ def test_a_pattern_is_granted_by_who_holds_all_that_it_matches(server):
     assert all("%a" not in grant for [grant] in server.query("show grants for me@localhost"))
 
 
-def test_preparing_tells_nothing_of_what_one_may_not_read(server):
+def test_preparing_reveals_nothing_that_may_not_be_read(server):
     server.query("grant select on mine.* to me@localhost", "create table mine.own (a int)")
     session = mysql.connector.connect(user="me", unix_socket=str(server.socket), use_pure=True, charset="utf8mb4", collation="utf8mb4_general_ci")
     try:
@@ -216,9 +216,9 @@ def test_maintaining_a_table_needs_privileges_on_it(server):
     allowed(server, "analyze table d.t", "optimize table d.t", "repair table d.t")
 
 
-def test_select_is_needed_for_what_tells_of_rows(server):
+def test_select_is_needed_for_what_reveals_rows(server):
     server.query("grant insert, update, delete on victim.* to me@localhost", "create table victim.u (a int primary key, b int)")
-    # MariaDB names the column (1143) where it is a column that may not be read.
+    # For a column that may not be read, MariaDB names the column (1143).
     told = ["insert into t values (1, 5) on duplicate key update b = 5 returning *", "insert into t values (1, 5) on duplicate key update b = 5",
             "insert into t select 1, 5 on duplicate key update b = values(b)", "insert into t values (2, 2) returning a",
             "update t set b = length(b)", "update t set b = 1 where a = 1", "update t set b = 1 order by a",

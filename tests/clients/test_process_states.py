@@ -1,4 +1,4 @@
-"""What the process list says of sessions that wait, beside MariaDB; and what becomes of one whose client has gone."""
+"""States of waiting sessions in the process list, compared with MariaDB; and sessions whose client has disconnected."""
 
 import contextlib
 import threading
@@ -20,7 +20,7 @@ def server(request, tmp_path_factory):
 
 
 def wait_for_state(server, statement, state):
-    """Waits until a session that executes `statement` is shown in this state."""
+    """Waits until the process list shows this state for a session that executes `statement`."""
     deadline = time.monotonic() + WAIT_SECONDS_MAX
     shown = ()
     while time.monotonic() < deadline:
@@ -33,7 +33,7 @@ def wait_for_state(server, statement, state):
 
 @contextlib.contextmanager
 def waiting(server, statement):
-    """A session that executes `statement`, which ends when this does."""
+    """A session that executes `statement`, and ends with this context."""
     connection = server.connect(database="t")
 
     def execute():

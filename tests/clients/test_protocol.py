@@ -1,4 +1,4 @@
-"""Malformed packets, half-open connections and slow clients end their own connection only."""
+"""Malformed packets, half-open connections and slow clients end only their own connection."""
 
 import datetime
 import os
@@ -60,13 +60,13 @@ def log_in(server):
 
 
 def command(connection, payload):
-    """The first packet of its answer."""
+    """Sends a command and returns the first packet of the answer."""
     connection.sendall(packet(payload))
     return read_packet(connection)
 
 
 def prepare(connection, text):
-    """The statement's id as it stands in packets."""
+    """Prepares a statement and returns its id in the encoding of packets."""
     answer = command(connection, b"\x16" + text)
     assert answer[0] == 0, answer
     for count in struct.unpack_from("<HH", answer, 5):
@@ -86,24 +86,24 @@ def alive(server):
 
 
 def test_random_bytes_before_and_after_the_handshake(server, seed, effort):
-    chance = random.Random(f"bytes-{seed}")
+    rng = random.Random(f"bytes-{seed}")
     for number in range(int(150 * effort)):
         connection = dial(server) if number % 2 else log_in(server)
-        connection.sendall(chance.randbytes(chance.randrange(1, 300)))
+        connection.sendall(rng.randbytes(rng.randrange(1, 300)))
         connection.close()
     alive(server)
 
 
 def test_random_commands(server, seed, effort):
-    chance = random.Random(f"commands-{seed}")
+    rng = random.Random(f"commands-{seed}")
     texts = [b"select 1", b"select ?", b"show tables", b"insert into", b"\xff\xfe", b""]
     for _ in range(int(60 * effort)):
         connection = log_in(server)
         connection.settimeout(0.3)
         try:
             for _ in range(10):
-                command = chance.choice([0x02, 0x03, 0x04, 0x0E, 0x16, 0x17, 0x18, 0x19, 0x1A, 0x1B, 0x1C, 0x1F, 0x50, 0xFF])
-                body = chance.choice([chance.choice(texts), chance.randbytes(chance.randrange(40)), struct.pack("<IBI", 1, 0, 1) + chance.randbytes(20)])
+                command = rng.choice([0x02, 0x03, 0x04, 0x0E, 0x16, 0x17, 0x18, 0x19, 0x1A, 0x1B, 0x1C, 0x1F, 0x50, 0xFF])
+                body = rng.choice([rng.choice(texts), rng.randbytes(rng.randrange(40)), struct.pack("<IBI", 1, 0, 1) + rng.randbytes(20)])
                 connection.sendall(packet(bytes([command]) + body))
                 if read_packet(connection) is None:
                     break
@@ -119,7 +119,7 @@ def test_truncated_and_out_of_order_packets(server):
     answer = read_packet(connection)
     assert answer is None or answer[0] == 0xFF
     connection = log_in(server)
-    connection.sendall(b"\xff\xff\xff\x00\x03")  # 16 MiB are announced, and never come.
+    connection.sendall(b"\xff\xff\xff\x00\x03")  # announces 16 MiB that never arrive
     connection.close()
     connection = log_in(server)
     connection.sendall(packet(b""))
@@ -146,9 +146,9 @@ def test_half_open_connections_are_dropped_in_time(server):
 @pytest.mark.parametrize("collation, expected", [
     (8, ("latin1", "latin1_swedish_ci", "latin1")), (48, ("latin1", "latin1_general_ci", "latin1")),
     (63, ("binary", "binary", "binary")), (213, ("utf8mb3", "utf8mb3_croatian_mysql561_ci", "utf8mb3")),
-    # Collations of MySQL 8 and numbers that nobody has.
+    # Collations of MySQL 8, and numbers that do not exist.
     (255, ("utf8mb4", "utf8mb4_general_ci", "utf8mb4")), (0, ("utf8mb4", "utf8mb4_general_ci", "utf8mb4")),
-    # A character set that is not here is refused, not taken for another.
+    # A character set that this server does not have is refused, not replaced.
     (51, 1115), (28, 1115), (35, 1231), (54, 1231),
 ])
 def test_the_collation_of_a_login(server, collation, expected):
@@ -175,7 +175,7 @@ def test_idle_sessions_end_after_wait_timeout(server):
 
 
 def test_idle_transactions_end_after_their_timeouts(server):
-    """Those that have written, those that have only read, and all: sessions without a transaction stay."""
+    """One timeout applies after writes, one after reads only, one to all; sessions without a transaction stay."""
     server.query("create database t", "create table t.a (id int primary key)", "insert into t.a values (1), (2), (3)")
     read, write = "select * from t.a", "update t.a set id = id + 10 where id = {}"
     cases = [
@@ -254,7 +254,7 @@ def test_a_time_parameter_of_many_days_is_cut(server):
 
 
 def fetch(connection, statement, count):
-    """The next rows of an open cursor, as they stand in packets, and the status behind them."""
+    """Returns the next rows of an open cursor in the encoding of packets, and the status after them."""
     connection.sendall(packet(b"\x1c" + statement + struct.pack("<I", count)))
     rows = []
     while (answer := read_packet(connection))[0] != END:
@@ -264,7 +264,7 @@ def fetch(connection, statement, count):
 
 
 def test_a_cursor_keeps_rows_in_a_file(server):
-    """More than are kept in memory; what comes later changes none of them."""
+    """The cursor has more rows than are kept in memory. Later changes do not affect them."""
     def files():
         return sum("(deleted)" in os.readlink(file) for file in Path(f"/proc/{server.process.pid}/fd").iterdir())
 
@@ -329,7 +329,7 @@ def test_more_sessions_wait_than_could_connect_at_the_start(tmp_path):
 
 
 def value_of(connection, text):
-    """The value that a query gives: one row, one column."""
+    """Returns the value of a query with one row and one column."""
     assert command(connection, b"\x03" + text)[0] == 1
     for _ in range(2):
         read_packet(connection)
@@ -339,7 +339,7 @@ def value_of(connection, text):
 
 
 def ask_for_more_than_fits(server, connection):
-    """A result of 60 MB, of which nothing is read."""
+    """Requests a result of 60 MB and reads nothing of it."""
     numbers = ", ".join(f"({number})" for number in range(245))
     server.query("create database t", "create table t.n (i int primary key)", f"insert into t.n values {numbers}")
     connection.sendall(packet(b"\x03select repeat('x', 1000) from t.n as a, t.n as b"))
@@ -366,13 +366,13 @@ def test_after_a_write_timeout_nothing_is_sent_again(server):
         length = int.from_bytes(received[place:place + 3], "little")
         assert received[place + 3] == (packets + 1) % 256
         payload = received[place + 4:place + 4 + length]
-        # The number of columns, one column, the end of the columns; then rows, the last perhaps not whole.
+        # The number of columns, one column, the end of the columns; then rows, of which the last may be incomplete.
         assert packets < 3 or (length == len(row) and row.startswith(payload))
         place, packets = place + 4 + length, packets + 1
     alive(server)
 
 
-def test_who_does_not_read_can_be_killed(server):
+def test_a_client_that_does_not_read_can_be_killed(server):
     connection = log_in(server)
     number = value_of(connection, b"select connection_id()")
     ask_for_more_than_fits(server, connection)
@@ -395,7 +395,7 @@ def test_a_reset_brings_back_the_character_set_of_the_login(server):
     assert command(connection, b"\x03set names latin1")[0] == 0
     assert command(connection, b"\x1f")[0] == 0
     assert value_of(connection, names) == before
-    # COM_CHANGE_USER brings one of its own.
+    # COM_CHANGE_USER selects a character set of its own.
     answer = command(connection, b"\x11root\0\0\0" + struct.pack("<H", 8) + b"mysql_native_password\0")
     if answer[0] == 0xFE:
         connection.sendall(packet(b"", 2))

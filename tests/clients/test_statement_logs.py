@@ -1,4 +1,4 @@
-"""The general log, the log of slow queries, `pid_file`, `log_error`; variables and options without effect say so."""
+"""The general log, the slow query log, `pid_file`, `log_error`; variables and options without effect say so."""
 
 import pymysql
 import pytest
@@ -11,7 +11,7 @@ def lines_of(path):
 
 
 @pytest.mark.parametrize("kind", [Paceline, MariaDb])
-def test_the_general_log_names_what_clients_ask(kind, tmp_path):
+def test_the_general_log_names_the_statements_of_clients(kind, tmp_path):
     server = kind(tmp_path / "server")
     server.start()
     server.query("set global general_log_file = 'asked.log'", "set global general_log = 1")
@@ -22,7 +22,7 @@ def test_the_general_log_names_what_clients_ask(kind, tmp_path):
         cursor.execute("select 'silent'")
     assert any(line.endswith(" Query\tselect 'one'") for line in lines_of(log))
     assert not any("silent" in line for line in lines_of(log))
-    # Renamed, and opened anew.
+    # Renamed and reopened.
     log.rename(tmp_path / "old")
     server.query("flush general logs", "select 'two'", "set global log_output = 'NONE'", "select 'three'")
     text = log.read_text()
@@ -78,7 +78,7 @@ def test_what_has_no_effect_says_so(tmp_path):
         cursor.execute("create table d.e (a int) engine=myisam")
         cursor.execute("show warnings")
         assert cursor.fetchall() == (("Warning", 1266, "Using storage engine InnoDB for table 'e'"),)
-        # A log must not be written into a file of the data directory.
+        # A log must not be written to a file of the data directory.
         with pytest.raises(pymysql.MySQLError) as refused:
             cursor.execute("set global general_log_file = 'binlog.000001'")
         assert refused.value.args[0] == 1231

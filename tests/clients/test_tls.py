@@ -1,4 +1,4 @@
-"""TLS for clients: real ones, with and without certificates; what accounts require; what is refused."""
+"""TLS for clients: real ones, with and without certificates; requirements of accounts; refusals."""
 
 import os
 import socket
@@ -15,7 +15,7 @@ from support.servers import MariaDb, Paceline
 
 @pytest.fixture(scope="module")
 def secure(request, tmp_path_factory):
-    """A server with a certificate that believes the clients of its authority."""
+    """A server with a certificate that trusts client certificates of its authority."""
     kind = MariaDb if request.config.getoption("--server") == "mariadb" else Paceline
     server = kind(tmp_path_factory.mktemp("secure"), *shows("server", "ca"), "--bind-address=0.0.0.0").start()
     if kind is MariaDb:
@@ -30,7 +30,7 @@ def secure(request, tmp_path_factory):
 
 
 def run(server, *arguments, user="plain", password="secret", statement="select 'here'", check=True):
-    """Runs the `mariadb` client over TCP; what it printed, or its error."""
+    """Runs the `mariadb` client over TCP. Returns its output, or its error."""
     command = ["mariadb", "--no-defaults", f"-u{user}", f"-p{password}", "--protocol=tcp", "-h127.0.0.1", f"-P{server.port}", "-N", "-B",
                *map(str, arguments), "-e", statement]
     result = subprocess.run(command, capture_output=True, text=True, timeout=60)
@@ -56,15 +56,15 @@ def test_mariadbs_client_shows_the_cipher(secure):
     assert "Cipher in use is TLS_AES_256_GCM_SHA384" in told
     assert "Not in use" in run(secure, "--skip-ssl", statement="\\s")
     assert "Cipher in use is ECDHE-ECDSA-AES256-GCM-SHA384" in run(secure, "--ssl", "--tls-version=TLSv1.2", statement="\\s")
-    # Over the UNIX socket as well.
+    # Also over the UNIX socket.
     told = secure.client("--ssl", "-e", "\\s")
     assert "Cipher in use is TLS_" in told
 
 
-def test_a_client_that_knows_another_authority_goes_away(secure):
+def test_a_client_that_trusts_another_authority_disconnects(secure):
     said = run(secure, f"--ssl-ca={pem('other-ca')}", "--ssl-verify-server-cert", check=False)
     assert "ERROR 2026" in said
-    # The server's certificate is localhost's and 127.0.0.1's.
+    # The server's certificate is valid for localhost and 127.0.0.1.
     assert "ERROR 2026" in run(secure, f"--ssl-ca={pem('ca')}", "--ssl-verify-server-cert", "-h127.0.0.2", check=False)
 
 
@@ -90,7 +90,7 @@ def test_pymysql_and_connector(secure):
     context = ssl.create_default_context(cafile=pem("ca"))
     secure.query("set global max_allowed_packet=67108864")
     with over_tcp(secure, ssl=context) as connection, connection.cursor() as cursor:
-        # Far more than a record of TLS, there and back, and several packets of the protocol.
+        # Much more than a TLS record, in both directions, and several packets of the protocol.
         text = os.urandom(10_000_000).hex()
         cursor.execute("select %s, length(%s)", (text, text))
         assert cursor.fetchone() == (text, 20_000_000)
@@ -121,7 +121,7 @@ def test_what_accounts_require(secure):
     for name in ("stranger", "expired"):
         said = run(secure, *shows(name, "ca"), user="known", check=False)
         assert "ERROR 20" in said, said
-    # COM_CHANGE_USER asks as well.
+    # COM_CHANGE_USER checks too.
     connection = mysql.connector.connect(host="127.0.0.1", port=secure.port, user="plain", password="secret", ssl_disabled=True, use_pure=True)
     with pytest.raises(mysql.connector.Error) as error:
         connection.cmd_change_user("bound", "secret")
@@ -129,7 +129,7 @@ def test_what_accounts_require(secure):
 
 
 def test_revocation_lists_and_authorities_that_do_not_hold(request, tmp_path):
-    """Once there are revocation lists, each authority needs one that is not out of date; authorities expire as well."""
+    """If there are revocation lists, each authority needs one that is up to date. Authorities expire too."""
     kind = MariaDb if request.config.getoption("--server") == "mariadb" else Paceline
     authorities, lists = tmp_path / "ca.pem", tmp_path / "lists.pem"
     authorities.write_bytes(b"".join(pem(name).read_bytes() for name in ("ca", "slow-ca", "lapsed-ca")))
@@ -159,7 +159,7 @@ def test_requirements_are_shown_and_changed(secure):
     secure.query("create user r@'%' require ssl with max_user_connections 3")
     assert shown("r") == ("CREATE USER `r`@`%` REQUIRE SSL WITH MAX_USER_CONNECTIONS 3",
                           "GRANT USAGE ON *.* TO `r`@`%` REQUIRE SSL WITH MAX_USER_CONNECTIONS 3")
-    # What does not speak of it leaves it.
+    # A statement without REQUIRE keeps the requirement.
     secure.query("grant select on *.* to r@'%'", "alter user r@'%' with max_user_connections 0")
     assert shown("r") == ("CREATE USER `r`@`%` REQUIRE SSL", "GRANT SELECT ON *.* TO `r`@`%` REQUIRE SSL")
     secure.query("alter user r@'%' require cipher 'c' and subject 'it''s' issuer '/CN=i'")
@@ -210,7 +210,7 @@ def test_flush_ssl(tmp_path):
         private.write_bytes(key(name).read_bytes())
 
     def shown(server):
-        """The name in the certificate that the server shows a client."""
+        """Returns the name in the certificate that the server shows to a client."""
         context = ssl.create_default_context(cafile=pem("ca"))
         context.check_hostname = False
         with over_tcp(server, user="root", password="", ssl=context) as connection:
@@ -241,9 +241,9 @@ def test_a_server_without_a_certificate_makes_one(paceline):
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
     with over_tcp(paceline, ssl=context) as connection:
         assert status(connection, "Ssl_version") == "TLSv1.3"
-        # What its clients of MariaDB 11.4 and later believe it by: 64 digits behind a byte 1.
+        # The proof for clients of MariaDB 11.4 and later: 64 digits after a byte 1.
         assert len(connection._sock.getpeercert(binary_form=True)) > 200
-    # A client that wants to see an authority's certificate does not take it.
+    # A client that requires an authority's certificate rejects it.
     assert "ERROR 2026" in run(paceline, "--ssl", "--ssl-verify-server-cert", check=False)
 
 
@@ -265,7 +265,7 @@ def test_a_server_that_offers_no_tls(tmp_path):
     (["--ssl-cipher=AES128-SHA"], "Failed to set ciphers to use"),
     (["--tls-version=TLSv1.1"], "names no version that is safe"),
 ])
-def test_settings_that_cannot_be_heeded_stop_the_start(tmp_path, options, problem):
+def test_settings_that_cannot_be_followed_stop_the_start(tmp_path, options, problem):
     server = Paceline(tmp_path / "p", *options)
     try:
         server.spawn()
@@ -301,7 +301,7 @@ def test_a_handshake_that_never_ends(tmp_path):
         server.close()
 
 
-def test_sessions_end_as_ever(secure):
+def test_sessions_end_normally(secure):
     context = ssl.create_default_context(cafile=pem("ca"))
     victim = over_tcp(secure, ssl=context)
     secure.query(f"kill {victim.thread_id()}")

@@ -1,4 +1,5 @@
-"""The commands over TLS: whom they believe, what they show, and that they say nothing in clear when they were told to encrypt."""
+"""Commands over TLS: which certificates they trust and send, and that they send nothing unencrypted if they must
+encrypt."""
 
 import subprocess
 
@@ -49,7 +50,8 @@ def test_backup(secure, tmp_path):
 
 
 def test_promote_and_its_connections(secure, tmp_path):
-    """A replica with TLS becomes the primary; the old one, which had no connection, is encrypted as the replica was."""
+    """A replica with TLS becomes the primary. The old primary, which had no connection, gets the replica's TLS
+    settings."""
     replica = Paceline(tmp_path / "replica", "--server-id=2", *shows("server", "ca")).start()
     try:
         replica.query("set global gtid_slave_pos=''")
@@ -68,7 +70,7 @@ def test_promote_and_its_connections(secure, tmp_path):
 
 
 def test_archive_between(secure, tmp_path):
-    """The archive follows with a certificate, and shows one to a replica that verifies."""
+    """The archive follows with a client certificate, and shows a certificate to a replica that verifies it."""
     options = [f"--master-ssl-ca={pem('ca')}", "--master-ssl-verify-server-cert", f"--master-ssl-cert={pem('client')}",
                f"--master-ssl-key={key('client')}", *shows("server")]
     archive = Archive(tmp_path / "archive", secure, options=options).start()

@@ -1,4 +1,4 @@
-"""MariaDB's own command-line tools, unchanged."""
+"""MariaDB's own command-line tools, unmodified."""
 
 import re
 import subprocess
@@ -97,7 +97,7 @@ def test_mariadb_dump_all_databases(database):
 
 
 def test_mariadb_dump_position_is_exact_under_load(server, tmp_path):
-    """A dump taken under load, plus the log from the position that it names, is what the server has."""
+    """A dump taken under load, plus the log from the position in the dump, equals the server's state."""
     from support import workload
     from support.servers import MariaDb
 

@@ -1,4 +1,4 @@
-"""Isolation, locks and savepoints as two and three sessions see them."""
+"""Isolation, locks and savepoints with two and three sessions."""
 
 import threading
 import time
@@ -8,7 +8,7 @@ import pytest
 
 
 class Session:
-    """A session whose statements may be sent without waiting for their end."""
+    """A session that can send statements without waiting for the result."""
 
     def __init__(self, server, isolation=None, **settings):
         self.connection = server.connect(database="t")
@@ -92,7 +92,7 @@ def test_a_write_to_a_row_changed_since_the_snapshot_is_refused(table, request):
         assert one.fails("update a set v=99 where id=1") == 1020
         one("rollback")
         table.query("replace into t.a values (1, 10)")
-    # One that began without a snapshot has none to conflict with.
+    # A transaction that began without a snapshot cannot conflict with one.
     one, two = Session(table, "repeatable read"), Session(table)
     one("begin")
     two("update a set v=50 where id=1")
@@ -102,7 +102,8 @@ def test_a_write_to_a_row_changed_since_the_snapshot_is_refused(table, request):
 
 
 def test_a_row_that_is_not_there_is_locked_as_well(table):
-    """From REPEATABLE READ on: who looked for a row with a lock and found none may count on that, whichever unique key it was looked for by."""
+    """From REPEATABLE READ on, a session that searched for a row with a lock and found none can rely on that, by
+    whichever unique key it searched."""
     table.query("alter table t.a add column u int, add unique key (u)")
     for level in ["repeatable read", "serializable"]:
         for condition in ["id=7", "u=77"]:
@@ -119,7 +120,7 @@ def test_a_row_that_is_not_there_is_locked_as_well(table):
 
 
 def test_no_commit_comes_after_read_only(database):
-    """A switch-over sets read_only and then looks where the log ends: what commits later would be lost."""
+    """A switch-over sets read_only and then reads the end of the log: a later commit would be lost."""
     database.query("create table t.a (id int primary key)", "create user writer@localhost", "grant all on t.* to writer@localhost")
     try:
         with database.connect(user="writer", database="t", autocommit=False) as connection, connection.cursor() as cursor:
@@ -132,7 +133,7 @@ def test_no_commit_comes_after_read_only(database):
             cursor.execute("select * from a")
             assert cursor.fetchall() == ()
             connection.commit()
-            database.query("insert into t.a values (2)")  # root may
+            database.query("insert into t.a values (2)")  # root may write
             database.query("set global read_only=0")
             cursor.execute("insert into a values (3)")
             connection.commit()

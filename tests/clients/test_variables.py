@@ -1,4 +1,4 @@
-"""All of MariaDB's variables and status values are here, described as MariaDB describes them."""
+"""All variables and status values of MariaDB exist, with the same descriptions."""
 
 import pytest
 
@@ -6,7 +6,7 @@ from support.servers import MariaDb, Paceline
 
 DESCRIBED = """select lower(variable_name), variable_scope, variable_type, read_only, numeric_block_size, command_line_argument,
  numeric_min_value, numeric_max_value, enum_value_list, default_value from information_schema.system_variables"""
-# What differs, and why.
+# Differences and their reasons.
 OTHER_RANGES = {
     "gtid_domain_id": "the last domain is where the log keeps what is not replicated",
 }
@@ -57,7 +57,7 @@ def test_every_variable_of_mariadb_is_here_and_of_the_same_kind(servers):
 
 def test_defaults_are_mariadbs(servers):
     ours, model = (described(server) for server in servers)
-    # What MariaDB says of paths and files that are made when it starts is empty or its own.
+    # Paths and files that MariaDB creates at start-up are empty, or specific to the server.
     different = {name: (ours[name][8], model[name][8]) for name in model
                  if ours[name][8] != model[name][8] and name not in OTHER_DEFAULTS and model[name][8] not in ("", None)}
     assert different == {}

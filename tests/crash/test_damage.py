@@ -1,4 +1,4 @@
-"""Bit flips, truncation and missing files: a clear refusal or an error, never a wrong answer, and nothing is lost by it."""
+"""Bit flips, truncation and missing files: a clear refusal or an error, never a wrong answer, and no further loss."""
 
 import random
 import shutil
@@ -20,7 +20,7 @@ def flip(path, offset, bit):
 
 
 def refuses_to_start(server):
-    """Starts the server, which must give up by itself; what it said."""
+    """Starts the server, which must give up by itself. Returns its messages."""
     mark = len(server.said())
     server.spawn()
     assert server.process.wait(timeout=60) != 0
@@ -28,7 +28,7 @@ def refuses_to_start(server):
 
 
 def filled_and_killed(server, seed):
-    """A server that was killed under load and has much to replay."""
+    """Returns a server that was killed under load and has much to replay."""
     workload.create(server)
     load = workload.Load(server, workers=4, seed=seed).start()
     workload.for_a_while(random.Random(seed), 1, 2)
@@ -38,7 +38,7 @@ def filled_and_killed(server, seed):
 
 
 def last_event(path):
-    """Where the last event before the prepared zeros ends."""
+    """Returns the end of the last event before the prepared zeros."""
     data = path.read_bytes()
     position = 4
     while position + 19 <= len(data):
@@ -51,14 +51,14 @@ def last_event(path):
 
 def test_flipped_bits_in_the_log_are_refused(paceline, seed, effort):
     load = filled_and_killed(paceline, seed)
-    chance = random.Random(f"flip-{seed}")
+    rng = random.Random(f"flip-{seed}")
     log = paceline.log_files()[-1]
     kept = paceline.datadir.with_name("kept")
     shutil.copytree(paceline.datadir, kept)
     end = last_event(log)
     for _ in range(max(5, int(20 * effort))):
         # Anywhere but in the last part, which cannot be told from a torn write.
-        offset, bit = chance.randrange(4, end * 3 // 4), chance.randrange(8)
+        offset, bit = rng.randrange(4, end * 3 // 4), rng.randrange(8)
         flip(log, offset, bit)
         said = refuses_to_start(paceline)
         assert log.name in said, f"byte {offset} bit {bit}: {said}"
@@ -71,13 +71,13 @@ def test_flipped_bits_in_the_log_are_refused(paceline, seed, effort):
 
 def test_a_torn_tail_is_cut(paceline, seed, effort):
     filled_and_killed(paceline, seed)
-    chance = random.Random(f"tail-{seed}")
+    rng = random.Random(f"tail-{seed}")
     for _ in range(max(5, int(10 * effort))):
-        # What a crash leaves of the group that was being written: its beginning, and then zeros.
+        # A crash leaves the beginning of the group that was being written, followed by zeros.
         log = paceline.log_files()[-1]
         end = last_event(log)
         with open(log, "r+b") as file:
-            torn = chance.randrange(1, 60)
+            torn = rng.randrange(1, 60)
             file.seek(end - torn)
             file.write(bytes(torn))
         paceline.start()
@@ -99,13 +99,13 @@ def test_flipped_bits_in_table_files_never_give_a_wrong_answer(paceline, seed, e
     assert paceline.stop() == 0
     kept = paceline.datadir.with_name("kept")
     shutil.copytree(paceline.datadir, kept)
-    chance = random.Random(f"rot-{seed}")
+    rng = random.Random(f"rot-{seed}")
     tables = sorted(path.relative_to(paceline.datadir) for path in paceline.datadir.rglob("*.sst"))
     assert tables
     noticed = 0
     for _ in range(max(8, int(25 * effort))):
-        path = paceline.datadir / chance.choice(tables)
-        flip(path, chance.randrange(path.stat().st_size), chance.randrange(8))
+        path = paceline.datadir / rng.choice(tables)
+        flip(path, rng.randrange(path.stat().st_size), rng.randrange(8))
         paceline.spawn()
         try:
             paceline.wait_until_ready()

@@ -1,4 +1,4 @@
-"""kill -9 at random moments under load: every acknowledged transaction is there, none is half there."""
+"""kill -9 at random moments under load: every acknowledged transaction survives, and none survives in part."""
 
 import random
 
@@ -10,45 +10,45 @@ from support.servers import MariaDb
 
 @pytest.mark.parametrize("options", [[], ["--max_binlog_size=65536"], ["--sync_binlog=0"]], ids=["default", "rotating", "unsynced"])
 def test_acknowledged_transactions_survive_kill(paceline, seed, effort, options):
-    chance = random.Random(f"kill-{seed}-{options}")
+    rng = random.Random(f"kill-{seed}-{options}")
     paceline.stop()
     paceline.options = options
     paceline.start()
     workload.create(paceline)
     for round in range(max(2, int(6 * effort))):
         load = workload.Load(paceline, workers=8, seed=f"{seed}-{round}").start()
-        workload.for_a_while(chance)
+        workload.for_a_while(rng)
         paceline.kill()
         load.join()
         paceline.start()
-        # Even with sync_binlog=0 the operating system has what the process wrote.
+        # Even with sync_binlog=0 the operating system has everything that the process wrote.
         found = workload.check(paceline, load)
     assert found > 0
 
 
 def test_killed_during_recovery(paceline, seed, effort):
-    """A crash while the log is replayed, and again, loses nothing."""
-    chance = random.Random(f"recovery-{seed}")
+    """Repeated crashes during replay lose nothing."""
+    rng = random.Random(f"recovery-{seed}")
     workload.create(paceline)
     load = workload.Load(paceline, workers=4, seed=seed).start()
-    workload.for_a_while(chance, 1, 2)
+    workload.for_a_while(rng, 1, 2)
     paceline.kill()
     load.join()
     for _ in range(max(3, int(8 * effort))):
         paceline.spawn()
-        workload.for_a_while(chance, 0.0, 0.3)
+        workload.for_a_while(rng, 0.0, 0.3)
         paceline.kill()
     paceline.start()
     workload.check(paceline, load)
 
 
 def test_log_and_tables_agree_after_kill(paceline, tmp_path, seed):
-    """A real MariaDB that is fed the whole log, from its first event, holds the same rows as the server does."""
-    chance = random.Random(f"agree-{seed}")
+    """A real MariaDB that executes the whole log, from its first event, has the same rows as the server."""
+    rng = random.Random(f"agree-{seed}")
     workload.create(paceline)
     for round in range(3):
         load = workload.Load(paceline, workers=6, seed=f"{seed}-{round}").start()
-        workload.for_a_while(chance)
+        workload.for_a_while(rng)
         paceline.kill()
         load.join()
         paceline.start()

@@ -1,4 +1,4 @@
-"""Power failures by seed, below the process: what was not synced is lost, kept, torn or reordered (tests/crashfs)."""
+"""Seeded power failures below the process: unsynced writes are lost, kept, torn or reordered (tests/crashfs)."""
 
 import random
 import threading
@@ -20,19 +20,20 @@ def crashfs(tmp_path):
 
 @pytest.mark.parametrize("sync_binlog", [1, 0])
 def test_power_failures(crashfs, tmp_path, seed, effort, sync_binlog):
-    chance = random.Random(f"power-{seed}-{sync_binlog}")
+    rng = random.Random(f"power-{seed}-{sync_binlog}")
     server = Paceline(tmp_path / "server", f"--sync_binlog={sync_binlog}", "--max_binlog_size=262144", datadir=crashfs.mount_point / "data")
     try:
         server.start()
         workload.create(server)
-        # Creating a table is acknowledged: from here on it must be there, also with sync_binlog=0 once a second has passed.
-        workload.for_a_while(chance, 1, 1)
+        # Creating a table is acknowledged: from here on it must survive, with sync_binlog=0 after a second at the
+        # latest.
+        workload.for_a_while(rng, 1, 1)
         for round in range(max(3, int(12 * effort))):
             load = workload.Load(server, workers=6, seed=f"{seed}-{round}").start()
-            workload.for_a_while(chance, 0.1, 0.8)
+            workload.for_a_while(rng, 0.1, 0.8)
             server.kill()
             load.join()
-            power_seed = chance.randrange(1 << 32)
+            power_seed = rng.randrange(1 << 32)
             assert crashfs.say(f"crash {power_seed}") == "ok"
             server.start()
             workload.check(server, load, loses_acknowledged=sync_binlog == 0)
@@ -41,8 +42,8 @@ def test_power_failures(crashfs, tmp_path, seed, effort, sync_binlog):
 
 
 def test_power_failures_around_large_transactions(crashfs, tmp_path, seed, effort):
-    """A large transaction brings its own file along; at any moment of its commit it is there as a whole or not at all."""
-    chance = random.Random(f"power-large-{seed}")
+    """A large transaction brings its own file. At any moment of its commit, it survives completely or not at all."""
+    rng = random.Random(f"power-large-{seed}")
     server = Paceline(tmp_path / "server", "--binlog_large_commit_threshold=10485760", datadir=crashfs.mount_point / "data")
     try:
         server.start()
@@ -70,11 +71,11 @@ def test_power_failures_around_large_transactions(crashfs, tmp_path, seed, effor
             while transaction.is_alive() and not told:
                 time.sleep(0.002)
             assert told, server.said()[-2000:]
-            time.sleep(chance.uniform(0, 0.6))
+            time.sleep(rng.uniform(0, 0.6))
             server.kill()
             transaction.join()
             load.join()
-            assert crashfs.say(f"crash {chance.randrange(1 << 32)}") == "ok"
+            assert crashfs.say(f"crash {rng.randrange(1 << 32)}") == "ok"
             server.start()
             workload.check(server, load)
             found = server.query("select k, count(*), count(distinct v), min(length(v)) from l.t group by k")
@@ -88,21 +89,21 @@ def test_power_failures_around_large_transactions(crashfs, tmp_path, seed, effor
 
 
 def test_power_failures_at_any_moment_of_start_up(crashfs, tmp_path, seed, effort):
-    chance = random.Random(f"power-start-{seed}")
+    rng = random.Random(f"power-start-{seed}")
     server = Paceline(tmp_path / "server", datadir=crashfs.mount_point / "data")
     try:
         server.start()
         workload.create(server)
         load = workload.Load(server, workers=4, seed=seed).start()
-        workload.for_a_while(chance)
+        workload.for_a_while(rng)
         server.kill()
         load.join()
         for _ in range(max(4, int(10 * effort))):
-            assert crashfs.say(f"crash {chance.randrange(1 << 32)}") == "ok"
+            assert crashfs.say(f"crash {rng.randrange(1 << 32)}") == "ok"
             server.spawn()
-            workload.for_a_while(chance, 0.0, 0.5)
+            workload.for_a_while(rng, 0.0, 0.5)
             server.kill()
-        assert crashfs.say(f"crash {chance.randrange(1 << 32)}") == "ok"
+        assert crashfs.say(f"crash {rng.randrange(1 << 32)}") == "ok"
         server.start()
         workload.check(server, load)
     finally:
@@ -127,7 +128,7 @@ def test_a_full_disk_fails_commits_and_loses_nothing(crashfs, tmp_path, seed):
                     break
             assert refused is not None, "the disk never filled"
             assert refused.args[0] in (1021, 1026, 3), refused
-            # The session and the reads go on; so do writes when there is room.
+            # The session and reads continue, and writes continue when there is space.
             cursor.execute("select count(*) from full.t")
             assert cursor.fetchone()[0] == acknowledged
             assert crashfs.say(f"capacity {1 << 40}") == "ok"

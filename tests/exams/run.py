@@ -3,7 +3,7 @@
 
 Usage: tests/exams/run.py [EXAM [OPTIONS]]
 
-The exit status is 0 only when nothing failed.
+The exit status is 0 only if nothing failed.
 """
 
 import subprocess

@@ -1,5 +1,5 @@
-"""Logs that are printed and run again: `mariadb-binlog … | mariadb` and `paceline binlog … | mariadb` keep rows and GTIDs, and BINLOG answers
-as MariaDB's does."""
+"""Logs that are printed and executed again: `mariadb-binlog … | mariadb` and `paceline binlog … | mariadb` preserve
+rows and GTIDs, and BINLOG gives MariaDB's answers."""
 
 import base64
 import re
@@ -29,7 +29,7 @@ def closed_files(server):
 
 
 def run(server, text, *arguments):
-    """Runs a text as the command-line client does."""
+    """Runs a text with the command-line client."""
     done = subprocess.run(["mariadb", "--no-defaults", "-uroot", "-S", str(server.socket), *arguments], input=text, capture_output=True, timeout=120)
     assert done.returncode == 0, done.stderr.decode()
 
@@ -41,13 +41,13 @@ def content(server, database):
 
 @pytest.fixture(scope="module")
 def sources(tmp_path_factory):
-    """A server of each kind that ran the same workload."""
+    """A server of each kind, both after the same workload."""
     started = {}
     for name, kind in [("paceline", Paceline), ("mariadb", MariaDb)]:
         server = kind(tmp_path_factory.mktemp(name) / name)
         server.start()
         server.client("--default-character-set=utf8mb4", text=SCRIPT)
-        # Another domain, another server, and a hole.
+        # Another domain, another server id, and a hole.
         server.query("set session gtid_domain_id=7, server_id=55, gtid_seq_no=1000", "insert into every_type.wide (n1) values (7000)")
         server.query("create database d", "create table d.t (a int primary key, b varchar(20))", "insert into d.t values (1,'x'),(2,'y')")
         started[name] = server
@@ -74,7 +74,7 @@ def test_a_log_restores_into_paceline(sources, source, tool, paceline):
     for database in ["every_type", "d"]:
         assert content(paceline, database) == content(server, database)
     assert sorted(paceline.query("select @@gtid_binlog_pos")[0][0].split(",")) == sorted(server.query("select @@gtid_binlog_pos")[0][0].split(","))
-    # What was restored is a log again that says the same.
+    # The log of the restored server has the same contents.
     rows = [re.sub(rb"mapped to number \d+|table id \d+", b"", line) for line in printed("paceline", "-v", *closed_files(paceline)).splitlines()
             if line.startswith(b"###")]
     if source == "paceline":
@@ -90,7 +90,7 @@ def test_our_log_restores_into_mariadb(sources, mariadb):
 
 
 def events_of(file):
-    """The type and the bytes of each event."""
+    """Returns the type and the bytes of each event."""
     content, offset = file.read_bytes(), 4
     while offset < len(content):
         length = struct.unpack_from("<I", content, offset + 9)[0]
@@ -104,17 +104,17 @@ def test_binlog_statements_answer_as_mariadb_does(sources, paceline, mariadb):
     statement = lambda *parts: f"binlog '{base64.b64encode(b''.join(parts)).decode()}'"
     by_type = {kind: body for kind, body in reversed(events)}
     form = by_type[15]
-    # The map and the rows of the insert into d.t.
+    # The table map and the rows of the insert into d.t.
     at = next(number for number, (kind, body) in enumerate(events) if kind == 19 and b"\x01d\x00\x01t\x00" in body)
     table_map, rows = events[at][1], events[at + 1][1]
     checksum_wrong = bytes([*rows[:-2], rows[-2] ^ 1, rows[-1]])
     whole = base64.b64encode(form + table_map + rows).decode()
     script = [
-        statement(table_map, rows),  # no format yet
+        statement(table_map, rows),  # no format description yet
         statement(form),
         "create database d", "create table d.t (a int primary key, b varchar(20))",
         statement(table_map, rows), "select * from d.t",
-        statement(table_map, rows),  # 1062
+        statement(table_map, rows),  # duplicate key, 1062
         "select * from d.t",
         "delete from d.t where a=1",
         "begin", "insert into d.t values (5,'five')", statement(table_map, rows), "commit", "select * from d.t",

@@ -1,4 +1,4 @@
-"""`paceline binlog` that reads from a server, follows a log, and copies it, against what MariaDB's own program does."""
+"""`paceline binlog` reading from a server, following a log, and copying it, compared with MariaDB's own program."""
 
 import os
 import subprocess
@@ -42,7 +42,7 @@ def servers(tmp_path_factory):
                      "insert into d.t values (2,'y')", "set session gtid_domain_id=3", "update d.t set b='z'", "flush binary logs",
                      "insert into d.t values (3,repeat('long',10000))",
                      "create user reader@localhost identified by 'se cret'", "grant replication slave on *.* to reader@localhost", "flush binary logs")
-        # Until the checkpoints of the rotations are written.
+        # Wait until the checkpoints of the rotations are written.
         time.sleep(0.5)
         started[name] = server
     yield started
@@ -64,16 +64,17 @@ def test_a_server_s_log_is_printed_as_mariadb_binlog_prints_it(servers, kind):
                       ["--stop-position=600", files[0]], [f"--stop-position=0-{server_id}-4", "--to-last-log", files[0]],
                       ["--do-domain-ids=3", *files[:3]], ["--database=nowhere", files[0]]]:
         same(*remote, *arguments)
-    # Behind a transaction that was left out, mariadb-binlog leaves out the next file's Format description, too; we never do.
+    # After a transaction that was filtered out, mariadb-binlog also omits the next file's Format description event;
+    # ours never does.
     filtered = [run(tool, *remote, "--do-domain-ids=3", "--to-last-log", files[0]).stdout.splitlines() for tool in TOOLS]
     transactions = [[line for line in lines if b"\tGTID " in line] for lines in filtered]
     assert transactions[0] == transactions[1] != []
     assert sum(b"Start: binlog v 4" in line for line in filtered[0]) >= len(files)
-    # An offset in the middle: what stands there is the same in the file.
+    # An offset in the middle: the contents there are those of the file.
     text = run("paceline", path(server, files[1])).stdout.decode()
     offset = [line.split()[2] for line in text.splitlines() if line.startswith("# at ")][-3]
     assert f"# at {offset}" in same(*remote, f"--start-position={offset}", files[1]).decode()
-    # Without a file: everything.
+    # Without a file: the whole log.
     everything = run("paceline", *remote)
     assert everything.returncode == 0 and everything.stdout.count(b"Start: binlog v 4") >= len(files)
     assert b"gtid_seq_no=1*" in everything.stdout
@@ -92,14 +93,14 @@ def test_raw_copies(servers, kind, tmp_path):
         assert copy == (tmp_path / f"theirs-{name}").read_bytes()
         if kind == "mariadb":
             assert copy == path(server, name).read_bytes()
-        # Whatever is left out of a copy (records that only their own server reads), its transactions are those of the file.
+        # A copy may omit records that only their own server reads; its transactions are those of the file.
         lines = [[line for line in run("paceline", "-v", file).stdout.splitlines() if b"GTID" in line or line.startswith(b"###")]
                  for file in (tmp_path / f"copy-{name}", path(server, name))]
         assert lines[0] == lines[1]
 
 
 @both
-def test_who_asks_and_where(servers, kind, tmp_path):
+def test_accounts_and_addresses(servers, kind, tmp_path):
     server = servers[kind]
     [first, *_] = names(server)
     expected = run("paceline", "-R", "-S", server.socket, "-uroot", first).stdout
@@ -122,7 +123,7 @@ def test_who_asks_and_where(servers, kind, tmp_path):
 
 
 class Follower:
-    """A tool that follows a log, and what it has printed so far."""
+    """A tool that follows a log, with the output so far."""
 
     def __init__(self, output, *arguments):
         self.output = output
@@ -154,7 +155,7 @@ def test_a_log_is_followed(paceline, tmp_path, way):
         paceline.query("flush binary logs", "insert into d.t values (3)")
         follower.wait_for(inserted, 3)
         if way != "server":
-            # A crash leaves a file without an end; the log goes on in the next one.
+            # A crash leaves a file without an end; the log continues in the next file.
             paceline.kill()
             paceline.start()
             paceline.query("insert into d.t values (4)")
@@ -164,7 +165,7 @@ def test_a_log_is_followed(paceline, tmp_path, way):
 
 
 def test_a_file_that_is_being_written_ends_at_its_last_event(paceline):
-    """Readers beside a writer: each sees whole transactions, as many as were there at least."""
+    """Readers beside a writer: each sees only whole transactions, and at least those that existed at its start."""
     paceline.query("create database d", "create table d.t (a int auto_increment primary key, b varchar(200))")
     file = path(paceline, names(paceline)[0])
     with paceline.connect() as connection, connection.cursor() as cursor:

@@ -1,4 +1,5 @@
-"""`paceline binlog` against MariaDB's own program: the same text of the same files, and logs that restore."""
+"""`paceline binlog` compared with MariaDB's own program: the same text for the same files, and logs that can be
+restored."""
 
 import json
 import subprocess
@@ -19,7 +20,7 @@ OPTIONS = [[], ["-v"], ["-vv"], ["--base64-output=decode-rows", "-vv"], ["--shor
 
 
 def tool(*arguments):
-    """What the program printed, what it said of errors, its exit status."""
+    """Returns the program's output, its error messages, and its exit status."""
     done = subprocess.run([str(BINARY), "binlog", *map(str, arguments)], capture_output=True, timeout=120)
     return done.stdout, done.stderr.decode(), done.returncode
 
@@ -39,7 +40,7 @@ def same(*arguments):
 
 
 def statements(server):
-    """What only a log in statement format has, where the server writes one."""
+    """Statements that only a log in statement format contains, if the server writes one."""
     server.query("create table every_type.said (a int primary key, b text)", "set session binlog_format=statement",
                  "set @text='é', @whole=5, @exact=1.50, @real=1.5e0, @nothing=null",
                  "insert into every_type.said values (1,@text),(2,@whole),(3,@exact),(4,@real),(5,@nothing),(6,rand()),(7,now(6))",
@@ -49,10 +50,10 @@ def statements(server):
 
 @pytest.fixture
 def files(request):
-    """A server of each kind that ran the workload, and its finished files."""
+    """A server of each kind after the workload, and its closed files."""
     server = request.getfixturevalue(request.param)
     server.client("--default-character-set=utf8mb4", text=SCRIPT)
-    # What table maps can say of their columns.
+    # All amounts of column metadata in table maps.
     for metadata in ("minimal", "full"):
         server.query("use every_type", f"set global binlog_row_metadata={metadata}",
                      *[f"update every_type.{table} set id=id+100 order by id desc" for table in ("decimals", "strings", "temporals", "sets")],
@@ -68,14 +69,14 @@ def files(request):
         server.query("set global log_bin_compress=1")
         server.query("update every_type.strings set h=repeat('long', 1000)")
         server.query("set global log_bin_compress=0")
-        # A file without checksums: what follows is in the next one.
+        # A file without checksums. The next statements are in the following file.
         server.query("set global binlog_checksum=none")
         server.query("update every_type.said set b='y' where a<3", "set global log_bin_compress=1", "update every_type.strings set h=repeat('long', 900)",
                      "set global log_bin_compress=0")
         server.query("set global binlog_checksum=crc32")
     else:
         server.query("update every_type.has_key set b='x'", "update every_type.has_key set b='y'")
-    # The file that is being written is none of them: it grows between one reader and the next (checkpoints).
+    # The active file is not included: it grows between two readers (checkpoints).
     server.query("flush binary logs", "flush binary logs")
     if request.param == "mariadb":
         return server, sorted((server.directory / "data").glob("bin.0*"))[:-1]
@@ -111,7 +112,7 @@ def test_parts_of_a_log(files):
                    [f"--do-server-ids={server_id}"], ["--do-domain-ids=0"], ["--ignore-domain-ids=0"],
                    ["--start-datetime=2020-01-01 00:00:00"], ["--stop-datetime=2020-01-01 00:00:00"]]:
         same(*bounds, files[0])
-    # Files before the one that the GTIDs are in are passed over.
+    # Files before the one with the GTIDs are skipped.
     printed, _, status = tool(f"--start-position={gtid}{int(last) - 1}", *files)
     assert status == 0 and printed.count(b"gtid_seq_no=") == 1
     assert printed.count(b"Start: binlog v 4") < len(files)
@@ -138,14 +139,14 @@ def test_a_log_that_was_printed_restores_with_its_gtids(files, mariadb, tmp_path
 
 @both
 def test_another_database_gets_the_rows(files, paceline, mariadb):
-    """The rewritten text runs on both servers."""
+    """The rewritten text can be executed by both servers."""
     server, files = files
     printed, said, status = tool("--rewrite-db=every_type->copied", "--database=every_type", files[0])
     assert status == 0, said
     assert printed == reference("--rewrite-db=every_type->copied", "--database=every_type", files[0])[0]
     rows = server.query("select count(*) from every_type.integers")
     for other in (paceline, mariadb):
-        # CREATE DATABASE names it in its text.
+        # CREATE DATABASE names the database in its text.
         other.query("create database if not exists copied character set utf8mb4", "drop database if exists every_type")
         text = printed.replace(b"create database every_type", b"create database if not exists copied")
         subprocess.run(["mariadb", "--no-defaults", "-uroot", "-S", str(other.socket)], input=text, check=True, timeout=120)
@@ -187,12 +188,12 @@ def test_bad_input_is_refused(paceline, tmp_path):
 
 
 @both
-def test_verify_finds_the_first_thing_wrong(files, tmp_path):
+def test_verify_finds_the_first_defect(files, tmp_path):
     _, files = files
     printed, said, status = tool("--verify", *files)
     assert status == 0, said
     assert b"no damage" in printed and b"holes in the numbers: 0" in printed
-    # A file is missing between two.
+    # A file between two others is missing.
     _, said, status = tool("--verify", files[0], files[2])
     assert status != 0 and "the log goes on in" in said
     content = files[0].read_bytes()
@@ -222,7 +223,8 @@ def test_zeros_are_the_end_of_a_file_in_use_only(files, tmp_path):
             assert status != 0 and f"offset {offset}: there are zeros" in said, (options, said)
         if offset == offsets[0]:
             continue
-        # As a server that died leaves it: the flag in the head, which no checksum counts, says that nobody has closed the file.
+        # The state that a dead server leaves: a flag in the head, which no checksum covers, says that the file was
+        # not closed.
         damaged[21] |= 1
         (tmp_path / "damaged").write_bytes(damaged)
         printed, said, status = tool("--verify", tmp_path / "damaged")
@@ -247,7 +249,8 @@ def test_what_is_not_replicated_is_numbered_anew_at_each_start(paceline):
 
 
 def test_what_is_not_replicated_stays_local(paceline, mariadb, tmp_path):
-    """Where the text is run, nothing of it is replicated either; with positions it goes with what stands around it."""
+    """It is not replicated from a server that executes the text either. With positions it is selected together with
+    its neighbours."""
     from support.servers import Paceline
 
     def local(number):
@@ -265,7 +268,7 @@ def test_what_is_not_replicated_stays_local(paceline, mariadb, tmp_path):
     paceline.query("set session sql_log_bin=0", "create table other.x (a int)", "flush binary logs")
     local(7)
     files = paceline.log_files()
-    # What is behind a position begins in the file before.
+    # What follows a position begins in the file before.
     printed, said, status = tool("--json", f"--start-position={end}", *files)
     assert status == 0 and [json.loads(line)["after"]["@1"] for line in printed.splitlines()] == [6, 6, 7, 7], said
     other = Paceline(tmp_path / "other")
@@ -282,7 +285,7 @@ def test_what_is_not_replicated_stays_local(paceline, mariadb, tmp_path):
         printed, said, status = tool("-D", *files)
         assert status == 0 and printed.count(b"SQL_LOG_BIN=0") == 1 and printed.count(b"SQL_LOG_BIN=@OLD") == 1, said
         assert b"gtid_domain_id=4294967295" not in printed
-        # What undoes it is as local.
+        # The inverse statements are local too.
         printed, said, status = tool("--flashback", "--database=d", f"--start-position={middle}", *files)
         assert status == 0 and printed.count(b"SQL_LOG_BIN=0") == printed.count(b"SQL_LOG_BIN=@OLD") == 6, said
         for target in (other, mariadb):
@@ -351,7 +354,8 @@ flush binary logs;
 
 
 def test_load_data(mariadb, tmp_path):
-    """The statements are printed with the names of files that are written: the names and what is in the files are those of MariaDB's program."""
+    """Statements are printed with the names of files that are written. Names and contents are those of MariaDB's
+    program."""
     files = {"plain": "1\tone\n2\ttwo\n", "other": "11\tone\n12\ttwo\n", "empty": "", "long": "".join(f"{n}\t{'x' * 100}\n" for n in range(100, 3000))}
     for name, text in files.items():
         (tmp_path / name).write_text(text)

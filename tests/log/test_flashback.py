@@ -1,4 +1,5 @@
-"""`paceline binlog --flashback`: the text is that of `mariadb-binlog --flashback`, and takes the tables back to where they were."""
+"""`paceline binlog --flashback`: the text equals that of `mariadb-binlog --flashback`, and restores the tables'
+earlier state."""
 
 import subprocess
 
@@ -29,7 +30,7 @@ def log_files(server):
 def test_every_type_goes_back(request, kind):
     server = request.getfixturevalue(kind)
     server.client("--default-character-set=utf8mb4", text=SCRIPT)
-    # Generated columns and tables that others refer to are not changed by hand.
+    # Generated columns and referenced tables cannot be changed directly.
     tables = ["integers", "decimals", "strings", "temporals", "sets", "wide", "no_key"]
     server.query("create table every_type.no_key (a int, b varchar(20))",
                  "insert into every_type.no_key values (1,'one'),(1,'one'),(2,'two'),(3,null)")
@@ -56,7 +57,8 @@ def test_every_type_goes_back(request, kind):
     assert content(server) != before
     server.query("flush binary logs")
     if kind == "mariadb":
-        # Not compared: what MariaDB's program makes of compressed events has a header of the one kind and a checksum of the other.
+        # Not compared: for compressed events, MariaDB's program writes a header of one kind with a checksum of the
+        # other.
         server.query("set global log_bin_compress=1")
         server.query("update every_type.more set b=repeat('compressed',500)")
         server.query("set global binlog_checksum=none")
@@ -87,9 +89,9 @@ def test_what_cannot_be_undone_is_refused(mariadb):
                       (files[3], "not 'update d.t set b='s''")]:
         done = run("paceline", "-B", file)
         assert done.returncode == 1 and why in done.stderr.decode(), (file, done.stderr)
-        # Nothing that could be run by mistake.
+        # Nothing that could be executed by mistake.
         assert b"BINLOG '" not in done.stdout.split(b"'/*!*/;", 1)[1]
-    # Selected away, it is in nobody's way.
+    # It does no harm if it is not selected.
     start = mariadb.query("select binlog_gtid_pos('bin.000003', 4)")[0][0]
     domain, server_id, number = start.split("-")
     done = run("paceline", "-B", f"--start-position={start}", f"--stop-position={domain}-{server_id}-{int(number) + 1}", files[2])

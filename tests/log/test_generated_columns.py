@@ -1,4 +1,4 @@
-"""Generated columns in the log: their values are there, for a replay and for MariaDB."""
+"""Generated columns in the log: it contains their values, for replay and for MariaDB."""
 
 import subprocess
 
@@ -31,7 +31,7 @@ def test_values_are_replayed(paceline, mariadb):
     mariadb.client(text=script)
     assert mariadb.query(ROWS) == rows
     mariadb.query("check table t.g extended")
-    # A dump of the table can be loaded back.
+    # A dump of the table can be loaded.
     dump = paceline.client("--databases", "t", program="mariadb-dump")
     paceline.query("drop database t")
     paceline.client(text=dump)

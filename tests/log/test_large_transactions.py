@@ -1,4 +1,4 @@
-"""Transactions beyond binlog_large_commit_threshold: they bring a file of the log along, and their rows in table files."""
+"""Transactions beyond binlog_large_commit_threshold: they bring a file of the log, and their rows in table files."""
 
 import random
 import threading
@@ -10,7 +10,7 @@ import pytest
 from support.replication import (assert_same, change_master, replication_user, slave_status, wait_for, wait_for_replica)
 from support.servers import MariaDb, Paceline
 
-# The smallest threshold; a transaction of a few thousand rows is beyond it.
+# The lowest threshold; a transaction of a few thousand rows exceeds it.
 SMALL = "--binlog_large_commit_threshold=10485760"
 ROW = "repeat(concat('v', n), 500)"
 
@@ -33,7 +33,7 @@ def create(server):
 
 
 def large(session, fill, rows=10000):
-    """The statements of a transaction of about 25 MB: rows with and without a primary key."""
+    """Returns the statements of a transaction of about 25 MB: rows with and without a primary key."""
     session.execute(f"insert into t.a select n, concat('{fill}', {ROW}), n from t.n where n < {rows} "
                     "on duplicate key update v=values(v), k=k+1")
     session.execute(f"insert into t.b select concat('{fill}', {ROW}), n from t.n where n < {rows} and n % 10 = 0 "
@@ -73,14 +73,14 @@ def test_statements_read_their_own_rows_and_roll_back(server):
         assert [row[0] for row in session.fetchall()] == list(range(1009, 999, -1))
         session.execute("update t.a set v=concat('y', v) where id < 100")
         session.execute("delete from t.b where u=20")
-        # Nobody else sees any of it.
+        # No other session sees any of it.
         assert server.query("select count(*) from t.a") == ((0,),)
         connection.commit()
     assert status(server, "binlog_cache_disk_use") >= 1
     assert server.query("select count(*), sum(v like 'yx%'), sum(v like 'xv%') from t.a") == ((6000, 100, 5900),)
     assert server.query("select count(*) from t.b") == ((599,),)
     assert server.query("select * from t.small") == ((1, 1),)
-    # Later transactions change its rows; the log's file is read by MariaDB's tool.
+    # Later transactions change its rows, and MariaDB's tool reads the log's file.
     server.query("update t.a set v='z' where id=7", "delete from t.b where u=30", "insert into t.b values ('w', 20)")
     server.query("flush binary logs")
     text = server.client("-v", *server.log_files()[:-1], program="mariadb-binlog")
@@ -88,7 +88,7 @@ def test_statements_read_their_own_rows_and_roll_back(server):
     assert text.count("### UPDATE `t`.`a`") >= 101
 
 
-def test_past_max_binlog_cache_size_it_gets_1197(server):
+def test_beyond_max_binlog_cache_size_it_gets_1197(server):
     create(server)
     server.query("set global max_binlog_cache_size=20000000")
     with server.connect(autocommit=False) as connection, connection.cursor() as session:
@@ -101,7 +101,7 @@ def test_past_max_binlog_cache_size_it_gets_1197(server):
 
 
 class Small(threading.Thread):
-    """A client of small transactions; it knows what was acknowledged, and the longest that one took."""
+    """A client that runs small transactions. It records the acknowledged ones and the longest commit time."""
 
     def __init__(self, server, number):
         super().__init__()
@@ -123,7 +123,7 @@ class Small(threading.Thread):
 
 
 def test_killed_at_any_moment(server, seed, effort):
-    chance = random.Random(f"large-{seed}")
+    rng = random.Random(f"large-{seed}")
     create(server)
     committed = None
     for round in range(max(3, int(5 * effort))):
@@ -144,10 +144,10 @@ def test_killed_at_any_moment(server, seed, effort):
 
         transaction = threading.Thread(target=run)
         transaction.start()
-        # Most of the moments are those of its commit.
+        # Most of the moments are during its commit.
         while transaction.is_alive() and not told:
             time.sleep(0.002)
-        time.sleep(chance.uniform(0, 1.0))
+        time.sleep(rng.uniform(0, 1.0))
         for client in clients:
             client.may_fail = True
         server.kill()
@@ -175,7 +175,7 @@ def test_killed_at_any_moment(server, seed, effort):
 
 @pytest.mark.parametrize("kind", [Paceline, MariaDb])
 def test_replicas_get_it(server, tmp_path, kind):
-    """A replica of each kind; one of ours brings it to its own log as a large transaction, too."""
+    """A replica of each kind receives it. Ours writes it to its own log as a large transaction too."""
     create(server)
     replication_user(server)
     replica = kind(tmp_path / "replica", *([SMALL] if kind is Paceline else []), "--server-id=7")
@@ -211,8 +211,8 @@ def test_replicas_get_it(server, tmp_path, kind):
 
 
 def test_others_go_on_beside_it(server):
-    """Clients commit while large transactions do. What a commit of theirs takes is measured by bench/large_transaction.py; here nobody waits
-    as long as the large one takes for its commit alone."""
+    """Clients commit while large transactions do. bench/large_transaction.py measures the time of their commits; here
+    no commit takes as long as that of the large transaction alone."""
     create(server)
     clients = [Small(server, number) for number in range(4)]
     [client.start() for client in clients]
@@ -229,14 +229,15 @@ def test_others_go_on_beside_it(server):
 
 
 def test_too_many_rows_are_refused(server):
-    """What a transaction has locked is in memory until it ends: past the limit it is rolled back, and nobody else minds."""
+    """Locks of a transaction are in memory until it ends. Beyond the limit it is rolled back, and no other session is
+    affected."""
     create(server)
     server.query("insert into t.small values (-1, 0)", "set global paceline_row_locks_max=20000")
     with server.connect(autocommit=False) as connection, connection.cursor() as session:
         session.execute("insert into t.small select n, n from t.n")
         with pytest.raises(pymysql.err.OperationalError, match="1206, 'The total number of locks exceeds the lock table size'"):
             session.execute("insert into t.small select 10000 + a.n + b.n * 10000, 0 from t.n a, t.n b where b.n < 10")
-        # All of it is gone, and its locks.
+        # All of its rows and locks are gone.
         server.query("insert into t.small values (1, 1)", "update t.small set v=v+1")
         session.execute("select count(*), sum(v) from t.small")
         assert session.fetchone() == (2, 3)

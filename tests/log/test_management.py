@@ -49,7 +49,7 @@ def test_gtids_of_a_session(table):
         cursor.execute("set session gtid_domain_id=5, server_id=77, gtid_seq_no=1000")
         cursor.execute("insert into t.a values ()")
         assert ask("select @@last_gtid") == "5-77-1000"
-        # gtid_seq_no holds for one transaction.
+        # gtid_seq_no applies to one transaction.
         cursor.execute("insert into t.a values ()")
         assert ask("select @@last_gtid") == "5-77-1001"
         cursor.execute("begin")
@@ -63,7 +63,7 @@ def test_gtids_of_a_session(table):
     assert rows(table, "select @@gtid_current_pos")[0][0].startswith(f"0-{id}-{number + 1}")
 
 
-def test_gtids_go_on_after_a_restart(table):
+def test_gtids_continue_after_a_restart(table):
     for _ in range(3):
         rows(table, "insert into t.a values ()")
     before = rows(table, "select @@gtid_binlog_pos")[0][0]
@@ -116,7 +116,7 @@ def test_rotation_purge_and_reset(table):
     assert len(files) == len(names) + 3
     assert rows(table, "show master logs") == files
     assert all(size > 250 for _, size in files)
-    # MariaDB, too, refuses to purge what the last checkpoint needs; give it time to move on.
+    # MariaDB also refuses to purge what the last checkpoint needs; wait until it has moved on.
     last = files[-1][0]
     deadline = time.monotonic() + 20
     while len(rows(table, f"purge binary logs to '{last}'", "show binary logs")) > 1:
@@ -197,7 +197,7 @@ def test_group_commit_is_counted(table):
     assert commits == 40
     assert groups <= 20
     assert int(status(table, "Binlog_group_commit_trigger_count")) + int(status(table, "Binlog_group_commit_trigger_timeout")) > 0
-    # Transactions of one group share a commit id.
+    # Transactions of one group have the same commit id.
     [(file, *_)] = rows(table, "show master status")
     infos = [event[5] for event in rows(table, f"show binlog events in '{file}'") if event[2] == "Gtid"]
     assert any("cid=" in info for info in infos)
@@ -211,7 +211,7 @@ def test_the_active_file_is_readable_from_the_server(table):
 
 
 def test_statements_that_create_change_and_drop_are_replayable(server, tmp_path):
-    """DDL as users write it, fed through mariadb-binlog into a real MariaDB: the same tables come out."""
+    """DDL as users write it, executed by a real MariaDB through mariadb-binlog: the result is the same tables."""
     server.query(
         "create database d default character set utf8mb4",
         "use d",
@@ -252,7 +252,7 @@ def test_statements_that_create_change_and_drop_are_replayable(server, tmp_path)
         assert other.query("select count(*) from d.f", user="u", password="p") == ((2,),)
     finally:
         other.close()
-    # And so it is after a replay of our own.
+    # Our own replay has the same result.
     before = {table: (server.query(f"show create table d.{table}"), server.query(f"select * from d.{table} order by 1, 2")) for (table,) in tables}
     server.kill()
     server.start()

@@ -1,4 +1,5 @@
-"""`binlog_row_metadata`: what table maps say of names, signs, character sets, labels and keys is byte for byte what MariaDB writes."""
+"""`binlog_row_metadata`: names, signs, character sets, labels and keys in table maps are byte for byte those of
+MariaDB."""
 
 import struct
 import subprocess
@@ -9,7 +10,7 @@ from support.servers import MariaDb, Paceline
 
 TABLE_MAP = 19
 
-# Each: its definition, and what alters it.
+# Each table: its definition, and the statements that alter it.
 TABLES = [
     ("a int unsigned, b bigint, c decimal(5,2) unsigned, d float, e double unsigned, f tinyint, g mediumint unsigned, h smallint, i year, j bit(9)", []),
     ("a char(3) character set latin1, b varchar(9), c text character set latin1, d blob, e binary(4), f varbinary(5), g int primary key", []),
@@ -29,7 +30,7 @@ TABLES = [
 
 
 def table_maps(path):
-    """The bodies of all table maps, behind the table's number."""
+    """Returns the bodies of all table maps, after the table's number."""
     log = Path(path).read_bytes()
     at, found = 4, []
     while at + 19 <= len(log):
@@ -60,11 +61,11 @@ def servers(tmp_path_factory):
 
 
 def write(server, metadata):
-    """The log's file of statements under this setting."""
+    """Returns the log file of statements under this setting."""
     server.query("flush binary logs")
     [*_, [name, *_]] = server.query("show binary logs")
     with server.connect() as other, other.cursor() as before:
-        # A session that is there already heeds it too.
+        # The setting also applies to a session that exists already.
         before.execute(f"set global binlog_row_metadata={metadata}")
         before.execute("set sql_mode=''")
         before.execute("create or replace database m")

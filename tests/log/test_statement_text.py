@@ -1,4 +1,4 @@
-"""What of a statement's text the log keeps."""
+"""Texts of statements in the log."""
 
 import subprocess
 from pathlib import Path
@@ -54,7 +54,7 @@ def test_no_password_is_logged_in_clear(paceline, mariadb):
     ]
     [log] = paceline.log_files()
     assert SECRET.encode() not in log.read_bytes()
-    # The log means what the statements meant: to a replay, and to MariaDB.
+    # The log has the meaning of the statements: for replay, and for MariaDB.
     mariadb.query("delete from mysql.global_priv where user = ''", "flush privileges")
     users = ("a", "b", "c", "d", "e", "g", "h")
     paceline.kill()
@@ -90,7 +90,7 @@ def wait_for(condition, tries=100):
 
 
 def test_comments_stay_whole(paceline, mariadb):
-    """A text that ends in an executed comment is one that can be read again."""
+    """A text that ends in an executed comment can be parsed again."""
     statements = [
         "create database d /*!40100 default character set utf8mb4 */",
         "create table d.t (a int) /*!40100 comment='x' */",
@@ -106,7 +106,7 @@ def test_comments_stay_whole(paceline, mariadb):
 
 
 def test_what_is_for_other_versions_is_a_comment_in_the_log(paceline, mariadb):
-    """A replica that is of such a version must not execute what its primary has not."""
+    """A replica of such a version must not execute what its primary has skipped."""
     for server in (paceline, mariadb):
         server.query("reset master", "create database d /*!999999 character set latin1 */",
                      "create /*M!999999 or replace */ table d.t (a int) /*!50701 comment='x' */")
@@ -115,10 +115,10 @@ def test_what_is_for_other_versions_is_a_comment_in_the_log(paceline, mariadb):
 
 
 def test_savepoints_stand_between_the_rows(paceline, mariadb):
-    """The log has MariaDB's events for them, and replaying it passes over them."""
+    """The log has MariaDB's events for savepoints, and replay skips them."""
     script = (Path(__file__).parent.parent / "sql/savepoints_in_the_log.sql").read_text()
     def shape(server):
-        # Table numbers and transaction numbers are the server's own.
+        # Table numbers and transaction numbers differ between servers.
         [[file, *_]] = server.query("show master status")
         events = server.query(f"show binlog events in '{file}'")
         return [(row[2], row[5] if row[2] in ("Query", "Annotate_rows") else "") for row in events]

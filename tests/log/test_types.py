@@ -1,4 +1,4 @@
-"""The log of a workload with every column type, held line by line against the one that a real MariaDB writes."""
+"""The log of a workload with every column type, compared line by line with that of a real MariaDB."""
 
 import re
 
@@ -10,7 +10,7 @@ SCRIPT = (ROOT / "tests/log/every_type.sql").read_text()
 
 
 def decoded(server, files):
-    """The row changes as `mariadb-binlog -vv` shows them, checksums verified."""
+    """Returns the row changes as `mariadb-binlog -vv` shows them, with checksums verified."""
     text = server.client("-vv", "--base64-output=decode-rows", "--verify-binlog-checksum", *files, program="mariadb-binlog")
     return [line for line in text.splitlines() if line.startswith("###")]
 
@@ -44,5 +44,5 @@ def test_mariadb_accepts_the_whole_log(paceline, mariadb, files):
     for (table,) in paceline.query("show tables in every_type"):
         statement = f"select * from every_type.{table} order by 1"
         assert paceline.client("-N", "-e", statement) == mariadb.client("-N", "-e", statement), table
-    # The GTIDs went along.
+    # The GTIDs were preserved.
     assert re.search(r"0-1-\d+", mariadb.query("select @@gtid_binlog_state")[0][0])

@@ -1,4 +1,4 @@
-"""Servers that the tests of replication start, one by one or as a chain."""
+"""Servers for the tests of replication, single or as a chain."""
 
 import pytest
 from support.replication import change_master, replication_user, wait_for_replica
@@ -7,7 +7,7 @@ from support.servers import Paceline
 
 @pytest.fixture
 def servers(tmp_path):
-    """Starts servers with the options they need, and ends them."""
+    """Starts servers with their options, and stops them at the end."""
     started = []
 
     def start(kind, server_id, *options):
@@ -22,7 +22,7 @@ def servers(tmp_path):
 
 @pytest.fixture
 def chain(request, servers):
-    """Servers of these kinds, of which each is the replica of the one before; every second one applies in parallel, if it is ours."""
+    """Servers of these kinds, each the replica of the one before. Every second Paceline applies in parallel."""
     started = [servers(kind, number + 1, *(["--slave-parallel-threads=4"] if kind is Paceline and number % 2 else []))
                for number, kind in enumerate(request.param)]
     replication_user(started[0])

@@ -1,4 +1,5 @@
-"""What a real MariaDB logs, in every format, applied side by side: the tables and positions come out the same, whatever is killed meanwhile."""
+"""Logs of a real MariaDB in every format, applied by both servers: tables and positions are the same, whatever is
+killed meanwhile."""
 
 import random
 import subprocess
@@ -102,7 +103,7 @@ def test_every_format(servers, format):
     assert_same(primary, replica)
     assert sum(map(len, content(primary).values())) > 100
     assert replica.query("select @@gtid_binlog_state")[0][0] == primary.query("select @@gtid_binlog_state")[0][0]
-    # A recovery, too, gives the rows that definitions fill the same values, and empties MEMORY tables.
+    # Recovery too computes the same values for rows filled by definitions, and empties MEMORY tables.
     primary.query("truncate table s.m")
     wait_for_replica(replica, primary)
     replica.kill()
@@ -116,9 +117,9 @@ def test_killed_again_and_again(servers):
     start_replica(replica, primary)
     workload.create(primary)
     load = workload.Load(primary, 8, 2).start()
-    chance = random.Random(3)
+    rng = random.Random(3)
     for number in range(10):
-        time.sleep(chance.random())
+        time.sleep(rng.random())
         if number % 3 == 1:
             primary.query(f"create table load_test.t{number} (id int primary key)", f"insert into load_test.t{number} values (1)")
         replica.kill()
@@ -167,7 +168,7 @@ def test_local_transactions_give_way(servers):
 
 
 @pytest.mark.parametrize("statement", ["set global read_only=1", "flush tables with read lock", "alter table t.rowwise force", "lock tables t.rowwise write"])
-def test_rows_among_statements_hold_up_nobody(servers, statement):
+def test_rows_among_statements_block_nobody(servers, statement):
     primary = servers(MariaDb, "primary", "--server-id=1", "--binlog-format=MIXED")
     replica = servers(Paceline, "replica", "--server-id=2")
     start_replica(replica, primary)
@@ -179,7 +180,7 @@ def test_rows_among_statements_hold_up_nobody(servers, statement):
         [(_, end, *_)] = primary.query("show master status")
         wait_for(lambda: slave_status(replica)["Read_Master_Log_Pos"] == end, "the transaction to be received")
         time.sleep(0.5)
-        # What is changed behind the statement that waits is not locked yet.
+        # Tables changed after the waiting statement are not locked yet.
         replica.query("set lock_wait_timeout=5", "lock tables t.later write")
         stopping = threading.Thread(target=replica.query, args=[statement], daemon=True)
         stopping.start()
@@ -204,7 +205,7 @@ def test_an_alter_table_in_two_phases_is_done_once(servers):
     wait_for_replica(replica, primary)
     assert_same(primary, replica)
     assert replica.query("select @@gtid_binlog_state") == primary.query("select @@gtid_binlog_state")
-    # So is one that is printed.
+    # A printed one too.
     restored = servers(Paceline, "restored", "--server-id=3")
     [file] = (primary.directory / "data").glob("bin.0*1")
     restored.client(text=subprocess.run([BINARY, "binlog", file], capture_output=True, text=True, check=True).stdout)
@@ -219,7 +220,7 @@ def sql_error(replica):
     return wait_for(error, "an error of the applier")
 
 
-def test_an_error_is_told_and_mended(servers):
+def test_an_error_is_reported_and_can_be_repaired(servers):
     primary = servers(MariaDb, "primary", "--server-id=1")
     replica = servers(Paceline, "replica", "--server-id=2", "--slave-parallel-threads=4")
     beside = servers(MariaDb, "beside", "--server-id=3", "--gtid-domain-id=9")
@@ -240,7 +241,7 @@ def test_an_error_is_told_and_mended(servers):
     replica.query("start slave")
     wait_for_replica(replica, primary)
     assert_same(primary, replica)
-    # A missing row, and a table that is not there.
+    # A missing row, and a missing table.
     replica.query("set sql_log_bin=0", "delete from t.a where id=1")
     beside.query("set sql_log_bin=0", "delete from t.a where id in (1, 5)")
     beside.query("start slave")

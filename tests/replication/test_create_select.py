@@ -1,4 +1,5 @@
-"""CREATE TABLE … SELECT of a MariaDB primary: the table and its rows are one transaction under its GTID, in every format, here and on replicas of ours."""
+"""CREATE TABLE … SELECT of a MariaDB primary: the table and its rows are one transaction under one GTID, in every
+format, here and on replicas of ours."""
 
 import pytest
 from support.replication import assert_same, change_master, gtid_position, replication_user, slave_status, wait_for, wait_for_replica
@@ -19,7 +20,7 @@ STATEMENTS = [
 
 @pytest.fixture(params=["row", "mixed", "statement"])
 def line(request, servers):
-    """A MariaDB, our replica of it, and replicas of that: one of ours, and a MariaDB. None takes a GTID twice."""
+    """A MariaDB, our replica of it, and replicas of that: one of ours, and a MariaDB. None accepts a GTID twice."""
     kinds = [(MariaDb, f"--binlog-format={request.param}"), (Paceline,), (Paceline,), (MariaDb,)]
     line = [servers(kind, number + 1, *options, "--gtid-strict-mode=ON") for number, (kind, *options) in enumerate(kinds)]
     replication_user(line[0])
@@ -43,7 +44,7 @@ def assert_all_same(line):
 def test_a_table_and_its_rows_have_one_gtid(line):
     line[0].query(*STATEMENTS)
     assert_all_same(line)
-    # Who stands at the last GTID has all of it, and gets nothing again.
+    # A replica at the last GTID has all of it, and receives nothing again.
     for replica in line[1:]:
         replica.query("stop slave", "start slave")
     assert_all_same(line)
@@ -55,7 +56,7 @@ def test_a_table_and_its_rows_have_one_gtid(line):
     assert_all_same(line)
 
 
-def test_a_crash_between_the_two_is_made_good(line):
+def test_a_crash_between_the_two_is_repaired(line):
     wait_for_replica(line[1], line[0])
     line[1].query("set sql_log_bin=0", "create table d.early (a int, b varchar(10))", "create table d.new (a int, b varchar(10))")
     line[0].query("create table d.early select * from d.t", "create table if not exists d.new select * from d.t")
@@ -63,7 +64,7 @@ def test_a_crash_between_the_two_is_made_good(line):
 
 
 @pytest.mark.parametrize("line", ["mixed", "statement"], indirect=True)
-def test_what_fails_leaves_no_table_and_comes_again(line):
+def test_a_failed_one_leaves_no_table_and_is_repeated(line):
     wait_for_replica(line[1], line[0])
     line[1].query("set sql_log_bin=0", "insert into d.t values (2, 'two')")
     line[0].query("create table d.keyed (primary key (a)) select a from d.t where a = 2")

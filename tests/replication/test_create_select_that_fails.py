@@ -1,4 +1,4 @@
-"""A CREATE TABLE … SELECT whose rows cannot all go in: replicas are left without the table, too."""
+"""A CREATE TABLE … SELECT that cannot insert all of its rows: replicas are left without the table too."""
 
 import pymysql
 import pytest
@@ -7,7 +7,7 @@ from support.servers import MariaDb, Paceline
 
 
 @pytest.mark.parametrize("kind, options", [(Paceline, []), (MariaDb, ["--log-bin=b"])], ids=["paceline", "mariadb"])
-def test_the_table_goes_on_replicas(servers, kind, options):
+def test_the_table_is_removed_from_replicas(servers, kind, options):
     primary, replica = servers(Paceline, 1), servers(kind, 2, *options)
     replication_user(primary)
     change_master(replica, primary, master_use_gtid="slave_pos")

@@ -1,4 +1,5 @@
-"""Definitions that begin while another is in the log and not yet published: none takes what is the other's."""
+"""Definitions that begin while another one is logged and not yet published: neither takes numbers or names of the
+other."""
 
 import threading
 import time
@@ -18,7 +19,7 @@ def primary(servers):
 
 
 def behind(primary, first, second):
-    """Runs a definition while another waits for an acknowledgement that nobody gives. The error that it gets, or none."""
+    """Runs a definition while another one waits for an acknowledgement that never comes. Returns its error, or None."""
     primary.query("set global rpl_semi_sync_master_timeout=2000", "set global rpl_semi_sync_master_wait_no_slave=on",
                   "set global rpl_semi_sync_master_enabled=on")
     running = threading.Thread(target=primary.query, args=(first,))
@@ -35,7 +36,7 @@ def behind(primary, first, second):
 
 
 def check_log(servers, primary):
-    """Replicas and a recovery come to the same tables."""
+    """Replicas and recovery have the same tables."""
     for replica in (servers(Paceline, 2), servers(MariaDb, 3, "--log-bin=b")):
         change_master(replica, primary, master_use_gtid="slave_pos")
         replica.query("start slave")
@@ -48,7 +49,7 @@ def check_log(servers, primary):
 
 @pytest.mark.parametrize("second, error", [("alter table d.bad add check (a > 0)", 4025), ("alter table d.bad add unique (a)", None)])
 def test_each_tests_and_builds_its_own_rows(servers, primary, second, error):
-    """A statement that only tests rows took no number for its build."""
+    """A statement that only tests rows takes no number for its build."""
     primary.query("create table d.good (a int)", "create table d.bad (a int)", "insert into d.good values (1), (2)", "insert into d.bad values (-1), (-2)")
     assert behind(primary, "alter table d.good add check (a > 0)", second) == error
     primary.query("insert into d.bad values (-3)")
@@ -68,7 +69,7 @@ def test_a_name_is_given_to_one_foreign_key(servers, primary, first, second):
     check_log(servers, primary)
 
 
-def test_who_waits_for_anothers_change_of_accounts_can_be_killed(primary):
+def test_a_wait_for_another_change_of_accounts_can_be_killed(primary):
     primary.query("set global rpl_semi_sync_master_timeout=10000", "set global rpl_semi_sync_master_wait_no_slave=on",
                   "set global rpl_semi_sync_master_enabled=on")
     running = threading.Thread(target=primary.query, args=("create user first",))

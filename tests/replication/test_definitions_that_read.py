@@ -1,4 +1,5 @@
-"""Definitions whose text in the log says no more than the name of a table: what that is must be the same when a replica runs them."""
+"""Definitions whose logged text contains only the name of another table: its definition must be the same when a
+replica runs them."""
 
 import threading
 import time
@@ -18,7 +19,7 @@ def primary(servers):
 
 @pytest.mark.parametrize("definition", ["create table d.x like d.t", "create view d.x as select * from d.t"])
 def test_they_wait_for_who_redefines_it(servers, primary, definition):
-    """An ALTER TABLE is in the log and not yet published: its commit waits for an acknowledgement that nobody gives."""
+    """An ALTER TABLE is logged and not yet published: its commit waits for an acknowledgement that never comes."""
     primary.query("set global rpl_semi_sync_master_timeout=2000", "set global rpl_semi_sync_master_wait_no_slave=on",
                   "set global rpl_semi_sync_master_enabled=on")
     altering = threading.Thread(target=primary.query, args=("alter table d.t add column c int first",))

@@ -1,4 +1,5 @@
-"""Replication over TLS: between Paceline and a real MariaDB, either way, with certificates on both sides; whom a replica does not believe."""
+"""Replication over TLS between Paceline and a real MariaDB, in both directions, with certificates on both sides;
+servers that a replica does not trust."""
 
 import pytest
 from support.certificates import key, pem, shows
@@ -33,7 +34,7 @@ def prepare(primary):
 
 @pytest.fixture(scope="module")
 def primaries(start):
-    """A primary of each kind with a certificate, that believes clients of its authority."""
+    """A primary of each kind with a certificate, which trusts client certificates of its authority."""
     return {name: prepare(start(kind, number, *shows("server", "ca"), "--bind-address=0.0.0.0"))
             for number, (name, kind) in enumerate(KINDS.items(), 11)}
 
@@ -63,7 +64,7 @@ def follow(replica, primary, **settings):
 def test_encrypted_with_certificates_on_both_sides(replica, kind, primaries):
     primary = primaries[kind]
     follow(replica, primary, master_user="'shown'", **TRUST, **CLIENT)
-    # Small ones, and one that is larger than everything that TLS buffers.
+    # Small ones, and one that is larger than all of TLS's buffers.
     primary.query("insert into d.t select ifnull(max(a), 0) + 1, repeat('x', 100) from d.t",
                   "insert into d.t select max(a) + 1, repeat('y', 12000000) from d.t",
                   "insert into d.t select max(a) + 1, 'last' from d.t")
@@ -85,7 +86,7 @@ def test_encrypted_with_certificates_on_both_sides(replica, kind, primaries):
     ({"master_ssl": 0}, 1045, "Access denied for user 'repl'"),
     ({**TRUST, "master_user": "'shown'"}, 1045, "Access denied for user 'shown'"),
 ])
-def test_who_is_not_believed(replica, settings, number, said, primaries):
+def test_untrusted_primaries(replica, settings, number, said, primaries):
     follow(replica, primaries["paceline"], **settings)
     status = wait_for(lambda: (status := slave_status(replica))["Last_IO_Errno"] and status, "an error")
     assert (status["Last_IO_Errno"], status["Slave_IO_Running"]) == (number, "Connecting")
@@ -93,9 +94,9 @@ def test_who_is_not_believed(replica, settings, number, said, primaries):
 
 
 @pytest.mark.parametrize("replica", ["paceline"], indirect=True)
-def test_certificates_that_are_not_what_they_should_be(replica, start):
+def test_invalid_certificates(replica, start):
     def error(primary, **settings):
-        # Another account each time, so that what is shown is of this attempt.
+        # A different account each time, so that the status shown belongs to this attempt.
         replica.query("stop slave", "reset slave all")
         follow(replica, primary, **{**TRUST, **settings})
         return wait_for(lambda: (status := slave_status(replica))["Last_IO_Errno"] and status, "an error")["Last_IO_Error"]
@@ -111,14 +112,14 @@ def test_certificates_that_are_not_what_they_should_be(replica, start):
     try:
         said = error(plain)
         assert "SSL connection error: SSL is required, but the server does not support it" in said
-        # Who was told to encrypt says nothing in clear: the primary has not even seen a name.
+        # A replica that must encrypt sends nothing in clear: the primary has not even seen a name.
         assert "repl'@" not in plain.said()
     finally:
         plain.close()
 
 
 @pytest.mark.parametrize("replica", ["paceline"], indirect=True)
-def test_a_primary_that_made_its_certificate_is_believed_by_the_password(replica, start):
+def test_a_primary_with_its_own_certificate_is_trusted_by_the_password(replica, start):
     primary = prepare(start(Paceline, 31))
     primary.query("create user nopassword@'%' require ssl", "grant replication slave on *.* to nopassword@'%'")
     verify = {"master_ssl": 1, "master_ssl_verify_server_cert": 1}
@@ -130,8 +131,8 @@ def test_a_primary_that_made_its_certificate_is_believed_by_the_password(replica
     primary.query("insert into d.t values (1, 'one')")
     wait_for_replica(replica, primary)
     assert_same(primary, replica)
-    # And by an authority's certificate as MariaDB's guide makes it: X.509's first version, the name in the common name.
-    # It has none of the first primary's transactions, so the replica asks for its log from the beginning.
+    # And by an authority's certificate made as in MariaDB's guide: X.509 version 1, with the host name in the common
+    # name. This primary has none of the first one's transactions, so the replica requests its log from the beginning.
     old = prepare(start(Paceline, 32, *shows("old")))
     replica.query("stop slave", "reset slave all", "set global gtid_slave_pos = ''")
     change_master(replica, old, master_use_gtid="slave_pos", **{**TRUST, "master_host": "'localhost'"})

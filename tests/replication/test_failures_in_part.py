@@ -1,4 +1,5 @@
-"""Statements that do a part of what they say, and fail: their answers and their events are MariaDB's, and replicas of both kinds come to the same end."""
+"""Statements that fail after a part of their work: answers and events are MariaDB's, and replicas of both kinds have
+the same result."""
 
 import re
 import subprocess
@@ -45,7 +46,7 @@ STATEMENTS = """
     drop user if exists missing@localhost, n1@localhost
 """
 
-# MariaDB does these in part too, but does not log them, so that its replicas lack what was done. Here they do nothing.
+# MariaDB does a part of these too, but does not log it, so its replicas lack that part. Here they do nothing.
 NOT_LOGGED_BY_MARIADB = """
     grant select on d.* to missing@localhost, e@localhost, missing2@localhost
     grant insert on *.* to e@localhost, missing@localhost
@@ -58,7 +59,7 @@ def lines(text):
 
 
 def events(server):
-    """Texts and error numbers of the statements in the log."""
+    """Returns texts and error numbers of the statements in the log."""
     found = []
     for [name, *_] in server.query("show binary logs"):
         printed = subprocess.run(["mariadb-binlog", "--no-defaults", "-R", "-uroot", "-S", server.socket, name], capture_output=True, text=True,
@@ -91,7 +92,7 @@ def test_statements_of_a_mariadb_primary(chain):
         assert not slave_status(replica)["Last_SQL_Error"]
         assert accounts(replica) == accounts(primary) and views(replica) == views(primary)
         assert content(replica) == content(primary)
-    # A table that only a primary has cannot be dropped here.
+    # A table that exists only on the primary cannot be dropped here.
     primary.query("create table d.gone (a int)")
     wait_for_replica(ours, primary)
     ours.query("set sql_log_bin=0", "drop table d.gone")
@@ -118,7 +119,8 @@ def test_statements_that_fail_in_part(chain, servers):
     logged, expected = (events(server)[start:] for server, start in zip((ours, model), before))
 
     def comparable(found):
-        # MariaDB writes every DROP TABLE anew, with what is missing and without an error; here only what is there is named. It logs passwords in clear.
+        # MariaDB rewrites every DROP TABLE, with the missing tables and without an error; here only existing tables
+        # are named. MariaDB logs passwords in clear.
         texts = [re.sub(r"DROP TABLE (IF EXISTS )?`d`.*", "DROP TABLE", text) for text, _ in found]
         return [(re.sub(r"(?i)identified by (password )?'.*?'", "identified", text), number) for text, (_, number) in zip(texts, found)]
 
@@ -137,7 +139,7 @@ def test_statements_that_fail_in_part(chain, servers):
         assert not slave_status(replica)["Last_SQL_Error"]
         assert accounts(replica) == accounts(ours) and views(replica) == views(ours)
         assert content(replica) == content(ours)
-    # A replay of the log comes to the same end, too.
+    # A replay of the log has the same result.
     found = accounts(last), views(last), content(last)
     last.kill()
     last.start()

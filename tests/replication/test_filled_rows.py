@@ -1,4 +1,5 @@
-"""Definitions that give rows AUTO_INCREMENT values or the time: replicas and recovery, which fill the rows themselves, come to the same."""
+"""Definitions that fill rows with AUTO_INCREMENT values or the time: replicas and recovery, which fill the rows
+themselves, compute the same."""
 
 import pytest
 from support.replication import assert_same, wait_for_replica

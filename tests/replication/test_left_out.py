@@ -1,4 +1,5 @@
-"""What a replica has not, and may leave out (`paceline_replicate_leave_out`): the rows come all the same."""
+"""Objects that a replica does not have and may leave out (`paceline_replicate_leave_out`): the rows are replicated
+all the same."""
 
 import pytest
 from support.replication import assert_same, change_master, gtid_position, replication_user, slave_status, wait_for, wait_for_replica
@@ -50,7 +51,8 @@ def test_its_value(pair):
 
 
 def test_statements_that_call_what_was_left_out_stop(pair):
-    """A function's rows come as rows; its call in a statement cannot be executed here, and must not be passed over."""
+    """Rows written by a function are replicated as rows. A statement that calls it cannot be executed here, and must
+    not be skipped."""
     primary, replica = pair
     replica.query("set global paceline_replicate_leave_out='routines'")
     primary.query("create function d.f() returns int deterministic return 7", "set statement binlog_format=statement for insert into d.t values (d.f(), 'f')")
@@ -60,7 +62,7 @@ def test_statements_that_call_what_was_left_out_stop(pair):
 
 
 def test_statements_that_may_have_fired_triggers_stop(pair):
-    """What a trigger changes beside the statement's rows is in the log only in row format: it would be missing here."""
+    """Rows that a trigger changes are in the log only in row format. In statement format they would be missing here."""
     primary, replica = pair
     replica.query("set global paceline_replicate_leave_out='triggers'")
     primary.query("create table d.u (id int primary key)", "create trigger d.tr after insert on d.t for each row insert into d.u values (new.id)",
@@ -73,7 +75,7 @@ def test_statements_that_may_have_fired_triggers_stop(pair):
     assert replica.query("select id from d.t") == ((1,),)
 
 
-def test_how_a_statement_was_to_be_logged_is_for_the_primary(pair):
+def test_the_primary_decides_how_a_statement_is_logged(pair):
     primary, replica = pair
     primary.query("set statement binlog_format=statement for insert into d.t values (1, 'one')",
                   "set statement binlog_format=mixed, sql_mode='' for create table d.u (a int)")

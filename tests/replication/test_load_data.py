@@ -1,4 +1,4 @@
-"""LOAD DATA of a MariaDB primary that logs statements: the file comes in blocks, what it makes is logged here as rows."""
+"""LOAD DATA of a MariaDB primary that logs statements: the file arrives in blocks, and its rows are logged here."""
 
 import contextlib
 import subprocess
@@ -49,7 +49,7 @@ def pair(tmp_path):
 
 @pytest.fixture
 def file(tmp_path):
-    """Writes a file for LOAD DATA; gives its name, quoted."""
+    """Writes files for LOAD DATA and returns their quoted names."""
     def write(text, name="in.txt"):
         path = tmp_path / name
         path.write_bytes(text if isinstance(text, bytes) else text.encode())
@@ -67,7 +67,7 @@ def local(server, *statements):
 
 
 def kinds(files):
-    """How many events of each kind the files have, of those of LOAD DATA."""
+    """Counts the events of each kind of LOAD DATA in the files."""
     found = [event[0] for event in group_events(files) if event[0] in KINDS]
     return {kind: found.count(kind) for kind in set(found)}
 
@@ -78,13 +78,13 @@ def primary_files(primary):
 
 
 @pytest.mark.parametrize("format", ["STATEMENT", "MIXED"])
-def test_every_form_of_it(tmp_path, file, format):
+def test_every_form_of_load_data(tmp_path, file, format):
     servers = (mariadb(tmp_path / "primary", "--log-bin-compress=1", "--log-bin-compress-min-len=10", format=format),
                Paceline(tmp_path / "replica", "--server-id=2"), mariadb(tmp_path / "behind", number=3, format="ROW"))
     with running(*servers) as (primary, replica, behind):
         replication_user(primary)
         follow(replica, primary)
-        # With the account that has come with the log.
+        # With the account that the log has created.
         follow(behind, replica)
         primary.query("create database d character set latin1", "use d", "create table t (a int primary key, b varchar(200) character set utf8mb4, c int default 0)",
                       "create table n (a int auto_increment primary key, b varchar(200) character set utf8mb4, c datetime(6), unique (b))",
@@ -94,20 +94,21 @@ def test_every_form_of_it(tmp_path, file, format):
         big = file(rows(1000, 4000, "y" * 100), "big.txt")
         primary.query("use d", f"load data infile {plain} into table t (a, b)", f"load data infile {twice} replace into table t (a, b) set c=a+1",
                       f"load data infile {twice} ignore into table t (a, b)", f"load data infile {empty} into table t",
-                      # In the database's character set, and in its own.
+                      # In the database's character set, and in one of its own.
                       f"load data infile {latin1} into table t (a, b)", f"load data low_priority infile {latin1} replace into table t character set latin1 (a, b) set c=1",
                       f"load data concurrent infile {quoted} into table t fields terminated by ';' optionally enclosed by '\"' lines starting by '#' (a, b)",
                       f"load data infile {plain} into table d.k fields terminated by '\\t' ignore 2 lines (j, b)", f"load data infile {plain} into table k (j, b)",
                       "set @v=5, @nothing=null", f"load data infile {plain} into table n (@x, b) set a=@x+100+@v, c=now(6)",
                       f"load data infile {twice} ignore into table n (@x, @y) set b=concat(@y, rand(), ifnull(@nothing, '-')), c=current_timestamp",
                       f"load data infile {big} into table t (a, b)", f"load data infile {big} replace into table t (a, b) set c=7")
-        # From the client: LOCAL is IGNORE. In a transaction, with other statements; undone in part and as a whole.
+        # From the client: LOCAL implies IGNORE. In a transaction with other statements; rolled back in part and as a
+        # whole.
         local(primary, f"load data local infile {twice} into table t (a, b)", f"load data local infile {big} replace into table t (@a, b) set a=@a+5000")
         local(primary, "begin", f"load data local infile {plain} replace into table n (@a, b)", "insert into t (a, b) values (20000, 'between')",
               "savepoint s", f"load data infile {file(rows(28000, 28005), 'undone.txt')} into table t (a, b)", "rollback to s",
               f"load data infile {file(rows(29000, 29005), 'later.txt')} into table t (a, b)", "commit",
               "begin", f"load data infile {file(rows(29500, 29505), 'gone.txt')} into table t (a, b)", "rollback")
-        # A temporary table's, and what is read of it.
+        # Into a temporary table, from which other statements read.
         bad, too_long = file("1\n2\n", "bad.txt"), file("100000\tlong\ttext\n", "long.txt")
         with primary.connect(database="d") as session, session.cursor() as cursor:
             cursor.execute("create temporary table tmp like t")
@@ -116,8 +117,8 @@ def test_every_form_of_it(tmp_path, file, format):
             cursor.execute(f"load data infile {plain} into table tmp (a, b)")
             cursor.execute("insert into k (j, b) select a, b from tmp order by a")
             wait_for_replica(replica, primary)
-        # The settings of the session: SQL mode, character set, time, time zone. (Letters beyond ASCII in SET would differ on any replica: MariaDB
-        # logs them in UTF-8, and says that they are in latin1.)
+        # Settings of the session: SQL mode, character set, time, time zone. (Letters beyond ASCII in SET would differ
+        # on any replica: MariaDB logs them in UTF-8 and declares them as latin1.)
         primary.query("use d", "set sql_mode='', names latin1, time_zone='+03:00', timestamp=1700000000.25",
                       f"load data infile {too_long} into table n (a) set b='late', c=now(6)", charset="latin1")
         wait_for_replica(replica, primary)
@@ -127,7 +128,8 @@ def test_every_form_of_it(tmp_path, file, format):
         assert gtid_position(replica) == gtid_position(primary)
         assert len(replica.query("select * from d.t")) > 6000
         assert replica.query("select b from d.t where a=20") == (("grün",),)
-        # The files are in the primary's log and not in ours, which has the primary's words for its rows.
+        # The files are in the primary's log and not in ours, which has the primary's statement as annotation of the
+        # rows.
         counted = kinds(primary_files(primary))
         if format == "STATEMENT":
             assert counted[17] == counted[18] == 18 and counted[9] > 20, counted
@@ -139,7 +141,7 @@ def test_every_form_of_it(tmp_path, file, format):
 
 
 def test_a_file_of_any_length(pair, file):
-    """Beyond what a group of events may have in memory, and beyond a packet."""
+    """Longer than an event group may be in memory, and longer than a packet."""
     primary, replica = pair
     name = file("".join(f"{number}\t{str(number) * (1900 // len(str(number)))}\n" for number in range(37_000)))
     primary.query("use d", f"load data infile {name} into table t (a, b)", f"load data infile {name} replace into table t (a, b) set c=1")
@@ -150,7 +152,7 @@ def test_a_file_of_any_length(pair, file):
     assert list(replica.datadir.rglob("spill*")) == []
 
 
-def test_what_fails_here_stops_and_leaves_nothing(pair, file):
+def test_a_failure_here_stops_and_leaves_nothing(pair, file):
     primary, replica = pair
     wait_for_replica(replica, primary)
     replica.query("insert into d.t (a, b) values (2, 'in the way')")
@@ -169,7 +171,7 @@ def test_what_fails_here_stops_and_leaves_nothing(pair, file):
     assert status["Last_SQL_Errno"] == 1062 and "Duplicate entry '2' for key 'PRIMARY'" in status["Last_SQL_Error"], status
     assert "Query: 'LOAD DATA INFILE" in status["Last_SQL_Error"] and "Default database: 'd'" in status["Last_SQL_Error"]
     assert content(replica)["d.t"] == [(2, "in the way", 0)]
-    # Again, and the same; then with the cause mended.
+    # The same again; then the cause is removed.
     start()
     wait_for(stopped, "the error again")
     replica.query("delete from d.t")
@@ -177,7 +179,7 @@ def test_what_fails_here_stops_and_leaves_nothing(pair, file):
     wait_for_replica(replica, primary)
     assert_same(primary, replica)
 
-    # Passed over: by its number, and by the counter.
+    # Skipped by its GTID, and by the counter.
     replica.query("insert into d.t (a, b) values (71, 'in the way')")
     primary.query("use d", f"load data infile {file(rows(70, 73))} into table t (a, b)")
     wait_for(stopped, "another error")
@@ -190,14 +192,15 @@ def test_what_fails_here_stops_and_leaves_nothing(pair, file):
     replica.stop()
     replica.start("--slave_skip_errors=1062")
     replica.query("insert into d.t (a, b) values (81, 'in the way')", "start slave")
-    # In a transaction the other statements are done.
+    # In a transaction the other statements are executed.
     primary.query("use d", "begin", f"load data infile {file(rows(80, 83))} into table t (a, b)", "insert into t (a, b) values (90, 'done')", "commit")
     wait_for_replica(replica, primary)
     assert [row[0] for row in replica.query("select a from d.t where a >= 80 order by a")] == [81, 90]
 
 
 def test_what_has_failed_on_the_primary(pair, file):
-    """Rows that a table without transactions has kept: the statement is logged with its error, fails here alike, and keeps the same."""
+    """Rows that a table without transactions has kept: the statement is logged with its error, fails here in the same
+    way, and keeps the same rows."""
     primary, replica = pair
     primary.query("use d", "create table m (a int primary key, b varchar(30)) engine=myisam", "insert into m values (2, 'two')")
     with pytest.raises(Exception, match="1062"):
@@ -205,13 +208,13 @@ def test_what_has_failed_on_the_primary(pair, file):
     primary.query("insert into d.m values (10, 'ten')")
     wait_for_replica(replica, primary)
     assert content(replica)["d.m"] == content(primary)["d.m"] == [(1, "x 1"), (10, "ten"), (2, "two")]
-    # It fails at its first row: the file is in the log, and given up.
+    # It fails at its first row: the file is in the log, and is abandoned.
     with pytest.raises(Exception, match="1062"):
         primary.query("use d", f"load data infile {file(rows(2, 5))} into table m (a, b)")
     wait_for_replica(replica, primary)
     assert content(replica)["d.m"] == content(primary)["d.m"]
     assert kinds(primary_files(primary))[11] == 1
-    # What is not logged leaves no trace: the table has transactions.
+    # A statement that is not logged leaves no trace: the table has transactions.
     with pytest.raises(Exception, match="1062"):
         primary.query("use d", "insert into t (a, b) values (3, 'three')", f"load data infile {file(rows(1, 5))} into table t (a, b)")
     wait_for_replica(replica, primary)
@@ -247,7 +250,7 @@ def test_a_line_that_is_cut_between_blocks(tmp_path, file):
         line.holds_after = line.passed_bytes + 3 * BLOCK
         primary.query("use d", f"load data infile {file(rows(0, 20_000, 'z' * 40))} into table t")
         assert line.holding.wait(30)
-        # In the middle of the file: nothing of it is to be seen; then from the transaction's beginning.
+        # In the middle of the file: none of it is visible. Then it starts again at the beginning of the transaction.
         assert replica.query("select count(*) from d.t") == ((0,),)
         line.holds_after = None
         line.cut()
@@ -272,7 +275,7 @@ def test_a_line_that_is_cut_between_blocks(tmp_path, file):
         line.close()
 
 
-def test_kills_apply_nothing_by_half(pair, file):
+def test_kills_apply_nothing_in_part(pair, file):
     primary, replica = pair
     names = [file(rows(number * 10_000, number * 10_000 + 4000, "k" * 60), f"{number}.txt") for number in range(12)]
 
@@ -295,7 +298,7 @@ def test_kills_apply_nothing_by_half(pair, file):
 
 @pytest.mark.parametrize("kind", ["mariadb", "paceline"])
 def test_through_an_archive(tmp_path, file, kind):
-    """It passes the archive byte for byte, and is applied behind it."""
+    """The archive passes it on byte for byte, and the replica after it applies it."""
     behind = mariadb(tmp_path / "behind", number=3, format="ROW") if kind == "mariadb" else Paceline(tmp_path / "behind", "--server-id=3")
     with running(mariadb(tmp_path / "primary"), behind) as (primary, behind):
         primary.query("reset master")

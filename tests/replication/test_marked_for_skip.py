@@ -1,4 +1,4 @@
-"""`SET skip_replication=1` marks transactions; `replicate_events_marked_for_skip` leaves them out, at either end."""
+"""`SET skip_replication=1` marks transactions; `replicate_events_marked_for_skip` filters them out, on either side."""
 
 import subprocess
 
@@ -12,7 +12,7 @@ KINDS = {"ours": Paceline, "mariadb": MariaDb}
 
 @pytest.fixture(params=["ours-ours", "ours-mariadb", "mariadb-ours"])
 def pair(request, tmp_path):
-    """A primary and one that is not yet its replica."""
+    """A primary, and a server that is not yet its replica."""
     primary, replica = request.param.split("-")
     servers = [KINDS[primary](tmp_path / "primary", "--server-id=1", "--log-bin=bin").start(),
                KINDS[replica](tmp_path / "replica", "--server-id=2", "--log-bin=bin").start()]
@@ -28,7 +28,7 @@ def start(replica):
 
 
 def marked_and_not(server):
-    """What of a server's log is marked, and what is not, as mariadb-binlog shows it."""
+    """Returns the marked and the unmarked parts of a server's log, as mariadb-binlog shows them."""
     files = server.log_files() if isinstance(server, Paceline) else sorted(server.directory.glob("data/bin.0*[0-9]"))
     text = subprocess.run(["mariadb-binlog", "--no-defaults", "--base64-output=decode-rows", "-v", *map(str, files)], capture_output=True,
                           text=True, check=True).stdout
@@ -55,7 +55,7 @@ def test_marked_transactions(pair):
     assert [row[0] for row in replica.query("select a from d.t where b='marked' order by a")] == sorted(here)
     assert [row[0] for row in replica.query("select a from d.t where b='plain' order by a")] == [100, 101, 102, 103]
     assert [row[0] for row in replica.query("show tables in d like 'marked%'")] == ["marked_0", "marked_3"]
-    # The replica marks what was marked: those that follow it may want to do without.
+    # The replica preserves the marks: its own replicas may want to filter.
     replica.query("flush binary logs")
     primary.query("flush binary logs")
     for server, numbers in ((primary, (0, 1, 2, 3)), (replica, (0, 3))):

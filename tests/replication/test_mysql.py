@@ -1,7 +1,8 @@
-"""A primary that is MySQL 9.7: its binary logs, recorded, and played back by a server that talks as it does (see mysql/README.md).
+"""A primary that is MySQL 9.7: its recorded binary logs, played back by a server that speaks its protocol (see
+mysql/README.md).
 
-With a real server at hand, `PACELINE_TEST_MYSQL=user:password@host:port` has the same done with it. It must be one that is used for nothing else
-(its logs are reset), with gtid_mode=ON; the user may do everything.
+If a real server is available, `PACELINE_TEST_MYSQL=user:password@host:port` runs the same with it. It must have no
+other use (its logs are reset) and gtid_mode=ON; the user needs all privileges.
 """
 
 import os
@@ -39,7 +40,7 @@ def replica(tmp_path):
 
 @pytest.fixture
 def mysql():
-    """Starts servers that play logs back."""
+    """Starts servers that play back logs."""
     started = []
 
     def start(name="bin", **options):
@@ -63,7 +64,7 @@ def place(replica):
 
 
 def assert_content(replica, content=None):
-    """Every table holds what MySQL's held."""
+    """Checks that every table has MySQL's contents."""
     content = content or recorded_content()
     for table in content.split(b"== ")[1:]:
         query, *rows = table.split(b"\n")[:-1]
@@ -73,7 +74,7 @@ def assert_content(replica, content=None):
 
 
 def end_of(logs):
-    """Where the last event but a Rotate ends in the last file."""
+    """Returns the end of the last event, other than a Rotate, in the last file."""
     name, log = list(logs.items())[-1]
     return name, len(log) if [*events_of(log)][-1][1] != 4 else [*events_of(log)][-2][0]
 
@@ -83,7 +84,7 @@ def transactions(logs):
 
 
 def gtids(logs):
-    """The set of all GTIDs in logs that one server wrote, with one that is tagged."""
+    """Returns the set of all GTIDs in logs of a single server, and a tagged one."""
     [*heads] = (data for log in logs.values() for _, kind, data in events_of(log) if kind == 33)
     source = uuid.UUID(bytes=heads[0][20:36])
     numbers = [int.from_bytes(head[36:44], "little") for head in heads]
@@ -106,10 +107,10 @@ def test_everything_that_mysql_logs(replica, mysql, authentication):
     assert primary.dumps == [("bin.000001", 4, 0)]
     status = slave_status(replica)
     assert (status["Using_Gtid"], status["Master_Server_Id"], status["Seconds_Behind_Master"]) == ("No", 3409, 0)
-    # Transactions have GTIDs of the replica's domain and the primary's server; the numbers have no gap.
+    # Transactions have GTIDs of the replica's domain and the primary's server, and their numbers have no gap.
     [(position,)] = replica.query("select @@gtid_slave_pos")
     assert position == f"7-3409-{transactions(primary.logs)}"
-    # MySQL's collations are here by the nearest that there are, and its annotations are kept.
+    # MySQL's collations are replaced by the nearest ones of ours, and annotations are kept.
     [(collations,)] = replica.query("select group_concat(distinct collation_name order by 1) from information_schema.columns "
                                     "where table_schema='workload' and table_name='keyed'")
     assert collations == "utf8mb4_nopad_bin,utf8mb4_unicode_520_nopad_ci"
@@ -118,13 +119,13 @@ def test_everything_that_mysql_logs(replica, mysql, authentication):
     assert not any("somebody" in event[5] for event in events), "MySQL's accounts are its own"
 
 
-def test_a_wrong_password_is_told(replica, mysql):
+def test_a_wrong_password_is_reported(replica, mysql):
     primary = mysql(password="another")
     follow(replica, primary)
     wait_for(lambda: slave_status(replica)["Last_IO_Errno"] == 1045, "the refusal")
 
 
-def test_mysqls_transactions_go_on_to_mariadb(replica, mysql, tmp_path):
+def test_mysqls_transactions_continue_to_mariadb(replica, mysql, tmp_path):
     primary = mysql(authentication="fast")
     behind = MariaDb(tmp_path / "behind", "--server-id=3").start()
     try:
@@ -140,7 +141,7 @@ def test_mysqls_transactions_go_on_to_mariadb(replica, mysql, tmp_path):
 
 
 @pytest.mark.parametrize("use_gtid", ["no", "slave_pos"])
-def test_nothing_is_lost_or_done_twice_when_it_is_killed(replica, mysql, seed, use_gtid):
+def test_kills_lose_nothing_and_repeat_nothing(replica, mysql, seed, use_gtid):
     rng = random.Random(seed)
     primary = mysql(authentication="fast")
     events = sum(1 for log in primary.logs.values() for _ in events_of(log))
@@ -174,20 +175,20 @@ def test_mysqls_gtids(replica, mysql):
     assert numbers_of(primary.dumps[0]) == set(), "who has nothing gets everything"
     everything = gtids(primary.logs)
     assert slave_status(replica)["Gtid_IO_Pos"] == known_gtids(replica) == everything
-    # It is in the log, also in its next file.
+    # It is in the log, also in the next file.
     replica.query("flush binary logs")
     replica.kill()
     replica.start()
     wait_for(lambda: len(primary.dumps) == 2, "another connection")
     assert numbers_of(primary.dumps[1]) == set(range(1, transactions(primary.logs)))
     assert known_gtids(replica) == everything
-    # Another server of the same group: nothing is asked for twice.
+    # Another server of the same group: nothing is requested twice.
     other = mysql(authentication="fast")
     replica.query("stop slave", f"change master to master_host='127.0.0.1', master_port={other.port}, master_use_gtid=slave_pos", "start slave")
     wait_for(lambda: other.dumps, "a connection to it")
     assert numbers_of(other.dumps[0]) == numbers_of(primary.dumps[1])
     assert_content(replica)
-    # Who forgets the connection forgets the set.
+    # Forgetting the connection forgets the set.
     replica.query("stop slave", "reset slave all")
     change_master(replica, other, master_use_gtid="slave_pos")
     assert known_gtids(replica) == ""
@@ -195,7 +196,7 @@ def test_mysqls_gtids(replica, mysql):
 
 @pytest.mark.parametrize("use_gtid", ["slave_pos", "no"])
 def test_its_transactions_are_numbered_among_those_of_sessions(replica, mysql, use_gtid):
-    """What is given numbers here shares its domain with whoever else writes it."""
+    """Transactions that are numbered here share their domain with all sessions that write to it."""
     primary = mysql(authentication="fast")
     replica.query("set global gtid_strict_mode=1", "create database own", "create table own.t (a int auto_increment primary key)")
     if use_gtid == "no":
@@ -215,7 +216,7 @@ def test_its_transactions_are_numbered_among_those_of_sessions(replica, mysql, u
     assert replica.query("select count(*) > 3 from own.t") == ((1,),)
 
 
-def test_from_a_place_to_gtids(replica, mysql):
+def test_from_a_position_to_gtids(replica, mysql):
     primary = mysql(authentication="fast")
     follow(replica, primary)
     wait_for_end(replica, primary)
@@ -225,7 +226,7 @@ def test_from_a_place_to_gtids(replica, mysql):
     assert numbers_of(primary.dumps[1]) == set(range(1, transactions(primary.logs)))
 
 
-def test_from_the_middle_of_a_file_nobody_knows_what_is_before(replica, mysql):
+def test_a_start_in_the_middle_of_a_file_knows_nothing_before_it(replica, mysql):
     primary = mysql(authentication="fast")
     replica.query("create database workload", "create table workload.heap (a int, b varchar(10))")
     offset = [end for end, kind, _ in events_of(primary.logs["bin.000002"]) if kind == 35][0]
@@ -248,10 +249,10 @@ def test_from_the_middle_of_a_file_nobody_knows_what_is_before(replica, mysql):
 def test_what_cannot_be_replicated_stops_the_connection(replica, mysql):
     primary = mysql("refused", authentication="fast")
     follow(replica, primary, "refused.000001")
-    # What an XA transaction did up to its PREPARE, and its COMMIT, are for somebody to decide on.
+    # The work of an XA transaction up to PREPARE, and its COMMIT, need an operator's decision.
     wait_for(lambda: "XA START" in slave_status(replica)["Last_SQL_Error"], "the error about its beginning")
     assert slave_status(replica)["Last_SQL_Errno"] == 1235
-    # One after the other can be passed over.
+    # They can be skipped one by one.
     replica.query("stop slave", "set global sql_slave_skip_counter=1", "start slave")
     wait_for(lambda: "XA COMMIT" in slave_status(replica)["Last_SQL_Error"], "the error about its end")
     replica.query("stop slave", "set global sql_slave_skip_counter=1", "start slave")
@@ -268,7 +269,7 @@ def test_changes_of_documents(replica, mysql, tmp_path):
     follow(replica, primary, "partial.000001")
     wait_for_end(replica, primary)
     assert_content(replica, recorded_content("partial-content"))
-    # What is logged here are whole documents, also of changes that came without what was before.
+    # Whole documents are logged here, also for changes that arrived without before images.
     replica.query("create user repl@'%' identified by 'secret'", "grant replication slave, binlog monitor on *.* to repl@'%'")
     behind = MariaDb(tmp_path / "behind", "--server-id=3").start()
     try:
@@ -281,12 +282,13 @@ def test_changes_of_documents(replica, mysql, tmp_path):
 
 
 def where_images_become_minimal(log):
-    """The end of the last transaction with whole images."""
+    """Returns the end of the last transaction with whole images."""
     return next(end for end, kind, data in events_of(log) if b"minimal_from_here" in data)
 
 
 def changed(log, old, new, after=0):
-    """A log whose first update with changes behind a place has other ones, under a right checksum; and where that ends."""
+    """Replaces the document changes of the first update after `after`, with a valid checksum. Returns the log and the
+    end of that update."""
     for end, kind, data in events_of(log):
         if kind == PARTIAL_UPDATE and end > after and old in data:
             body = data[:-4].replace(old, new, 1)
@@ -310,11 +312,11 @@ def test_damaged_changes_stop_the_receiver(replica, mysql, new, number, text):
     wait_for(lambda: slave_status(replica)["Last_IO_Errno"] == number, "the error")
     status = slave_status(replica)
     assert status["Last_IO_Error"] == f"{text} The event's end_log_pos is {end}"
-    # It is none of the transactions before it.
+    # It does not affect the transactions before it.
     tables = "select count(*) from information_schema.tables where table_schema='partial'"
     wait_for(lambda: replica.query(tables) == ((1,),), "the table")
     wait_for(lambda: replica.query("select json_extract(v, '$.a') from partial.documents where id=1") == (("1",),), "the rows before it")
-    # Mended, it goes on.
+    # After the repair it continues.
     primary.logs["partial.000001"] = log
     replica.query("stop slave", "start slave")
     wait_for_end(replica, primary)
@@ -351,7 +353,7 @@ def test_damaged_changes_stop_the_applier(replica, mysql):
     error = slave_status(replica)["Last_SQL_Error"]
     assert "Corrupted JSON diff for table documents, column v., Error_code: 3649; " in error
     assert error.endswith(f"the event's master log partial.000001, end_log_pos {end}")
-    # It can be passed over, as any transaction. (What comes later finds another document than it should, and says so.)
+    # It can be skipped like any transaction. (A later change then finds an unexpected document, and reports that.)
     replica.query("stop slave", "set global sql_slave_skip_counter=1", "start slave")
     query = "select json_extract(v, '$.minimal') from partial.documents where id<3 order by id"
     wait_for(lambda: replica.query(query) == ((None,), ("2",)), "the next transaction")
@@ -387,7 +389,7 @@ def follow_a_real_mysql(replica, real):
     ask("drop database partial", "set global binlog_row_value_options=''")
     run("workload")
     assert_content(replica)
-    # And on by GTIDs.
+    # Then by GTIDs.
     def known_to_both():
         executed = ask("select replace(@@global.gtid_executed, '\\n', '')")[0][0]
         return known_gtids(replica).replace(",", ":").split(":")[:2] == executed.split(":")[:2]

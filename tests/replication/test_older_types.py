@@ -1,4 +1,4 @@
-"""Columns in forms that only a MariaDB writes: temporal types of `mysql56_temporal_format=OFF`, compressed columns."""
+"""Columns in forms that only MariaDB writes: temporal types of `mysql56_temporal_format=OFF`, compressed columns."""
 
 import random
 
@@ -30,17 +30,17 @@ def test_old_temporal_types(pair):
     stamps = ["1970-01-01 00:00:01", "2038-01-19 03:14:07.999999", "2024-02-29 12:34:56.654321", "0000-00-00", None]
     with primary.connect() as session, session.cursor() as cursor:
         cursor.execute("set sql_mode='', time_zone='+00:00'")
-        chance = random.Random(1)
+        rng = random.Random(1)
         for number in range(40):
-            row = [value for _ in range(7) for value in (chance.choice(times), chance.choice(dates), chance.choice(stamps))]
+            row = [value for _ in range(7) for value in (rng.choice(times), rng.choice(dates), rng.choice(stamps))]
             cursor.execute(f"insert into d.t values (%s, {'%s, ' * 21} %s)", [number, *row, number])
-            cursor.execute("insert ignore into d.k values (%s, %s, %s, %s)", [chance.choice(dates[:-1]), chance.choice(times[:-1]),
-                                                                             chance.choice(stamps[:-1]), number])
+            cursor.execute("insert ignore into d.k values (%s, %s, %s, %s)", [rng.choice(dates[:-1]), rng.choice(times[:-1]),
+                                                                             rng.choice(stamps[:-1]), number])
         cursor.execute("update d.t set t3=addtime(t3, '00:00:01.5'), d0=d0 + interval 1 second, e=e+1 where id % 3 = 0")
         cursor.execute("update d.k set v=v+100, s='2001-02-03 04:05:06.7' where v % 2 = 0")
         cursor.execute("delete from d.k where v % 3 = 0")
         cursor.execute("delete from d.t where id > 35")
-        # Without all columns in the images.
+        # With images that lack some columns.
         cursor.execute("set binlog_row_image=minimal")
         cursor.execute("update d.t set d6=s6, t6=null where id % 5 = 0")
         cursor.execute("update d.k set s='2002-02-03 04:05:06.1' where v > 100")
@@ -73,7 +73,7 @@ def test_compressed_columns(pair):
     wait_for_replica(replica, primary)
     assert_same(primary, replica)
     assert len(replica.query("select id from d.t")) > 10
-    # Our own log has whole values: it is enough, without the primary.
+    # Our own log has whole values, so it suffices without the primary.
     replica.kill()
     replica.start("--skip-slave-start")
     assert_same(primary, replica)

@@ -20,7 +20,7 @@ SCRIPT = (ROOT / "tests/log/every_type.sql").read_text()
 
 @pytest.fixture
 def replica(tmp_path):
-    """A MariaDB that replicates from nobody yet, with an empty log of its own."""
+    """A MariaDB that is not a replica yet, with an empty log of its own."""
     server = MariaDb(tmp_path / "replica", "--server-id=200", "--log-warnings=4")
     server.start()
     server.query("reset master")
@@ -49,7 +49,7 @@ def test_every_type_by_gtid(paceline, replica):
     assert check_same_tables(paceline, replica) > 20
     assert gtid_pos(replica, "gtid_slave_pos") == position
     assert gtid_pos(replica, "gtid_binlog_state") == gtid_pos(paceline, "gtid_binlog_state")
-    # The replica's own log goes on under the same numbers, with the annotations that it asked for.
+    # The replica's own log has the same GTIDs, with the requested annotations.
     text = "".join(replica.client("-vv", "--base64-output=decode-rows", file, program="mariadb-binlog")
                    for file in sorted((replica.directory / "data").glob("bin.0*")))
     assert "#Q> update integers set a=a+1, g=g+1 where id in (1,4)" in text
@@ -82,7 +82,7 @@ def test_file_and_position_and_then_gtids(paceline, replica):
     replica.query("reset master")
     start_replica(replica, paceline, "no", f"master_log_file='{file}', master_log_pos={position}")
     wait_for("the connection", lambda: check_runs(replica)["Slave_IO_Running"] == "Yes")
-    # It was told the last GTID of every domain where it starts.
+    # It was told the last GTID of every domain at its start.
     wait_for("the GTID position", lambda: gtid_pos(replica, "gtid_slave_pos") == before)
     paceline.query("set session gtid_domain_id=3", "insert into t.a (v) values ('other domain')")
     paceline.query("flush binary logs", "insert into t.a (v) values ('next file')")
@@ -123,7 +123,7 @@ def test_local_changes_stay_here(paceline, replica):
     assert replica.query("select v, count(*) from t.a where id>=100 group by v") == (("sent", 5),)
 
 
-def test_domains_start_each_at_its_own_place(paceline, replica):
+def test_each_domain_starts_at_its_own_position(paceline, replica):
     fill(paceline, 3)
     start_replica(replica, paceline)
     catch_up(replica, paceline)
@@ -134,7 +134,8 @@ def test_domains_start_each_at_its_own_place(paceline, replica):
             paceline.query("flush binary logs")
     replica.query("start slave")
     catch_up(replica, paceline)
-    # What the replica has of one domain and lacks of another stands before and behind the same places of the log.
+    # The replica has transactions of one domain and lacks some of another, both before and after the same positions
+    # of the log.
     replica.query("stop slave")
     everything = gtid_pos(paceline)
     older = re.sub(r"1-(\d+)-2\b", r"1-\1-1", everything)
@@ -152,7 +153,7 @@ def test_large_transactions_and_packets(paceline, replica):
         for block in range(20):
             cursor.execute("insert into t.big values " + ",".join(f"({1000 + block * 500 + n}, repeat('x', 400))" for n in range(500)))
         connection.commit()
-    # An event past 16 MiB goes in several packets.
+    # An event beyond 16 MiB is sent in several packets.
     paceline.query("set global max_allowed_packet=67108864")
     paceline.query("insert into t.big values (100, repeat('0123456789', 1900000))")
     catch_up(replica, paceline)
@@ -248,11 +249,11 @@ def both(paceline, mariadb):
 
 
 @pytest.mark.parametrize("position, strict", [
-    ("0-1-100", 0),           # 1945: not in the log.
-    ("0-9-3", 0),             # 1955: diverged.
+    ("0-1-100", 0),           # 1945: not in the log
+    ("0-9-3", 0),             # 1955: diverged
     ("0-9-100", 0),
-    ("0-1-5", 1),             # 1951: a hole.
-    ("0-1-7,0-1-8", None),    # No position.
+    ("0-1-5", 1),             # 1951: a hole
+    ("0-1-7,0-1-8", None),    # no position
 ])
 def test_wrong_starts_by_gtid(both, replica, position, strict):
     def last_error(primary):
@@ -272,7 +273,7 @@ def test_wrong_starts_by_gtid(both, replica, position, strict):
     assert ours[0] == 1236
 
 
-def test_a_hole_is_no_error_otherwise(both, replica):
+def test_a_hole_is_otherwise_no_error(both, replica):
     replica.query("create database t", "create table t.a (id int primary key)", "reset master", "set global gtid_slave_pos='0-1-5'")
     start_replica(replica, both[0])
     catch_up(replica, both[0])
@@ -280,7 +281,8 @@ def test_a_hole_is_no_error_otherwise(both, replica):
 
 
 def test_a_history_that_began_elsewhere(paceline, replica):
-    """SET GLOBAL gtid_binlog_state: who has that much goes on here, who has less is told that it is gone."""
+    """SET GLOBAL gtid_binlog_state: a replica that has this position continues here; one that has less gets an error
+    that the rest is purged."""
     with pytest.raises(pymysql.err.OperationalError) as error:
         paceline.query("set global gtid_binlog_state='0-1'")
     assert error.value.args[0] == 1941
@@ -362,7 +364,7 @@ def test_heartbeats(paceline, replica):
     check_runs(replica)
 
 
-def test_who_replicates(paceline, replica):
+def test_registered_replicas_are_shown(paceline, replica):
     replica.stop()
     replica.options += ["--report-host=replica.example", "--report-port=3399"]
     replica.start()
@@ -375,7 +377,7 @@ def test_who_replicates(paceline, replica):
     state = "Master has sent all binlog to slave; waiting for more updates"
     line = wait_for("its line", lambda: [row for row in paceline.query("show processlist") if row[4] == "Binlog Dump" and row[6] == state])
     assert line[0][1] == ACCOUNT
-    # A file that is being read is not purged, and who reads it is told.
+    # A file that is being read is not purged, and the purge reports its reader.
     with paceline.connect() as connection, connection.cursor() as cursor:
         replica.query("stop slave sql_thread")
         cursor.execute("show binary logs")
@@ -397,7 +399,7 @@ def test_the_same_server_id_twice(paceline, replica, tmp_path):
     try:
         twin.query("reset master")
         start_replica(twin, paceline)
-        # A MariaDB takes it for a broken connection and tries again, and so the two go on.
+        # A MariaDB treats this as a broken connection and retries, so both continue.
         wait_for("the message", lambda: "A slave with the same server_uuid/server_id" in replica.said())
         assert "(server_errno=4052)" in replica.said()
     finally:
@@ -419,7 +421,7 @@ def test_shutdown_does_not_wait_for_replicas(paceline, replica):
 def test_log_tool_follows(paceline, tmp_path):
     fill(paceline, 3)
     [(file, *_)] = paceline.query("show master status")
-    # Byte for byte, also what no replica is sent.
+    # Byte for byte, including events that are not sent to replicas.
     paceline.client("--read-from-remote-server", "--raw", f"--result-file={tmp_path}/copy-", file, program="mariadb-binlog")
     paceline.query("flush binary logs")
     original = paceline.log_files()[0].read_bytes()
@@ -429,7 +431,7 @@ def test_log_tool_follows(paceline, tmp_path):
 
 
 def dump(server, server_id, position, heartbeat_seconds=0, semi_sync=False):
-    """A connection that reads the log as a replica does, from a GTID position on."""
+    """Opens a connection that reads the log like a replica, from a GTID position on."""
     connection = server.connect()
     with connection.cursor() as cursor:
         cursor.execute("set @master_binlog_checksum=@@global.binlog_checksum, @mariadb_slave_capability=4, "
@@ -443,7 +445,7 @@ def dump(server, server_id, position, heartbeat_seconds=0, semi_sync=False):
 
 
 def events(connection, semi_sync=False):
-    """Headers and bodies of what comes: (type, end position, flags, body)."""
+    """Yields the received events: (type, end position, flags, body)."""
     while True:
         packet = connection._read_packet().get_all_data()
         if packet[0] == 0xFE and len(packet) < 9:
@@ -480,18 +482,18 @@ def test_what_a_replica_is_sent_first(paceline):
     kind, position, flags, body = next(stream)
     assert (kind, position, flags) == (ROTATE, 0, ARTIFICIAL) and body[:8] == struct.pack("<Q", 4)
     kind, position, flags, body = next(stream)
-    assert (kind, flags & 1) == (FORMAT, 0) and body[52:56] == bytes(4)  # A replica that has been here: not created now.
+    assert (kind, flags & 1) == (FORMAT, 0) and body[52:56] == bytes(4)  # A replica that reconnects: not created now.
     assert next(stream)[0] == GTID_LIST
     kind, position, flags, body = next(stream)
     assert (kind, flags) == (GTID_LIST, ARTIFICIAL)
     assert body == struct.pack("<IIIQ", 1, int(domain), int(server), int(number) - 1)
     rest = [next(stream) for _ in range(4)]
-    # Not annotated: it did not ask for that.
+    # Without annotations: they were not requested.
     assert [event[0] for event in rest] == [GTID, 19, 23, 16]
     kind, position, flags, body = next(stream)
     assert (kind, position, body.decode()) == (HEARTBEAT, rest[-1][1], paceline.query("show master status")[0][0])
     connection._force_close()
-    # From nothing, the first file's time of creation is told.
+    # From the beginning, the first file's time of creation is sent.
     connection = dump(paceline, 7, "")
     stream = events(connection)
     next(stream)
@@ -557,7 +559,7 @@ def test_semi_sync_loses_nothing_that_was_acknowledged(paceline, semi_replica, s
     assert semi_status(paceline, "no_tx") == "0" and semi_status(paceline, "status") == "ON"
     paceline.kill()
     load.join()
-    # The replica takes over with what it has received.
+    # The replica takes over with the transactions that it has received.
     wait_for("it to apply everything", lambda: "has read all relay log" in (replica_status(semi_replica)["Slave_SQL_Running_State"] or ""))
     semi_replica.query("stop slave")
     assert workload.check(semi_replica, load) > 50
@@ -580,7 +582,7 @@ def test_semi_sync_shutdown(paceline, semi_replica, seed):
     assert workload.check(semi_replica, load) > 20
 
 
-def test_semi_sync_times_out_loudly_and_comes_back(paceline, semi_replica):
+def test_semi_sync_reports_a_timeout_and_recovers(paceline, semi_replica):
     fill(paceline, 1)
     paceline.query("set global rpl_semi_sync_master_timeout=300, global rpl_semi_sync_master_enabled=1")
     start = time.monotonic()
@@ -605,7 +607,7 @@ def test_semi_sync_times_out_loudly_and_comes_back(paceline, semi_replica):
 
 
 def test_semi_sync_without_fallback(paceline, semi_replica):
-    """Stopped and continued, and with no replica at all: no commit is told to its client that no replica has."""
+    """Stopped, continued, and without any replica: no commit is reported to its client unless a replica has it."""
     fill(paceline, 1)
     start_replica(semi_replica, paceline)
     catch_up(semi_replica, paceline)
@@ -631,7 +633,7 @@ def test_semi_sync_without_fallback(paceline, semi_replica):
     paceline.process.send_signal(signal.SIGSTOP)
     time.sleep(0.1)
     paceline.process.send_signal(signal.SIGCONT)
-    # Whoever gives up does not know; nobody sees it yet.
+    # A session that gives up cannot know the outcome; the commit is not visible yet.
     (killed,) = [row[0] for row in paceline.query("show processlist") if "is killed" in (row[7] or "")]
     paceline.query(f"kill {killed}")
     assert paceline.query("select count(*) from t.a") == ((2,),)
@@ -645,7 +647,7 @@ def test_semi_sync_without_fallback(paceline, semi_replica):
 
 
 def test_a_restart_waits_for_no_replica(tmp_path):
-    """What is logged before replicas can connect would wait in vain: a primary's empty MEMORY tables."""
+    """Events logged before replicas can connect must not wait for them: a primary's empty MEMORY tables."""
     server = Paceline(tmp_path / "primary", "--server-id=1", "--rpl-semi-sync-master-enabled", "--paceline-semi-sync-fallback=off")
     server.start("--skip-rpl-semi-sync-master-enabled")
     try:
@@ -659,7 +661,8 @@ def test_a_restart_waits_for_no_replica(tmp_path):
 
 
 def test_semi_sync_of_a_replica_without_replicas(paceline, tmp_path):
-    """All servers of a group have the same settings: a replica that nobody replicates from must not hold its primary's commits up."""
+    """All servers of a group have the same settings: a replica without replicas of its own must not delay its
+    primary's commits."""
     settings = ["set global rpl_semi_sync_master_timeout=60000, global rpl_semi_sync_slave_enabled=1, global paceline_semi_sync_fallback=off, "
                 "global rpl_semi_sync_master_enabled=1"]
     fill(paceline, 1)
@@ -674,7 +677,7 @@ def test_semi_sync_of_a_replica_without_replicas(paceline, tmp_path):
         for number in range(3):
             paceline.query(f"insert into t.a (v) values ('{number}')")
         paceline.query("alter table t.a add column w int")
-        # Else it waits a minute, or for ever.
+        # Otherwise it waits for a minute, or without limit.
         assert time.monotonic() - began < 20
         assert semi_status(paceline, "yes_tx") == "4" and semi_status(paceline, "no_tx") == "0"
         catch_up(replica, paceline)
@@ -699,7 +702,7 @@ def test_semi_sync_waits_before_anybody_sees_it(paceline):
     file = paceline.query("show master status")[0][0].encode()
     count = "select count(*) from t.a"
     assert paceline.query(count) == ((1,),)
-    # Every other thing goes on: other statements, and syncs.
+    # Everything else continues: other statements, and syncs.
     assert semi_status(paceline, "wait_sessions") == "1"
 
     def acknowledge(number):
@@ -730,7 +733,8 @@ def test_semi_sync_without_replicas(paceline):
 
 
 def test_a_shutdown_waits_for_no_replica_that_is_not_there(paceline):
-    """A commit that waits for more replicas than are connected, for an hour: the server ends at once, the client is not told, the transaction is there."""
+    """A commit waits up to an hour for more replicas than are connected: a shutdown ends at once, the client gets no
+    OK, and the transaction exists."""
     fill(paceline, 1)
     paceline.query("set global rpl_semi_sync_master_timeout=3600000, global rpl_semi_sync_master_enabled=1")
     told = []

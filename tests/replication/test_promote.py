@@ -1,4 +1,4 @@
-"""`paceline promote`: no replica is ahead in every domain, and nothing that any of them has is lost."""
+"""`paceline promote`: even if no replica is ahead in every domain, no transaction of any of them is lost."""
 
 import signal
 import subprocess
@@ -47,7 +47,7 @@ def test_the_union_of_what_the_replicas_have(servers, candidate_is_ours):
     primary, ours, theirs = servers
     for replica in (ours, theirs):
         catch_up(replica, primary)
-    # One replica gets what the other lacks in one domain, and the other way round in another.
+    # One replica gets transactions that the other lacks in one domain, and vice versa in another.
     ours.query("stop slave")
     primary.query("insert into t.a values (2, 'theirs')", "insert into t.a values (3, 'theirs')")
     catch_up(theirs, primary)
@@ -63,14 +63,14 @@ def test_the_union_of_what_the_replicas_have(servers, candidate_is_ours):
     candidate.query("insert into t.a values (5, 'new')")
     wait_for("the other", lambda: other.query("select count(*) from t.a") == ((5,),))
     assert check_same_tables(candidate, other) == 5
-    # Once more changes nothing.
+    # Repeating it changes nothing.
     promote(candidate, other)
     wait_for("the other", lambda: replica_status(other)["Slave_IO_Running"] == "Yes")
 
 
 def test_switch_over_and_back(servers):
     primary, ours, theirs = servers
-    # That clients do not write on a replica is for a promotion to see to.
+    # Keeping clients from writing on a replica is the promotion's task.
     theirs.query("set global read_only=0")
     promote(ours, theirs, old_primary=primary)
     assert [server.query("select @@read_only")[0][0] for server in (ours, primary, theirs)] == [0, 1, 1]
@@ -87,7 +87,7 @@ def test_switch_over_and_back(servers):
 
 @pytest.mark.parametrize("candidate_is_ours", [True, False])
 def test_switch_over_and_back_at_once(servers, candidate_is_ours):
-    """What a server has written itself it does not wait for: there is nothing else between the two."""
+    """A server does not wait for its own transactions: nothing else was written in between."""
     primary, ours, theirs = servers
     candidate, other = (ours, theirs) if candidate_is_ours else (theirs, ours)
     promote(candidate, other, old_primary=primary)
@@ -97,7 +97,7 @@ def test_switch_over_and_back_at_once(servers, candidate_is_ours):
     for replica in (candidate, other):
         catch_up(replica, primary)
         assert check_same_tables(primary, replica) == 2
-    # With something of the candidate's own in between.
+    # With transactions of the candidate's own in between.
     promote(candidate, other, old_primary=primary)
     candidate.query("insert into t.a values (3, 'new primary')")
     promote(primary, other, old_primary=candidate)
@@ -108,7 +108,7 @@ def test_switch_over_and_back_at_once(servers, candidate_is_ours):
         assert check_same_tables(candidate, replica) == 4
 
 
-def test_who_does_not_follow_is_named(servers):
+def test_a_server_that_is_not_a_replica_is_named(servers):
     primary, ours, theirs = servers
     for replica in (ours, theirs):
         catch_up(replica, primary)
@@ -117,7 +117,7 @@ def test_who_does_not_follow_is_named(servers):
     for server in (primary, theirs):
         assert f"  127.0.0.1:{server.port}: " in said
     assert said.count("Access denied") == 2
-    # Once more, with the password.
+    # Again, with the password.
     promote(ours, theirs, old_primary=primary)
     ours.query("insert into t.a values (2, 'new primary')")
     for replica in (primary, theirs):
@@ -125,7 +125,7 @@ def test_who_does_not_follow_is_named(servers):
 
 
 def test_the_candidate_does_not_come(servers):
-    """The old primary has been told to write no more, and the new one does not come to where it ends: the old one goes on."""
+    """The old primary was made read-only, and the new one does not reach its end: the old one accepts writes again."""
     primary, ours, theirs = servers
     for replica in (ours, theirs):
         catch_up(replica, primary)
@@ -137,7 +137,7 @@ def test_the_candidate_does_not_come(servers):
     assert [server.query("select @@read_only")[0][0] for server in (primary, ours)] == [0, 1]
     primary.query("insert into t.a values (3, 'later')")
     catch_up(theirs, primary)
-    # It was not this command that has told it to write no more: somebody else may be the primary.
+    # Another command made it read-only: another server may be the primary.
     primary.query("set global read_only=1")
     said = promote(ours, theirs, old_primary=primary, fails=True, timeout=2)
     assert f"127.0.0.1:{primary.port} is read_only now, and no other server writes" in said
@@ -148,7 +148,7 @@ def test_the_candidate_does_not_come(servers):
 
 
 def test_a_number_that_another_has_used(servers):
-    """The candidate has a higher number than the old primary, and not its transactions."""
+    """The candidate has a higher number than the old primary, but not its transactions."""
     primary, ours, theirs = servers
     for replica in (ours, theirs):
         catch_up(replica, primary)
@@ -172,7 +172,8 @@ def test_contradictions_are_refused(servers):
 
 
 def test_what_a_replica_does_not_log(servers):
-    """It has more than the candidate, which cannot fetch it from there."""
+    """The replica has more transactions than the candidate, which cannot fetch them because the replica does not log
+    them."""
     primary, ours, theirs = servers
     for replica in (ours, theirs):
         catch_up(replica, primary)
@@ -186,7 +187,7 @@ def test_what_a_replica_does_not_log(servers):
     said = promote(ours, theirs, fails=True)
     assert f"127.0.0.1:{theirs.port} has {last}, which it does not log" in said and f"127.0.0.1:{ours.port} lacks" in said
     assert ours.query("select @@read_only") == ((1,),)
-    # Without it they are lost, and somebody has said so.
+    # Without the replica they are lost, as the operator has decided.
     assert "is the primary" in promote(ours)
     assert ours.query("select @@read_only, count(*) from t.a") == ((0, 1),)
 
@@ -201,19 +202,19 @@ def test_servers_are_named_as_other_commands_name_them(servers):
     assert "[::1]:1: cannot connect" in said("[::1]:1")
     for wrong in ("nowhere:x", "nowhere:70000", ":3306"):
         assert f"'{wrong}': that is no address: HOST, HOST:PORT, [IPV6]:PORT or the path of a UNIX socket" in said(wrong)
-    # Its socket is of no use to the others.
+    # Its socket is of no use to other servers.
     assert f"{ours.socket}: a replica is to connect to that server" in said(str(ours.socket))
     assert f"{primary.socket}: a replica is to connect to that server" in said(f"127.0.0.1:{ours.port}", f"--old-primary={primary.socket}")
     assert ours.query("select @@read_only") == ((1,),)
 
 
 def test_a_restart_before_the_first_write(servers):
-    """Tables in memory: the promoted server says in its log that they are empty, so that its replicas empty theirs."""
+    """Tables in memory: the promoted server logs that they are empty, so that its replicas empty theirs."""
     primary, ours, theirs = servers
     primary.query("create table t.m (id int primary key) engine=memory", "insert into t.m values (1), (2)")
     for replica in (ours, theirs):
         catch_up(replica, primary)
-    # A replica that restarts keeps it to itself.
+    # A replica that restarts does not log it.
     ours.kill()
     ours.start()
     catch_up(ours, primary)
@@ -227,7 +228,7 @@ def test_a_restart_before_the_first_write(servers):
 
 
 def test_a_primary_that_lives_is_not_passed_over(servers):
-    """Without --old-primary there would be two servers that take writes."""
+    """Without --old-primary two servers would accept writes."""
     primary, ours, theirs = servers
     address = f"127.0.0.1:{primary.port}"
     for replica in (ours, theirs):
@@ -243,7 +244,7 @@ def test_a_primary_that_lives_is_not_passed_over(servers):
     primary.query("insert into t.a values (2, 'still the primary')")
     for replica in (ours, theirs):
         catch_up(replica, primary)
-        # Nor where nobody is connected to it any more.
+        # Nor if no replica is connected to it any more.
         replica.query("stop slave")
     refused("it answers")
     primary.process.send_signal(signal.SIGSTOP)
@@ -269,7 +270,7 @@ def test_one_server_under_two_names(servers):
     assert replica_status(ours)["Slave_IO_Running"] == "Yes"
 
 
-def test_a_server_that_does_not_answer_may_have_what_counts(servers):
+def test_a_server_that_does_not_answer_may_have_transactions(servers):
     primary, ours, theirs = servers
     for replica in (ours, theirs):
         catch_up(replica, primary)
@@ -280,13 +281,13 @@ def test_a_server_that_does_not_answer_may_have_what_counts(servers):
     assert ours.query("select @@read_only") == ((1,),)
     said = promote(ours, theirs, more=["--force"])
     assert "it is left out, and what only it has is lost" in said
-    # None of them was asked to acknowledge anything.
+    # None of them acknowledges commits.
     assert "rpl_semi_sync_slave_enabled is OFF" in said
     assert ours.query("select @@read_only") == ((0,),)
 
 
 def test_replicas_that_are_not_named(servers):
-    """They go on as replicas of a replica, and the operator is told."""
+    """They continue as replicas of a replica, and the operator is informed."""
     primary, ours, theirs = servers
     for replica in (ours, theirs):
         catch_up(replica, primary)

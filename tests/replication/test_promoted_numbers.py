@@ -1,4 +1,4 @@
-"""AUTO_INCREMENT on a replica that becomes the primary goes on behind rows that the primary has deleted."""
+"""AUTO_INCREMENT on a replica that becomes the primary continues after rows that the primary has deleted."""
 
 import pytest
 from support.replication import wait_for_replica
@@ -7,7 +7,7 @@ from support.servers import MariaDb, Paceline
 
 @pytest.mark.parametrize("chain", [(Paceline, Paceline), (MariaDb, Paceline), (Paceline, MariaDb)], indirect=True)
 @pytest.mark.parametrize("image", ["full", "minimal"])
-def test_a_promoted_replica_goes_on(chain, image):
+def test_a_promoted_replica_continues(chain, image):
     primary, replica = chain
     rows = [] if isinstance(primary, Paceline) and image == "minimal" else [f"set binlog_row_image={image}"]
     primary.query("create database d", "create table d.t (id int auto_increment primary key, v int)", *rows,

@@ -1,4 +1,4 @@
-"""Receivers that end and begin while the applier lives, what they acknowledge, and what they are told to pass over."""
+"""Receivers that end and start while the applier runs: what they acknowledge, and what they are told to skip."""
 
 import subprocess
 import threading
@@ -12,7 +12,7 @@ from support.servers import MariaDb, Paceline
 
 @pytest.fixture
 def ours(servers):
-    """Two Pacelines; the second is not yet the first one's replica."""
+    """Two Pacelines; the second is not yet a replica of the first."""
     primary = servers(Paceline, 1)
     replication_user(primary)
     return primary, servers(Paceline, 2)
@@ -36,7 +36,7 @@ def stopped(replica):
 
 
 @pytest.mark.parametrize("use_gtid", ["slave_pos", "no"])
-def test_a_new_receiver_repeats_nothing_that_the_applier_still_has(pair, use_gtid):
+def test_a_new_receiver_repeats_nothing_that_is_still_queued(pair, use_gtid):
     primary, replica = pair
     primary.query("create database d", "create table d.t (a int)", "insert into d.t values (1)")
     [(file, *_)] = primary.query("show binary logs")[:1]
@@ -89,7 +89,7 @@ def test_an_acknowledgement_is_for_every_domain(ours):
     assert sorted(told) == ["t", "u"]
 
 
-def test_what_is_left_out_at_the_primary_is_acknowledged(ours):
+def test_what_the_primary_filters_out_is_acknowledged(ours):
     primary, replica = ours
     primary.query("create database d", "create table d.t (a int primary key)",
                   "set global rpl_semi_sync_master_timeout=20000, global rpl_semi_sync_master_enabled=on")
@@ -140,7 +140,7 @@ def test_the_counter_is_refused_where_domains_would_race(pair):
 
 
 def test_domains_keep_the_primarys_order_without_threads(pair):
-    """A table that is made in one domain and filled in another; MASTER_POS_WAIT() tells when all is there."""
+    """A table is created in one domain and filled in another. MASTER_POS_WAIT() returns when everything is applied."""
     primary, replica = pair
     change_master(replica, primary, master_use_gtid="slave_pos")
     for number in range(30):
@@ -151,7 +151,7 @@ def test_domains_keep_the_primarys_order_without_threads(pair):
     [(moves,)] = replica.query(f"select master_pos_wait('{file}', {position}, 30)")
     assert moves >= 0, slave_status(replica)
     assert replica.query("select count(*) from d.t29") == ((1,),)
-    # There already; in another log; too late; without an applier.
+    # Reached already; in another log; timed out; without an applier.
     assert replica.query(f"select master_pos_wait('{file}', 4), master_pos_wait('other.000001', 4), master_pos_wait('{file}', {position + 1}, 1)") == \
         ((0, None, -1),)
     replica.query("stop slave")
@@ -159,7 +159,7 @@ def test_domains_keep_the_primarys_order_without_threads(pair):
 
 
 def test_a_skipped_transaction_does_not_come_back(pair):
-    """A domain that is left out is in front of it."""
+    """A filtered domain is before it."""
     primary, replica = pair
     primary.query("create database d", "create table d.t (a int primary key)")
     [(file, *_)] = primary.query("show binary logs")[:1]
@@ -179,7 +179,7 @@ def test_a_skipped_transaction_does_not_come_back(pair):
     wait_for(lambda: replica.query("select a from d.t order by a") == ((1,), (2,)), f"the next one: {slave_status(replica)}")
 
 
-def test_a_place_does_not_go_back_to_what_is_left_out(pair):
+def test_a_position_does_not_go_back_to_filtered_transactions(pair):
     primary, replica = pair
     primary.query("create database d", "create table d.t (a int)")
     [(file, *_)] = primary.query("show binary logs")[:1]
@@ -199,7 +199,7 @@ def test_a_place_does_not_go_back_to_what_is_left_out(pair):
 
 
 @pytest.mark.parametrize("image", ["minimal", "noblob", "full"])
-def test_columns_that_are_generated_and_not_sent(pair, image):
+def test_generated_columns_that_are_not_sent(pair, image):
     primary, replica = pair
     change_master(replica, primary, master_use_gtid="slave_pos")
     start_slave(replica)
@@ -210,7 +210,7 @@ def test_columns_that_are_generated_and_not_sent(pair, image):
     replica.query("set sql_log_bin=0", "alter table d.u add column own int as (a + 1) stored")
     primary.query(f"set binlog_row_image={image}", "insert into d.t (id, a) values (1, 10), (2, 20), (3, null)", "insert into d.u values (1, 1)",
                   "update d.t set a = 11 where id = 1", "update d.t set x = 'y' where id = 2", "update d.u set a = 5")
-    # With everything in it: what does not match would stop here.
+    # With full images: a mismatch would stop here.
     primary.query("update d.t set a = a + 1", "delete from d.t where id = 3")
     wait_for_replica(replica, primary)
     assert replica.query("select * from d.t order by id") == primary.query("select * from d.t order by id")
@@ -218,7 +218,8 @@ def test_columns_that_are_generated_and_not_sent(pair, image):
 
 
 def test_a_statement_ends_although_the_event_that_ends_it_is_left_out(servers):
-    """The rows of a trigger end the statement; the next one cascades, and is not to be done again by who is behind."""
+    """The rows of a trigger end the statement. The next statement cascades, and the replica after this one must not
+    repeat the cascade."""
     primary, middle, last = servers(MariaDb, 100), servers(Paceline, 2), servers(MariaDb, 3)
     replication_user(primary)
     primary.query("create database d", "create table d.audit (a int)", "create table d.t (a int primary key)", "create table d.p (a int primary key)",
@@ -229,7 +230,8 @@ def test_a_statement_ends_although_the_event_that_ends_it_is_left_out(servers):
     change_master(middle, primary, master_use_gtid="slave_pos")
     start_slave(middle)
     wait_for_replica(middle, primary)
-    # The account has come from the primary. One made here would have numbers of the same domain, which are not to be waited for.
+    # The account was replicated from the primary. One created here would have a number of the same domain, for which
+    # nobody may wait.
     change_master(last, middle, master_use_gtid="slave_pos")
     last.query("start slave")
     middle.query("stop slave", "set global paceline_replicate_leave_out='triggers'")
@@ -244,7 +246,7 @@ def test_a_statement_ends_although_the_event_that_ends_it_is_left_out(servers):
         assert server.query("select a from d.t") == ((1,),)
 
 
-def test_until_is_for_a_receiver_that_runs_too(pair):
+def test_until_applies_to_a_running_receiver_too(pair):
     primary, replica = pair
     primary.query("create database d", "create table d.t (a int primary key)")
     change_master(replica, primary, master_use_gtid="slave_pos")
@@ -262,7 +264,7 @@ def test_until_is_for_a_receiver_that_runs_too(pair):
     assert_same(primary, replica)
 
 
-def test_until_a_place_that_was_reached_applies_nothing_more(pair):
+def test_until_a_reached_position_applies_nothing_more(pair):
     primary, replica = pair
     primary.query("create database d", "create table d.t (a int primary key)", "insert into d.t values (1)")
     [(file, offset, *_)] = primary.query("show master status")
@@ -274,7 +276,7 @@ def test_until_a_place_that_was_reached_applies_nothing_more(pair):
         assert replica.query("select a from d.t") == ((1,),)
 
 
-def test_statements_of_the_primary_go_before_local_transactions(pair):
+def test_the_primarys_statements_have_precedence_over_local_transactions(pair):
     primary, replica = pair
     primary.query("set global binlog_format=statement", "create database d", "create table d.t (a int primary key, b int)",
                   "insert into d.t values (1, 1)")
@@ -294,7 +296,7 @@ def test_statements_of_the_primary_go_before_local_transactions(pair):
 
 
 def test_definitions_are_logged_as_with_autocommit(pair):
-    """As MariaDB does, whatever the session has; a MariaDB replica may stop at what is behind one without."""
+    """As in MariaDB, whatever the session's setting. A MariaDB replica can stop after a definition logged without it."""
     primary, replica = pair
     change_master(replica, primary, master_use_gtid="slave_pos")
     start_slave(replica)
@@ -328,7 +330,8 @@ def test_an_idle_connection_lives_on_heartbeats(servers, kind):
 
 
 def test_the_end_of_the_log_is_told_also_where_nothing_is_sent_of_it(ours):
-    """What is not replicated (sql_log_bin=0, records of Paceline's own) may stand last in the log: MASTER_POS_WAIT() of its end ends."""
+    """Events that are not replicated (sql_log_bin=0, Paceline's own records) can be the last ones in the log:
+    MASTER_POS_WAIT() of its end returns."""
     primary, replica = ours
     primary.query("create database d", "create table d.t (a int primary key)")
     change_master(replica, primary, master_use_gtid="slave_pos", master_heartbeat_period=1000)
@@ -344,7 +347,7 @@ def test_the_end_of_the_log_is_told_also_where_nothing_is_sent_of_it(ours):
     assert replica.query("select * from d.t") == ((1,),)
 
 
-def test_a_wait_for_a_place_begins_before_anything_is_known_of_the_log(ours):
+def test_a_wait_for_a_position_can_begin_before_the_log_is_known(ours):
     primary, replica = ours
     primary.query("create database d")
     [(file, position, *_)] = primary.query("show master status")
@@ -363,7 +366,7 @@ def test_a_wait_for_a_place_begins_before_anything_is_known_of_the_log(ours):
 
 
 def test_reset_master_ends_streams(ours):
-    """As in MariaDB it is not refused because of replicas; they connect again and follow the new log."""
+    """As in MariaDB, replicas do not prevent it. They reconnect and follow the new log."""
     primary, replica = ours
     change_master(replica, primary, master_use_gtid="slave_pos", master_connect_retry=1)
     start_slave(replica)
@@ -388,13 +391,13 @@ def test_the_table_of_positions_keeps_its_engine_and_columns(ours):
 
 
 @pytest.mark.parametrize("kind", [Paceline, MariaDb])
-def test_what_is_written_comes_after_a_position_that_was_set(servers, kind):
+def test_writes_are_numbered_after_a_position_that_was_set(servers, kind):
     server = servers(kind, 2)
     server.query("create database d", "create table d.t (a int)", "reset master", "set global gtid_slave_pos='0-2-10,1-5-7'")
     shown = "select @@gtid_slave_pos, @@gtid_current_pos, @@gtid_binlog_pos"
     assert server.query("insert into d.t values (1)", shown) == (("0-2-10,1-5-7", "0-2-11,1-5-7", "0-2-11"),)
     assert server.query("set gtid_domain_id=1", "insert into d.t values (1)", shown) == (("0-2-10,1-5-7", "0-2-11,1-2-8", "0-2-11,1-2-8"),)
-    # A new log begins anew; a start takes the position into account again.
+    # A new log starts from 1. A restart takes the position into account again.
     assert server.query("reset master", "insert into d.t values (1)", "select @@gtid_binlog_pos") == (("0-2-1",),)
     server.query("reset master")
     server.stop()

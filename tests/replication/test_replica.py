@@ -1,4 +1,5 @@
-"""Paceline as a replica: of a real MariaDB, of several, by GTID and by file and position, through crashes and cut lines."""
+"""Paceline as a replica: of a real MariaDB, of several, by GTID and by file and position, through crashes and broken
+connections."""
 
 import random
 import subprocess
@@ -14,7 +15,7 @@ from support.servers import MariaDb, Paceline
 
 @pytest.fixture
 def pair(servers):
-    """A MariaDB and a Paceline that is not yet its replica."""
+    """A MariaDB, and a Paceline that is not yet its replica."""
     primary = servers(MariaDb, 100)
     replication_user(primary)
     return primary, servers(Paceline, 2)
@@ -31,7 +32,7 @@ def start_slave(replica, connection=""):
     wait_for(lambda: running(replica, connection), f"the connection to run: {slave_status(replica, connection)}")
 
 
-def test_a_replica_follows_by_gtid_and_goes_on_after_restarts(pair):
+def test_a_replica_follows_by_gtid_and_continues_after_restarts(pair):
     primary, replica = pair
     primary.query("create database d", "create table d.t (a int primary key, b varchar(100), c decimal(10,2), d datetime(6), key (b))",
                   "insert into d.t values (1,'one',1.5,'2026-01-02 03:04:05.678901'),(2,NULL,-2,NULL)")
@@ -50,7 +51,7 @@ def test_a_replica_follows_by_gtid_and_goes_on_after_restarts(pair):
     [row] = replica.query("select domain_id, server_id, seq_no from mysql.gtid_slave_pos")
     assert "-".join(map(str, row)) == gtid_position(primary)
 
-    # A clean stop, a kill, and a stopped connection that starts by itself with the server.
+    # A clean shutdown, a kill, and a stopped connection that starts with the server.
     replica.stop()
     primary.query("insert into d.t (a) values (4)")
     replica.start()
@@ -84,13 +85,13 @@ def test_a_start_by_file_and_position_learns_the_gtids(pair):
     [(file, offset, *_)] = primary.query("show master status")
     wait_for(lambda: slave_status(replica)["Exec_Master_Log_Pos"] == offset, f"{offset}: {status}")
 
-    # Its place is in its log: it goes on from there after a crash, and nothing comes twice.
+    # Its position is in its log: after a crash it continues from there and repeats nothing.
     replica.kill()
     primary.query("insert into d.u values (2)", "flush binary logs", "insert into d.u values (3)")
     replica.start()
     wait_for_replica(replica, primary)
     assert_same(primary, replica)
-    # From now on by GTID.
+    # From here on by GTID.
     replica.query("stop slave", "change master to master_use_gtid=slave_pos")
     primary.query("insert into d.u values (4)")
     start_slave(replica)
@@ -98,7 +99,7 @@ def test_a_start_by_file_and_position_learns_the_gtids(pair):
     assert_same(primary, replica)
 
 
-def test_a_dropped_line_is_taken_up_again(pair, seed):
+def test_a_broken_connection_is_resumed(pair, seed):
     primary, replica = pair
     line = Line(primary.port)
     primary.query("create database d", "create table d.t (a int auto_increment primary key, b int)")
@@ -129,7 +130,7 @@ def test_a_dropped_line_is_taken_up_again(pair, seed):
 
 
 def test_an_event_that_takes_longer_than_slave_net_timeout(pair):
-    """As long as something comes the connection is not lost, however long one event is."""
+    """The connection is not lost while data arrives, however long one event is."""
     primary, replica = pair
     primary.query("create database d", "create table d.t (id int primary key, b longblob)")
     replica.query("set global slave_net_timeout=2")
@@ -177,7 +178,7 @@ def test_kills_lose_nothing_and_repeat_nothing(pair, seed, effort):
             [(total,)] = replica.query("select sum(amount) from d.sum")
             assert total == 1000
         except pymysql.err.ProgrammingError:
-            pass  # it has not come so far
+            pass  # it has not got that far
     stop.set()
     writer.join()
     wait_for_replica(replica, primary)
@@ -218,7 +219,7 @@ def test_filters_move_the_position_and_nothing_else(pair):
     change_master(replica, primary, master_use_gtid="slave_pos")
     start_slave(replica)
     primary.query("insert into keep.t values (1)", "insert into leave_out.t values (1)")
-    # One transaction, of which a part is for us.
+    # One transaction that is replicated in part.
     primary.query("begin", "insert into keep.t values (2)", "insert into keep.log values (2)", "commit")
     wait_for_replica(replica, primary)
     assert replica.query("select a from keep.t order by a") == ((1,), (2,))
@@ -271,7 +272,7 @@ def test_transactions_are_counted_by_kind(pair, servers):
     assert counts[0] == counts[1] and 0 not in counts[0]
 
 
-def test_errors_stop_with_mariadbs_numbers_and_go_on_when_mended(pair):
+def test_errors_stop_with_mariadbs_numbers_and_can_be_repaired(pair):
     primary, replica = pair
     primary.query("create database d", "create table d.t (a int primary key, b int)", "insert into d.t values (1, 1)")
     change_master(replica, primary, master_use_gtid="slave_pos")
@@ -309,7 +310,7 @@ def test_a_transaction_is_skipped_by_the_counter(pair):
     assert slave_status(replica)["Skip_Counter"] == 0
 
 
-def test_until_stops_behind_the_transaction(pair):
+def test_until_stops_after_the_transaction(pair):
     primary, replica = pair
     primary.query("create database d", "create table d.t (a int primary key)", "insert into d.t values (1)")
     position = gtid_position(primary)
@@ -325,7 +326,7 @@ def test_until_stops_behind_the_transaction(pair):
     assert replica.query("select a from d.t order by a") == ((1,), (2,))
 
 
-def test_a_delay_is_kept_and_told(pair):
+def test_a_delay_is_kept_and_shown(pair):
     primary, replica = pair
     primary.query("create database d", "create table d.t (a int primary key)")
     change_master(replica, primary, master_use_gtid="slave_pos")
@@ -372,7 +373,7 @@ def test_statements_answer_as_mariadbs(pair):
         assert server.query("show slave status") == ()
         assert server.query("stop slave", "show warnings") == (("Note", 1255, "Slave already has been stopped"),)
         server.query("start all slaves", "stop all slaves", "reset slave", "reset slave all")
-    # Columns and their order.
+    # The columns and their order.
     for server in (primary, replica):
         server.query("change master 'x' to master_host='127.0.0.1', master_port=1, master_user='u'")
     columns = []
@@ -381,7 +382,7 @@ def test_statements_answer_as_mariadbs(pair):
             cursor.execute("show all slaves status")
             columns.append(list(cursor.fetchone()))
     assert columns[0] == columns[1]
-    # Warnings of a position that is behind the own log.
+    # Warnings about a position that is behind the server's own log.
     for server in (primary, replica):
         server.query("reset slave 'x' all", "reset master", "create database w")
         [(own,)] = server.query("select @@gtid_binlog_pos")
@@ -436,7 +437,7 @@ def test_passwords_of_a_primary_are_logged_as_hashes(pair):
     primary, replica = pair
     change_master(replica, primary, master_use_gtid="slave_pos")
     start_slave(replica)
-    # A primary may log any of these in clear; who reads the replica's log finds none of them.
+    # A primary may log any of these in clear. The replica's log contains none of them.
     primary.query("create user one identified by 'in the clear 1'", "create user two identified by 'x'",
                   "set password for two = password('in the clear 2')", "create user three", "grant usage on *.* to three identified by 'in the clear 3'")
     wait_for_replica(replica, primary)
@@ -449,7 +450,8 @@ def test_passwords_of_a_primary_are_logged_as_hashes(pair):
 
 
 def test_the_log_does_not_tell_the_primarys_password(pair):
-    """Neither the data directory's files nor a copy of the log have it; a start goes on with it, and one without its key asks for it."""
+    """Neither the data directory's files nor a copy of the log contain it. A restart can use it; without the key it
+    must be set again."""
     primary, replica = pair
     replication_user(primary)
     password = "geheim-4711"
@@ -489,7 +491,7 @@ def test_the_log_does_not_tell_the_primarys_password(pair):
     start_slave(replica)
 
 
-def test_a_semi_synchronous_primary_is_answered(servers):
+def test_a_semi_synchronous_primary_gets_acknowledgements(servers):
     primary = servers(MariaDb, 100, "--rpl-semi-sync-master-timeout=20000", "--rpl-semi-sync-master-wait-point=AFTER_SYNC")
     replication_user(primary)
     primary.query("set global rpl_semi_sync_master_enabled=1")
@@ -511,7 +513,7 @@ def test_a_semi_synchronous_primary_is_answered(servers):
         for number in range(200):
             cursor.execute("insert into d.t values (%s)", (number,))
     assert time.monotonic() - began < 20, "the primary has waited in vain"
-    # What the primary has acknowledged is here, whatever becomes of it.
+    # Everything that the primary has acknowledged is here, whatever happens to the primary.
     primary.kill()
     assert replica.query("select count(*) from d.t") == ((200,),)
     assert int(count(replica, "Rpl_semi_sync_slave_send_ack")) >= 200
@@ -523,7 +525,7 @@ def test_large_transactions_and_packets(pair):
     primary.query("create database d", "create table d.t (a int primary key, b longblob)")
     change_master(replica, primary, master_use_gtid="slave_pos")
     start_slave(replica)
-    # An event past 16 MiB is cut into packets, and a transaction of many.
+    # An event beyond 16 MiB is split into packets, and so is a transaction with many events.
     primary.query("insert into d.t values (1, repeat('x', 40000000))", max_allowed_packet=100000000)
     primary.query("insert into d.t select seq + 10, repeat('y', 10000) from seq_1_to_3000", database="d")
     wait_for_replica(replica, primary)
@@ -531,7 +533,7 @@ def test_large_transactions_and_packets(pair):
     assert primary.query(sums) == replica.query(sums)
 
 
-def test_a_primary_that_is_killed_is_found_again(pair):
+def test_a_primary_that_was_killed_is_reconnected(pair):
     primary, replica = pair
     primary.query("create database d", "create table d.t (a int auto_increment primary key)")
     change_master(replica, primary, master_use_gtid="slave_pos")
@@ -577,7 +579,7 @@ def test_positions_hold_through_kills_by_file_and_position_in_several_domains(pa
                 cursor.execute(f"set gtid_domain_id={number % 3}")
                 cursor.execute("insert into d.t (b) values (1),(2)")
                 if number % 20 == 0:
-                    # Passed over, and DDL.
+                    # Skipped transactions, and DDL.
                     cursor.execute("set gtid_domain_id=9")
                     cursor.execute("create table d.never (a int)")
                     cursor.execute("drop table d.never")
@@ -597,7 +599,7 @@ def test_positions_hold_through_kills_by_file_and_position_in_several_domains(pa
     assert_same(primary, replica)
 
 
-def test_what_comes_on_two_ways_is_taken_once(servers):
+def test_transactions_that_arrive_twice_are_applied_once(servers):
     source = servers(MariaDb, 100)
     replication_user(source)
     source.query("create database d", "create table d.t (a int auto_increment primary key)")
@@ -621,7 +623,7 @@ def test_what_comes_on_two_ways_is_taken_once(servers):
     assert running(replica, "way1")
 
 
-def test_until_a_place_stops_in_front_of_it(pair):
+def test_until_a_position_stops_before_it(pair):
     primary, replica = pair
     primary.query("create database d", "create table d.t (a int primary key)", "insert into d.t values (1)")
     [(file, offset, *_)] = primary.query("show master status")
@@ -630,7 +632,7 @@ def test_until_a_place_stops_in_front_of_it(pair):
     replica.query(f"start slave until master_log_file='{file}', master_log_pos={offset}")
     wait_for(lambda: slave_status(replica)["Slave_SQL_Running"] == "No", "the end")
     assert replica.query("select a from d.t") == ((1,),)
-    # The place is for the SQL thread alone: the receiver reads on.
+    # The position concerns only the SQL thread: the receiver continues.
     [(file, offset, *_)] = primary.query("show master status")
     wait_for(lambda: (slave_status(replica)["Master_Log_File"], slave_status(replica)["Read_Master_Log_Pos"]) == (file, offset), "the receiver")
     status = slave_status(replica)
@@ -641,7 +643,7 @@ def test_until_a_place_stops_in_front_of_it(pair):
     assert_same(primary, replica)
 
 
-def test_marked_transactions_are_left_out_where_wanted(pair):
+def test_marked_transactions_are_filtered_on_request(pair):
     primary, replica = pair
     primary.query("create database d", "create table d.t (a int primary key)")
     change_master(replica, primary, master_use_gtid="slave_pos")
@@ -677,7 +679,7 @@ def test_memory_tables_of_a_replica_are_emptied_without_a_gtid(pair):
 
 
 def test_the_receiver_reads_while_the_applier_is_stopped(pair):
-    """As MariaDB's, though nothing of it is kept; and what holds the replica back is told."""
+    """As in MariaDB, although nothing is stored. The reason for the replica's delay is shown."""
     primary, replica = pair
     replication_user(primary)
     primary.query("create database r", "create table r.t (id int primary key)", "insert into r.t values (1)")

@@ -1,4 +1,5 @@
-"""What a replica answers to statements about its connection, and what becomes of statements of its primary: a MariaDB replica of the same primary says how."""
+"""A replica's answers to statements about its connection, and its treatment of the primary's statements, compared
+with a MariaDB replica of the same primary."""
 
 import pymysql
 import pytest
@@ -10,7 +11,7 @@ COUNTERS = "show global status where variable_name in ('Com_insert', 'Com_update
 
 @pytest.fixture
 def both(servers):
-    """A MariaDB, and two that follow it: another MariaDB and a Paceline."""
+    """A MariaDB with two replicas: another MariaDB and a Paceline."""
     primary = servers(MariaDb, 1)
     replication_user(primary)
     primary.query("create database d")
@@ -40,7 +41,7 @@ def test_statements_of_a_connection(both):
         answers = []
         told.append(answers)
         replica.query("stop slave", "set global sql_slave_skip_counter=0")
-        # There is one counter, whatever its scope.
+        # There is one counter, whatever the scope.
         replica.query("set sql_slave_skip_counter=5")
         answers.append(slave_status(replica)["Skip_Counter"])
         replica.query("set global sql_slave_skip_counter=0")
@@ -94,7 +95,7 @@ def test_statements_of_a_primary_are_counted(both):
     wait_for(lambda: counts()[0] == counts()[1], "the same counts")
 
 
-def test_what_is_here_already_or_gone(both):
+def test_what_exists_already_or_is_missing(both):
     primary, replicas = both
     for replica in replicas:
         replica.query("set sql_log_bin=0", "create database here", "create table d.t (other int)", "insert into d.t values (7)",
@@ -108,7 +109,7 @@ def test_what_is_here_already_or_gone(both):
     for replica in replicas:
         wait_for_replica(replica, primary)
         assert replica.query("select * from d.t") == ((1, 2),) and replica.query("select * from d.filled") == ((1,),)
-    # What was replaced is in the log: the server comes up with it.
+    # The replaced object is in the log: the server starts with it.
     ours = replicas[1]
     ours.kill()
     ours.start()
@@ -118,7 +119,7 @@ def test_what_is_here_already_or_gone(both):
     primary.query("create database there")
     for replica in replicas:
         wait_for(lambda: slave_status(replica)["Last_SQL_Errno"] == 1007, "the error")  # noqa: B023
-        # RESET SLAVE forgets it.
+        # RESET SLAVE clears it.
         replica.query("stop slave", "reset slave")
         assert slave_status(replica)["Last_SQL_Errno"] == 0
 
@@ -137,7 +138,7 @@ def test_a_row_that_is_overwritten_keeps_columns_that_the_primary_lacks(both):
         assert replica.query("select * from d.t order by a") == ((1, 5, 3), (2, 6, 42))
 
 
-def test_a_place_that_is_reached_stops_the_applier_at_once(both):
+def test_a_reached_position_stops_the_applier_at_once(both):
     primary, replicas = both
     [(file, offset, *_)] = primary.query("show master status")
     for replica in replicas:

@@ -1,5 +1,5 @@
-"""Foreign keys with actions through chains of servers, ours and MariaDB's: what an action changes is in our log and in no MariaDB's,
-and all end with the same rows."""
+"""Foreign keys with actions through chains of servers, ours and MariaDB's: changes by actions are in our log and not
+in MariaDB's, and all servers end with the same rows."""
 
 import contextlib
 import random
@@ -34,9 +34,9 @@ def every(*names):
     return chains(CHAINS, names)
 
 
-def some_statement(chance):
-    key, other = chance.randrange(30), chance.randrange(30)
-    return chance.choice([
+def some_statement(rng):
+    key, other = rng.randrange(30), rng.randrange(30)
+    return rng.choice([
         f"insert into f.a values ({key}, {other})",
         f"insert into f.a values ({key}, null)",
         f"insert into f.b values ({key}, {other})",
@@ -65,7 +65,8 @@ def some_statement(chance):
 
 
 class Load:
-    """Sessions that change everything at random. Errors are what foreign keys, unique keys and others' locks say."""
+    """Sessions that change everything at random. Their errors come from foreign keys, unique keys and conflicting
+    locks."""
 
     def __init__(self, server, sessions, seed):
         self.server, self.done, self.wrong, self.changed = server, threading.Event(), [], 0
@@ -73,18 +74,18 @@ class Load:
         for thread in self.threads:
             thread.start()
 
-    def run(self, chance):
+    def run(self, rng):
         while not self.done.is_set():
             try:
                 with self.server.connect(database="f", autocommit=False) as session, session.cursor() as cursor:
                     while not self.done.is_set():
-                        for _ in range(chance.randrange(1, 4)):
+                        for _ in range(rng.randrange(1, 4)):
                             try:
-                                self.changed += cursor.execute(some_statement(chance)) > 0
+                                self.changed += cursor.execute(some_statement(rng)) > 0
                             except pymysql.MySQLError as error:
                                 if error.args[0] not in (1020, 1022, 1062, 1213, 1205, 1451, 1452, 1761, 1296):
                                     raise
-                        (session.rollback if chance.random() < 0.1 else session.commit)()
+                        (session.rollback if rng.random() < 0.1 else session.commit)()
             except (pymysql.MySQLError, OSError) as error:
                 # The server was killed.
                 if error.args and error.args[0] not in (0, 1020, 1053, 1213, 2003, 2006, 2013):
@@ -100,7 +101,7 @@ class Load:
 
 
 def assert_whole(server):
-    """No row refers to nothing."""
+    """Checks that every reference has its parent."""
     for child, column, parent, key in (("b", "a", "a", "id"), ("c", "b", "b", "id"), ("c", "u", "a", "u"), ("d", "b", "b", "id"),
                                        ("tree", "parent", "tree", "id"), ("r", "c", "c", "id")):
         lost = server.query(f"select * from f.{child} x where {column} is not null and not exists (select 1 from f.{parent} y where "
@@ -125,13 +126,13 @@ def test_a_random_load(chain, seed, effort):
 
 @every("paceline-mariadb", "mariadb-paceline")
 def test_kills_among_actions(chain, seed, effort):
-    chance = random.Random(seed)
+    rng = random.Random(seed)
     chain[0].query("create database f", *TABLES)
     wait_for_all(chain)
     ours = next(server for server in chain if isinstance(server, Paceline))
     load = Load(chain[0], 4, seed)
     for _ in range(max(2, int(4 * effort))):
-        time.sleep(chance.uniform(0.2, 0.7))
+        time.sleep(rng.uniform(0.2, 0.7))
         ours.kill()
         ours.start()
         assert_whole(ours)
@@ -148,7 +149,7 @@ def test_kills_among_actions(chain, seed, effort):
 
 @every("paceline-mariadb", "mariadb-paceline")
 def test_what_is_logged(chain):
-    """A MariaDB's log has the parent's row alone; ours has every row, in events that say so."""
+    """A MariaDB's log has only the parent's row. Ours has every row, in events that say so."""
     chain[0].query("create database f", *TABLES, "insert into f.a values (1,1),(2,2)", "insert into f.b values (1,1),(2,1)",
                    "insert into f.d values (1,'x'),(2,'y'),(2,'y')")
     chain[0].query("delete from f.a where id = 1")
@@ -172,7 +173,8 @@ def test_what_is_logged(chain):
 
 @every("mariadb-paceline")
 def test_only_what_the_primary_would_do(chain):
-    """Rows that a primary changes under foreign_key_checks=0 bring nothing with them, and the replica refuses nothing that its primary has done."""
+    """Rows that a primary changes under foreign_key_checks=0 cause no actions, and the replica refuses nothing that
+    its primary has done."""
     primary, replica = chain
     primary.query("create database f", *TABLES, "insert into f.a values (1,1),(2,2)", "insert into f.b values (1,1),(2,2)")
     with primary.connect(database="f", autocommit=True) as session, session.cursor() as cursor:
@@ -189,7 +191,8 @@ def test_only_what_the_primary_would_do(chain):
 
 @every("paceline-mariadb", "paceline-paceline")
 def test_what_was_checked_is_not_checked_again(chain):
-    """A parent without children is deleted; before that commits, a session without checks makes it a child. In the log the child comes first."""
+    """A parent without children is deleted; before the commit, a session without checks gives it a child. In the log
+    the child comes first."""
     primary = chain[0]
     primary.query("create database f", *TABLES, "insert into f.c (id) values (1), (2)")
     with primary.connect(database="f") as deleting, primary.connect(database="f", autocommit=True) as unchecked:

@@ -1,5 +1,5 @@
-"""Temporary tables of a MariaDB primary that logs statements: its sessions' tables are kept here between their statements, what is read from them
-is logged as rows, and a replica behind us needs none of them."""
+"""Temporary tables of a MariaDB primary that logs statements: they exist here while their sessions exist on the
+primary; rows that are read from them are logged as rows, and a replica of ours does not need them."""
 
 import contextlib
 
@@ -23,7 +23,8 @@ def chain(request, tmp_path):
         change_master(replica, primary, master_use_gtid="slave_pos")
         replica.query("start slave")
         wait_for_replica(replica, primary)
-        # The account has come with the log. One more statement here would have a number that the primary gives out later: nobody could wait for that one.
+        # The account was replicated. Another statement here would have a number that the primary assigns later, and
+        # nobody could wait for that.
         change_master(behind, replica, master_use_gtid="slave_pos")
         behind.query("start slave")
         yield servers
@@ -56,7 +57,7 @@ def test_tables_of_two_sessions(chain):
         assert open_tables(replica) == 2 and open_tables(behind) == 0
         assert len(replica.query("select * from d.t")) == 4
 
-        # In a transaction, with a rollback, with definitions; one hides an ordinary table.
+        # In a transaction, with a rollback, with definitions. One hides an ordinary table.
         for statement in ("begin", "insert into tmp values (3, 'three')", "insert into t (a, b) select a, b from tmp where a = 3", "commit",
                           "begin", "insert into tmp values (4, 'four')", "insert into t (a, b) select a, b from tmp where a = 4", "rollback",
                           "alter table tmp add c int default 7", "create index i on tmp (c)", "update tmp set c = a",
@@ -68,7 +69,7 @@ def test_tables_of_two_sessions(chain):
         settle(*chain)
         assert open_tables(replica) == 2
 
-        # They outlast STOP SLAVE.
+        # They survive STOP SLAVE.
         replica.query("stop slave")
         assert open_tables(replica) == 2
         for cursor in sessions:
@@ -79,7 +80,7 @@ def test_tables_of_two_sessions(chain):
         sessions[0].execute("drop temporary table tmp")
         settle(*chain)
         assert open_tables(replica) == 1
-    # The primary logs that the other one's go when it leaves.
+    # The primary logs that the tables of the other session are dropped when it ends.
     wait_for(lambda: open_tables(replica) == 0, "the tables to go with the session")
     settle(*chain)
     log = "\n".join(str(row[5]) for (name, *_) in replica.query("show binary logs") for row in replica.query(f"show binlog events in '{name}'"))
@@ -88,7 +89,7 @@ def test_tables_of_two_sessions(chain):
     assert (status["Slave_SQL_Running"], status["Last_Errno"]) == ("Yes", 0)
 
 
-def test_a_primary_that_starts_anew_has_none(chain):
+def test_a_primary_that_restarts_has_none(chain):
     primary, replica, behind = chain
     primary.query("create database d", "create table d.t (a int)")
     with primary.connect(database="d", autocommit=True) as session, session.cursor() as cursor:
@@ -101,7 +102,7 @@ def test_a_primary_that_starts_anew_has_none(chain):
     primary.query("insert into d.t values (5)")
     settle(*chain)
     assert open_tables(replica) == 0
-    # A connection that breaks and comes again loses none.
+    # A connection that breaks and reconnects loses none.
     with primary.connect(database="d", autocommit=True) as session, session.cursor() as cursor:
         cursor.execute("create temporary table tmp (a int)")
         cursor.execute("insert into tmp values (7)")
@@ -110,7 +111,7 @@ def test_a_primary_that_starts_anew_has_none(chain):
         cursor.execute("insert into t select * from tmp")
         settle(*chain)
         assert open_tables(replica) == 1
-        # RESET SLAVE forgets them, as in MariaDB.
+        # RESET SLAVE drops them, as in MariaDB.
         replica.query("stop slave", "reset slave")
         assert open_tables(replica) == 0
         replica.query("start slave")
@@ -119,7 +120,8 @@ def test_a_primary_that_starts_anew_has_none(chain):
 
 
 def test_a_transaction_that_fails_halfway_comes_again(chain):
-    """The tables that it made are gone, the one that it dropped is there with its rows, whenever it fails and when it succeeds at last."""
+    """The tables that it created are gone and the one that it dropped has its rows, whenever it fails and when it
+    finally succeeds."""
     primary, replica, behind = chain
     primary.query("create database d", "create table d.t (a int primary key, b varchar(30))")
     settle(*chain)

@@ -1,4 +1,4 @@
-"""Views through replication in both directions, over kill -9, and through dumps: what is logged is what MariaDB logs."""
+"""Views through replication in both directions, after kill -9, and through dumps: the logged texts are MariaDB's."""
 
 import pytest
 
@@ -25,7 +25,7 @@ NAMES = ("both_kinds", "cheap", "dear", "foreign_one", "revenue")
 
 
 def shown(server):
-    """What a server says of its views."""
+    """Returns a server's descriptions of its views."""
     created = [server.query(f"show create view shop.{name}")[0][1] for name in NAMES]
     listed = server.query("select table_name, view_definition, check_option, is_updatable, definer, security_type, algorithm from "
                           "information_schema.views where table_schema = 'shop' order by 1")
@@ -38,7 +38,7 @@ def rows(server):
 
 
 def logged(server, file):
-    """The texts of the log's Query events about views."""
+    """Returns the texts of the log's Query events about views."""
     events = server.query(f"show binlog events in '{file}'")
     return [event[5] for event in events if event[2] == "Query" and "view" in event[5].lower()]
 
@@ -59,7 +59,7 @@ def test_views_are_replicated(kinds, tmp_path):
         wait_for_replica(replica, primary)
         assert shown(replica) == shown(primary)
         assert rows(replica) == rows(primary)
-        # A kill -9 changes nothing, also when the log is all that has them.
+        # A kill -9 changes nothing, even if only the log has them.
         for server in (replica, primary):
             server.kill()
         primary.start()
@@ -96,7 +96,7 @@ def test_the_log_has_mariadbs_texts(both):
 
 
 def test_a_dump_with_views_can_be_loaded(both):
-    """In both directions, and the dump of what was loaded is the same dump."""
+    """In both directions. A dump of the loaded data is the same dump."""
     ours, theirs = both
     arguments = ("--single-transaction", "--skip-comments", "--databases", "shop")
     for source, target in ((ours, theirs), (theirs, ours)):
@@ -113,7 +113,7 @@ def test_a_dump_with_views_can_be_loaded(both):
 
 
 def test_views_outlive_kills_and_flushes(tmp_path):
-    """What the tables' files hold and what only the log holds come to the same."""
+    """Views in table files and views that are only in the log are the same after a restart."""
     server = Paceline(tmp_path / "paceline", "--server-id=1").start()
     try:
         server.query(*TABLES)

@@ -1,4 +1,5 @@
-"""`paceline rewind`: a primary that died with transactions that nobody else has becomes its successor's replica."""
+"""`paceline rewind`: a primary that died with transactions that no other server has becomes a replica of its
+successor."""
 
 import random
 import re
@@ -29,11 +30,11 @@ def promote(server):
 
 
 def follow(old, new):
-    """The old primary, rewound, becomes a replica; both are the same then."""
+    """Makes the rewound old primary a replica, and checks that both are equal then."""
     old.start()
     change_master(old, new, master_use_gtid="current_pos")
     old.query("start slave")
-    # Of domains in which nothing has happened since, gtid_slave_pos and MASTER_GTID_WAIT know nothing.
+    # gtid_slave_pos and MASTER_GTID_WAIT know nothing about domains without later transactions.
     old.query("set session wait_for_gtid_timeout=30", f"set session wait_for_gtid='{gtid_position(new)}'", "select 1")
     assert gtid_position(old) == gtid_position(new), slave_status(old)
     assert_same(old, new)
@@ -52,7 +53,7 @@ def refused(old, new, *options):
 
 
 @pytest.mark.parametrize("successor", [Paceline, MariaDb])
-def test_what_nobody_else_has_is_cut_off_and_kept(servers, successor):
+def test_transactions_that_no_other_server_has_are_cut_off_and_saved(servers, successor):
     one, two = pair(servers, successor)
     two.query("stop slave")
     last = gtid_position(one)
@@ -78,7 +79,7 @@ def test_what_nobody_else_has_is_cut_off_and_kept(servers, successor):
     assert all(part in text for part in ("'only here'", "create table d.only_here", "### DELETE FROM `d`.`t`", gtids[0], gtids[-1]))
     follow(one, two)
     assert dict(one.query("select * from d.t"))[1] == "other"
-    # And back again, with what it has been given since.
+    # And back, with the transactions that it has received since.
     promote(one)
     one.query("insert into d.t values (10, 'again')")
     two.query(f"change master to master_host='127.0.0.1', master_port={one.port}, master_user='repl', master_password='secret', "
@@ -91,7 +92,7 @@ def test_what_nobody_else_has_is_cut_off_and_kept(servers, successor):
 
 
 def test_what_was_never_replicated_is_named(servers):
-    """It goes with what is cut off, and nobody has it: not even the successor."""
+    """It is removed with the rest, and no other server has it, not even the successor."""
     one, two = pair(servers, Paceline)
     two.query("stop slave")
     one.query("set session sql_log_bin=0", "insert into d.t values (7, 'local')", "delete from d.t where id=7")
@@ -107,7 +108,7 @@ def test_what_was_never_replicated_is_named(servers):
     follow(one, two)
 
 
-def test_who_may_not_be_rewound_is_left_alone(servers):
+def test_a_server_that_cannot_be_rewound_is_left_alone(servers):
     one, two = pair(servers, Paceline)
     assert "is in use by another server" in refused(one, two)
     two.query("stop slave")
@@ -121,7 +122,7 @@ def test_who_may_not_be_rewound_is_left_alone(servers):
     stranger.query("create database d", "create table d.t (a int)")
     assert "it is not its successor" in refused(one, stranger)
 
-    # Started again, it has in its tables what the other lacks.
+    # After a restart, its tables contain what the other server lacks.
     one.start()
     one.query("insert into d.t values (4, 'only here')")
     assert one.stop() == 0
@@ -138,7 +139,7 @@ def test_who_may_not_be_rewound_is_left_alone(servers):
 
 
 def test_what_waits_for_a_replica_is_in_no_table(servers):
-    """What semi-sync has not acknowledged can always be cut off, however full the memory was."""
+    """Transactions that semi-sync has not acknowledged can always be cut off, however full the memory was."""
     one, two = pair(servers, Paceline, "--paceline-memtable-size=1M", "--max-binlog-size=1M")
     two.query("set global rpl_semi_sync_slave_enabled=1", "stop slave", "start slave")
     one.query("create table d.wide (id int primary key, v longblob)", "set global rpl_semi_sync_master_timeout=1000000",
@@ -171,7 +172,8 @@ def test_what_waits_for_a_replica_is_in_no_table(servers):
 
 @pytest.mark.parametrize("successor", [Paceline, MariaDb])
 def test_what_was_its_own_comes_back(servers, successor):
-    """Where the domains of the log lie in another order than the successor had come to, more is cut off than it lacks; that comes back from it."""
+    """If the log has the domains in another order than that in which the successor received them, more is cut off
+    than the successor lacks. It is replicated back."""
     one, two = pair(servers, successor)
     two.query("stop slave", "change master to ignore_domain_ids=(1)", "start slave")
     one.query("set gtid_domain_id=1", "update d.t set v='of domain 1' where id=3", "update d.t set v='again' where id=3")
@@ -189,7 +191,7 @@ def test_what_was_its_own_comes_back(servers, successor):
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_a_primary_that_is_killed_at_any_moment(servers, seed):
-    chance = random.Random(seed)
+    rng = random.Random(seed)
     one, two = pair(servers, Paceline, "--paceline-memtable-size=1M")
     over = threading.Event()
 
@@ -212,7 +214,7 @@ def test_a_primary_that_is_killed_at_any_moment(servers, seed):
     two.query("stop slave")
     position = gtid_position(two)
     wait_for(lambda: gtid_position(one) != position, "the primary to go on")
-    over.wait(chance.uniform(0, 0.3))
+    over.wait(rng.uniform(0, 0.3))
     over.set()
     one.kill()
     for thread in threads:

@@ -1,4 +1,4 @@
-"""START TRANSACTION WITH CONSISTENT SNAPSHOT AT GTID: one state, on every server that has come to it."""
+"""START TRANSACTION WITH CONSISTENT SNAPSHOT AT GTID: the same state on every server that has reached it."""
 
 import random
 import threading
@@ -13,7 +13,7 @@ AT = "start transaction with consistent snapshot at gtid '{}'"
 
 
 class Writer(threading.Thread):
-    """Transactions whose number is told by every table; remembers which GTID has which number."""
+    """Runs transactions whose number is stored in every table, and remembers the number of each GTID."""
 
     def __init__(self, server, seed):
         super().__init__()
@@ -51,7 +51,7 @@ def read_at(server, gtid):
         for query in QUERIES:
             cursor.execute(query)
             answers.append(cursor.fetchall())
-        # Again, now that more has been written: a snapshot stays.
+        # Again, after more writes: a snapshot does not change.
         cursor.execute(QUERIES[0])
         assert cursor.fetchall() == answers[0]
         cursor.execute("commit")
@@ -88,19 +88,19 @@ def test_one_state_on_three_servers(servers, seed):
         chosen = random.Random(seed)
         for _ in range(12):
             wait_for("the writer", lambda: len(writer.gtids) >= 20)
-            # Sometimes the newest, which replicas may still have to come to, sometimes one that is long passed.
+            # Sometimes the newest one, which replicas may not have reached yet, sometimes an old one.
             written = list(writer.gtids)
             gtid, number = chosen.choice([written[-1], chosen.choice(written)])
             answers = [read_at(server, gtid) for server in servers]
             assert answers[0][0] == ((number,),)
             assert answers[0] == answers[1] == answers[2], f"at {gtid}"
-            # The rows of it are those of the transactions until then.
+            # It contains the rows of the transactions until then.
             assert {row[0] for row in answers[0][1]} <= set(range(1, number + 1))
             assert answers[0][5] == tuple(sorted({n % 10: n for n in range(1, number + 1)}.items()))
     finally:
         writer.stopping.set()
         writer.join()
-    # All of history, when nothing moves: as it was, and now as ever.
+    # The whole history, without concurrent writes: every state is as before.
     for replica in replicas:
         catch_up(replica, primary)
     for gtid, number in writer.gtids[::max(1, len(writer.gtids) // 5)]:
@@ -117,7 +117,7 @@ def test_two_domains(servers):
     primary.query("set gtid_domain_id=5", "insert into d.t values (3, 0, 'c')")
     primary.query("insert into d.t values (4, 0, 'd')")
     middle = primary.query("select @@gtid_binlog_pos")[0][0].split(",")[0] + "," + before.split(",")[1]
-    # What stays on a server is in no position.
+    # Transactions that are not logged are in no position.
     replica.query("set sql_log_bin=0", "insert into d.t values (100, 0, 'here')")
     for server, own in ((primary, ()), (replica, (100,))):
         def ids(position):
@@ -128,7 +128,7 @@ def test_two_domains(servers):
         assert ids(before.split(",")[0]) == (1, *own)
 
 
-def test_what_it_may_not(servers):
+def test_refusals(servers):
     primary, replica, _ = servers
     primary.query("insert into d.t values (1, 0, 'a')")
     position = primary.query("select @@gtid_binlog_pos")[0][0]
@@ -138,7 +138,7 @@ def test_what_it_may_not(servers):
     assert error_of(primary, AT.format("0-1"))[0] == 1941
     assert error_of(primary, "set wait_for_gtid_timeout=0.2", AT.format("0-1-1000"))[0] == 1205
     assert error_of(primary, AT.format("0-7-5"))[:2] == (1945, "There is no state at GTID 0-7-5, which is not in the binary log")
-    # It waits for what is to come.
+    # It waits for a future GTID.
     catch_up(replica, primary)
     replica.query("stop slave")
     primary.query("update d.t set v = 9")
@@ -149,7 +149,7 @@ def test_what_it_may_not(servers):
     replica.query("start slave")
     reader.join(30)
     assert found == [(9,)]
-    # The transaction ends, and with it what it has taken back.
+    # The end of the transaction releases what was undone for it.
     with primary.connect() as session, session.cursor() as cursor:
         for end in ("commit", "rollback"):
             cursor.execute(AT.format(position))
@@ -163,12 +163,12 @@ def test_what_it_may_not(servers):
             cursor.execute("select v from d.t")
             assert cursor.fetchall() == ((9,),)
         cursor.execute("update d.t set v = 10")
-    # A table that has changed since then is not as it was; others are.
+    # A table whose definition has changed since cannot be read; others can.
     primary.query("alter table d.n add x int", "truncate table d.keyless")
     assert error_of(primary, AT.format(position), "select * from d.n")[0] == 1412
     assert error_of(primary, AT.format(position), "select * from d.keyless")[0] == 1412
     assert primary.query(AT.format(position), "select v from d.t") == ((0,),)
-    # Purged is gone.
+    # A purged position is not available.
     primary.query("flush binary logs", "update d.t set v = 11", "flush binary logs")
     position = primary.query("select @@gtid_binlog_pos")[0][0]
     catch_up(replica, primary)

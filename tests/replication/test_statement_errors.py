@@ -1,4 +1,4 @@
-"""Statements that failed on a MariaDB primary in statement format, after they had changed tables without transactions."""
+"""Statements that failed on a MariaDB primary in statement format after they had changed tables without transactions."""
 
 import threading
 import time
@@ -54,7 +54,7 @@ def test_what_was_changed_before_the_error_stays(pair):
     assert not slave_status(replica)["Last_SQL_Error"]
 
 
-def test_another_end_stops_the_replica(pair):
+def test_another_outcome_stops_the_replica(pair):
     primary, replica = pair
     primary.query("set sql_log_bin=0", "insert into d.t values (5, 5)")
     fails(primary, 1062, "insert into d.t values (3, 3), (4, 4), (5, 5)")
@@ -74,7 +74,7 @@ def test_another_end_stops_the_replica(pair):
     assert number == 3002 and "actual message='Table 'd.t' doesn't exist', error code=1146." in text, (number, text)
 
 
-def test_what_was_interrupted_is_not_executed(pair):
+def test_an_interrupted_statement_is_not_executed(pair):
     primary, replica = pair
     primary.query("insert into d.t values " + ", ".join(f"({row}, {row})" for row in range(2000)))
     wait_for_replica(replica, primary)
@@ -105,7 +105,7 @@ def test_what_was_interrupted_is_not_executed(pair):
 
 
 @pytest.mark.parametrize("pair", [["--slave-skip-errors=all"]], indirect=True, ids=["skip"])
-def test_what_stop_slave_interrupts_is_not_passed_over(pair):
+def test_a_statement_that_stop_slave_interrupts_is_not_skipped(pair):
     primary, replica = pair
     with replica.connect() as holder, holder.cursor() as cursor:
         cursor.execute("lock tables d.t read")

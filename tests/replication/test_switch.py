@@ -1,4 +1,4 @@
-"""Servers that change roles: an old primary comes back as a replica; a ring of two domains."""
+"""Servers that change roles: an old primary becomes a replica; a ring of two domains."""
 
 import re
 
@@ -8,7 +8,7 @@ from support.servers import MariaDb, Paceline
 
 
 def replication_user_here_only(server):
-    """The account that replicas use, in no log."""
+    """Creates the account for replicas, without logging it."""
     for host in ("%", "localhost"):
         server.query("set sql_log_bin=0", f"create user repl@'{host}' identified by 'secret'",
                      f"grant replication slave, binlog monitor on *.* to repl@'{host}'")
@@ -16,7 +16,7 @@ def replication_user_here_only(server):
 
 @pytest.mark.parametrize("second", [Paceline, MariaDb])
 def test_the_old_primary_comes_back_with_one_statement(servers, second):
-    """The session that a user has in mind: dump, replicate, promote, and back again without a position in hand."""
+    """A typical user's session: dump, replicate, promote, and back again, without handling any position."""
     server1 = servers(Paceline, 1)
     replication_user(server1)
     server1.query("create database test1", "create table test1.t (id int primary key)", "insert into test1.t values (1)",
@@ -60,7 +60,7 @@ def test_a_ring_of_two_domains(servers, second):
     assert one.query("select who, count(*) from d.t group by who order by who") == ((1, 40), (2, 40))
     assert_same(one, two)
     assert sorted(gtid_position(one).split(",")) == sorted(gtid_position(two).split(","))
-    # Nothing goes around twice, and nothing comes back after a crash.
+    # Nothing circulates twice, and nothing returns after a crash.
     one.kill()
     two.query("insert into d.t (who) values (2)")
     one.start()

@@ -1,4 +1,5 @@
-"""Chains of servers, ours and MariaDB's, under a random load, with kills: at the end all have the same rows and positions."""
+"""Chains of servers, ours and MariaDB's, under a random load with kills: at the end all have the same rows and
+positions."""
 
 import random
 import time
@@ -32,31 +33,32 @@ def test_every_type_goes_through(chain):
 
 @every()
 def test_a_random_load_with_kills(chain, seed, effort):
-    chance = random.Random(seed)
+    rng = random.Random(seed)
     first = chain[0]
     workload.create(first)
     wait_for_all(chain)
     load = workload.Load(first, 6, seed).start()
     for number in range(int(4 * effort)):
-        workload.for_a_while(chance, 0.1, 0.6)
+        workload.for_a_while(rng, 0.1, 0.6)
         first.query(f"create table load_test.extra{number} (a int primary key, b varchar(10))",
                     f"insert into load_test.extra{number} values (1, 'x')", f"alter table load_test.extra{number} add c int default 5")
-        place = chance.randrange(1, len(chain))
+        place = rng.randrange(1, len(chain))
         victim = chain[place]
         if isinstance(victim, MariaDb):
-            # MariaDB 10.11 has a definition in its tables before it has its GTID in mysql.gtid_slave_pos: killed in between, it stops at 1050 or 1060.
+            # MariaDB 10.11 has a definition in its tables before its GTID is in mysql.gtid_slave_pos: killed in
+            # between, it stops with 1050 or 1060.
             for replica, primary in zip(chain[1:place + 1], chain):
                 wait_for_replica(replica, primary)
         victim.kill()
-        time.sleep(chance.uniform(0, 0.2))
+        time.sleep(rng.uniform(0, 0.2))
         victim.start()
-        # Whatever a reader of a replica sees was so on the primary.
+        # Every state that a reader of a replica sees was one of the primary's.
         for replica in chain[1:]:
             if isinstance(replica, Paceline):
                 try:
                     workload.check(replica, load, loses_acknowledged=True)
                 except pymysql.err.ProgrammingError:
-                    pass  # it has not come so far
+                    pass  # it has not got that far
     load.stop()
     wait_for_all(chain)
     for replica in chain[1:]:

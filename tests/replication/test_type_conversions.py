@@ -1,4 +1,5 @@
-"""Columns of other types on a replica, under each `slave_type_conversions`: what a MariaDB replica takes, cuts and refuses, one of ours does."""
+"""Columns of other types on a replica, under each `slave_type_conversions`: Paceline accepts, truncates and refuses
+the same as a MariaDB replica."""
 
 import re
 
@@ -6,7 +7,7 @@ import pytest
 from support.replication import change_master, gtid_position, replication_user, slave_status, wait_for
 from support.servers import MariaDb, Paceline
 
-# A column on the primary, its values there, and its type on the replicas.
+# A column on the primary, its values, and its type on the replicas.
 COLUMNS = [
     ("int", ["1", "-70000", "null", "100"], ["bigint", "smallint", "tinyint", "int unsigned", "varchar(20)", "decimal(12,2)", "double"]),
     ("smallint unsigned", ["1", "65535"], ["int", "int unsigned", "smallint", "tinyint unsigned"]),
@@ -26,7 +27,7 @@ COLUMNS = [
     ("enum('a','b','c')", ["'a'", "'c'"], ["enum('a','b','c','d')", "enum('a','b')", "char(1)"]),
     ("set('a','b')", ["'a,b'"], ["set('a','b','c')", "set('a')"]),
 ]
-# Taken here where conversions that lose nothing are; MariaDB refuses it then, too.
+# Accepted here if lossless conversions are allowed; MariaDB refuses it even then.
 TAKEN_HERE = {("datetime", "datetime(3)")}
 SETTINGS = ["", "ALL_NON_LOSSY", "ALL_LOSSY", "ALL_LOSSY,ALL_NON_LOSSY"]
 
@@ -60,7 +61,7 @@ def test_conversions(servers, setting):
 
 
 def reached(replica, primary):
-    """Waits until a replica has everything, or has stopped; the number of its error."""
+    """Waits until a replica has everything or has stopped. Returns the number of its error."""
     def end():
         status = slave_status(replica)
         if int(status["Last_SQL_Errno"]):
@@ -70,13 +71,13 @@ def reached(replica, primary):
 
 
 def outcome(replica, primary):
-    """What becomes of each table: its rows, and whether its events were refused. A transaction that is refused is skipped."""
+    """Returns for each table its rows and whether its events were refused. A refused transaction is skipped."""
     refused = set()
     while True:
         replica.query("start slave")
         if int(reached(replica, primary)) == 0:
             break
-        # 1677 as a rule; MariaDB finds some of them corrupt instead (1030).
+        # Usually 1677; MariaDB reports some of them as corrupt instead (1030).
         error = slave_status(replica)["Last_SQL_Error"]
         [name] = re.findall(r"table '?(d\.t\d+)", error)
         assert name not in refused, error

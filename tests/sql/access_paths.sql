@@ -1,4 +1,4 @@
--- Ways to reach the rows of one table: bounds with an order, skipping through groups, entries without rows, long lists. Answers only; plans are in crates/sql/tests.
+-- Access paths to a single table: bounds with an order, skipping through groups, entries without rows, long lists. Answers only; plans are in crates/query/tests.
 create table a (id int primary key, g int, h smallint not null, s varchar(20), b varchar(20) collate utf8mb4_bin, d date, n decimal(8,2), e enum('x','y','z'), bi bigint unsigned, vb varbinary(10), tm time(2), bt bit(5), st set('p','q'), f double, key gh (g, h), key sd (s, d), key hn (h, n), key bd (b, bi), key e (e), key vb (vb, tm), key f (f, bt), key st (st), key dd (d, g)) engine=innodb;
 insert into a with recursive r as (select 1 as i union all select i + 1 from r where i < 600) select i, if(i % 11 = 0, null, i % 7 - 3), i * 37 % 101 - 50, if(i % 13 = 0, null, elt(1 + i % 5, 'Anna', 'anna', 'Bert', 'bert ', 'Cäsar')), elt(1 + i % 4, 'k', 'K', 'k ', 'l'), date_add('2024-01-01', interval i % 40 day), if(i % 9 = 0, null, (i % 23) * 1.25 - 9), 1 + i % 3, 18446744073709551615 - i % 10, if(i % 17 = 0, null, concat('v', char(0), i % 6)), sec_to_time(i % 30 * 1000 - 9000), i % 32, i % 4, if(i % 2, -0.0, i % 5 / 4) from r;
 create table u (id int primary key, a int, b int, c varchar(10), unique key ab (a, b), unique key c (c), key pre (c(2), b)) engine=innodb;
@@ -148,7 +148,7 @@ select count(*) from a where g + 0 in ('1', 2, 3.0, '4', 5, 6, 7, 8, 9);
 select count(*) from a where adddate(d, 1) in ('2024-01-02', '2024-01-03', '2024-01-04', '2024-01-05', '2024-01-06', '2024-01-07', '2024-01-08', '2024-01-09');
 select count(*) from a where vb in ('v', 'w', 'x', 'y', 'z', 'a', 'b', concat('v', char(0), '1'));
 select 3 in (1, 2, 3, 4, 5, 6, 7, 8, 9), 3 in (1, 2, 4, 5, 6, 7, 8, 9, null), null in (1, 2, 3, 4, 5, 6, 7, 8, 9), 'a' in ('A', 'b', 'c', 'd', 'e', 'f', 'g', 'h');
--- What the transaction itself has changed is seen.
+-- Changes of the transaction itself are visible.
 begin;
 insert into a (id, g, h, s, d) values (1000, 9, 99, 'Zoe', '2025-01-01'), (1001, null, 98, 'anna', '2025-01-02');
 delete from a where id between 10 and 300;

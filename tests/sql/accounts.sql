@@ -1,4 +1,4 @@
--- How accounts prove themselves: what statements take and what SHOW prints.
+-- Authentication of accounts: what statements accept and what SHOW prints.
 create user a1@localhost identified via unix_socket;
 create user a2@localhost identified via mysql_native_password using 'invalid' or unix_socket;
 create user a3@localhost identified via unix_socket or mysql_native_password using password('x');

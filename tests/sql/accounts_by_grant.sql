@@ -1,4 +1,4 @@
--- Without NO_AUTO_CREATE_USER, GRANT makes the account.
+-- Without NO_AUTO_CREATE_USER, GRANT creates the account.
 grant select on t.* to granted@localhost;
 set sql_mode = '';
 grant select on t.* to granted@localhost;

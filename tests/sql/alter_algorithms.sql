@@ -1,4 +1,4 @@
--- ALGORITHM= and what MariaDB refuses it for.
+-- ALGORITHM=, and the changes for which MariaDB refuses it.
 create table a1 (a int primary key, b varchar(10), c int, key kc (c));
 alter table a1 add column d2 int first, add column d3 int not null default 5 after b;
 alter table a1 modify b varchar(20), algorithm=instant;

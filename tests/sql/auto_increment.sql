@@ -1,4 +1,4 @@
--- Numbers of rows that were deleted are not given out again by definitions that leave the column, nor by those that fail.
+-- Numbers of deleted rows are not assigned again after definitions that keep the column, nor after failed ones.
 create table t (id int auto_increment primary key, b int);
 insert into t (b) values (1), (2), (2), (4), (5);
 delete from t where id >= 4;
@@ -17,7 +17,7 @@ delete from t where id >= 4;
 alter table t rename column id to number, add column c int default 3 first;
 insert into t (b) values (10);
 select * from t order by number;
--- By those that say where to go on they are, and where another column counts.
+-- After definitions that set the next number they are, and if another column becomes AUTO_INCREMENT.
 delete from t where number >= 4;
 alter table t auto_increment = 1;
 insert into t (b) values (11);
@@ -59,7 +59,7 @@ alter table t modify id int auto_increment primary key;
 insert into t (b) values (3);
 select * from t order by b;
 set sql_mode = default;
--- It counts already: 0 stays.
+-- It is AUTO_INCREMENT already: 0 stays.
 alter table t modify id bigint auto_increment;
 select * from t order by b;
 drop table t;
@@ -79,7 +79,7 @@ insert into t values (1), (2), (3);
 alter table t add id int auto_increment primary key;
 select * from t order by b;
 drop table t;
--- NULL behind AUTO_INCREMENT makes a column that may be NULL.
+-- NULL after AUTO_INCREMENT makes the column nullable.
 create table ai4 (a int auto_increment null unique, b int);
 insert into ai4 values (null, 1), (0, 2), (default, 3);
 insert into ai4 (b) values (4);

@@ -1,4 +1,4 @@
--- Text of latin1 beside binary strings is the bytes that it has in latin1.
+-- Beside a binary string, text in latin1 is compared by its bytes.
 create table t1 (id int primary key, lat varchar(10) character set latin1, en enum('é', 'a') character set latin1, vb varbinary(10), bl blob, u varchar(10));
 insert into t1 values (1, 'é', 'é', x'E9', x'E9', 'é'), (2, 'a', 'a', 'a', 'a', 'a');
 select id from t1 where lat = x'E9';

@@ -1,4 +1,4 @@
--- A BIT column is a number, and a binary string beside text; what is computed from one shows as a number.
+-- A BIT column is a number, and a binary string beside text; an expression computed from one is shown as a number.
 create table b (id int primary key, b bit(16), c bit(3), d bit(64), e bit(1), v varchar(10), n int, f double, k decimal(5,2), dt datetime, bl varbinary(5));
 insert into b values (1, b'1111111111111110', b'101', x'FFFFFFFFFFFFFFFE', 1, 'ä', 3, 2.5, 1.25, '2001-01-01', 'zz'), (2, 0x4142, 2, 0x4142434445464748, 0, 'x', 70000, 1e3, 5, '2002-02-02 01:02:03', x'FF'), (3, null, null, null, null, null, null, null, null, null, null);
 select hex(concat(coalesce(b,c))), hex(concat(coalesce(b))), hex(concat(if(1,b,b))), hex(concat(case when 1 then b end)), hex(concat((select b from b where id=1))) from b;

@@ -1,4 +1,4 @@
--- What subqueries of an UPDATE or DELETE read of the table that it changes is what was there before.
+-- Subqueries of an UPDATE or DELETE see the changed table as it was before.
 create table u (id int primary key, g int, a int);
 insert into u values (1, 1, 10), (2, 1, 20), (3, 2, 30), (4, 2, 40), (5, 3, 50);
 create table w (id int primary key, b int);

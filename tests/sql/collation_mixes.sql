@@ -1,4 +1,4 @@
--- What collations mix, and the errors of those that do not, in the words of each operation.
+-- Which collations mix, and the errors of those that do not, with the name of each operation.
 create table c (id int primary key, u4 varchar(10) collate utf8mb4_general_ci, u4u varchar(10) collate utf8mb4_unicode_ci, u4b varchar(10) collate utf8mb4_bin, l1 varchar(10) character set latin1 collate latin1_swedish_ci, lg varchar(10) character set latin1 collate latin1_general_ci, a varchar(10) character set ascii, tx text character set utf8mb4 collate utf8mb4_general_ci, n int, d date);
 insert into c values (1, 'a', 'a', 'a', 'a', 'a', 'a', 'a', 1, '2020-01-01');
 -- A column of a UNION has one collation.
@@ -32,14 +32,14 @@ select u4 between u4u and 'a' from c;
 select u4 between 'a' and u4u from c;
 select u4 not between concat(u4, u4u) and l1 from c;
 select case u4 when u4u then 1 end from c;
--- Literals that the other side's character set lacks.
+-- Literals that the other side's character set does not have.
 select a = 'a', 'a' in (a, 'b'), concat(a, 'ä') from c;
 select a = 'ä' from c;
 select 'ä' in (a, 'b') from c;
 select case 'ä' when a then 1 end from c;
 select l1 = 'ä', l1 = 'ж' from c;
 drop table c;
--- BIT beside text in a UNION is its number in digits.
+-- In a UNION, BIT beside text becomes its number in digits.
 create table b (bt bit(16), l1 varchar(10) character set latin1, u4 varchar(10), vb varbinary(10));
 insert into b values (b'0110000101100010', 'x', 'x', 'x');
 select bt from b union all select l1 from b;

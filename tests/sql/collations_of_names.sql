@@ -1,4 +1,4 @@
--- Names are utf8mb3 in information_schema and in mysql: what phpMyAdmin asks.
+-- Names are utf8mb3 in information_schema and in mysql: queries of phpMyAdmin.
 create table t1 (id int primary key, name varchar(64), key (name));
 select table_name from information_schema.tables where table_schema collate utf8_bin = database();
 select table_name from information_schema.tables where table_schema = database() and table_name collate utf8mb3_bin = 'T1';

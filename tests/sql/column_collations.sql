@@ -1,4 +1,4 @@
--- COLLATE behind a column's DEFAULT is the column's, unless it stands in parentheses.
+-- COLLATE after a column's DEFAULT belongs to the column, unless it is in parentheses.
 create table t1 (a varchar(10) default 'x' collate utf8mb4_bin, b varchar(10) collate utf8mb4_bin default 'y', c varchar(10) default 'z' not null collate utf8mb4_bin unique, d char(3) default NULL collate latin1_swedish_ci);
 show create table t1;
 create table t2 (a varchar(10) character set latin1 default 'x' collate latin1_bin comment 'c', e varchar(10) default (concat('a','b')) collate utf8mb4_bin, f varchar(10) default concat('a','b') collate utf8mb4_bin);
@@ -31,7 +31,7 @@ show create table t13;
 create table t14 (a varchar(10) default 'a' collate utf8mb4_bin = 'A');
 create table t15 (b varchar(10) default concat('a' collate utf8mb4_bin, 'b'));
 show create table t15;
--- What may stand behind DEFAULT, and which collations contradict each other.
+-- Operands of DEFAULT, and contradicting collations.
 create table t3 (a int default 1 collate utf8mb4_bin);
 create table t3b (a int collate utf8mb4_bin, b int default 1 collate latin1_bin);
 create table t3c (g varchar(10) as ('x') collate utf8mb4_bin);

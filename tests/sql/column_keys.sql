@@ -1,4 +1,4 @@
--- What SHOW COLUMNS says of a column's indexes, where a unique one stands for the primary key, and where none can.
+-- The column Key of SHOW COLUMNS, if a unique index replaces the primary key and if none can.
 create table a (id int not null, c varchar(10) not null, d int, unique (d), unique (c), unique (id));
 show columns from a;
 create table b (id int not null, c varchar(10) not null, d int, unique (c(5)), unique (d, id), key (id));

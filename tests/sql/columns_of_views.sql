@@ -1,4 +1,4 @@
--- Comments and defaults of columns that views, derived tables and CREATE TABLE … SELECT take from their tables.
+-- Comments and defaults of columns that views, derived tables and CREATE TABLE … SELECT inherit from their tables.
 create table ct (a int default 5 comment 'the a', b varchar(10) comment 'bee', c timestamp default current_timestamp on update current_timestamp comment 'sea', d int auto_increment primary key comment 'dee');
 create view vw as select a, b x, a+1 y, c, d from ct;
 create algorithm=temptable view vt as select a, b x, a+1 y, c, d from ct;

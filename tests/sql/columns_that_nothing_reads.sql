@@ -1,4 +1,4 @@
--- A derived table that is one SELECT about single rows is merged: an expression of it that nothing reads is not computed, and does not fail.
+-- A derived table that is one SELECT without grouping is merged: an expression of it that nothing reads is not computed and cannot fail.
 create table d (i int);
 insert into d values (1);
 with x as (select i a, i+9223372036854775807 b from d) select a from x;

@@ -1,4 +1,4 @@
--- A condition that changes from one evaluation to the next is evaluated for each row, once, after all tables.
+-- A condition whose value changes between evaluations is evaluated once for each row, after all tables are read.
 create table t (a int primary key, b int not null default 0);
 insert into t (a) with recursive c as (select 1 n union all select n + 1 from c where n < 1000) select n from c;
 select count(*) between 400 and 600 from t where rand() < 0.5;
@@ -9,7 +9,7 @@ select a from t where (@i := @i + 1) <= 3;
 select @i;
 set @i = 0;
 select count(*) from t where (@i := @i + 1) % 2 = 0 and a > 10;
--- No FROM; and one that is the same for all rows.
+-- Without FROM; and a condition that is the same for all rows.
 select 1 from dual where rand() >= 0;
 select 1 from dual where rand() < 0;
 select count(*) from t where connection_id() = 0;

@@ -1,4 +1,4 @@
--- A constant text that is compared with a number or a date is converted once, and warned of once; a decimal column is compared with it exactly.
+-- A constant text that is compared with a number or a date is converted once, with one warning; a decimal column is compared with it exactly.
 create table z (id int primary key, i int, dc decimal(30,2), d date, dt datetime, t time, f double, n int, key (dc), key (f));
 insert into z values (1, 1, 12345678901234567.89, '2001-01-01', '2001-01-01', '10:00:00', 1.5, 0), (2, 2, 12345678901234567.88, '2001-01-02', '2001-01-01', '10:00:00', 2, 0), (3, 2, 5, '2001-01-02', '2001-01-03', '11:00:00', 3, 0);
 select id from z where dc = '12345678901234567.89';
@@ -29,7 +29,7 @@ select id from z where t = '10:00:00.1234567';
 select id from z where d between '2001-01-01x' and '2001-01-01y';
 select id, d = '2001-01-01x', dt in ('2001-01-01x', '2001-01-02') from z;
 select cast('2001-01-01x' as date), cast('2001-01-01x' as datetime), cast('2001-01-01 10:00:00x' as datetime);
--- A strict write is refused for a bad constant, but for those of an IN list, which were converted before.
+-- A strict write is refused for an invalid constant, except for those of an IN list, which are converted before.
 update z set n = n + 1 where i = 'abc';
 update z set n = n + 1 where d = '2001-01-01x';
 update z set n = n + 1 where t = '10:00:00x';

@@ -1,4 +1,4 @@
--- Of a CREATE TABLE … SELECT that fails nothing stays.
+-- Nothing remains of a CREATE TABLE … SELECT that fails.
 create table made (primary key (a)) select 1 a union all select 1;
 show tables;
 select * from made;
@@ -9,7 +9,7 @@ create table made (a tinyint) select 300 a;
 show tables;
 create table made (a int check (a < 2)) select 1 a union all select 2;
 show tables;
--- What hides it stays.
+-- A temporary table that hides it remains.
 create temporary table made (z int);
 create table made (primary key (a)) select 1 a union all select 1;
 select * from made;

@@ -1,4 +1,4 @@
--- A row that several names lead to is deleted once.
+-- A row that is reached by several names is deleted once.
 create table t (a int primary key, b int);
 insert into t values (1, 1), (2, 2), (3, 3), (4, 4);
 delete x, y from t x join t y on x.a = y.a + 1;
@@ -10,7 +10,7 @@ select row_count();
 delete from x, y, z using t x, t y, t z where x.a = 1;
 select row_count();
 select * from t;
--- Rows that look the same are several.
+-- Identical rows are separate rows.
 create table u (a int);
 insert into u values (1), (1), (2), (3);
 delete x, y from u x join u y on x.a + 1 = y.a;

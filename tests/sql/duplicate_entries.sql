@@ -1,4 +1,4 @@
--- The values of a key in error 1062: bytes that are not printable are escaped in binary strings, long ones are cut.
+-- The values of a key in error 1062: bytes that are not printable are escaped in binary strings, long values are truncated.
 create table k1 (b binary(3) unique, vb varbinary(5) unique, bl blob, bt bit(8) unique, dt datetime(2) unique, ts timestamp(3) null unique, t time unique, y year unique, e enum('a','b') unique, s set('a','b') unique, f float unique, d double unique, de decimal(5,2) unique, j int unique, tx text, c char(5) unique, v varchar(100) unique, l varchar(10) character set latin1 unique, dd date unique, unique (bl(4)), unique (tx(3)), unique m (j,v), i4 int unsigned zerofill unique);
 insert into k1 (b) values ('a');
 insert into k1 (b) values ('a');

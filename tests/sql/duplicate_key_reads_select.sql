@@ -1,4 +1,4 @@
--- ON DUPLICATE KEY UPDATE sees the columns of the tables that the rows come from, in the select list or not.
+-- ON DUPLICATE KEY UPDATE can read all columns of the SELECT's tables, selected or not.
 create table u (id int primary key, a int, b int);
 insert into u values (1, 1, 1), (2, 2, 2);
 create table w (id int, x int, y varchar(10));

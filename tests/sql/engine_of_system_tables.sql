@@ -1,4 +1,4 @@
--- What replicas are set up with: the table of their position on the engine of their tables.
+-- Part of setting up replicas: the table of their position gets the engine of their tables.
 alter table mysql.gtid_slave_pos engine = InnoDB;
 alter table mysql.gtid_slave_pos engine InnoDB;
 use mysql;

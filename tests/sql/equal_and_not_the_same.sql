@@ -1,4 +1,4 @@
--- What is equal to one thing need not be equal to each other: '1' and '01' to the number 1, 'a' and 'A' without case.
+-- Values equal to the same value need not be equal to each other: '1' and '01' to the number 1, 'a' and 'A' without case.
 create table g (id int primary key, c varchar(10), b varchar(10) collate utf8mb4_bin, n bigint, key (n));
 insert into g values (1, '1', 'a', 9007199254740993), (2, '01', 'A', 9007199254740992), (3, '1', 'a', 9007199254740993), (4, 'x', 'x', 1);
 select c, count(*) from g where c = 1 group by c order by c;

@@ -1,4 +1,4 @@
--- Conditions that the ranges of an index say completely, and their like that they do not.
+-- Conditions that index ranges express completely, and similar ones that they do not.
 create table t (id int primary key, k int, u int unsigned, n int, key (k, n), key (u));
 insert into t with recursive s (x) as (select 1 union all select x + 1 from s where x < 200) select x, nullif(x % 40, 7), x % 30, x % 5 from s;
 select count(k), sum(id) from t where k between 3 and 5 or k between 8 and 9 or k between 4 and 6;

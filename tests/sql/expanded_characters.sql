@@ -1,4 +1,4 @@
--- Texts of which one character weighs as two others.
+-- Texts in which one character has the weights of two others.
 create table s1 (a varchar(10) collate utf8mb4_unicode_nopad_ci unique);
 insert into s1 values ('ss');
 insert into s1 values ('ß');

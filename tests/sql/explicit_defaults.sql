@@ -1,4 +1,4 @@
--- What a TIMESTAMP column gets that says nothing of it.
+-- Implicit attributes of a TIMESTAMP column.
 set explicit_defaults_for_timestamp = 0;
 create table a (id int, t1 timestamp, t2 timestamp, t3 timestamp null, t4 timestamp not null, t5 timestamp default current_timestamp,
   t6 timestamp on update current_timestamp, t7 timestamp default '2001-01-01', t8 timestamp(3), t9 timestamp null default '2001-01-01');
@@ -29,7 +29,7 @@ set sql_mode = default;
 set explicit_defaults_for_timestamp = 1;
 create table j (t1 timestamp, t2 timestamp not null);
 show create table j;
--- Checks that are not to be looked at.
+-- Checks that are switched off.
 create table k (a int, b int);
 insert into k values (1, -1);
 alter table k add constraint positive check (b > 0);

@@ -1,5 +1,5 @@
--- What MariaDB's own tests have found, with its neighbours.
--- Numbers with many digits of a fraction as dates, where fractions are rounded.
+-- Differences found by MariaDB's own tests, with related cases.
+-- Numbers with many fractional digits as dates, rounded.
 set sql_mode = 'TIME_ROUND_FRACTIONAL', time_zone = '+00:00';
 create table d (a decimal(38,10), b time(3), c datetime(6), d double, e timestamp(5) null);
 insert into d (a) values (235959.9999999), (20001231235959.9999999), (20001231235858.9999999);
@@ -15,7 +15,7 @@ insert into last_second values ('2038-01-19 03:14:07.999999');
 alter table last_second modify a timestamp(5) null;
 select * from last_second;
 set sql_mode = default;
--- IGNORE makes NULL of a subquery with several rows.
+-- With IGNORE, a subquery with several rows is NULL.
 create table i (a int, b int);
 insert into i values (1, 2);
 update ignore i set a = 2 where a != (select 1 union select 2);
@@ -33,10 +33,10 @@ select x.ABC from (select a as abc from i) x limit 1;
 select x.ABC from (select distinct a as abc from i) x limit 1;
 with c(Xy) as (select a from i) select xY from c limit 1;
 drop view v;
--- Types of what is nothing.
+-- Types of NULL and of empty strings.
 create table n as select null, coalesce(null, null) a, greatest(null, null) b, if(null, null, null) c, '' d, user() e, charset('a') f;
 show create table n;
--- A query in parentheses is arranged anew.
+-- A query in parentheses with clauses of its own.
 create table q (a int, b int);
 insert into q values (3, 1), (1, 2), (2, 3), (2, 4);
 (select a, b from q order by b desc limit 3) order by a, b;
@@ -51,7 +51,7 @@ select sql_calc_found_rows 'foo' union select 'bar' limit 0;
 select found_rows();
 select sql_calc_found_rows a from q union all select b from q order by 1 limit 2, 1;
 select found_rows();
--- GROUP BY and a name that is a column's and an item's.
+-- GROUP BY with the name of both a column and a select item.
 select a + 1 as a from q group by a order by 1;
 select x.a from q x, q y where x.a = y.a group by a order by 1;
 select x.b + 1 as a from q x, q y where x.a = y.a and x.b = y.b group by a order by 1;
@@ -66,7 +66,7 @@ set @a = '3';
 execute s using @a;
 prepare s from 'select 1;  ';
 prepare s from 'select 1 from x where y/* ;';
--- Conditions of text, and dates that there are not.
+-- Conditions of text, and invalid dates.
 create table c (a int, d varchar(10));
 insert into c values (1, 'r'), (2, '1c');
 select * from c where d;
@@ -101,7 +101,7 @@ create table f (a int unique);
 create table f (a int not null unique);
 set global innodb_force_primary_key = default;
 purge binary logs before (select now());
--- The catalog as InnoDB's.
+-- The catalog of InnoDB tables.
 create table parent (a int primary key, b int, key (b));
 create table child (a int primary key, p int, q int, constraint fk foreign key (p) references parent (a) on delete cascade on update set null);
 select name, n_cols, row_format from information_schema.innodb_sys_tables where name like 't/%nt' or name like 't/%ld' order by 1;

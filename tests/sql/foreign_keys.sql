@@ -97,7 +97,7 @@ show tables;
 drop table pp, c1;
 drop table if exists self, c4, pp;
 show tables;
--- What was made for a key alone goes where another index serves.
+-- An index that was made for a key alone is dropped when another index can replace it.
 create table p (id int primary key);
 create table c (id int primary key, b int, a int, constraint bfk foreign key (b) references p(id));
 show create table c;
@@ -116,7 +116,7 @@ set foreign_key_checks=1;
 show create table c;
 alter table c drop foreign key k, drop column d;
 drop table c, p;
--- Before the other table is there.
+-- Before the other table exists.
 set foreign_key_checks=0;
 create table c(id int primary key, a int, constraint fk foreign key(a) references p(id) on delete cascade);
 create table d(a varchar(10), constraint fk2 foreign key (a) references p2(id));
@@ -253,7 +253,7 @@ select * from a2;
 select * from a3;
 select * from a4;
 drop table a4,a3,a2,a1;
--- A column in two keys; what an action breaks.
+-- A column in two keys; actions that violate another key.
 create table p1(id int primary key);
 create table p2(id int primary key);
 create table cc(a int, foreign key(a) references p1(id) on update cascade, constraint x foreign key (a) references p2(id));

@@ -1,4 +1,4 @@
--- Times from constant texts: a literal, a variable or a parameter brings the digits that it shows, any other text six.
+-- Times from constant texts: a literal, a variable or a parameter has the digits that it shows, any other text six.
 set time_zone='+00:00';
 select unix_timestamp('2001-01-01 10:00:00'), unix_timestamp('2001-01-01 10:00:00.25'), unix_timestamp(concat('2001-01-01','')), unix_timestamp('2001-01-01 10:00:00.');
 select unix_timestamp('xyz');

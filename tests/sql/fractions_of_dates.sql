@@ -1,4 +1,4 @@
--- A date that is text gets the digits of fraction that are written, in it or in the interval; from a column all six.
+-- A date as text has the fractional digits written in it or in the interval; a text column has six.
 select date_add('2024-01-01', interval 1.5 second), date_add('2024-01-01', interval '1.5' second), date_add('2024-01-01 00:00:00', interval 1.25 second), date_add('2024-01-01', interval 1 second), date_add('2024-01-01', interval 1.500 second), date_add('2024-01-01', interval 1e0 second);
 select date_sub('2024-01-01 00:00:01.5', interval 1 second), date_add('2024-01-01', interval '1.5' second_microsecond), date_add('2024-01-01', interval 1 microsecond), timestampadd(second, 1.5, '2024-01-01'), '2024-01-01' + interval 1.5 second, date_add('2024-01-01', interval 1.5 minute), date_add('2024-01-01', interval 1.5 day);
 select date_add('2024-01-01 00:00:00.000', interval 1 hour), date_add('2024-01-01 00:00:00.25', interval 0.75 second), date_add('2024-01-01', interval -0.5 second), date_add(20240101, interval 1.5 second), date_add('2024-01-01 10:00', interval 1 second), date_add(date'2024-01-01', interval 1.5 second);

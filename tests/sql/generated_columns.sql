@@ -1,4 +1,4 @@
--- Columns that are made of others
+-- Generated columns
 create or replace table g (a int, b int as (a + 1), c int generated always as (a * 2) stored comment 'x', d varchar(10) as (concat(a, 'x')) persistent unique, key (b));
 show create table g;
 show columns from g;

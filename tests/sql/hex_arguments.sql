@@ -1,4 +1,4 @@
--- A hexadecimal literal is a number where a function wants one.
+-- A hexadecimal literal is a number if a function expects one.
 select left('abc', 0x02), right('abc', 0x02), substr('abcdef', 0x02, 0x03), mid('abcdef', 0x02), substring_index('a.b.c', '.', 0x02), lpad('a', 0x03, 'x'), rpad('a', 0x03, 'x'), length(space(0x02)), repeat('x', 0x03), insert('abcdef', 0x02, 0x01, 'Z'), locate('c', 'abcabc', 0x04);
 select abs(0x41), char(0x41), chr(0x41), round(0x41), round(1.2345, 0x02), mod(0x41, 3), truncate(1.999, 0x01), ceiling(0x41), floor(0x41), sign(0x41), sqrt(0x04), pow(0x02, 0x03), exp(0x00), ln(0x01), log(0x02, 0x08), bit_count(0x07), format(0x41, 0x02), interval(0x02, 1, 2, 3);
 select greatest(0x41, 5), least(0x41, 100), greatest(0x41, 1.5), greatest(0x41, 'B'), field(0x41, 64, 65), field(0x41, 'A'), elt(0x02, 'a', 'b'), make_set(0x03, 'a', 'b', 'c'), export_set(0x05, '1', '0', ',', 0x04);

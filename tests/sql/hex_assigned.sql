@@ -1,4 +1,4 @@
--- A hexadecimal or bit literal that a numeric column is assigned is a number; x'..' is bytes.
+-- A hexadecimal or bit literal assigned to a numeric column is a number; x'..' is bytes.
 create table h (id int auto_increment primary key, i int, u bigint unsigned, b bigint, d decimal(30,2), f double, y year, c char(20), e enum('a','b'), bt bit(8));
 insert into h (i) values (0x41), (b'101');
 insert into h (i) values (x'3130');

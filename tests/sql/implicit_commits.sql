@@ -1,4 +1,4 @@
--- What ends a transaction that is open, and what begins none.
+-- Statements that end an open transaction, and statements that begin none.
 create table f (a int);
 begin;
 insert into f values (1);
@@ -31,20 +31,20 @@ rollback;
 select a from f order by a;
 commit;
 set autocommit = 1;
--- What SET TRANSACTION says is for the next transaction, not for a statement without tables.
+-- SET TRANSACTION applies to the next transaction, not to a statement without tables.
 set transaction read only;
 select 1;
 insert into f values (5);
 set transaction read write;
 insert into f values (6);
--- What a statement alone cannot have.
+-- Settings that SET STATEMENT rejects.
 set statement autocommit = 0 for insert into f values (7);
 set statement wait_timeout = 9 for select 1;
 set statement tx_isolation = 'SERIALIZABLE' for select 1;
 set statement skip_replication = 1 for insert into f values (8);
 set statement sort_buffer_size = 100000, character_set_client = latin1 for select 1;
 select a from f order by a;
--- One's own global read lock.
+-- The session's own global read lock.
 flush tables with read lock;
 create user locked_out;
 grant select on *.* to locked_out;

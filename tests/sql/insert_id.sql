@@ -1,4 +1,4 @@
--- INSERT_ID is for all rows of the statement, whatever the table has by now.
+-- INSERT_ID applies to all rows of the statement, whatever the table contains.
 create table ai (id int auto_increment primary key, x int);
 insert into ai values (8, 0);
 set insert_id = 5;
@@ -7,7 +7,7 @@ select last_insert_id();
 select * from ai order by id;
 insert into ai (x) values (13);
 select * from ai order by id;
--- Values that are given: those above move what follows, those below do not.
+-- Explicit values: larger ones move the following values, smaller ones do not.
 create or replace table ai (id int auto_increment primary key, x int);
 set insert_id = 5;
 insert into ai values (null, 10), (3, 11), (null, 12), (20, 13), (null, 14), (22, 15), (null, 16);
@@ -16,7 +16,7 @@ create or replace table ai (id int auto_increment primary key, x int);
 set insert_id = 5;
 insert into ai values (30, 10), (null, 11), (null, 12);
 select * from ai order by id;
--- A value whose row does not go in serves the next one.
+-- The value of a row that is not inserted is used for the next one.
 create or replace table ai (id int auto_increment primary key, x int);
 insert into ai values (7, 0);
 set insert_id = 5;

@@ -1,4 +1,4 @@
--- A value that names a column of its own row sees what was assigned before, else the column's default.
+-- A value that names a column of its own row sees the value assigned before, else the column's default.
 create table i1 (a int default 7, b int, c int, d int default (a + 100));
 insert into i1 (c, a) values (a, 1);
 insert into i1 (a, c) values (2, a);

@@ -31,7 +31,7 @@ select * from t into outfile '{directory}/failed' character set nosuch;
 prepare s from "select ? into outfile '{directory}/prepared'";
 execute s using 'x';
 execute s using 'x';
--- What is written can be read back.
+-- The output can be loaded again.
 create table u like t;
 load data infile '{directory}/plain' into table u;
 load data infile '{directory}/csv' ignore into table u fields terminated by ',' optionally enclosed by '"' lines terminated by '\r\n';

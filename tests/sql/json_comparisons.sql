@@ -1,4 +1,4 @@
--- JSON beside numbers and texts in one CASE or IN, and keys of paths with quotes in them.
+-- JSON beside numbers and texts in one CASE or IN, and path keys with quotes.
 create table j (k int primary key, j json, v varchar(100), n int);
 insert into j values (1, '{"a":true,"b":false,"c":null,"d":1,"e":"x","f":1.5,"g":"true","h":[1],"i":{"x":1}, "l":"1"}', 'x', 1), (2, '{"a":false,"b":true,"c":1,"d":"1","e":1,"f":"1.5"}', 'true', 0);
 select case json_extract('{"a":true}','$.a') when 'null' then 'null' when 'true' then 't' when true then 'T' else 'e' end;

@@ -1,4 +1,4 @@
--- What JSON_EXTRACT finds is compared with text without its quotes, and read as a number by its digits.
+-- The result of JSON_EXTRACT is compared with text without its quotes, and read as a number by its digits.
 create table t1 (id int primary key, d json, l text character set latin1);
 insert into t1 values (1, '{"s":"open","n":5,"b":true,"f":"1.5"}', '{"s":"open"}'), (2, '{"s":"Open","n":"5","b":false,"f":2}', '{"s":"x\\"y"}'), (3, '{"s":["open"],"n":null}', null), (4, '{}', '{}');
 select id from t1 where json_extract(d, '$.s') = 'open';

@@ -1,4 +1,4 @@
--- Lengths that no type has.
+-- Lengths beyond the limits of types.
 create table z (a varchar(4294967296));
 create table z (a char(4294967296));
 create table z (a blob(99999999999));

@@ -98,7 +98,7 @@ load data infile '{directory}/latin1' into table t;
 load data infile '{directory}/latin1' ignore into table t;
 select a, hex(a), hex(b) from t;
 load data infile '{directory}/latin1' into table t character set nosuch;
--- Options that are none
+-- Invalid options
 load data infile '{directory}/latin1' into table t fields escaped by 'xx';
 load data infile '{directory}/latin1' into table t fields enclosed by 'xx';
 load data infile '{directory}/latin1' into table t fields;

@@ -1,4 +1,4 @@
--- What is looked for is compared with as many bytes: letter case is passed over, accents only in character sets of one byte.
+-- The search compares as many bytes as the needle has: letter case is ignored, accents only in single-byte character sets.
 select locate('e', 'é'), locate('E', 'e'), instr('café', 'e'), instr('CAFÉ', 'é'), locate('é', 'É'), position('e' in 'é'), locate('é', 'xÉ'), locate('É', 'éé', 2);
 select locate('ss', 'ß'), locate('ss', 'ß' collate utf8mb4_unicode_ci), locate('eé', 'ée'), locate('é', 'e '), locate('é', 'e ' collate utf8mb4_unicode_ci), locate('a ', 'aé'), locate('i', 'ı'), locate('d', 'Ð'), locate('e', 'é' collate utf8mb4_bin), locate('é', 'xé' collate utf8mb4_bin);
 select locate('', 'é'), locate('', ''), instr('', 'a'), locate('a', ''), locate(null, 'a'), locate('b', 'äb'), locate('B', 'äöb', 3);

@@ -1,4 +1,4 @@
--- LOCK TABLES locks a table under a name, and statements must call it so.
+-- LOCK TABLES locks a table under a name, and statements must use this name.
 create table t (a int primary key, b int);
 create table u (a int primary key, b int);
 insert into t values (1, 1), (2, 2);

@@ -1,4 +1,4 @@
--- A literal that a column's character set cannot hold is compared with nothing of it.
+-- A literal with characters that a column's character set does not have.
 create table t1 (id int primary key, l varchar(10) character set latin1, u varchar(10));
 insert into t1 values (1, 'a', 'a'), (2, 'é', 'é');
 select id from t1 where l = 'é';
@@ -22,7 +22,7 @@ select strcmp(l, '日') from t1;
 select replace(l, '日', 'x') from t1;
 update t1 set u = 'x' where l = '日';
 delete from t1 where l = '日';
--- What says its own collation, and what is no literal, is compared in Unicode.
+-- Operands with a collation of their own, and operands other than literals, are compared in Unicode.
 select id from t1 where l = '日' collate utf8mb4_bin;
 select id, l = u from t1;
 set @v = '日';

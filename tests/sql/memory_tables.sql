@@ -1,4 +1,4 @@
--- What the MEMORY engine refuses: a replica could not follow.
+-- Definitions that the MEMORY engine rejects, because a replica could not execute them.
 create table t (a int primary key, b text) engine=memory;
 create table t (a int primary key, b blob) engine=memory;
 create table t (a int primary key, b varchar(100)) engine=memory;

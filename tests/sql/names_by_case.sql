@@ -1,4 +1,4 @@
--- Tables and databases whose names differ by case alone are different ones; names of columns do not differ by it.
+-- Names of tables and databases are case-sensitive; names of columns are not.
 create table Cs (x int primary key, w int, key wx (w, x));
 create table cs (y int primary key, check (y > 0));
 create table other (z int, foreign key (z) references cs (y));

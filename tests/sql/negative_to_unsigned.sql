@@ -1,4 +1,4 @@
--- A decimal below zero is out of an unsigned column's range, also where it would be rounded to zero; a double is rounded first.
+-- A negative decimal is out of an unsigned column's range, even if it would be rounded to zero; a double is rounded first.
 create table t (a int unsigned, b bigint unsigned, c tinyint unsigned);
 insert into t (a) values (-0.41);
 insert into t (b) values (-0.41);
@@ -17,7 +17,7 @@ delete from d where a < 0;
 alter table d modify a bigint unsigned;
 select * from d;
 drop table t, d;
--- CAST makes zero of them.
+-- CAST converts them to zero.
 select cast(-2.5e0 as unsigned), cast(-1e0 as unsigned), cast(-1e30 as unsigned);
 create or replace table y (d double, f float, s double(10,2));
 insert into y values (-2.5, -2.5, -2.5);

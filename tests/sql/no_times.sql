@@ -1,4 +1,4 @@
--- A constant that is no time counts as zero where it is compared with one, and is warned of once, however many rows there are.
+-- A constant that is not a time compares as zero, with a single warning, however many rows there are.
 create table t1 (id int primary key, t time, d datetime);
 insert into t1 values (1, '00:00:00', '2020-01-01'), (2, '00:00:00', '2020-01-01'), (3, '01:00:00', '2020-01-02');
 select id from t1 where t = 'zzz';
@@ -23,7 +23,7 @@ update t1 set d = '2021-01-01' where t = 'zzz';
 update t1 set t = '02:00:00' where d = 'zzz' and id < 100;
 delete from t1 where t = 'zzz' and id = 100;
 select * from t1;
--- With an index, too.
+-- With an index too.
 alter table t1 add key (t), add key (d);
 select id from t1 where t = 'zzz';
 select id from t1 where t >= 'zzz' order by id;

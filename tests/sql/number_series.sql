@@ -1,4 +1,4 @@
--- The tables of numbers of the SEQUENCE engine are there without being made.
+-- The number tables of the SEQUENCE engine exist without being created.
 select * from seq_1_to_5;
 select seq * 2 as twice from seq_10_to_1_step_3;
 select count(*), min(seq), max(seq) from seq_1_to_100000 where seq % 7 = 0;

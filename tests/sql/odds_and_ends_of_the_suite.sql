@@ -1,4 +1,4 @@
--- What MariaDB's own suite asks for here and there.
+-- Various cases from MariaDB's own suite.
 select 1 /*!32301 +1 */;
 select 1 /*M! +1 */, 2 /*!99999 +1 */ x, 3 /* plain */ + 1;
 select 1 + /*!999999 7 + */ 2;

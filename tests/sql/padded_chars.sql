@@ -1,4 +1,4 @@
--- PAD_CHAR_TO_FULL_LENGTH: CHAR columns are read with their trailing blanks.
+-- PAD_CHAR_TO_FULL_LENGTH: CHAR columns are read with their trailing spaces.
 set sql_mode='PAD_CHAR_TO_FULL_LENGTH';
 create table p (id int primary key, c char(5), v varchar(5), key (c));
 insert into p values (1,'ab','ab'), (2,'','x'), (3,null,'y'), (4,'äöü','z');
@@ -24,7 +24,7 @@ set sql_mode='';
 select hex(c) from q order by id;
 select hex(v) from r;
 drop table p, q, r;
--- EMPTY_STRING_IS_NULL: so is the literal.
+-- EMPTY_STRING_IS_NULL: applies to the literal too.
 set sql_mode='EMPTY_STRING_IS_NULL';
 create table p (a varchar(5), b varchar(5) default 'd');
 insert into p values ('', 'x');

@@ -1,4 +1,4 @@
--- What lies before or behind all that can be counted.
+-- Values beyond the limits of numbers and dates.
 do sum(1);
 do count(*);
 do 1 + max(2);

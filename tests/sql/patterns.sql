@@ -10,7 +10,7 @@ select '1' regexp '^[[:digit:]]$', 'ñ' regexp '[[:digit:]]', 'a b' regexp 'a[[:
 select '~' regexp '^[[:punct:]~]$', '!' regexp '^[[:punct:]~]$', 'a' regexp '^[[:punct:]~]$', '~' regexp '^[~[:punct:]]$', '!' regexp '^[^[:punct:]~]$', '-' regexp '^[[:word:]-]$';
 select '&' regexp '^[a&&b]$', 'b' regexp '^[a&&b]$', '~' regexp '^[a~~b]$', 'b' regexp '^[a~~b]$', '[' regexp '^[[a]$', 'a' regexp '^[[a]$', ']' regexp '^[]a]$', ']' regexp '^[^]a]$', ',' regexp '^[+--]$', '.' regexp '^[+--]$', '.' regexp '^[--/]$', '1' regexp '^[[:digit:]&&[:alpha:]]$';
 select regexp_replace('año 2024', '[[:alpha:]]+', 'x'), regexp_substr('12 años', '[[:alpha:]]+'), regexp_instr('12 ñ', '[[:alpha:]]'), 'foo bar' regexp '[[:<:]]bar[[:>:]]';
--- What PCRE2 has beyond classes: back references, look-around, recursion, inline options.
+-- Features of PCRE2 beyond classes: back references, look-around, recursion, inline options.
 select 'abab' regexp '^(ab)\\1$', 'abac' regexp '^(ab)\\1$', 'foobar' regexp 'foo(?=bar)', 'foobaz' regexp 'foo(?!bar)', 'xb' regexp '(?<!a)b', 'aaa' regexp '^(a)(?1){2}$', 'abc' regexp '(?|(a)|(b))\\1', 'ab' regexp '(?#comment)ab', 'ab' regexp '(?x)a b';
 select 'aé' regexp '\\x{e9}', 'ab' regexp '^\\X\\X$', 'a\nb' regexp 'a\\Rb', 'ñ' regexp '\\w', 'ñ' regexp '\\bñ\\b', 'ñ' regexp binary '\\w', '٣' regexp '\\d', 'ß' regexp 'ẞ', 'ſ' regexp 's', 'Σ' regexp 'ς', 'ä' regexp 'a', 'A' regexp '[^a]';
 select 'a\0b' regexp 'a.b', 'a\0b' regexp 'a\\x00b', 'a\0b' regexp 'a\0b', 'ab' regexp 'a\0', 'a\n' regexp 'a$', 'a\n' regexp 'a\\z', 'a\r\nb' regexp 'a$', 'a' regexp '';
@@ -24,7 +24,7 @@ select 'abc' regexp '[a';
 select 'abc' regexp 'a**';
 select 'abc' regexp '\\';
 select 'abc' regexp concat('(', '');
--- A pattern that is not constant and cannot be compiled is no error.
+-- A pattern that is not constant and cannot be compiled is not an error.
 create table p (a varchar(100) not null, p varchar(100) not null);
 insert into p values ('abc', 'b'), ('abc', '('), (concat(repeat('a', 60), 'b'), '^(a+)+$');
 select left(a, 5), p, a regexp p, (a regexp p) is null from p;

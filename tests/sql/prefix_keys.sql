@@ -1,4 +1,4 @@
--- Prefixes of TEXT and BLOB in keys: as long as the type's bytes, in characters; what is longer is cut.
+-- Prefixes of TEXT and BLOB in keys: as many characters as the type has bytes; a longer prefix is truncated.
 create table t1 (id int primary key, a tinytext, b tinyblob, key (a), key (b));
 show create table t1;
 create table t2 (id int primary key, a tinytext, b tinyblob, key (a(255)), key (b(256)));
@@ -21,7 +21,7 @@ show create table t8;
 insert into t8 values ('a'), ('b'), ('A ');
 insert into t8 values ('a'), ('b');
 select * from t8 where a = 'B';
--- A column that becomes one of these keeps its prefix, unless that is longer than the type.
+-- A column that becomes one of these types keeps its prefix, unless it is longer than the type.
 create table t10 (id int primary key, a varchar(300), key (a(100)), key whole (a));
 insert into t10 values (1, 'one'), (2, 'two'), (3, null);
 alter table t10 modify a tinytext;
@@ -47,7 +47,7 @@ show create table t14;
 create table t15 (id int primary key, v varchar(20), key (v));
 alter table t15 modify v tinytext, add key (v(200));
 show create table t15;
--- Only an index that the statement writes is told to be one too many.
+-- Only an index of the statement itself is reported as a duplicate.
 create table t16 (id int primary key, a int, b int, key x (a), key y (a, b), key z (a));
 alter table t16 drop column b;
 alter table t16 add key w (a);

@@ -1,4 +1,4 @@
--- Which rows LIMIT takes where only the value tells how a text column is compared: an index gives the order of those that are equal to a text, not to a number.
+-- Rows selected by LIMIT if only the value decides how a text column is compared: an index orders the rows equal to a text, not those equal to a number.
 create table t1 (id int primary key, s varchar(10), v int, key (s));
 insert into t1 values (1, '02', 0), (2, '2', 0), (3, '2', 0), (4, '1', 0), (5, '01', 0), (6, '2', 0);
 set @text = '2', @number = 2, @zero = 0;

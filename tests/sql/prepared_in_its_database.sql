@@ -23,7 +23,7 @@ select * from t_one.who order by a;
 select * from t_two.who order by a;
 show tables from t_one;
 show tables from t_two;
--- What was planned before is planned again.
+-- An existing plan is made again.
 alter table t_one.who add b int;
 alter table t_two.who add c int, add d int;
 execute s;
@@ -33,7 +33,7 @@ alter table t_one.who drop b;
 execute w;
 select * from t_one.who order by a;
 select * from t_two.who order by a;
--- A USE lasts where the database is current anyway.
+-- A USE persists if the database is current anyway.
 execute u;
 select database();
 use t_one;
@@ -41,7 +41,7 @@ execute u;
 select database();
 execute immediate 'use t_two';
 select database();
--- Also the collation is the database's.
+-- The collation is the database's too.
 alter database t_one collate latin1_bin;
 execute c;
 select database(), @@collation_database = 'latin1_bin';
@@ -50,7 +50,7 @@ prepare i from 'select count(*) > 0 from tables';
 use t;
 execute i;
 select database();
--- Definitions go there, too.
+-- Definitions go to this database too.
 use t_one;
 prepare d from 'drop table who';
 prepare x from 'select 1 from who';

@@ -1,4 +1,4 @@
--- A quotient has more digits than it shows: what calculates with it or stores it sees them.
+-- A quotient has more digits than it shows; calculations and assignments use all of them.
 create table t1 (id int primary key, a int, b int, d decimal(10, 2), d9 decimal(20, 9), f double, i int);
 insert into t1 values (1, 49999, 100000, 1.00, null, null, null), (2, 100001, 50000, 2.00, null, null, null), (3, 999999, 1000000, 10.00, null, null, null);
 select 1/3, 1/3*3, a/b, -(a/b) from t1;
@@ -17,7 +17,7 @@ select id, max(d/7) over (order by id) from t1 where id < 4;
 select if(1, 1/3, 0)*3, case when 1 then 1/3 end*3, coalesce(null, 1/3)*3, ifnull(1/3, 0)*3, nullif(1/3, 1)*3, -(1/3)*3, (1/3)*3;
 select if(1, 1/3, 'x'), coalesce(1/3, 'x'), concat(1/3), concat_ws('-', 1/3, 2/3), json_array(1/3), json_object('a', 1/3), hex(concat(1/3)), length(1/3), 1/3 like '0.3333', lpad(1/3, 8, 'x');
 select 1/3 union select 2;
--- Comparisons see what is shown, BETWEEN, IN and CASE what there is.
+-- Comparison operators use the digits shown; BETWEEN, IN and CASE use all.
 select 1/3 = 0.3333, 1/3 = 0.333333333, 1/3 <=> 0.3333, 1/3 > 0.3333, 1/3 between 0.33333 and 0.33334, 1/3 in (0.3333), 1/3 in (0.333333333), case 1/3 when 0.3333 then 'shown' when 0.333333333 then 'all' end, nullif(1/3, 0.3333), (1/3, 1) = (0.3333, 1), 1/3 = (select 0.3333);
 select id from t1 where f = 1/7;
 select id from t1 where d9 = 1/3;
@@ -33,14 +33,14 @@ insert into t2 (a, b) values (1, 3), (1, 7);
 select * from t2;
 alter table t2 add s decimal(20, 9) as (a/b) stored;
 select * from t2;
--- What a temporary table holds is what is shown: of an INSERT that reads its own table, and of groups.
+-- A temporary table holds the digits shown: for an INSERT that reads its own table, and for groups.
 create table t4 (id int, d9 decimal(20, 9), f double, i int);
 insert into t4 select id, a/b, a/b, a/b from t1 where id < 4;
 insert into t4 select max(id), a/b, a/b, a/b from t1 where id < 4 group by a, b;
 select * from t4 order by id, d9;
 create table t3 as select a/b as q, sum(a/b) as s from t2 group by a, b;
 select * from t3;
--- So does a prepared statement whose plan depends on whether text is compared with text or a number.
+-- The same for a prepared statement whose plan depends on whether text is compared with text or a number.
 alter table t4 add v varchar(10);
 create table t5 (id int primary key, k varchar(10), a int, key (k, id));
 insert into t5 values (1, '2', 1), (2, '02', 2), (3, '2', 4), (4, '5', 5);

@@ -1,4 +1,4 @@
--- Columns that trade their names, or pass them on, take their expressions with them.
+-- Expressions follow columns that swap or shift their names.
 create table r (id int primary key, a int, b int, g int as (a + 1) stored, check (a > 0));
 insert into r (id, a, b) values (1, 10, -5);
 alter table r rename column a to b, rename column b to a;
@@ -14,7 +14,7 @@ update r set a = -1;
 update r set a = 30;
 select id, a, c, g from r;
 drop table r;
--- What the statement itself says is said of the columns as they will be.
+-- Expressions in the statement itself use the new names.
 create table p (price int, note varchar(20) default 'x', check (price < 1000), check (note <> '`price`'));
 insert into p values (500, 'y');
 alter table p change price old_price int, add column price decimal(10,2) not null default 1 check (price >= 0), add constraint cc check (price < 100);

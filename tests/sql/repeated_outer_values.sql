@@ -1,4 +1,4 @@
--- Correlated subqueries whose outer values come again: kept results are those of the same values, not of equal ones.
+-- Correlated subqueries with repeated outer values: a cached result belongs to identical values, not to equal ones.
 create table p (id int primary key, g int, s varchar(10) collate utf8mb4_general_ci, d decimal(8,2), f double, n int unsigned);
 insert into p values (1, 1, 'a', 1.50, 0.5, 1), (2, 1, 'A', 1.5, 0.5, 1), (3, 2, 'a', 2, 1e0, 2), (4, null, 'á', 2.00, null, 2),
   (5, null, null, null, 1.0, null), (6, 2, 'a', 1.5, 0.5, 1), (7, 1, 'A', 1.50, 0.5, 1), (8, 3, 'b', 9.99, 2.5, 3);
@@ -42,7 +42,7 @@ insert into big with recursive n (x) as (select 1 union all select x + 1 from n 
 select sum(y) from (select (select count(*) from c where c.v <= big.x) y from big) z;
 select sum((select count(*) from c where c.v <= big.x % 7 * 10)) from big;
 select count(*) from big where x in (select c.v from c where c.g = big.x % 3);
--- EXISTS of all columns: names and privileges are looked at, the columns are not read.
+-- EXISTS with all columns: names and privileges are checked, the columns are not read.
 select id from p where exists (select * from c where c.g = p.g) order by id;
 select id from p where not exists (select * from c where c.g = p.g and v > 25) order by id;
 select id from p where exists (select * from c where nothing = p.g) order by id;

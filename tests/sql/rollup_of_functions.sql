@@ -1,4 +1,4 @@
--- A group key that is a function's call is NULL in the lines that sum up.
+-- A group key that is a function call is NULL in the summary rows.
 create table t1 (id int primary key, d date, v varchar(20), n int);
 insert into t1 values (1, '2020-01-31', 'a', 1), (2, '2020-02-01', 'a', 2), (3, '2021-02-01', 'b', 3), (4, null, null, 4);
 select year(d), count(*) from t1 group by year(d) with rollup;
@@ -12,7 +12,7 @@ select year(d) y, sum(n) from t1 where d is not null group by year(d) with rollu
 select year(d) y, sum(n) from t1 where d is not null group by y with rollup having ifnull(y, 'all') = 'all';
 select year(d), sum(n) from t1 group by year(d) order by year(d) desc;
 select y, s from (select year(d) y, sum(n) s from t1 group by year(d) with rollup) q order by s, y;
--- So it is found in what is selected beside it.
+-- It is recognized in the select list too.
 set sql_mode = concat(@@sql_mode, ',ONLY_FULL_GROUP_BY');
 select year(d), count(*) from t1 group by year(d);
 select month(d), count(*) from t1 group by year(d);

@@ -1,4 +1,4 @@
--- TIME_ROUND_FRACTIONAL: what a column or a cast has no place for is rounded.
+-- TIME_ROUND_FRACTIONAL: a fraction that is too long for a column or a cast is rounded.
 set sql_mode='TIME_ROUND_FRACTIONAL,STRICT_TRANS_TABLES';
 create table f (a datetime(0), b time(0), c timestamp(0) null, d datetime(6), e date, f time(2), g timestamp(3) null);
 insert into f (a,b,c,d,e,f,g) values ('2001-01-01 10:10:10.5','10:10:10.5','2001-01-01 10:10:10.5','2001-01-01 10:10:10.9999999','2001-01-01 23:59:59.9999999','-10:10:10.995','2001-01-01 23:59:59.9999');

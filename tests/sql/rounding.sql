@@ -1,4 +1,4 @@
--- ROUND and TRUNCATE to as many digits as a column says.
+-- ROUND and TRUNCATE with the number of digits in a column.
 create table r (id int primary key, d decimal(10,4), f double, g float, i int, u bigint unsigned, s int, v varchar(10), fd double(10,3), t time(3), dt datetime(2));
 insert into r values (1, 12.3456, 12.3456, 12.3456, 12, 12, 2, '12.3456', 12.345, '10:10:10.123', '2001-01-01 01:01:01.12'), (2, 1.5, 1.5, 1.5, -15, 15, 0, '1.5', 1.5, '01:01:01', '2001-01-01'), (3, 100, 100, 100, 155, 18446744073709551615, -1, '100', 100, '00:00:01.5', '2001-01-01 00:00:00.5'), (4, 7.1, 7.1, 7.1, 7, 7, 5, '7.1', 7.1, null, null), (5, 1, 1, 1, 1, 1, null, '1', 1, null, null), (6, -2.5555, -2.5555, -2.5555, -25, 25, 1, '-2.5555', -2.555, '-10:00:00.999', null), (7,3.3333,3.3333,3.3333,3,3,40,'3.3333',3.333,null,null);
 select id, s, round(d, s), truncate(d, s), round(f, s), truncate(f, s), round(g, s), truncate(g,s), round(i, s), truncate(i, s), round(v, s), truncate(v, s), round(fd, s), truncate(fd, s) from r;

@@ -1,4 +1,4 @@
--- ROW_COUNT() is what the statement before has told of its rows.
+-- ROW_COUNT() returns the row count of the statement before.
 select row_count();
 create table t (a int primary key, b int);
 select row_count();

@@ -1,4 +1,4 @@
--- SAVEPOINT is logged where it has rows before it, and goes with what is rolled back behind it.
+-- SAVEPOINT is logged if rows precede it, and removed if what follows it is rolled back.
 create table t (a int primary key) engine=innodb;
 begin;
 savepoint a;

@@ -1,4 +1,4 @@
--- LOCAL, GLOBAL and SESSION are scopes only behind @@.
+-- LOCAL, GLOBAL and SESSION are scopes only after @@.
 create or replace database `local`;
 create table local.x (x int);
 insert into local.x values (5);

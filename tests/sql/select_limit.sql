@@ -1,4 +1,4 @@
--- sql_select_limit is for a SELECT without a LIMIT of its own, and for nothing within it.
+-- sql_select_limit applies to a SELECT without a LIMIT of its own, and to nothing within it.
 create table n (a int, b int);
 insert into n values (1, 1), (2, 2), (3, 3), (4, 4);
 create table k (id int primary key, a int);

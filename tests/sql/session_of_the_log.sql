@@ -1,4 +1,4 @@
--- What a session is given by the text of a log in statement format: CONNECTION_ID(), times, numbers, seeds, character sets and the like mean what they say.
+-- Session state set by the text of a log in statement format: CONNECTION_ID(), times, numbers, seeds, character sets and others.
 select @@pseudo_thread_id = connection_id();
 set pseudo_thread_id=77;
 select connection_id(), @@pseudo_thread_id;

@@ -1,5 +1,5 @@
--- Set operations with three or more parts: a column's type comes from all of them at once, so that a part that makes it text is
--- heard before the first two are compared. A part in parentheses, or one behind INTERSECT, is a query of its own.
+-- Set operations with three or more parts: a column's type comes from all of them at once, so a part that makes it text is
+-- considered before the first two are compared. A part in parentheses, or one after INTERSECT, is a query of its own.
 create table u1 (c text);
 insert into u1 values ('ä'),('a');
 create table f (v varbinary(10));

@@ -1,4 +1,4 @@
--- GLOBAL and SESSION hold for the variables behind as well, in one SET.
+-- GLOBAL and SESSION also apply to the variables after them, in one SET.
 set global lock_wait_timeout = 100, net_read_timeout = 60;
 select @@global.lock_wait_timeout, @@global.net_read_timeout, @@session.net_read_timeout;
 set global lock_wait_timeout = 110, @a = 5, net_read_timeout = 61, session net_read_timeout = 7, lock_wait_timeout = 8;

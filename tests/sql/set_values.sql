@@ -1,4 +1,4 @@
--- What variables do not take, and what is said of what they take.
+-- Values that variables reject, and warnings about values that they accept.
 set global wait_timeout = null;
 set long_query_time = null;
 set sort_buffer_size = 18446744073709551616;

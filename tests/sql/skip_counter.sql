@@ -1,4 +1,4 @@
--- The counter of a default connection that CHANGE MASTER has not made yet.
+-- The counter of a default connection that CHANGE MASTER has not created yet.
 set global sql_slave_skip_counter = 3;
 select @@sql_slave_skip_counter, @@global.sql_slave_skip_counter;
 change master to master_host = '127.0.0.1', master_port = 1, master_user = 'x', master_use_gtid = slave_pos;

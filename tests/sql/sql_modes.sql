@@ -1,4 +1,4 @@
--- Modes that stand for others, and old ones.
+-- Modes that are combinations of others, and obsolete ones.
 create table m (a int comment 'x' key, b int, key (b)) comment 'y';
 set sql_mode = 'MSSQL';
 select @@sql_mode;

@@ -1,5 +1,5 @@
--- Strict mode makes errors of warnings where values are made; notes it leaves, and a DELETE.
--- How often MariaDB looks at a constant is its own affair: one warning of several is compared.
+-- Strict mode turns warnings about assigned values into errors; not notes, and not in a DELETE.
+-- MariaDB evaluates a constant an unspecified number of times: of several warnings only one is compared.
 set max_error_count = 1;
 create table n (a bigint unsigned, b bigint);
 insert into n (a) values (cast(-1 as unsigned));

@@ -12,7 +12,7 @@ show columns from t;
 show full columns from t like 'a';
 show index from t;
 describe t;
--- Rows are undone as those of other tables are.
+-- Rows are rolled back like those of other tables.
 begin;
 insert into t values (1,1);
 rollback;
@@ -111,7 +111,7 @@ insert into t6 values (1);
 commit;
 select * from t6;
 drop table t6;
--- DROP, and what is not there.
+-- DROP, also of missing tables.
 drop table if exists n1, n2;
 drop temporary table if exists n1, base;
 drop temporary table base;
@@ -123,7 +123,7 @@ create table base (a int primary key, b int);
 insert into base values (1,1),(2,2);
 create temporary table t (a int auto_increment primary key, b int, key (b));
 drop table if exists n1, t, n2;
--- One of its name hides an ordinary table.
+-- A temporary table hides an ordinary one of the same name.
 create temporary table base (x varchar(10) default 'hi', unique (x));
 insert into base values ();
 select * from base;
@@ -205,7 +205,7 @@ insert into al2 values (null, 1, 1, '');
 truncate table al2;
 select * from al2;
 drop table al2;
--- RENAME, also into databases that are not there.
+-- RENAME, also into databases that do not exist.
 create table o1 (a int);
 create temporary table t1 (a int);
 rename table t1 to o1;
@@ -230,7 +230,7 @@ show columns from nosuch.t;
 drop table nosuch.t;
 drop table nosuch.t;
 create temporary table information_schema.t (a int);
--- LIKE and SELECT, from the one kind and into the other.
+-- LIKE and SELECT, between both kinds.
 create temporary table s (a int, b int, key (b));
 insert into s values (1,2),(3,4);
 create table s2 like s;
@@ -258,7 +258,7 @@ select * from s7;
 drop table s3;
 select * from s3;
 drop table s, s2, s3, s4, s6, s7;
--- No privilege and no right of a READ ONLY transaction to define; rows may be written.
+-- Definitions need a privilege and are refused in a READ ONLY transaction; rows can be written.
 create temporary table r (a int, b int);
 set session transaction read only;
 begin;
@@ -303,7 +303,7 @@ create temporary table m (a int) engine=memory;
 show create table m;
 insert into m values (1),(2);
 select * from m;
--- Prepared statements are planned anew.
+-- Prepared statements are planned again.
 create table p (a int);
 insert into p values (1);
 prepare q from 'select * from p';
@@ -331,7 +331,7 @@ truncate table l;
 drop table l;
 select * from m;
 unlock tables;
--- A dropped database leaves them.
+-- A dropped database keeps them.
 create database d2;
 create temporary table d2.t (a int);
 insert into d2.t values (1);

@@ -1,5 +1,5 @@
-"""Foreign keys between sessions: a parent's going against a child's coming, at each isolation level and in either order; definitions against plans that are made.
-Most of it runs against a MariaDB as well."""
+"""Foreign keys between sessions: a parent's deletion against a child's insertion, at each isolation level and in
+either order; definitions against existing plans. Most of it runs against a MariaDB too."""
 
 import threading
 import time
@@ -71,7 +71,7 @@ KEYS = [("delete from parent where id = 1", "insert into child values (1, 1, nul
 @pytest.mark.parametrize("level", LEVELS)
 @pytest.mark.parametrize("parent, child", KEYS)
 @pytest.mark.parametrize("end", ["commit", "rollback"])
-def test_the_parent_goes_first(tables, level, parent, child, end):
+def test_the_parent_is_first(tables, level, parent, child, end):
     tables.query("insert into t.child values (5, 2, 20)")
     with begun(tables, level) as one, begun(tables, level) as other:
         one.cursor().execute(parent)
@@ -86,7 +86,7 @@ def test_the_parent_goes_first(tables, level, parent, child, end):
 @pytest.mark.parametrize("level", LEVELS)
 @pytest.mark.parametrize("parent, child", KEYS)
 @pytest.mark.parametrize("end", ["commit", "rollback"])
-def test_the_child_comes_first(tables, level, parent, child, end):
+def test_the_child_is_first(tables, level, parent, child, end):
     tables.query("insert into t.child values (5, 2, 20)")
     with begun(tables, level) as one, begun(tables, level) as other:
         one.cursor().execute(child)
@@ -105,7 +105,7 @@ def no_orphans(server):
 
 @pytest.mark.parametrize("level", LEVELS)
 @pytest.mark.parametrize("end", ["commit", "rollback"])
-def test_a_child_that_is_going_is_waited_for(tables, level, end):
+def test_a_child_that_is_being_deleted_is_waited_for(tables, level, end):
     tables.query("insert into t.child values (5, 1, null)")
     with begun(tables, level) as one, begun(tables, level) as other:
         one.cursor().execute("delete from child")
@@ -121,7 +121,7 @@ def test_a_child_that_is_going_is_waited_for(tables, level, end):
 @pytest.mark.parametrize("child", ["insert into twins values (1, 2, 1)", "update twins set r = 1 where id = 1 and k = 3"])
 @pytest.mark.parametrize("end", ["commit", "rollback"])
 def test_a_child_that_is_a_parent_of_its_own_values(tables, level, child, end):
-    """It has a parent in any case, and keeps the other ones that it refers to as well."""
+    """It always has a parent, and also keeps the other parents that it references."""
     tables.query("drop table if exists t.twins", "create table t.twins (id int, k int, r int, primary key (id, k), "
                  "foreign key (r) references twins (id) on update cascade)", "insert into t.twins values (1,1,null),(1,3,null)", database="t")
     with begun(tables, level) as one, begun(tables, level) as other:
@@ -152,7 +152,7 @@ def test_a_deadlock_is_found(tables):
     assert no_orphans(tables)
 
 
-def test_what_is_checked_is_newer_than_the_snapshot(tables):
+def test_checks_read_newer_state_than_the_snapshot(tables):
     with begun(tables, "repeatable read") as session, session.cursor() as cursor:
         cursor.execute("select * from parent")
         tables.query("insert into t.parent values (4, 40)", "delete from t.parent where id = 2")
@@ -165,7 +165,8 @@ def test_what_is_checked_is_newer_than_the_snapshot(tables):
 
 @pytest.mark.parametrize("prepared", ["delete from t.parent where id = 1", "update t.parent set id = 9 where id = 1"])
 def test_a_plan_learns_of_new_keys(server, prepared):
-    """A statement that was prepared before a table referred to its own keeps to the key, and forgets it when it is gone."""
+    """A statement that was prepared before another table referenced its table respects the key, until the key is
+    dropped."""
     server.query("drop table if exists t.late", "drop table if exists t.child", "drop table if exists t.parent", "create table t.parent (id int primary key)",
                  "insert into t.parent values (1)")
     with server.connect(database="t", autocommit=True) as session, session.cursor() as cursor:
@@ -181,7 +182,7 @@ def test_a_plan_learns_of_new_keys(server, prepared):
     server.query("drop table t.parent")
 
 
-def test_a_definition_waits_for_who_changes_the_parent(tables):
+def test_a_definition_waits_for_a_change_of_the_parent(tables):
     if isinstance(tables, MariaDb):
         pytest.skip("MariaDB waits for it at the row")
     with begun(tables, "repeatable read") as session, session.cursor() as cursor:
@@ -195,7 +196,7 @@ def test_a_definition_waits_for_who_changes_the_parent(tables):
 
 
 def test_many_at_once(tables, effort):
-    """Parents come and go while children do: whatever the order, none is without the other."""
+    """Parents and children are inserted and deleted concurrently: in any order, no child is without its parent."""
     tables.query("create or replace table t.grandchild (c int, foreign key (c) references t.child (id) on delete cascade on update cascade)")
     stop, wrong = threading.Event(), []
 
@@ -230,7 +231,7 @@ def test_many_at_once(tables, effort):
     tables.query("drop table t.grandchild")
 
 
-def test_a_subquery_does_not_see_what_actions_have_done(server):
+def test_a_subquery_does_not_see_the_changes_of_actions(server):
     server.query("drop table if exists of_p", "drop table if exists p", "create table p (id int primary key)",
                  "create table of_p (id int primary key, p int, foreign key (p) references p (id) on delete cascade)",
                  "insert into p values (1), (2), (3)", "insert into of_p values (1, 1), (2, 2), (3, 3)",

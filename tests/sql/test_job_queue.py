@@ -1,4 +1,4 @@
-"""A queue of jobs in a table: who takes the first job that is open locks that one, whatever comes behind it."""
+"""A queue of jobs in a table: a session that takes the first open job locks only that job."""
 
 import pytest
 

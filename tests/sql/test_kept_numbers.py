@@ -1,9 +1,11 @@
-"""AUTO_INCREMENT goes on behind rows that are gone, across restarts and on a replica that becomes the primary, as MariaDB's InnoDB does."""
+"""AUTO_INCREMENT continues after deleted rows, across restarts and on a replica that becomes the primary, as in
+MariaDB's InnoDB."""
 
 import pytest
 from support.servers import MariaDb, Paceline
 
-# What is done to t, with three rows, before the restart; the ids of the rows that are inserted before and after it are to be MariaDB's.
+# Changes of t, which has three rows, before the restart. Rows inserted before and after the restart must get
+# MariaDB's ids.
 CHANGES = {
     "last row": ["delete from t where id = 3"],
     "all rows": ["delete from t"],
@@ -30,7 +32,8 @@ CHANGES = {
 
 @pytest.fixture(scope="module")
 def pair(tmp_path_factory):
-    """A Paceline that was killed and one MariaDB that was stopped behind the same changes of one database each."""
+    """A Paceline that was killed and a MariaDB that was stopped after the same changes, each in a database of its
+    own."""
     servers = [kind(tmp_path_factory.mktemp("server"), *options) for kind, options in ((Paceline, ["--server-id=1"]), (MariaDb, []))]
     for server in servers:
         server.start()
@@ -49,7 +52,7 @@ def pair(tmp_path_factory):
 
 
 @pytest.mark.parametrize("name", CHANGES)
-def test_the_counter_goes_on_after_a_restart(pair, name):
+def test_the_counter_continues_after_a_restart(pair, name):
     database = f"d{list(CHANGES).index(name)}"
     insert = ["insert into t (v) values (7), (8)", "select id from t order by id"]
     tables = [row[0] for row in pair[1].query("show tables", database=database)]
@@ -61,7 +64,7 @@ def test_the_counter_goes_on_after_a_restart(pair, name):
     assert ours == theirs
 
 
-def test_it_is_kept_by_a_flush_and_by_a_clean_stop(paceline):
+def test_it_is_kept_by_a_flush_and_by_a_clean_shutdown(paceline):
     paceline.query("create database d", "create table d.t (id int auto_increment primary key, v int)", "insert into d.t (v) values (1), (2), (3)",
                    "delete from d.t", "flush binary logs", "purge binary logs before now()")
     for end in (paceline.stop, paceline.kill, paceline.stop):
@@ -70,7 +73,7 @@ def test_it_is_kept_by_a_flush_and_by_a_clean_stop(paceline):
     assert paceline.query("insert into d.t (v) values (1)", "select id from d.t") == ((4,),)
 
 
-def test_a_table_in_memory_begins_anew(paceline):
+def test_a_table_in_memory_starts_again(paceline):
     paceline.query("create database d", "create table d.t (id int auto_increment primary key) engine=memory", "insert into d.t values (), (), ()",
                    "delete from d.t")
     assert paceline.query("insert into d.t values ()", "select id from d.t") == ((4,),)

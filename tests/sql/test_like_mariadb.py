@@ -1,4 +1,5 @@
-"""Scripts beside this file, run against Paceline and a real MariaDB, statement by statement: both must say the same."""
+"""The scripts in this folder, run against Paceline and a real MariaDB, statement by statement: both must give the
+same answers."""
 
 from pathlib import Path
 
@@ -12,7 +13,7 @@ SCRIPTS = sorted(Path(__file__).parent.glob("*.sql"))
 
 @pytest.fixture(scope="module")
 def servers(tmp_path_factory):
-    """Both, with what they show of themselves made alike."""
+    """Both servers, with equal settings where they are visible in answers."""
     ours = Paceline(tmp_path_factory.mktemp("paceline"), "--server-id=100", "--log-bin=bin")
     model = MariaDb(tmp_path_factory.mktemp("mariadb"))
     try:
@@ -34,6 +35,6 @@ def test_both_say_the_same(servers, script, tmp_path):
         server.query("create or replace database t character set utf8mb4")
     found = differences(ours, model, script.read_text(encoding="utf-8"), directories, database="t", local_infile=True)
     assert not found, "\n" + found
-    # What SELECT … INTO OUTFILE has written. MariaDB leaves a piece of a file where the statement failed, Paceline does not.
+    # Files of SELECT … INTO OUTFILE. If the statement failed, MariaDB leaves a part of the file, Paceline does not.
     written, expected = ({path.name: path.read_bytes() for path in directory.iterdir()} for directory in directories)
     assert written == {name: content for name, content in expected.items() if not name.startswith("failed")}

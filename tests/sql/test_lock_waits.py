@@ -1,4 +1,4 @@
-"""INNODB_TRX, INNODB_LOCKS and INNODB_LOCK_WAITS: who waits, and for whom."""
+"""INNODB_TRX, INNODB_LOCKS and INNODB_LOCK_WAITS: waiting sessions and the sessions that block them."""
 
 import threading
 import time
@@ -25,7 +25,7 @@ def server(request, tmp_path):
     server.close()
 
 
-def test_a_statement_that_waits_for_a_row_is_seen_with_the_one_that_has_it(server):
+def test_a_statement_that_waits_for_a_row_is_shown_with_its_blocker(server):
     with server.connect(autocommit=False, database="t") as holder, server.connect(database="t") as waiter:
         with holder.cursor() as cursor:
             cursor.execute("update a set b = 11 where id = 1")
@@ -33,7 +33,7 @@ def test_a_statement_that_waits_for_a_row_is_seen_with_the_one_that_has_it(serve
         thread = threading.Thread(target=lambda: waiter.cursor().execute(statement))
         thread.start()
         deadline = time.monotonic() + 30
-        # MariaDB looks at its transactions again after 0.1 s without a question.
+        # MariaDB refreshes these tables only if they have not been read for 0.1 s.
         while not (waiting := server.query(WAITING)) and time.monotonic() < deadline:
             time.sleep(0.2)
         assert waiting == ((waiter.thread_id(), statement, "starting index read", "REPEATABLE READ"),)
@@ -69,7 +69,8 @@ def test_the_time_to_wait_may_be_set_within_a_transaction(server):
 
 
 def test_a_row_is_locked_before_its_subquery_waits(server):
-    """Of two that wait for each other one is rolled back; if the subquery waited first, they would not meet."""
+    """Of two transactions that wait for each other one is rolled back. If the subquery waited first, they would not
+    conflict."""
     server.query("create table t.c (id int primary key, v int)", "insert into t.c values (2, null)")
     with server.connect(autocommit=False, database="t") as one, server.connect(autocommit=False, database="t") as other:
         one.cursor().execute("update a set b = b + 100")

@@ -1,4 +1,5 @@
-"""What sessions collect in memory has limits: the statement that goes past one gets an error, the server and everybody else go on, and all memory comes back."""
+"""The memory that sessions collect is limited: a statement beyond the limit gets an error, the server and all other
+sessions continue, and all memory is released."""
 
 import struct
 import threading
@@ -57,7 +58,7 @@ def test_statements_that_collect_without_end_do_not_end_the_server(server):
     threads = [threading.Thread(target=collect) for _ in range(4)]
     for thread in threads:
         thread.start()
-    # Others go on meanwhile, with what sorts and collects a little.
+    # Other sessions continue meanwhile, with small sorts and groups.
     with server.connect() as connection, connection.cursor() as cursor:
         while any(thread.is_alive() for thread in threads):
             cursor.execute("select count(distinct c), max(c) from d.s where id < 100")
@@ -100,7 +101,7 @@ def test_a_sessions_own_limit(server, statement):
         assert cursor.fetchone() == (1000,)
 
 
-def test_sorts_groups_and_distinct_counts_go_on_in_files(server):
+def test_sorts_groups_and_distinct_counts_continue_in_files(server):
     with server.connect() as connection, connection.cursor() as cursor:
         cursor.execute("set max_session_mem_used = 8000000")
         cursor.execute("select a.c, b.id from d.s a, d.s b where b.id < 50 order by b.id desc, a.c limit 45000, 1")
@@ -114,7 +115,7 @@ def test_sorts_groups_and_distinct_counts_go_on_in_files(server):
         assert session_bytes(cursor) < 200_000
 
 
-def test_what_stays_between_statements_counts(server):
+def test_state_between_statements_counts(server):
     with server.connect() as connection, connection.cursor() as cursor:
         cursor.execute("set max_session_mem_used = 8000000")
         for number in range(3):
@@ -151,7 +152,8 @@ def test_the_limit_can_be_changed(server):
             refused = (OUT_OF_MEMORY, "Out of memory: a session may have as much as it leaves free of paceline_session_memory_max=20000000")
             assert error_of(cursor, "do @a := repeat('a', 11000000)") == refused
             cursor.execute("do @a := repeat('a', 9000000)")
-            # 11 million bytes are left: the second may have half of them, the third half of what that leaves, and so on.
+            # 11 million bytes are left: the second session may have half of them, the third half of the rest, and so
+            # on.
             with server.connect() as other, other.cursor() as others:
                 assert error_of(others, "do @a := repeat('a', 6000000)") == refused
                 others.execute("do @a := repeat('a', 5000000)")

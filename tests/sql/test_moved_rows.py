@@ -1,5 +1,5 @@
-"""A row that somebody moves in the index along which a statement looks for rows to lock: it is met where it was and where it has gone to, and counts
-once, as in MariaDB."""
+"""A statement locks rows along an index while another session moves a row in this index: the row is met at its old
+and its new place, and counts once, as in MariaDB."""
 
 import threading
 
@@ -19,14 +19,14 @@ def server(request, tmp_path):
         server.close()
 
 
-def test_a_row_that_moves_is_met_once(server):
+def test_a_row_that_moves_counts_once(server):
     server.query("create table t.a (id int primary key, c int, n int default 0, key (c))",
                  "insert into t.a (id, c) values " + ", ".join(f"({id}, {id * 10 - 1000})" for id in range(1, 200)))
     for statement in ("update t.a force index (c) set n = n + 1 where c <> 0", "update t.a force index (c) set c = c + 1 where c <> 0",
                       "select id from t.a force index (c) where c <> 0 for update"):
         with server.connect(autocommit=False) as mover, server.connect(autocommit=False) as finder:
             moving, finding = mover.cursor(), finder.cursor()
-            # Out of the range in front of 0 and into the one behind it.
+            # Out of the range before 0, into the range after it.
             moving.execute("update t.a set c = 5000 where id = 50")
             found = []
             thread = threading.Thread(target=lambda: found.append(finding.execute(statement)))
@@ -43,7 +43,7 @@ def test_a_row_that_moves_is_met_once(server):
         server.query("update t.a set c = 50 * 10 - 1000 where id = 50")
 
 
-def test_rows_that_look_the_same_are_met_once_from_the_end(server):
+def test_identical_rows_count_once_from_the_end(server):
     server.query("create table t.a (k int, v int, key (k))",
                  "insert into t.a values " + ", ".join(f"({k}, 0), ({k}, 0)" for k in range(1, 1001)))
     server.query("update t.a set v = v + 1 where k between 10 and 12 order by k desc", "update t.a set v = v + 2 where k = 14 order by k desc limit 1",

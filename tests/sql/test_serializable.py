@@ -1,4 +1,4 @@
-"""SERIALIZABLE where a range could be walked around."""
+"""SERIALIZABLE where a range lock could be bypassed."""
 
 import threading
 
@@ -21,7 +21,7 @@ def sessions(request, tmp_path):
     server.close()
 
 
-def test_what_an_index_does_not_hold_is_locked_in_the_rows(sessions):
+def test_columns_outside_of_an_index_are_locked_in_the_rows(sessions):
     one, other, server = sessions
     server.query("create table t.a (id int primary key, a int, b int, key (a))", "insert into t.a values (1, 1, 0), (2, 1, 0)")
     select = "select * from a force index (a) where a = 1 and b = 2 for update"
@@ -48,7 +48,7 @@ def test_what_an_index_does_not_hold_is_locked_in_the_rows(sessions):
     assert server.query("select count(*) from t.a where b = 2") == ((1,),)
 
 
-def test_a_write_that_is_tried_again_waits_again(sessions):
+def test_a_repeated_write_waits_again(sessions):
     one, other, server = sessions
     server.query("create table t.s (id int primary key)", "insert into t.s values (1), (20)")
     reader, writer = one.cursor(), other.cursor()

@@ -1,4 +1,5 @@
-"""innodb_snapshot_isolation, and the locks of what a change reads: two sessions, on Paceline and on a real MariaDB; both must say the same."""
+"""innodb_snapshot_isolation, and the locks of rows that a change reads: two sessions on Paceline and on a real
+MariaDB, which must give the same answers."""
 
 import pymysql
 import pytest
@@ -12,14 +13,14 @@ TABLES = [
     "insert into d values (1,1),(2,2)",
 ]
 
-# Session and statement, in order. The whole transaction is gone after 1020: the next statement stands alone.
+# Session and statement, in order. 1020 rolls back the whole transaction: the next statement stands alone.
 SNAPSHOTS = [
     "a: begin", "a: update s set v=10 where id=1", "a: select * from s", "b: update s set v=20, k=22 where id=2",
     "b: insert into s values (4,4,4,4)", "b: delete from s where id=3", "a: select * from s", "a: update s set v=v+5 where id=2",
     "a: select @@in_transaction", "a: select * from s", "a: select id from s where k=2", "a: select id, k from s where k > 1 order by k",
     "a: select id from s force index (k) where k=22", "a: update s set v=v+100 where k>=4", "a: select * from s order by id",
     "a: delete from s where id=3", "a: select * from s for update", "a: commit", "a: select * from s order by id",
-    # A savepoint takes the view back as well.
+    # A savepoint restores the view too.
     "b: update s set v=1, k=1, u=10 where id=1", "a: begin", "a: select * from s", "b: update s set k=77, u=77 where id=1",
     "b: insert into s values (9,9,9,10)", "a: savepoint x", "a: update s set v=7 where id=1", "a: select * from s where id=1",
     "a: select id from s where k=77", "a: select id from s where u=10", "a: select id from s where u=77", "a: rollback to x",
@@ -30,7 +31,7 @@ SNAPSHOTS = [
     "a: update s set v=v+1 where id=2", "a: rollback", "a: set autocommit=1", "a: select * from s order by id",
 ]
 
-# What is gone, and comes again. (Under ON MariaDB refuses the insert until the row is purged.)
+# A row that is deleted and inserted again. (Under ON MariaDB refuses the insert until the row is purged.)
 COMING_AGAIN = [
     "a: begin", "a: select count(*) from s", "b: delete from s where id=1", "a: insert into s values (1,5,5,5)",
     "a: select * from s where id=1", "a: select id from s where k=1", "a: select id from s where k=5", "a: select count(*) from s",
@@ -73,7 +74,7 @@ def answer(connection, statement):
 
 
 def answers(server, settings, steps):
-    """What a server says to each step, in tables of their own."""
+    """Returns a server's answers to each step, with tables of their own."""
     server.query(*TABLES, database="t")
     sessions = {name: server.connect(database="t") for name in "ab"}
     try:
@@ -87,12 +88,12 @@ def answers(server, settings, steps):
 
 
 @pytest.mark.parametrize("value", ["ON", "OFF"])
-def test_changes_of_rows_that_others_have_changed(servers, value):
+def test_changes_of_rows_that_another_session_has_changed(servers, value):
     ours, model = (answers(server, [f"innodb_snapshot_isolation={value}"], SNAPSHOTS) for server in servers)
     assert ours == model
 
 
-def test_rows_that_come_again(servers):
+def test_rows_that_are_inserted_again(servers):
     ours, model = (answers(server, ["innodb_snapshot_isolation=OFF"], COMING_AGAIN) for server in servers)
     assert ours == model
 
@@ -104,7 +105,7 @@ def test_snapshot_isolation_is_on_unless_switched_off(servers):
 
 
 @pytest.mark.parametrize("isolation", ["REPEATABLE-READ", "READ-COMMITTED"])
-def test_what_a_change_reads_is_locked(servers, isolation):
+def test_rows_read_by_a_change_are_locked(servers, isolation):
     steps = []
     for source in SOURCES:
         steps += ["a: begin", f"a: {source}", "b: update s set v=7 where id=1", "b: rollback", "a: rollback"]
@@ -113,5 +114,5 @@ def test_what_a_change_reads_is_locked(servers, isolation):
     steps += ["b: rollback"]
     settings = [f"tx_isolation='{isolation}'", "innodb_lock_wait_timeout=0", "autocommit=1"]
     ours, model = (answers(server, settings, steps) for server in servers)
-    # A row that InnoDB has read and that did not match may be locked here or there; these were chosen to match.
+    # InnoDB may also lock rows that it has read and that did not match. These steps are chosen so that both agree.
     assert ours == model

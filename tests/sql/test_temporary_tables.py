@@ -1,5 +1,5 @@
-"""Temporary tables and what is around them: the session's end, privileges, a read-only server, the log, limits. What a script can say stands in
-temporary_tables.sql; tests here that a MariaDB can take run against one as well."""
+"""Temporary tables and their surroundings: the session's end, privileges, a read-only server, the log, limits.
+Everything that a script can express is in temporary_tables.sql. Tests that a MariaDB can run are run against one too."""
 
 import time
 
@@ -31,7 +31,7 @@ def paceline(tmp_path_factory):
 
 
 def answer(cursor, statement):
-    """A statement's rows, or its error's number."""
+    """Returns a statement's rows, or its error's number."""
     try:
         cursor.execute(statement)
     except pymysql.MySQLError as error:
@@ -43,7 +43,7 @@ def end_of_log(server):
     return server.query("show master status")[0][:2] + (gtid_position(server),)
 
 
-def test_it_is_the_sessions_alone_and_goes_with_it(server):
+def test_it_belongs_to_the_session_and_ends_with_it(server):
     with server.connect(database="t", autocommit=True) as one, server.connect(database="t", autocommit=True) as other:
         mine, theirs = one.cursor(), other.cursor()
         for cursor, value in ((mine, 1), (theirs, 2)):
@@ -55,7 +55,7 @@ def test_it_is_the_sessions_alone_and_goes_with_it(server):
 
 
 @pytest.mark.parametrize("how", ["reset", "kill"])
-def test_a_session_that_begins_anew_has_none(server, how):
+def test_a_reset_session_has_none(server, how):
     with server.connect(database="t", autocommit=True) as session:
         cursor = session.cursor()
         cursor.execute("create temporary table s (a int)")
@@ -96,11 +96,11 @@ def test_nothing_of_them_is_logged(server):
                           "create temporary table s4 select * from s2", "truncate table s3", "drop table s3", "drop temporary table s4",
                           "begin", "insert into s2 values (9,9,9)", "rollback"):
             cursor.execute(statement)
-        # MariaDB logs ends of transactions whose rows it does not.
+        # MariaDB also logs the end of transactions whose rows it does not log.
         if isinstance(server, Paceline):
             assert end_of_log(server) == before
         assert answer(cursor, "select a, b from s2 order by a") == ((1, 3), (2, 3))
-        # What is read from one is logged as rows, what is made like one by its definition.
+        # Rows read from one are logged; a table created like one is logged by its definition.
         cursor.execute("begin")
         cursor.execute("insert into ordinary select a, b from s2")
         cursor.execute("insert into s2 values (7,7,7)")
@@ -122,7 +122,7 @@ def test_nothing_of_them_is_logged(server):
 
 
 def test_what_is_logged_restores(paceline, tmp_path):
-    """A restart replays the log: what came from temporary tables is there, they are not."""
+    """A restart replays the log: rows copied from temporary tables are there, the temporary tables are not."""
     with paceline.connect(database="t", autocommit=True) as session:
         cursor = session.cursor()
         for statement in ("create temporary table k (a int, b varchar(20))", "insert into k values (1,'one'),(1,'one'),(2,'two')",
@@ -183,7 +183,7 @@ def test_a_server_that_is_read_only(server):
         server.query("set global read_only=0", "drop user writer@localhost", "drop table t.base")
 
 
-def test_a_global_read_lock_of_another_session_is_in_nobodys_way(server):
+def test_a_global_read_lock_of_another_session_does_not_matter(server):
     with server.connect(database="t", autocommit=True) as locker, server.connect(database="t", autocommit=True, read_timeout=10) as session:
         locker.cursor().execute("flush tables with read lock")
         cursor = session.cursor()
@@ -191,7 +191,7 @@ def test_a_global_read_lock_of_another_session_is_in_nobodys_way(server):
             cursor.execute(statement)
 
 
-def test_a_prepared_statement_is_planned_anew(paceline):
+def test_a_prepared_statement_is_planned_again(paceline):
     with paceline.connect(database="t", autocommit=True) as session:
         cursor = session.cursor()
         for statement in ("create table p (a int)", "insert into p values (1)", "prepare q from 'select * from p'", "prepare i from 'insert into p values (?)'",
@@ -212,7 +212,7 @@ def used_bytes(server):
     return int(value)
 
 
-def test_they_have_a_limit_and_give_back_what_they_took(paceline):
+def test_they_have_a_limit_and_release_their_memory(paceline):
     wait_for(lambda: used_bytes(paceline) == 0, "earlier tables to go")
     paceline.query("set global paceline_temporary_tables_max = 1000000")
     try:
@@ -230,7 +230,7 @@ def test_they_have_a_limit_and_give_back_what_they_took(paceline):
                 cursor.execute("insert into f (b) select b from f")
             [(rows,)] = answer(cursor, "select count(*) from f")
             assert 100 <= rows <= 1000
-            # Also what is not committed counts.
+            # Uncommitted rows count too.
             cursor.execute("delete from f where a > 10")
             [(few,)] = answer(cursor, "select count(*) from f")
             cursor.execute("begin")
@@ -246,7 +246,7 @@ def test_they_have_a_limit_and_give_back_what_they_took(paceline):
 
 
 def test_whose_tables_they_are_is_said_by_pseudo_thread_id(server):
-    """As the text of a log does that comes from several sessions."""
+    """In the text of a log that comes from several sessions."""
     with server.connect(database="t", autocommit=True) as session:
         cursor = session.cursor()
         for thread in (11, 12):

@@ -1,4 +1,5 @@
-"""Views with the privileges of their definer and of whoever reads them: Paceline says what a real MariaDB says."""
+"""Views with the privileges of their definer and of the account that reads them: Paceline gives the answers of a real
+MariaDB."""
 
 import pymysql
 import pytest
@@ -48,7 +49,7 @@ def servers(tmp_path):
     theirs = MariaDb(tmp_path / "mariadb")
     try:
         for server in (ours.start(), theirs.start()):
-            # An account of the installation would win over '%'.
+            # An anonymous account of the installation would win over '%'.
             server.query("drop user if exists ''@localhost", f"drop user if exists ''@'{server.query('select @@hostname')[0][0]}'")
             server.query(*SETUP)
         yield ours, theirs
@@ -63,7 +64,7 @@ def test_privileges(servers, user):
     assert ours == theirs
 
 
-def test_a_definer_who_is_gone(servers):
+def test_a_definer_that_no_longer_exists(servers):
     for server in servers:
         with pytest.raises(pymysql.MySQLError) as error:
             server.query("select * from open_one.of_gone")

@@ -1,4 +1,4 @@
-"""How views are read: indexes of their tables serve, and whoever has planned with a view notices that it changes."""
+"""Reading of views: indexes of their tables are used, and plans and sessions that use a view notice its changes."""
 
 import pymysql
 import pytest
@@ -26,7 +26,7 @@ def tables(server):
 
 
 def explained(server, query):
-    """Table, type and key of each step."""
+    """Returns table, type and key of each step."""
     return [(row[1], row[2], row[3], row[5]) for row in server.query(f"explain {query}", database="d")]
 
 
@@ -43,7 +43,7 @@ def test_an_index_of_the_table_serves(tables, query, steps):
     assert explained(tables, query) == steps
 
 
-def test_what_cannot_be_merged_is_made_first(tables):
+def test_a_view_that_cannot_be_merged_is_materialized(tables):
     assert [step[:2] for step in explained(tables, "select * from counted where k = 5")] == [("PRIMARY", "<derived2>"), ("DERIVED", "t")]
 
 
@@ -76,7 +76,7 @@ def test_a_changed_view_is_noticed(tables):
         assert error.value.args == (1146, "Table 'd.plain' doesn't exist")
 
 
-def test_a_reader_keeps_definitions_away(tables):
+def test_a_reader_blocks_definitions(tables):
     with tables.connect(database="d", autocommit=False) as reader, reader.cursor() as cursor:
         cursor.execute("select count(*) from plain")
         with pytest.raises(pymysql.err.OperationalError) as error:
@@ -91,6 +91,6 @@ def test_rows_are_not_changed_through_views(tables):
         with pytest.raises(pymysql.err.MySQLError) as error:
             tables.query(statement, database="d")
         assert error.value.args[0] in (1235, 1288, 1471), (statement, error.value.args)
-    # A table beside a view may be changed.
+    # A table joined with a view can be changed.
     tables.query("update t join counted c on c.k = t.k set t.v = c.n where t.id = 7", "delete u from u join plain p on p.id = u.t where p.id = 21", database="d")
     assert tables.query("select v, (select count(*) from u) from t where id = 7", database="d") == (("20", 299),)

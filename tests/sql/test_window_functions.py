@@ -1,4 +1,5 @@
-"""What a script cannot say of window functions: a statement that is stopped, a partition that is too large, prepared statements."""
+"""Tests of window functions that a script cannot express: an interrupted statement, a partition that is too large,
+prepared statements."""
 
 import time
 
@@ -19,7 +20,7 @@ def server(tmp_path_factory):
     server.close()
 
 
-# Variances are computed anew for every row: this takes minutes.
+# Variances are computed again for every row: this takes minutes.
 LONG = ("select max(x) from (select variance(q.v) over (order by q.i rows between current row and unbounded following) as x"
         " from (select a.id * 1000 + b.id as i, b.v from n a join n b where a.id <= 200) q) r")
 

@@ -1,4 +1,4 @@
--- TEXT stays TEXT in what chooses among values, as long as the characters may need.
+-- Functions that select a value keep TEXT as TEXT, with room for all characters.
 create table src (id int, tt tinytext, tx text, s varchar(20), c char(5), lx text character set latin1, bl blob, tb tinyblob, lb longblob, v300 varchar(300), vb varbinary(10), js json);
 create table t1 as select ifnull(tx, '') a, coalesce(tx, s) b, if(1, tx, '') c, case when 1 then tx end d, case when 1 then tx else s end e, nullif(tx, '') f, if(1, tt, '') g, if(1, tx, tx) h, ifnull(lx, '') i, ifnull(lx, tx) j from src;
 show create table t1;
@@ -22,7 +22,7 @@ create table t10 as select lx a from src union all select s from src;
 show create table t10;
 create view v1 as select ifnull(tx, '') a, coalesce(tt, s) b, case when 1 then tx end c, tx d from src;
 select column_name, column_type, is_nullable from information_schema.columns where table_schema = database() and table_name = 'v1' order by ordinal_position;
--- As many of them as one likes, and as long as they are.
+-- Any number of arguments of any length.
 create table t11 as select ifnull(tx, '') a, ifnull(tx, '') b, ifnull(tx, '') c, ifnull(tx, '') d, ifnull(tx, '') e from src;
 insert into src (id, tx, s) values (1, repeat('ä', 20000), 'x');
 create table t12 as select s from src union all select tx from src;
@@ -31,7 +31,7 @@ create table t13 as select ifnull(tx, s) a, coalesce(s, tx) b from src;
 select length(a), length(b) from t13;
 drop view v1;
 drop table src, t1, t2, t3, t4, t5, t6, t7, t8, t9, t10, t11, t12, t13;
--- GROUP_CONCAT keeps the bytes of binary strings; BIT is its number in text.
+-- GROUP_CONCAT keeps the bytes of binary strings; BIT becomes its number as text.
 create table g (id int primary key, b varbinary(10), bt bit(10), s varchar(20));
 insert into g values (1, x'FF01', 1023, 'x'), (2, x'C3', 1, 'y');
 select hex(group_concat(b order by id)), hex(group_concat(s, b order by id)), hex(group_concat(b order by id separator 'é')) from g;

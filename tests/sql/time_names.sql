@@ -1,4 +1,4 @@
--- Names of months and days follow lc_time_names, numbers of FORMAT the locale that it is given.
+-- Names of months and days depend on lc_time_names, numbers of FORMAT on its locale argument.
 select @@lc_time_names, monthname('2001-03-01'), dayname('2001-03-01'), date_format('2001-03-01', '%a %b %M %W %D');
 set lc_time_names = 'de_DE';
 select @@lc_time_names, monthname('2001-03-01'), dayname('2001-03-01'), date_format('2001-03-01', '%a %b %M %W %D'), from_unixtime(1000000000, '%M') is not null, date_format('2001-03-01', '%M', 'fr_FR'), date_format('2001-03-01', '%M', 'xx_XX'), str_to_date('March 1 2001', '%M %d %Y'), str_to_date('März 1 2001', '%M %d %Y');

@@ -1,4 +1,4 @@
--- A time of day has no place for months, and no day that could be named.
+-- A time of day has no month, and no day with a name.
 select time'12:34:56' - interval 1 month, time'12:34:56' + interval 1 year, time'12:34:56' + interval '1-1' year_month, time'12:34:56' + interval 1 week;
 select time'12:34:56' - interval 0 month, time'12:34:56' + interval 1 day, time'12:34:56' + interval 1 hour;
 select timestampadd(month, 1, time'12:34:56'), date_sub(time'12:34:56.5', interval 1 year);

@@ -1,4 +1,4 @@
--- Unique indexes on more than a key can hold.
+-- Unique indexes whose values exceed the maximum length of a key.
 create table b1 (a tinyblob, unique(a(255)));
 alter table b1 add x int;
 alter table b1 comment 'x';

@@ -1,4 +1,4 @@
--- Keys of collations in which every space counts: ranges, prefixes and single values.
+-- Keys with collations in which trailing spaces are significant: ranges, prefixes and single values.
 create table t1 (id int primary key, c varchar(10) character set utf8mb4 collate utf8mb4_unicode_nopad_ci, d varchar(10) character set utf8mb4 collate utf8mb4_unicode_520_nopad_ci, g varchar(10) character set utf8mb4 collate utf8mb4_general_nopad_ci, b varchar(10) character set utf8mb4 collate utf8mb4_nopad_bin, key (c), key (d), key (g, id), unique (b));
 insert into t1 values (1, 'a', 'a', 'a', 'a'), (2, 'a ', 'a ', 'a ', 'a '), (3, 'ä', 'ä', 'ä', 'ä'), (4, 'ßx', 'ßx', 'ßx', 'ßx'), (5, 'b', 'b', 'b', 'b'), (6, '', '', '', ''), (7, '😀', '😀', '😀', '😀');
 select id from t1 where c like 'a%' order by id;

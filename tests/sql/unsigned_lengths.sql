@@ -1,3 +1,3 @@
--- A length that is unsigned and past BIGINT is a long one, not a negative one.
+-- An unsigned length beyond BIGINT is long, not negative.
 select left('abc', 18446744073709551615), left('abc', -1), right('abc', 18446744073709551615), lpad('a', -1, 'x'), substr('abc', 18446744073709551615), substr('abc', 1, 18446744073709551615), insert('abc', 18446744073709551615, 1, 'x'), insert('abc', 1, 18446744073709551615, 'x'), repeat('a', -1), space(-1), locate('a', 'abc', 18446744073709551615), substring_index('a,b,c', ',', 18446744073709551615);
 select space(18446744073709551615), repeat('a', 18446744073709551615), lpad('a', 18446744073709551615, 'x'), rpad('a', 18446744073709551615, 'x');

@@ -1,4 +1,4 @@
--- Each name's changes go into the row as the names before have left it; what is assigned follows from the rows as they were found.
+-- The changes of each name apply to the row as changed by the names before; the assigned values come from the rows as they were found.
 create table t (id int primary key, a int, b int, s varchar(10), k int as (a * 100), unique (b));
 insert into t (id, a, b) values (1, 1, 1);
 update t x join t y on x.id = y.id set x.a = 10, y.b = 20;
@@ -16,7 +16,7 @@ update t x left join t y on y.id = x.id + 1 set x.a = 0, y.a = 7;
 select * from t order by id;
 update t x, t y, t z set x.a = 1, y.b = y.b + 1, z.s = x.id where x.id = 1 and y.id = 1 and z.id = 1;
 select * from t order by id;
--- Fails in the midst: nothing stays.
+-- A failure in the middle: nothing is changed.
 update t x join t y on x.id = y.id set x.a = 50, y.b = 5;
 select * from t order by id;
 update t x join t y on x.id = y.id set x.id = x.id + 10, y.b = 5;

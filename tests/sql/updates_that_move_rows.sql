@@ -1,4 +1,4 @@
--- A row that an UPDATE moves within the index that it is found by is changed once.
+-- A row that an UPDATE moves within the index by which it is found is changed once.
 create table t (a int, b int, primary key (a, b));
 insert into t values (1, 1), (5, 1);
 update t set b = b + 2 where a in (1, 5) and b in (1, 3);

@@ -1,4 +1,4 @@
--- What MariaDB makes of the text of a view's query.
+-- MariaDB's normal form of the text of a view's query.
 create table t (a int primary key, b varchar(20), c decimal(10,2), d datetime, e enum('x','y'), f double, g int unsigned not null default 0, key (b)) default charset=utf8mb4;
 create table u (a int, x int, y text, z date, key(x)) default charset=utf8mb4;
 create table `we``ird` (`sel``ect` int, `from` int);

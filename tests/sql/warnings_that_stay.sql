@@ -1,4 +1,4 @@
--- What a statement has warned of stays until another raises something, or uses a table.
+-- A statement's warnings stay until another statement raises a condition or uses a table.
 create table w (a int);
 select 'q'+1, 'r'+1;
 select 1;

@@ -1,4 +1,4 @@
--- Window functions, their frames and types, where they may stand, and what is refused.
+-- Window functions: frames and types, where they are allowed, and what is rejected.
 create table w (id int primary key, g int, k int, a int, b bigint unsigned, d decimal(10,3), f double, fl float, s varchar(20), c char(5) character set utf8mb4 collate utf8mb4_bin,
   dt date, ts datetime(3), tm time(1), e enum('z','y','x'), st set('p','q'), y year, bt bit(8), bl blob, ti tinyint, bi bigint not null) engine=innodb;
 insert into w values
@@ -542,7 +542,7 @@ select id, row_number() over w x from w window w as (order by a rows 1 preceding
 select id, rank() over w x from w window w as (partition by a);
 select id from w window w as (order by nothing);
 select id from w window w as (order by id) order by id limit 2;
--- Where they may stand.
+-- Where they are allowed.
 select id from w where row_number() over (order by id) > 1;
 select id from w group by row_number() over (order by id);
 select count(*) from w group by id having rank() over (order by id) > 1;
@@ -656,7 +656,7 @@ create table i3 as select lag(a) over w la, lag(b) over w lb, lag(d) over w ld, 
 show create table i3;
 create table i4 as select sum(a) over w sa, sum(d) over w sd, sum(f) over w sf, avg(a) over w aa, avg(f) over w af, min(e) over w me, max(s) over w ms, min(dt) over w md, count(*) over w c, bit_or(a) over w bo, std(a) over w sta, variance(f) over w vf, min(fl) over w mfl from w window w as (order by id);
 show create table i4;
--- What is refused.
+-- What is rejected.
 select row_number() from w;
 select rank() from w;
 select lag(a) from w;

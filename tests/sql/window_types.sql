@@ -1,4 +1,4 @@
--- metadata of window functions' results, and of what stands beside them. (Of DOUBLE expressions MariaDB tells another length.)
+-- metadata of window functions' results, and of expressions beside them. (For DOUBLE expressions MariaDB reports another length.)
 create table w (id int primary key auto_increment, g int not null, u int unique, k int not null default 3, b bigint unsigned, d decimal(10,3), f double(9,3), s varchar(20), c char(5) character set utf8mb4 collate utf8mb4_bin, dt date, ts datetime(3), tm time(1), e enum('z','yy'), m set('p','q'), y year, bt bit(8), bl blob, ti tinyint, tx text, z int(7) zerofill, key (k));
 insert into w (g, k, b, d, f, s, c, dt, ts, tm, e, m, y, bt, bl, ti, tx, z) values (1,1,1,1.5,2.5,'a','b','2020-01-01','2020-01-01 10:00:00','10:00:00','z','p',2001,3,'x',1,'t',5);
 select row_number() over (order by id) a, rank() over (order by id) b, dense_rank() over (order by id) c, percent_rank() over (order by id) d, cume_dist() over (order by id) e, ntile(2) over (order by id) f, ntile(g) over (order by id) h from w;

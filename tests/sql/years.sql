@@ -1,4 +1,4 @@
--- A constant beside a YEAR column is a year.
+-- A constant compared with a YEAR column is a year.
 create table y (y year);
 insert into y values (0),(1901),(1969),(1970),(1999),(2000),(2001),(2002),(2003),(2069),(2070),(2155);
 select y, y = 2.5, y < 2.5, y <= 2.5, y > 2.5, y >= 2.5, y <> 2.5, 2.5 >= y, y between 2.5 and 2.5, y in (2.5), y in (2.5, null) from y;

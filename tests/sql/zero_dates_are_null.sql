@@ -1,4 +1,4 @@
--- IS NULL of a NOT NULL date also finds 0000-00-00; NULL for a NOT NULL TIMESTAMP is the present time.
+-- IS NULL on a NOT NULL date also finds 0000-00-00; NULL for a NOT NULL TIMESTAMP is the current time.
 set sql_mode = '';
 create table z (id int primary key, d date not null, dt datetime not null, n date, key (d));
 insert into z values (1, '0000-00-00', '0000-00-00', null), (2, '2001-01-01', '2001-01-01', '2001-01-01'), (3, '2001-01-01', '0000-00-00', '0000-00-00');

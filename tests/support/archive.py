@@ -1,4 +1,4 @@
-"""The archive as a server of its own, and the events of binary log files as they stand there."""
+"""The archive as a server, and the events of binary log files as stored."""
 
 import struct
 from pathlib import Path
@@ -7,12 +7,13 @@ from support.real_replicas import ACCOUNT, PASSWORD
 from support.servers import BINARY, Server
 
 GTID, FORMAT = 162, 15
-# Rotate, Stop, Format_description, Binlog_checkpoint, Gtid_list, what is ignorable.
+# Rotate, Stop, Format_description, Binlog_checkpoint, Gtid_list, ignorable events.
 OF_THE_LOG = {4, 3, 15, 161, 163, 28}
 
 
 class Archive(Server):
-    """`paceline archive`, following servers; `options` are its own. Whoever logs in, there and here, is `account`."""
+    """`paceline archive` following servers; `options` are its own. `account` is used for every login, at the archive
+    and at the servers."""
 
     def __init__(self, directory, *sources, options=(), account=(ACCOUNT, PASSWORD)):
         super().__init__(directory, *options)
@@ -29,7 +30,7 @@ class Archive(Server):
         return super().connect(**{"user": self.user, "password": self.password, **options})
 
     def files(self):
-        """Its log files, oldest first."""
+        """Returns its log files, oldest first."""
         return sorted(self.datadir.glob("archive.[0-9]*[0-9]"))
 
     def status(self, name):
@@ -37,7 +38,7 @@ class Archive(Server):
         return value
 
     def wait_for(self, server, seconds=60):
-        """Waits until everything that a server has logged by now is durable here."""
+        """Waits until everything that a server has logged by now is durable in the archive."""
         [(position,)] = server.query("select @@global.gtid_binlog_pos")
         [(reached,)] = self.query(f"select master_gtid_wait('{position}', {seconds})")
         assert reached == 0, (position, self.query("show all slaves status"), self.said()[-4000:])
@@ -57,7 +58,7 @@ class Serving(Archive):
 
 
 def events(path):
-    """Type, timestamp, server id, flags and body of each event of a file, up to the zeros behind the last one."""
+    """Returns type, timestamp, server id, flags and body of each event of a file, up to the zeros after the last one."""
     content = Path(path).read_bytes()
     at, checksum = 4, 4
     while at + 19 <= len(content):
@@ -72,7 +73,7 @@ def events(path):
 
 
 def group_events(paths):
-    """The events of event groups in these files, in order, without those that a Paceline keeps to itself."""
+    """Returns the events of event groups in these files, in order, without those that are private to a Paceline."""
     found, is_local = [], False
     for path in paths:
         for event in events(path):
@@ -84,7 +85,7 @@ def group_events(paths):
 
 
 def gtids(paths):
-    """The GTIDs in these files, in order."""
+    """Returns the GTIDs in these files, in order."""
     found = []
     for kind, _, server_id, _, body in group_events(paths):
         if kind == GTID:

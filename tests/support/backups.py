@@ -1,4 +1,4 @@
-"""`paceline backup` and `paceline restore`, and servers on what was restored."""
+"""`paceline backup` and `paceline restore`, and servers on restored directories."""
 
 import os
 import re
@@ -8,21 +8,21 @@ from support.servers import BINARY, Paceline
 
 
 def paceline(*arguments, environment=None):
-    """Runs a command to its end: exit status, what it printed, what it said."""
+    """Runs a command. Returns its exit status, its output, and its messages."""
     result = subprocess.run([str(BINARY), *map(str, arguments)], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=300,
                             env={**os.environ, **(environment or {})})
     return result.returncode, result.stdout, result.stderr
 
 
 def backup(server, place, *options, environment=None):
-    """A backup that must succeed; what it printed."""
+    """Makes a backup, which must succeed. Returns its output."""
     status, printed, said = paceline("backup", "--from", server.socket, "--to", place, *options, environment=environment)
     assert status == 0, said
     return printed
 
 
 def restore(place, datadir, *options, environment=None):
-    """A restore that must succeed; the GTID position that it tells."""
+    """Restores a backup, which must succeed. Returns the GTID position that it reports."""
     status, printed, said = paceline("restore", "--from", place, "--datadir", datadir, *options, environment=environment)
     assert status == 0, said
     assert not (datadir / "paceline.unfinished").exists()
@@ -30,14 +30,14 @@ def restore(place, datadir, *options, environment=None):
 
 
 def refused(*arguments, environment=None):
-    """What a command says that must fail."""
+    """Runs a command that must fail, and returns its messages."""
     status, printed, said = paceline(*arguments, environment=environment)
     assert status == 1 and printed == "", (status, printed, said)
     return said
 
 
 def on(datadir, directory, *options, server_id=50):
-    """A server on a restored data directory; it checks that it needs no recovery of note."""
+    """Returns a server on a restored data directory, and checks that it needs no long recovery."""
     return Paceline(directory, f"--server-id={server_id}", *options, datadir=datadir)
 
 
@@ -46,7 +46,7 @@ def binlog_position(server):
 
 
 def checksums(server, *skip):
-    """CHECKSUM TABLE and the definition of every user table."""
+    """Returns CHECKSUM TABLE and the definition of every user table."""
     found = {}
     tables = server.query("select table_schema, table_name from information_schema.tables where table_type='BASE TABLE' and table_schema "
                           "not in ('mysql', 'information_schema', 'performance_schema', 'sys') order by 1, 2")
@@ -60,8 +60,8 @@ def checksums(server, *skip):
 
 
 def state_at(primary, directory, position, *skip):
-    """What the primary's tables were at a GTID position, told by a replica that begins with its first transaction and stops there: the way
-    that has nothing to do with backups."""
+    """Returns the contents of the primary's tables at a GTID position. They come from a replica that starts with the
+    first transaction and stops there, which is independent of backups."""
     from support.real_replicas import allow_replicas, change_master, wait_for
 
     replica = Paceline(directory, "--server-id=60")

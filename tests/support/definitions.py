@@ -1,4 +1,4 @@
-"""DDL beside a load."""
+"""DDL during a load."""
 
 import random
 import threading
@@ -7,12 +7,12 @@ import pymysql
 
 
 class Definitions(threading.Thread):
-    """DDL of every kind, one statement after the other, until it is told to stop."""
+    """Runs DDL of every kind, one statement after the other, until stopped."""
 
     def __init__(self, server, seed):
         super().__init__(daemon=True)
         self.server = server
-        self.chance = random.Random(f"ddl-{seed}")
+        self.rng = random.Random(f"ddl-{seed}")
         self.stopping = threading.Event()
         self.statements = 0
         self.error = None
@@ -27,7 +27,7 @@ class Definitions(threading.Thread):
                     cursor.execute(f"create table ddl.t{number} (id int primary key auto_increment, a int, b varchar(100))")
                     cursor.execute(f"insert into ddl.t{number} (a, b) values " +
                                    ",".join(f"({n * 7919 % 100}, repeat('x', {n % 90}))" for n in range(300)))
-                    for statement in self.chance.sample([
+                    for statement in self.rng.sample([
                         f"alter table ddl.t{number} add index (a, id)",
                         f"alter table ddl.t{number} modify a bigint not null, add c int default 5",
                         f"alter table ddl.t{number} change b b2 varchar(120) default 'new'",

@@ -1,4 +1,4 @@
-"""A server that behaves like MySQL 9.7 towards a replica, and plays back binary logs that a real one wrote."""
+"""A server that behaves like MySQL 9.7 towards a replica, and plays back recorded binary logs."""
 
 import hashlib
 import socket
@@ -7,7 +7,7 @@ import threading
 import time
 import zlib
 
-# A key for this test alone.
+# A key for this test only.
 PUBLIC_KEY = """-----BEGIN PUBLIC KEY-----
 MIGfMA0GCSqGSIb3DQEBAQUAA4GNADCBiQKBgQC7oV0tRDb7aaHRe4jbw1101p5a
 EeT1rGc6QvVmyGxozxamIa7Z3WpwUZznkkDlGVeGGiL8OFYbS8YJxGUsv3QzDIyV
@@ -26,7 +26,7 @@ PRIVATE_EXPONENT = int(
 
 SERVER_ID = 3409
 SCRAMBLE = b"kx3Qd~0Zp[w7Yb!Lm2Vs"
-# All that MySQL offers but TLS.
+# All of MySQL's capabilities except TLS.
 CAPABILITIES = 0xDFFFFFFF & ~0x800
 MAGIC = b"\xfebin"
 HEADER_LENGTH = 19
@@ -49,7 +49,7 @@ def mask(seed, length):
 
 
 def decrypt(ciphertext):
-    """RSA with OAEP padding, as the server's side of caching_sha2_password reads it."""
+    """Decrypts RSA with OAEP padding, like the server's side of caching_sha2_password."""
     size = (MODULUS.bit_length() + 7) // 8
     padded = pow(int.from_bytes(ciphertext, "big"), PRIVATE_EXPONENT, MODULUS).to_bytes(size, "big")
     assert padded[0] == 0, "what came is not encrypted for this key"
@@ -65,13 +65,13 @@ def lenenc(data):
 
 
 def event(kind, body, flags=0, end=0):
-    """An event with a checksum."""
+    """Returns an event with a checksum."""
     head = struct.pack("<IBIIIH", 0, kind, SERVER_ID, HEADER_LENGTH + len(body) + 4, end, flags)
     return head + body + struct.pack("<I", zlib.crc32(head + body))
 
 
 def events_of(log):
-    """The events of a log file: where each ends, its type, its bytes."""
+    """Yields the events of a log file: end, type, bytes."""
     at = len(MAGIC)
     while at < len(log):
         kind, length = log[at + 4], struct.unpack_from("<I", log, at + 9)[0]
@@ -84,7 +84,7 @@ class FakeMySql:
 
     def __init__(self, logs, user="repl", password="secret", authentication="full"):
         self.logs, self.user, self.password, self.authentication = logs, user.encode(), password.encode(), authentication
-        # How many events may be sent in all; None: no limit.
+        # Maximum number of events to send in all; None: no limit.
         self.events_max = None
         self.asked = []
         self.refused = []
@@ -213,7 +213,7 @@ class Session:
             self.error(1193, f"Unknown system variable in '{text}'")
 
     def dump(self, file, offset, known):
-        """Sends the logs from a place on, or what is not in a set of GTIDs, and then heartbeats."""
+        """Sends the logs from a position on, or what is missing in a set of GTIDs, and then heartbeats."""
         names = list(self.server.logs)
         file = file or names[0]
         if file not in names:
@@ -226,14 +226,14 @@ class Session:
             for end, kind, data in events_of(log):
                 at = end - len(data)
                 if kind == FORMAT_DESCRIPTION and start > 4:
-                    # From the middle of a file: it has no place there.
+                    # A start in the middle of a file: the event has no position.
                     body = data[HEADER_LENGTH:-4]
                     self.event(event(FORMAT_DESCRIPTION, body[:52] + bytes(4) + body[56:]))
                     continue
                 if at < start or kind == ROTATE:
                     continue
                 if known is not None and kind in (GTID, ANONYMOUS_GTID, GTID_TAGGED):
-                    # There is one that is tagged, and it is the first with its tag.
+                    # There is one tagged GTID, the first with its tag.
                     is_known = (struct.unpack_from("<Q", data, HEADER_LENGTH + 17)[0] in known[""] if kind == GTID
                                 else kind == GTID_TAGGED and "tagged" in known)
                 if not is_known:
@@ -252,7 +252,7 @@ class Session:
 
 
 def known_of(encoded):
-    """The numbers in a set of GTIDs of one server, by their tags."""
+    """Returns the numbers in a set of GTIDs of one server, by their tags."""
     is_tagged, known, at = encoded[7] == 1, {"": set()}, 8
     count = int.from_bytes(encoded[1:7] if is_tagged else encoded[:7], "little")
     for _ in range(count):
@@ -271,5 +271,5 @@ def known_of(encoded):
 
 
 def numbers_of(encoded):
-    """The numbers in it that have no tag."""
+    """Returns its numbers without a tag."""
     return known_of(encoded)[""]

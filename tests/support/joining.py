@@ -1,4 +1,4 @@
-"""`paceline join`: a server that makes itself, and the account that it reads with."""
+"""`paceline join`: a server that creates itself, and the account that it reads with."""
 
 import os
 import subprocess
@@ -17,7 +17,7 @@ def allow_readers(primary, privileges="select, reload, trigger, show view"):
 
 
 class Joined(Paceline):
-    """A replica that makes itself; once complete it is an ordinary server."""
+    """A replica that creates itself. When it is complete it is an ordinary server."""
 
     def __init__(self, directory, primary, *options, user=READER, password="r'pw"):
         super().__init__(directory)
@@ -25,7 +25,7 @@ class Joined(Paceline):
         self.join_options = [f"--user={user}", f"--replication-user={ACCOUNT}", *options]
         self.environment = dict(os.environ, PACELINE_PASSWORD=password, PACELINE_REPLICATION_PASSWORD=PASSWORD)
         self.complete = False
-        # The port of what stands in front of the primary.
+        # Port of the proxy in front of the primary.
         self.through = None
 
     def command(self):
@@ -40,19 +40,19 @@ class Joined(Paceline):
         self.complete = True
 
     def run(self, *more):
-        """Runs the command to its end; exit status and what it said."""
+        """Runs the command. Returns its exit status and messages."""
         result = subprocess.run([*map(str, self.command()), *more], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120)
         return result.returncode, result.stderr
 
     def kill_halfway(self):
-        """kill -9 in the middle: nothing that looks complete."""
+        """Kills the command halfway with kill -9. Nothing may look complete then."""
         self.kill()
         self.complete = True
         assert "is not complete: 'paceline join' has not finished. Run that again" in self.refuses()
         self.complete = False
 
     def check_whole(self, rows):
-        """Once more makes it whole, and what is complete is not touched."""
+        """Checks that a second run completes it, and that a complete replica is not touched."""
         self.start()
         catch_up(self, self.primary)
         assert check_same_tables(self.primary, self) == rows

@@ -1,4 +1,5 @@
-"""What stands between two servers: a line that can be cut, that is slow, that holds up or changes what passes; and a peer that says nothing."""
+"""Proxies between two servers: a line that can be cut, that is slow, that delays or changes the data; and a peer that
+never answers."""
 
 import select
 import socket
@@ -7,7 +8,7 @@ import time
 
 
 class Line:
-    """A TCP proxy in front of a server: cut it, and every connection through it is dropped."""
+    """A TCP proxy in front of a server. Cutting it drops every connection through it."""
 
     def __init__(self, port):
         self.target = port
@@ -38,7 +39,7 @@ class Line:
             threading.Thread(target=self._pump, args=(near, far), daemon=True).start()
 
     def passed(self, data, from_server):
-        """What is passed on of what has come."""
+        """Returns the part of the received data that is passed on."""
         return data
 
     def _pump(self, near, far):
@@ -57,7 +58,7 @@ class Line:
             far.close()
 
     def cut(self):
-        """Drops all connections; new ones are accepted."""
+        """Drops all connections. New ones are accepted."""
         with self.lock:
             for each in self.sockets:
                 try:
@@ -73,11 +74,11 @@ class Line:
 
 
 class Tampering(Line):
-    """Changes or holds up what passes."""
+    """A proxy that changes or delays the data."""
 
     def __init__(self, port):
         super().__init__(port)
-        # From so many bytes of the server's on nothing passes, until it is released.
+        # Number of bytes from the server after which nothing passes until released.
         self.holds_after = None
         self.passed_bytes = 0
         self.holding = threading.Event()
@@ -104,7 +105,7 @@ class Tampering(Line):
 
 
 class Slow(Line):
-    """Passes so many bytes a second of what the server sends."""
+    """Limits the data from the server to this number of bytes a second."""
 
     def __init__(self, port, bytes_each_second):
         super().__init__(port)
@@ -117,7 +118,7 @@ class Slow(Line):
 
 
 class Silent:
-    """A peer that takes connections and never says a word."""
+    """A peer that accepts connections and never answers."""
 
     def __init__(self):
         self.listener = socket.create_server(("127.0.0.1", 0))

@@ -1,4 +1,5 @@
-"""An object storage service that speaks enough of S3 for the tests, in memory: `paceline` uses it through AWS_ENDPOINT_URL."""
+"""An object storage service in memory that implements enough of S3 for the tests. `paceline` uses it through
+AWS_ENDPOINT_URL."""
 
 import email.utils
 import hashlib
@@ -18,11 +19,15 @@ ACCOUNT = "key"
 
 
 class ObjectStorage:
-    """Objects by name, in one bucket, for one account. While `is_away` nobody is answered. Reading one takes `delay` seconds, and then goes at `rate` bytes a second, if there is one: to each of those
-    who read. `read_at_once` has, for each who began to read, the names of all that were being read then.
+    """Objects by name, in one bucket, for one account. While `is_away` is set, no request is answered. A read takes
+    `delay` seconds, and then runs at `rate` bytes a second, if set, for each reader. `read_at_once` has, for each
+    read, the names of all objects that were being read when it started.
 
-    The next writing of an object whose name ends with `unlucky[0]` goes as `unlucky[1]` says: it is stored, and the connection is "closed" or "reset" without an
-    answer; it is "late", stored only when `come_late` is called, and the connection reset; it is "denied"; or it is "held", from when `held` is set until `released` is."""
+    The next write of an object whose name ends with `unlucky[0]` is treated as `unlucky[1]` says. The object is
+    stored, and the connection is "closed" or "reset" without an answer; or it is "late": stored only when `come_late`
+    is called, and the connection reset; or it is "denied"; or it is "held", from when `held` is set until `released`
+    is.
+    """
 
     def __init__(self):
         self.unlucky, self.late = None, {}
@@ -56,7 +61,7 @@ class ObjectStorage:
             self.objects.update(self.late)
 
     def luck_of(self, name):
-        """What becomes of a writing; the next one is as any other."""
+        """Returns the treatment of a write. The next write is normal again."""
         with self.lock:
             if self.unlucky is None or not name.endswith(self.unlucky[0]):
                 return None
@@ -83,7 +88,7 @@ class Requests(BaseHTTPRequestHandler):
         if self.storage.is_away:
             self.close_connection = True
             return False
-        # As a service does it: before anything else is looked at.
+        # As in a real service, before anything else is checked.
         bucket = urllib.parse.urlsplit(self.path).path.lstrip("/").partition("/")[0]
         if f"Credential={ACCOUNT}/" not in self.headers.get("Authorization", ""):
             self.refuse(403, "InvalidAccessKeyId", "The Access Key Id you provided does not exist in our records.")
@@ -237,7 +242,7 @@ class Requests(BaseHTTPRequestHandler):
                 self.wfile.write(content[at:at + piece])
                 time.sleep(len(content[at:at + piece]) / storage.rate)
         except OSError:
-            # Whoever asked has gone.
+            # The client has disconnected.
             self.close_connection = True
         finally:
             with storage.lock:

@@ -1,4 +1,4 @@
-"""Replicas and primaries, whichever server is which: pointing one at another, waiting, comparing."""
+"""Replicas and primaries of both kinds: connecting them, waiting, comparing."""
 
 import re
 import time
@@ -11,14 +11,14 @@ WAIT_SECONDS_MAX = 60
 
 
 def allow_replicas(primary):
-    """Makes the account that replicas use, without a trace in the log: a replica has nothing to do with it."""
-    for host in ("%", "localhost", "127.0.0.1"):  # MariaDB's nameless account of this machine would come before '%'.
+    """Creates the account for replicas without logging it: it does not concern the replica."""
+    for host in ("%", "localhost", "127.0.0.1"):  # MariaDB's anonymous account for this host would win over '%'.
         primary.query("set session sql_log_bin=0", f"create user if not exists {ACCOUNT}@'{host}' identified by '{PASSWORD}'",
                       f"grant replication slave, binlog monitor on *.* to {ACCOUNT}@'{host}'")
 
 
 def change_master(replica, primary, use_gtid="slave_pos", more="", name=""):
-    """CHANGE MASTER; by file and position if `more` names them."""
+    """Runs CHANGE MASTER; by file and position if `more` contains them."""
     gtid = f", master_use_gtid={use_gtid}" if use_gtid else ""
     replica.query(f"change master {name} to master_host='127.0.0.1', master_port={primary.port}, master_user='{ACCOUNT}', "
                   f"master_password='{PASSWORD}', master_connect_retry=1{gtid}{', ' + more if more else ''}")
@@ -31,14 +31,14 @@ def start_replica(replica, primary, use_gtid="slave_pos", more=""):
 
 
 def replica_status(replica, name=""):
-    """SHOW SLAVE STATUS as a dictionary; empty where there is none."""
+    """Returns SHOW SLAVE STATUS as a dictionary; empty if there is none."""
     with replica.connect(cursorclass=pymysql.cursors.DictCursor) as connection, connection.cursor() as cursor:
         cursor.execute(f"show slave {name} status")
         return cursor.fetchone() or {}
 
 
 def wait_for(what, condition, seconds=WAIT_SECONDS_MAX):
-    """Waits until the condition gives something that is true, and returns it."""
+    """Waits until the condition returns something true, and returns it."""
     deadline = time.monotonic() + seconds
     while True:
         found = condition()
@@ -49,7 +49,7 @@ def wait_for(what, condition, seconds=WAIT_SECONDS_MAX):
 
 
 def check_runs(replica):
-    """Fails if something has stopped the replica. A primary that is away for a while has not."""
+    """Fails if the replica has been stopped by an error other than a primary that is temporarily away."""
     status = replica_status(replica)
     for part in ("IO", "SQL"):
         number = int(status[f"Last_{part}_Errno"])
@@ -70,7 +70,7 @@ def catch_up(replica, primary, seconds=WAIT_SECONDS_MAX):
 
 
 def wait_for_io_error(replica, seconds=WAIT_SECONDS_MAX):
-    """Number and text of the error that stopped a replica's receiver."""
+    """Returns number and text of the error that stopped a replica's receiver."""
     def error():
         status = replica_status(replica)
         return int(status["Last_IO_Errno"]) and (int(status["Last_IO_Errno"]), status["Last_IO_Error"])
@@ -91,14 +91,14 @@ def columns(server, database, table):
 
 
 def content(server, database, table):
-    """All rows, as hexadecimal text, in an order of their own."""
+    """Returns all rows as hexadecimal text, sorted."""
     names = ", ".join(f"`{name}`" for name in columns(server, database, table))
     return sorted(server.client("-N", "--max-allowed-packet=67108864", "--binary-as-hex", "--default-character-set=utf8mb4", "-e",
                                 f"select {names} from `{database}`.`{table}`").splitlines())
 
 
 def check_same_tables(one, other):
-    """The same tables with the same rows. Returns how many rows there are."""
+    """Checks that both have the same tables with the same rows. Returns the number of rows."""
     tables = user_tables(one)
     assert tables == user_tables(other)
     total = 0
@@ -110,5 +110,5 @@ def check_same_tables(one, other):
 
 
 def without_places(text):
-    """An error's text without the names and offsets of files."""
+    """Returns an error's text without names and offsets of files."""
     return re.sub(r"'[^' ]*\.\d{6}' at \d+", "FILE at N", text)

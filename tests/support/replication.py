@@ -1,4 +1,5 @@
-"""What tests of replication share: connections to a primary by their settings, waiting for a replica, comparing two servers as PyMySQL sees them."""
+"""Helpers for tests of replication: connections to a primary by their settings, waiting for a replica, comparing two
+servers through PyMySQL."""
 
 from support import real_replicas
 from support.real_replicas import user_tables
@@ -7,15 +8,16 @@ WAIT_SECONDS_MAX = 30
 
 
 def replication_user(primary):
-    """Makes the account that replicas use."""
-    # A MariaDB that was just installed has an anonymous account for localhost, which would win over '%'.
+    """Creates the account for replicas."""
+    # A newly installed MariaDB has an anonymous account for localhost, which would win over '%'.
     for host in ("%", "localhost"):
         primary.query(f"create user if not exists repl@'{host}' identified by 'secret'",
                       f"grant replication slave, binlog monitor on *.* to repl@'{host}'")
 
 
 def change_master(replica, primary, connection="", port=None, **settings):
-    """CHANGE MASTER to a primary; settings by their names, numbers and bare words as they are, strings quoted by the caller."""
+    """Runs CHANGE MASTER to a primary. Settings are by name; numbers and bare words are used as they are, strings are
+    quoted by the caller."""
     options = {"master_host": "'127.0.0.1'", "master_port": port or primary.port, "master_user": "'repl'", "master_password": "'secret'",
                "master_connect_retry": 1, **settings}
     name = f"'{connection}'" if connection else ""
@@ -23,12 +25,12 @@ def change_master(replica, primary, connection="", port=None, **settings):
 
 
 def slave_status(replica, connection=""):
-    """SHOW SLAVE STATUS as a dictionary; None if there is no such connection."""
+    """Returns SHOW SLAVE STATUS as a dictionary; None if there is no such connection."""
     return real_replicas.replica_status(replica, f"'{connection}'" if connection else "") or None
 
 
 def wait_for(condition, what, seconds=WAIT_SECONDS_MAX):
-    """Waits until `condition` gives something true, and gives it."""
+    """Waits until `condition` returns something true, and returns it."""
     return real_replicas.wait_for(what, condition, seconds)
 
 
@@ -55,7 +57,7 @@ def wait_for_replica(replica, primary, connection=""):
 
 
 def content(server):
-    """All rows of all tables that users have made, in an order that does not depend on the server."""
+    """Returns all rows of all user tables, in an order that does not depend on the server."""
     rows = {}
     for database, table in user_tables(server):
         found = server.query(f"select * from `{database}`.`{table}`")

@@ -1,4 +1,4 @@
-"""Starts, kills and asks servers: Paceline and, beside it, a real MariaDB."""
+"""Starts, kills and queries servers: Paceline and a real MariaDB."""
 
 import atexit
 import fcntl
@@ -21,12 +21,13 @@ CRASHFS = BINARY.parent / "crashfs"
 START_SECONDS_MAX = 120
 
 
-# Ports from here on, and below those that the kernel gives to connections by itself: a server that was killed finds its own free again.
+# Ports from this one on, and below those that the kernel assigns to connections: a killed server finds its port free
+# again.
 PORTS_FROM = 10_000
 
 
 class ReservedPort:
-    """A port that is free and that no other test takes while this object lives: a locked file says so."""
+    """A free port that no other test uses during the lifetime of this object, as a locked file shows."""
 
     def __init__(self):
         given_out_from = int(Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()[0])
@@ -35,7 +36,7 @@ class ReservedPort:
             pass
 
     def take(self, number):
-        """Reserves this port, if it is free, instead of the one before; whether it is."""
+        """Reserves this port, if it is free, instead of the current one. Returns whether it did."""
         directory = Path("/tmp/paceline-test-ports")
         directory.mkdir(exist_ok=True)
         lock = open(directory / str(number), "w")
@@ -52,7 +53,7 @@ class ReservedPort:
 
 
 class Server:
-    """A server process; everything that it prints is in `log`."""
+    """A server process. Its output is in `log`."""
 
     def __init__(self, directory, *options):
         self.directory = Path(directory)
@@ -65,8 +66,8 @@ class Server:
         self.process = None
 
     def spawn(self, *more):
-        """Starts the process and does not wait for it to answer."""
-        # Paths of UNIX sockets are short; a test's directory may be long.
+        """Starts the process without waiting until it answers."""
+        # Paths of UNIX sockets have a short maximum length; a test's directory may be longer.
         if len(str(self.socket)) > 100:
             self.socket = Path(f"/tmp/paceline-test-{os.getpid()}-{self.port}.sock")
         with open(self.log, "ab") as log:
@@ -92,25 +93,25 @@ class Server:
                 time.sleep(0.02)
 
     def connect(self, **options):
-        # In clear unless a test asks for TLS: PyMySQL takes it wherever it is offered.
+        # Without encryption unless a test requests TLS: PyMySQL uses it wherever it is offered.
         options = {"user": "root", "autocommit": True, "charset": "utf8mb4", "unix_socket": str(self.socket),
                    "read_timeout": 120, "write_timeout": 120, "ssl_disabled": "ssl" not in options, **options}
         return pymysql.connect(**options)
 
     def query(self, *statements, **options):
-        """Runs statements in a session of their own and returns the rows of the last."""
+        """Runs statements in a session of their own, and returns the rows of the last one."""
         with self.connect(**options) as connection, connection.cursor() as cursor:
             for statement in statements:
                 cursor.execute(statement)
             return cursor.fetchall()
 
     def kill(self):
-        """kill -9, as an out-of-memory killer would."""
+        """Kills the process with kill -9, like an out-of-memory killer."""
         self.process.kill()
         self.process.wait()
 
     def stop(self):
-        """A clean shutdown; the exit status."""
+        """Shuts down cleanly. Returns the exit status."""
         self.process.send_signal(signal.SIGTERM)
         return self.process.wait(timeout=120)
 
@@ -123,7 +124,7 @@ class Server:
         return self.log.read_text(errors="replace") if self.log.exists() else ""
 
     def client(self, *arguments, program="mariadb", text=None):
-        """Runs one of MariaDB's command-line clients against this server; what it printed."""
+        """Runs one of MariaDB's command-line clients against this server. Returns its output."""
         command = [program, "--no-defaults", "-uroot", "-S", str(self.socket), *map(str, arguments)]
         result = subprocess.run(command, input=text, capture_output=True, text=True, encoding="utf-8",
                                 errors="surrogateescape", timeout=600)
@@ -132,7 +133,7 @@ class Server:
 
 
 class Paceline(Server):
-    # As MariaDB's servers here have it (`new_mariadb`): root needs no password, over TCP either.
+    # Like the MariaDB servers of the tests (`new_mariadb`): root needs no password, also over TCP.
     accounts = ["--initialize-insecure"]
 
     def __init__(self, directory, *options, datadir=None):
@@ -143,7 +144,7 @@ class Paceline(Server):
         return [BINARY, "server", "--datadir", self.datadir, "--port", self.port, "--socket", self.socket, *self.accounts]
 
     def log_files(self):
-        """The binary log's files, oldest first."""
+        """Returns the binary log's files, oldest first."""
         return [Path(name) if name.startswith("/") else self.datadir / name for name in self.log_index().split()]
 
     def log_index(self):
@@ -153,10 +154,11 @@ class Paceline(Server):
 
 @functools.cache
 def new_mariadb():
-    """A data directory of MariaDB as its installation makes it: made once, and copied."""
+    """Returns a data directory of a new MariaDB installation, which is created once and copied."""
     directory = Path(tempfile.mkdtemp(prefix="paceline-test-mariadb-"))
     atexit.register(shutil.rmtree, directory, ignore_errors=True)
-    # Every MariaDB that starts removes all temporary tables in its directory for them: nobody shares one.
+    # Every MariaDB removes all temporary tables in its directory for them when it starts: the directory must not be
+    # shared.
     done = subprocess.run(["mariadb-install-db", "--no-defaults", "--force", f"--datadir={directory / 'data'}", "--user=root",
                            "--auth-root-authentication-method=normal"], capture_output=True, text=True,
                           env={**os.environ, "TMPDIR": str(directory)})
@@ -179,7 +181,7 @@ class MariaDb(Server):
 
 
 class CrashFs:
-    """The file system that loses power (tests/crashfs), mounted at `mount_point`."""
+    """A file system that loses power (tests/crashfs), mounted at `mount_point`."""
 
     def __init__(self, mount_point, *options):
         self.mount_point = Path(mount_point)

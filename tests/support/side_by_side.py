@@ -1,4 +1,4 @@
-"""Scripts that two servers must answer alike: rows, column names, warnings, errors with their numbers and words."""
+"""Scripts that two servers must answer alike: rows, column names, warnings, errors with numbers and texts."""
 
 import contextlib
 
@@ -6,13 +6,14 @@ import pymysql
 
 
 def statements_of(script):
-    """The statements of a script: each ends with a semicolon at the end of a line; lines that begin with `--` are comments."""
+    """Returns the statements of a script: each ends with a semicolon at the end of a line; lines that begin with `--`
+    are comments."""
     lines = [line for line in script.splitlines() if not line.startswith("--")]
     return [text.strip() for text in "\n".join(lines).split(";\n") if text.strip(" ;\n")]
 
 
 def anonymous(answer, directory):
-    """An answer in which the directory has no name."""
+    """Replaces the directory's name in an answer."""
     if isinstance(answer, str):
         return answer.replace(directory, "{directory}") if directory else answer
     if isinstance(answer, (tuple, list)):
@@ -24,12 +25,13 @@ NO_EFFECT = 1235
 
 
 def heard(conditions):
-    """Conditions without those that Paceline alone has: that a variable has no effect (tests/clients/test_statement_logs.py)."""
+    """Returns the conditions without those that only Paceline raises: that a variable has no effect
+    (tests/clients/test_statement_logs.py)."""
     return tuple(row for row in conditions if row[0] == "Error" or row[1] != NO_EFFECT)
 
 
 class Session:
-    """A session that keeps what it is told."""
+    """A session that records its answers."""
 
     def __init__(self, server, metadata=False, **options):
         self.connection = server.connect(**options)
@@ -37,12 +39,12 @@ class Session:
 
     @staticmethod
     def described(field):
-        """Everything that the protocol says of a column."""
+        """Returns everything that the protocol says about a column."""
         return (f"{field.db}.{field.table_name}({field.org_table}).{field.name}({field.org_name}) type={field.type_code} "
                 f"charset={field.charsetnr} length={field.length} flags={field.flags} decimals={field.scale}")
 
     def answer(self, statement):
-        """What the server says to a statement."""
+        """Returns the server's answer to a statement."""
         with self.connection.cursor() as cursor:
             try:
                 cursor.execute(statement)
@@ -67,9 +69,10 @@ class Session:
 
 
 def differences(server, model, script, directories=("", ""), **options):
-    """Where `server` answers a script otherwise than `model` does: a text, empty if nowhere.
+    """Returns the differences between the answers of `server` and `model` to a script as text, empty if there are
+    none.
 
-    `{directory}` in a script is a directory of each server's own.
+    `{directory}` in a script is replaced by a directory of each server's own.
     """
     metadata = script.startswith("-- metadata")
     sessions = [Session(server, metadata, **options), Session(model, metadata, **options)]

@@ -1,12 +1,14 @@
-"""A load whose every transaction can be checked afterwards: was it acknowledged, is it there, is it whole?
+"""A load whose every transaction can be checked afterwards: acknowledged, present, complete.
 
 Each worker writes numbered transactions. Transaction k of worker w
-  - sets `counter.value` of row w to k,
-  - inserts (w, k) into `history`, with a payload that is a function of w and k,
-  - moves an amount between two random accounts (and so meets the other workers in their locks),
-  - now and then deletes its older history, or rolls everything back and starts anew.
-So, whatever happened, for every worker: counter = newest history row, no row is missing between the oldest and the newest, the
-payloads are right, the sum of all accounts is what it was, and counter lies between the last acknowledged and the last tried number.
+- sets `counter.value` of row w to k,
+- inserts (w, k) into `history`, with a payload that is a function of w and k,
+- moves an amount between two random accounts (and so competes with other workers for locks),
+- sometimes deletes its older history, or rolls everything back and starts again.
+
+Whatever happened, for every worker: counter = newest history row; no row is missing between the oldest and the
+newest; the payloads are right; the sum of all accounts is unchanged; and the counter lies between the last
+acknowledged and the last attempted number.
 """
 
 import random
@@ -37,7 +39,7 @@ def create(server, engine="InnoDB"):
 
 
 class Load:
-    """Workers that go on until `stop`, or until the server is gone."""
+    """Workers that run until `stop`, or until the server is gone."""
 
     def __init__(self, server, workers, seed):
         self.server = server
@@ -67,14 +69,14 @@ class Load:
             assert not thread.is_alive(), "a worker hangs"
         assert not self.errors, self.errors
 
-    def run(self, worker, chance):
+    def run(self, worker, rng):
         try:
             with self.server.connect(autocommit=False) as connection, connection.cursor() as cursor:
                 while not self.stopping.is_set():
                     number = self.acknowledged[worker] + 1
                     try:
-                        self.transaction(cursor, worker, number, chance)
-                        if chance.random() < 0.05:
+                        self.transaction(cursor, worker, number, rng)
+                        if rng.random() < 0.05:
                             connection.rollback()
                             continue
                         self.tried[worker] = number
@@ -85,28 +87,28 @@ class Load:
                             raise
                         connection.rollback()
         except (pymysql.err.OperationalError, pymysql.err.InterfaceError) as error:
-            # 2003, 2006, 2013: gone, which is what a crash test wants; 1053: shutting down.
+            # 2003, 2006, 2013: the server is gone, as a crash test intends; 1053: it is shutting down.
             if error.args[0] not in (0, 1053, 1927, 2003, 2006, 2013):
                 self.errors.append((worker, error))
         except (ConnectionError, OSError):
             pass
-        except Exception as error:  # noqa: BLE001 - whatever it is, the test must see it
+        except Exception as error:  # noqa: BLE001 - the test must see any error
             self.errors.append((worker, error))
 
-    def transaction(self, cursor, worker, number, chance):
+    def transaction(self, cursor, worker, number, rng):
         cursor.execute("insert into load_test.counter values (%s, %s) on duplicate key update value=values(value)", (worker, number))
         cursor.execute("insert into load_test.history (worker, number, payload) values (%s, %s, %s)",
                        (worker, number, payload(worker, number)))
-        giver, taker = chance.sample(range(ACCOUNTS), 2)
-        amount = chance.randrange(1, 500) / 100
+        giver, taker = rng.sample(range(ACCOUNTS), 2)
+        amount = rng.randrange(1, 500) / 100
         cursor.execute("update load_test.account set amount=amount-%s where id=%s", (amount, giver))
         cursor.execute("update load_test.account set amount=amount+%s where id=%s", (amount, taker))
-        if chance.random() < 0.02:
+        if rng.random() < 0.02:
             cursor.execute("delete from load_test.history where worker=%s and number<%s", (worker, number - 20))
 
 
 def check(server, load, loses_acknowledged=False):
-    """Holds what the server has against what the load was told. Returns the number of transactions found."""
+    """Compares the server's contents with what the load was told. Returns the number of transactions found."""
     with server.connect() as connection, connection.cursor() as cursor:
         cursor.execute("start transaction with consistent snapshot")
         cursor.execute("select sum(amount), count(*) from load_test.account")
@@ -126,12 +128,12 @@ def check(server, load, loses_acknowledged=False):
             assert value == 0 or rows, f"worker {worker}: the history is gone"
             for number, text in rows:
                 assert text == payload(worker, number), f"worker {worker}: row {number} is damaged"
-            # The secondary indexes must tell the same story as the rows.
+            # The secondary indexes must agree with the rows.
             cursor.execute("select count(*) from load_test.history force index (number) where number>0 and worker=%s", (worker,))
             assert cursor.fetchone()[0] == len(rows)
         cursor.execute("commit")
     return total
 
 
-def for_a_while(chance, least=0.2, most=1.5):
-    time.sleep(chance.uniform(least, most))
+def for_a_while(rng, least=0.2, most=1.5):
+    time.sleep(rng.uniform(least, most))

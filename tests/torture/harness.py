@@ -39,14 +39,14 @@ class Part:
             yield number
             number += 1
 
-    def left(self):
+    def seconds_left(self):
         """Returns the remaining seconds."""
         return self.deadline - time.monotonic()
 
-    def chance(self, round, what=""):
+    def rng(self, round, what=""):
         return random.Random(f"{self.seed}-{self.name}-{round}-{what}")
 
-    def found(self, round, text, directory=None):
+    def record_finding(self, round, text, directory=None):
         """Records a finding, and copies a directory as evidence."""
         kept = ""
         if directory is not None and Path(directory).exists():
@@ -61,7 +61,7 @@ class Part:
         self.findings.append({"text": text, "again": again, "kept": str(kept)})
         print(f"FINDING in {self.name}, round {round}: {text}\n  again: {again}\n  kept: {kept}", flush=True)
 
-    def attempt(self, round, work):
+    def run_round(self, round, work):
         """Runs one round in a directory of its own. Any exception is a finding; then the directory is copied as evidence."""
         before = len(self.findings)
         directory = Path(tempfile.mkdtemp(prefix=f"paceline-torture-{self.name}-", dir=scratch()))
@@ -69,12 +69,12 @@ class Part:
             work(directory)
         except Exception as error:  # noqa: BLE001 - a check that broke is as good a finding as one that failed
             text = str(error) if isinstance(error, (Finding, AssertionError)) else "".join(traceback.format_exc().splitlines(keepends=True)[-9:])
-            self.found(round, text, directory)
+            self.record_finding(round, text, directory)
         self.numbers["rounds"] += 1
         if len(self.findings) == before:
             shutil.rmtree(directory, ignore_errors=True)
         else:
-            # `found` has copied the directory.
+            # `record_finding` has copied the directory.
             shutil.rmtree(directory, ignore_errors=True)
 
     def report(self):

@@ -40,7 +40,7 @@ PARTS = [
 
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--seed", type=int, default=None, help="what chance is drawn from; default: a random one, printed")
+    parser.add_argument("--seed", type=int, default=None, help="what the random numbers are drawn from; default: a random one, printed")
     parser.add_argument("--time", type=float, default=3600, help="seconds; default: an hour")
     parser.add_argument("--only", action="append", choices=[part[0] for part in PARTS], help="run this part (may be given again)")
     parser.add_argument("--round", type=int, help="run only this round of the parts")
@@ -58,7 +58,7 @@ def run_part(options):
     try:
         importlib.import_module(module).run(part)
     except Exception as error:  # noqa: BLE001 - a part that cannot run has found that it cannot run
-        part.found(-1, f"the part ended with {error!r}")
+        part.record_finding(-1, f"the part ended with {error!r}")
     harness.write_report(options.report, part)
 
 

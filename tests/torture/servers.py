@@ -27,8 +27,8 @@ OPTIONS = [
 ]
 
 
-def options_by_chance(chance):
-    return [option for choice in chance.sample(OPTIONS, chance.randrange(0, 4)) for option in choice]
+def random_options(rng):
+    return [option for choice in rng.sample(OPTIONS, rng.randrange(0, 4)) for option in choice]
 
 
 def can_back_up():
@@ -40,8 +40,8 @@ class Cluster:
     """A primary and the servers that follow it. Every server has the accounts that all of them use; they are created
     without logging."""
 
-    def __init__(self, directory, chance):
-        self.directory, self.chance = directory, chance
+    def __init__(self, directory, rng):
+        self.directory, self.rng = directory, rng
         self.servers, self.archives = [], []
         # A number is never reused, even if its server is gone.
         self.number = 1
@@ -52,7 +52,7 @@ class Cluster:
         arguments = [f"--server-id={number}"]
         if kind is Paceline:
             arguments += ["--paceline_log_block_size=1048576", "--paceline_block_cache_size=33554432", "--max_connections=4000"]
-            arguments += options_by_chance(self.chance)
+            arguments += random_options(self.rng)
             server = Paceline(self.directory / name, *arguments, *options, datadir=datadir)
         else:
             server = MariaDb(self.directory / name, *arguments, "--innodb_buffer_pool_size=32M",
@@ -110,7 +110,7 @@ class Cluster:
         refused whenever tables are redefined meanwhile."""
         number = self.number
         directory = self.directory / f"s{number}" / "data"
-        copied = self.chance.choice(["files", "rows"])
+        copied = self.rng.choice(["files", "rows"])
         arguments = [f"127.0.0.1:{primary.port}", f"--user={ACCOUNT}", f"--password={PASSWORD}", f"--server-id={number}", "--prepare-only",
                      f"--datadir={directory}", f"--copy={copied}"]
         for tried in range(1, JOINS_MAX + 1):
@@ -129,7 +129,7 @@ class Cluster:
         """Starts an archive that follows a server, whose commits then wait for the archive, and a replica of the archive."""
         directory = self.directory / f"archive{len(self.archives) + 1}"
         archive = Archive(directory, primary, account=(ACCOUNT, PASSWORD),
-                          options=["--max-binlog-size", str(self.chance.choice([20_000, 1 << 20])), "--to", str(directory / "storage"),
+                          options=["--max-binlog-size", str(self.rng.choice([20_000, 1 << 20])), "--to", str(directory / "storage"),
                                    "--max-binlog-total-size", "100000"])
         archive.name = directory.name
         self.archives.append(archive)
@@ -211,7 +211,7 @@ def what_it_waits_for(replica, position):
     return ",".join(gtid for gtid in position.split(",") if gtid not in here.split(",") or gtid.split("-")[1] != str(own))
 
 
-def complaints(cluster):
+def check_for_panics(cluster):
     """Raises if one of our servers has panicked or stopped by itself."""
     for server in cluster.servers + cluster.archives:
         if isinstance(server, (Paceline, Archive)):

@@ -102,19 +102,19 @@ class Store:
 def simulate(rule, seed, count=400, keys=3):
     """Returns a history of random transactions. Rules: "serial", "snapshot", "no-conflict-check" (snapshots, last
     writer wins), "read-newest"."""
-    chance, store, running, made = random.Random(seed), Store(rule), [], []
+    rng, store, running, made = random.Random(seed), Store(rule), [], []
     element = 0
     while len(made) < count or running:
         if len(made) < count and len(running) < (1 if rule == "serial" else 4):
             transaction = Transaction(len(made) + 1, "s1", store.clock, status=Status.ABORTED)
             made.append(transaction)
-            running.append((transaction, store.clock, {}, chance.randrange(1, 5)))
-        transaction, snapshot, writes, left = running.pop(chance.randrange(len(running)))
+            running.append((transaction, store.clock, {}, rng.randrange(1, 5)))
+        transaction, snapshot, writes, left = running.pop(rng.randrange(len(running)))
         store.clock += 1
         at = store.clock if rule == "read-newest" else snapshot
         if left:
-            key = chance.randrange(keys)
-            if chance.random() < 0.5:
+            key = rng.randrange(keys)
+            if rng.random() < 0.5:
                 element += 1
                 writes.setdefault(key, []).append(element)
                 transaction.did(Kind.APPEND, key, element)

@@ -31,7 +31,7 @@ struct Batch {
 enum Message {
     Write(Batch),
     /// Asks for an answer on this channel when everything sent before is written.
-    Settle(SyncSender<()>),
+    Flush(SyncSender<()>),
 }
 
 /// Collects event groups and passes them to the writer thread in log order.
@@ -40,8 +40,8 @@ pub(crate) struct Batcher<'a> {
     batch: Batch,
     /// `None` once the writer has been asked to end.
     sender: Option<SyncSender<Message>>,
-    /// True if a batch was sent after the last [`Message::Settle`].
-    unsettled: bool,
+    /// True if a batch was sent after the last [`Message::Flush`].
+    unflushed: bool,
 }
 
 /// Calls `feed` with a batcher, and starts a thread that writes its batches. Returns when everything is written.
@@ -59,7 +59,7 @@ pub(crate) fn with_writer<T>(
             storage,
             batch: Batch::default(),
             sender: Some(sender),
-            unsettled: false,
+            unflushed: false,
         };
         let fed = feed(&mut batcher).and_then(|fed| batcher.send().map(|()| fed));
         drop(batcher);
@@ -76,7 +76,7 @@ fn write_all(storage: &Storage, receiver: &Receiver<Message>) -> paceline_storag
     while let Ok(message) = receiver.recv() {
         match message {
             Message::Write(batch) => storage.apply(&batch.sets, batch.position)?,
-            Message::Settle(answer) => drop(answer.send(())),
+            Message::Flush(answer) => drop(answer.send(())),
         }
     }
     Ok(())
@@ -87,7 +87,7 @@ impl Batcher<'_> {
     pub(crate) fn add(&mut self, writes: WriteSet, position: LogPosition) -> Result<()> {
         if writes.is_spilled() {
             let set = Arc::new(writes.assign_version(position));
-            return Ok(self.settled()?.apply_large(&set, position)?);
+            return Ok(self.flushed()?.apply_large(&set, position)?);
         }
         self.batch.position = position;
         self.batch.groups += 1;
@@ -105,12 +105,12 @@ impl Batcher<'_> {
         if self.batch.groups == 0 {
             return Ok(());
         }
-        self.unsettled = true;
+        self.unflushed = true;
         let batch = std::mem::take(&mut self.batch);
-        self.tell(Message::Write(batch))
+        self.send_message(Message::Write(batch))
     }
 
-    fn tell(&self, message: Message) -> Result<()> {
+    fn send_message(&self, message: Message) -> Result<()> {
         let sender = self
             .sender
             .as_ref()
@@ -125,11 +125,11 @@ fn writer_failed() -> Error {
 }
 
 impl CurrentRows for Batcher<'_> {
-    fn settled(&mut self) -> Result<&Storage> {
+    fn flushed(&mut self) -> Result<&Storage> {
         self.send()?;
-        if std::mem::take(&mut self.unsettled) {
+        if std::mem::take(&mut self.unflushed) {
             let (answer, answered) = sync_channel(1);
-            self.tell(Message::Settle(answer))?;
+            self.send_message(Message::Flush(answer))?;
             answered.recv().map_err(|_| writer_failed())?;
         }
         Ok(self.storage)

@@ -38,7 +38,7 @@ pub enum Error {
     NotInLog(Gtid),
     /// More of the log would have to be undone than the limit allows.
     #[error("what has been logged since then is more than {bytes_max} bytes, which is too much to take back")]
-    TooFarBack {
+    UndoTooLarge {
         /// The limit, in bytes of log.
         bytes_max: u64,
     },

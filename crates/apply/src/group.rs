@@ -35,9 +35,9 @@ enum MissingTables {
     Skip,
 }
 
-/// Result of reading an event group.
+/// Contents of an event group.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Applied {
+pub enum GroupContents {
     /// Number of row changes that are now in the write set; may be 0.
     Rows(u64),
     /// The group is DDL. [`GroupApplier::ddl`] returns the statement.
@@ -50,7 +50,7 @@ pub trait CurrentRows {
     ///
     /// # Errors
     /// Fails if an earlier group could not be applied.
-    fn settled(&mut self) -> Result<&Storage>;
+    fn flushed(&mut self) -> Result<&Storage>;
 }
 
 /// Turns event groups into write sets, in log order. Caches table maps from one group to the next.
@@ -83,7 +83,7 @@ impl GroupApplier {
     }
 
     /// Creates an applier for a single group that is older than the tables.
-    pub(crate) fn looking_back() -> Self {
+    pub(crate) fn for_undo() -> Self {
         GroupApplier {
             missing_tables: MissingTables::Skip,
             ..GroupApplier::new(MemoryTables::Apply)
@@ -101,7 +101,7 @@ impl GroupApplier {
         definitions: &D,
         current: &mut impl CurrentRows,
         writes: &mut WriteSet,
-    ) -> Result<Applied> {
+    ) -> Result<GroupContents> {
         debug_assert!(writes.is_empty());
         self.changes(group, format, definitions, |schema, before, after| {
             change_row(schema, before, after, current, writes)?;
@@ -119,7 +119,7 @@ impl GroupApplier {
         format: &FormatDescription,
         definitions: &D,
         mut change: impl FnMut(&Arc<TableSchema>, Option<&[u8]>, Option<&[u8]>) -> Result<(), RowError>,
-    ) -> Result<Applied> {
+    ) -> Result<GroupContents> {
         self.mapped.clear();
         let fail = |problem| at_group(group, problem);
         let mut rows = 0;
@@ -138,10 +138,10 @@ impl GroupApplier {
                     QueryKind::Frame => {}
                     QueryKind::Other if is_standalone(group)? => {
                         self.last_map = None;
-                        return Ok(Applied::Ddl);
+                        return Ok(GroupContents::Ddl);
                     }
                     // A primary's CREATE TABLE … SELECT. An earlier group of our own log has created the table.
-                    QueryKind::Other if makes_table(&query) => {}
+                    QueryKind::Other if is_create_table(&query) => {}
                     QueryKind::Other => {
                         return Err(fail(Problem::Statement(
                             String::from_utf8_lossy(&query.sql).into_owned(),
@@ -157,10 +157,10 @@ impl GroupApplier {
                 _ => return Err(fail(Problem::UnexpectedEvent(event.event_type().name()))),
             }
         }
-        Ok(Applied::Rows(rows))
+        Ok(GroupContents::Rows(rows))
     }
 
-    /// Calls `run` with the DDL statement of a group for which [`rows`](Self::rows) returned [`Applied::Ddl`].
+    /// Calls `run` with the DDL statement of a group for which [`rows`](Self::rows) returned [`GroupContents::Ddl`].
     ///
     /// # Errors
     /// [`Error::Group`] if the group cannot be decoded or `run` fails.
@@ -319,16 +319,16 @@ fn change_row(
     writes: &mut WriteSet,
 ) -> Result<(), RowError> {
     let finds_by_image = before.is_some_and(|image| schema.hash_range(image).is_some());
-    let below = match finds_by_image {
-        true => Below::Newest(current.settled().map_err(RowError::Other)?),
-        false => Below::Nothing,
+    let base = match finds_by_image {
+        true => BaseState::Newest(current.flushed().map_err(RowError::Other)?),
+        false => BaseState::Nothing,
     };
-    change_row_over(&below, schema, before, after, writes)
+    change_row_on(&base, schema, before, after, writes)
 }
 
-/// Applies one row change to the state that `below` and the write set on top of it form.
-pub(crate) fn change_row_over(
-    below: &Below<'_>,
+/// Applies one row change to the state that `base` and the write set on top of it form.
+pub(crate) fn change_row_on(
+    base: &BaseState<'_>,
     schema: &TableSchema,
     before: Option<&[u8]>,
     after: Option<&[u8]>,
@@ -338,7 +338,7 @@ pub(crate) fn change_row_over(
     if let Some(image) = before
         && schema.hash_range(image).is_some()
     {
-        let mut reader = Merged { below, writes };
+        let mut reader = LayeredRows { base, writes };
         key = Some(
             schema
                 .find_row(image, &mut reader)?
@@ -353,7 +353,7 @@ pub(crate) fn change_row_over(
 }
 
 /// State below the write set, in which rows without a primary key are searched.
-pub(crate) enum Below<'a> {
+pub(crate) enum BaseState<'a> {
     /// None: the row has a primary key, and no search is needed.
     Nothing,
     /// The newest state of the engines.
@@ -362,31 +362,31 @@ pub(crate) enum Below<'a> {
     Snapshot(&'a StorageSnapshot),
 }
 
-impl Below<'_> {
+impl BaseState<'_> {
     fn scan(&self, range: KeyRange) -> Option<Cursor> {
         match self {
-            Below::Nothing => None,
-            Below::Newest(storage) => Some(storage.scan_newest(range, Direction::Forward)),
-            Below::Snapshot(snapshot) => Some(snapshot.scan(range, Direction::Forward)),
+            BaseState::Nothing => None,
+            BaseState::Newest(storage) => Some(storage.scan_newest(range, Direction::Forward)),
+            BaseState::Snapshot(snapshot) => Some(snapshot.scan(range, Direction::Forward)),
         }
     }
 
     fn get(&self, key: &[u8]) -> Result<Option<StoredValue<'_>>, StorageError> {
         match self {
-            Below::Nothing => Ok(None),
-            Below::Newest(storage) => storage.get_newest(key),
-            Below::Snapshot(snapshot) => snapshot.get(key),
+            BaseState::Nothing => Ok(None),
+            BaseState::Newest(storage) => storage.get_newest(key),
+            BaseState::Snapshot(snapshot) => snapshot.get(key),
         }
     }
 }
 
-/// The state below, with the group's own writes on top.
-struct Merged<'a> {
-    below: &'a Below<'a>,
+/// The base state, with the group's own writes on top.
+struct LayeredRows<'a> {
+    base: &'a BaseState<'a>,
     writes: &'a WriteSet,
 }
 
-impl RowReader for Merged<'_> {
+impl RowReader for LayeredRows<'_> {
     type Error = StorageError;
 
     fn visit_keys(
@@ -395,7 +395,7 @@ impl RowReader for Merged<'_> {
         visit: &mut dyn FnMut(&[u8]) -> bool,
     ) -> Result<(), StorageError> {
         let mut own = self.writes.range(&range).peekable();
-        let mut cursor = self.below.scan(range);
+        let mut cursor = self.base.scan(range);
         let mut stored = match &mut cursor {
             Some(cursor) => cursor.advance()?,
             None => false,
@@ -434,7 +434,7 @@ impl RowReader for Merged<'_> {
         match self.writes.get(key) {
             Some(Change::Put(own)) => value.extend_from_slice(own),
             Some(Change::Delete) => return Ok(false),
-            None => match self.below.get(key)? {
+            None => match self.base.get(key)? {
                 Some(stored) => value.extend_from_slice(&stored),
                 None => return Ok(false),
             },
@@ -466,7 +466,7 @@ fn kind_of(query: &QueryEvent<'_>) -> QueryKind {
 
 /// Returns whether a statement in front of rows creates the table that they fill. A primary in row format logs CREATE
 /// TABLE … SELECT this way.
-pub fn makes_table(query: &QueryEvent<'_>) -> bool {
+pub fn is_create_table(query: &QueryEvent<'_>) -> bool {
     let sql = query.sql.trim_ascii_start();
     let begins = |words: &[u8]| {
         sql.get(..words.len())
@@ -502,7 +502,7 @@ mod tests {
 
     #[test]
     fn create_table_statements_in_front_of_rows_are_recognized() {
-        let makes = |sql: &str| makes_table(&QueryEvent::new(b"", sql.as_bytes()));
+        let makes = |sql: &str| is_create_table(&QueryEvent::new(b"", sql.as_bytes()));
         assert!(
             makes("CREATE TABLE `t` (\n  `a` int)") && makes("CREATE OR REPLACE TABLE `t` (\n  `a` int)")
         );

@@ -18,7 +18,7 @@
 
 use crate::definitions::Definitions;
 use crate::error::{Error, Result};
-use crate::group::{Below, GroupApplier, RowError, at_group, change_row_over};
+use crate::group::{BaseState, GroupApplier, RowError, at_group, change_row_on};
 use paceline_binlog::event::FormatDescription;
 use paceline_binlog::{EventGroup, GtidPosition, LOCAL_DOMAIN, Log};
 use paceline_storage::{StorageSnapshot, TableSchema, WriteSet};
@@ -42,9 +42,9 @@ type RowChange = (Arc<TableSchema>, Option<Box<[u8]>>, Option<Box<[u8]>>);
 /// `bytes_max` bytes of log are held in memory.
 ///
 /// # Errors
-/// [`Error::NotInLog`], [`Error::TooFarBack`]; [`Error::Log`] with `Purged` if a transaction that must be undone is in
-/// no log file any more.
-pub fn look_back(
+/// [`Error::NotInLog`], [`Error::UndoTooLarge`]; [`Error::Log`] with `Purged` if a transaction that must be undone is
+/// in no log file any more.
+pub fn undo_to(
     log: &Log,
     snapshot: &StorageSnapshot,
     position: &GtidPosition,
@@ -57,14 +57,14 @@ pub fn look_back(
             return Err(Error::NotInLog(gtid));
         }
     }
-    let mut looked_back = PastSnapshot {
+    let mut past = PastSnapshot {
         undo: WriteSet::new(),
         version: snapshot.position(),
         transactions: 0,
     };
     let from = log.locate(position)?;
     if from >= snapshot.position() {
-        return Ok(looked_back);
+        return Ok(past);
     }
     let mut reader = log.reader(from, snapshot.position())?;
     let mut formats: Vec<(String, FormatDescription)> = vec![];
@@ -77,7 +77,7 @@ pub fn look_back(
         }
         bytes += group.end().offset().saturating_sub(group.start().offset());
         if bytes > bytes_max {
-            return Err(Error::TooFarBack { bytes_max });
+            return Err(Error::UndoTooLarge { bytes_max });
         }
         if formats.last().is_none_or(|(file, _)| file != reader.file_name()) {
             formats.push((reader.file_name().to_owned(), reader.format().clone()));
@@ -85,14 +85,14 @@ pub fn look_back(
         groups.push((group, formats.len() - 1));
     }
     if let Some((first, _)) = groups.first() {
-        looked_back.version = first.start();
+        past.version = first.start();
     }
-    looked_back.transactions = groups.len();
+    past.transactions = groups.len();
     while let Some((group, format)) = groups.pop() {
         let (_, format) = &formats[format];
-        undo_group(&group, format, definitions, snapshot, &mut looked_back.undo)?;
+        undo_group(&group, format, definitions, snapshot, &mut past.undo)?;
     }
-    Ok(looked_back)
+    Ok(past)
 }
 
 fn undo_group(
@@ -103,13 +103,13 @@ fn undo_group(
     undo: &mut WriteSet,
 ) -> Result<()> {
     let mut changes: Vec<RowChange> = vec![];
-    GroupApplier::looking_back().changes(group, format, definitions, |schema, before, after| {
+    GroupApplier::for_undo().changes(group, format, definitions, |schema, before, after| {
         changes.push((schema.clone(), before.map(Box::from), after.map(Box::from)));
         Ok(())
     })?;
-    let below = Below::Snapshot(snapshot);
+    let base = BaseState::Snapshot(snapshot);
     for (schema, before, after) in changes.into_iter().rev() {
-        let undone = change_row_over(&below, &schema, after.as_deref(), before.as_deref(), undo);
+        let undone = change_row_on(&base, &schema, after.as_deref(), before.as_deref(), undo);
         undone.map_err(|error| match error {
             RowError::Problem(problem) => at_group(group, problem),
             RowError::Other(error) => error,

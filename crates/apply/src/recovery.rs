@@ -25,7 +25,7 @@ use paceline_types::LogPosition;
 use crate::batch::{Batcher, with_writer};
 use crate::definitions::Definitions;
 use crate::error::{Error, Result};
-use crate::group::{Applied, CurrentRows, GroupApplier, MemoryTables};
+use crate::group::{CurrentRows, GroupApplier, GroupContents, MemoryTables};
 
 /// Interval between progress messages of a long recovery.
 const REPORT_EVERY: Duration = Duration::from_secs(5);
@@ -120,13 +120,13 @@ fn replay<D: Definitions>(
         }
         report.groups += 1;
         match applier.rows(&group, reader.format(), definitions, batcher, &mut writes)? {
-            Applied::Rows(rows) => {
+            GroupContents::Rows(rows) => {
                 report.rows += rows;
                 batcher.add(writes, group.end())?;
             }
-            Applied::Ddl => {
+            GroupContents::Ddl => {
                 report.ddl_statements += 1;
-                batcher.settled()?;
+                batcher.flushed()?;
                 applier.ddl(&group, reader.format(), |ddl| {
                     let effect = definitions.replay_ddl(ddl, storage)?;
                     let writes = Arc::new(effect.writes.assign_version(ddl.version));

@@ -1,11 +1,11 @@
 //! The running archive: its log, the connections to its primaries, and its clients.
 
-use crate::begin::LogStart;
-use crate::file_lifecycle::RetentionTask;
+use crate::context::ArchiveContext;
 use crate::follow::Follower;
+use crate::log_start::LogStart;
 use crate::options::{ArchiveOptions, Candidates};
+use crate::retention::RetentionTask;
 use crate::serve::registry::Sessions;
-use crate::shared::ArchiveContext;
 use paceline_binlog::Log;
 use paceline_replication::primary::{Primary, ServedLog};
 use paceline_txn::{LeaseRegistry, SendLimit};
@@ -31,17 +31,17 @@ pub struct OpenedLog {
     /// The log.
     pub log: Log,
     /// Compresses, copies and removes closed files; `None` if the files belong to another server.
-    pub keeper: Option<Arc<RetentionTask>>,
+    pub retention: Option<Arc<RetentionTask>>,
 }
 
 /// A running archive.
 pub struct Archive {
-    /// The log, and what the followers and the keeper share.
-    pub shared: Arc<ArchiveContext>,
+    /// The log, and what the followers and the retention task share.
+    pub context: Arc<ArchiveContext>,
     /// TLS for clients; `None` without TLS.
     pub tls: Option<ServerTls>,
     /// Compresses, copies and removes closed files; `None` if the files belong to another server.
-    pub keeper: Option<Arc<RetentionTask>>,
+    pub retention: Option<Arc<RetentionTask>>,
     /// Streams the log to replicas.
     pub primary: Primary,
     /// Connections to primaries, in the order of the options.
@@ -64,7 +64,7 @@ impl Archive {
             datadir,
             server_id,
             log,
-            keeper,
+            retention,
         } = opened;
         let sendable = Arc::new(SendLimit::new(log.durable()));
         let leases = LeaseRegistry::default();
@@ -82,13 +82,13 @@ impl Archive {
             Arc::new(Follower::new(name, Clone::clone(candidates)))
         };
         Archive {
-            shared: Arc::new(ArchiveContext {
+            context: Arc::new(ArchiveContext {
                 server_id,
                 datadir,
                 account: options.account.clone(),
                 source_tls: options.source_tls.clone(),
                 semi_sync: options.semi_sync,
-                beginning: LogStart::new(log.state().is_empty(), sources.len()),
+                log_start: LogStart::new(log.state().is_empty(), sources.len()),
                 leases,
                 sendable,
                 writer: Mutex::new(None),
@@ -96,7 +96,7 @@ impl Archive {
                 log,
             }),
             tls: None,
-            keeper,
+            retention,
             primary: Primary::of_archive(served),
             followers: sources.iter().enumerate().map(follower).collect(),
             sessions: Sessions::default(),

@@ -1,8 +1,8 @@
-//! Hands closed files from the writer to the keeper.
+//! Hands closed files from the writer to the retention task.
 //!
 //! When the log switches to a new file, the old file is finished a moment later (cut to its length, no longer marked as
-//! in use). Only then may the keeper change its form. So the writer closes a file, and the keeper lists the closed
-//! ones, under a common lock.
+//! in use). Only then may the retention task change its form. So the writer closes a file, and the retention task lists
+//! the closed ones, under a common lock.
 
 use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::Notify;
@@ -10,23 +10,23 @@ use tokio::sync::Notify;
 /// A lock for closing and listing files, and a signal for each closed file.
 #[derive(Debug, Default)]
 pub struct ClosedFiles {
-    bell: Notify,
+    closed: Notify,
     closing: Mutex<()>,
 }
 
 impl ClosedFiles {
-    /// Locks. The writer holds the lock while it closes a file, the keeper while it lists the files.
+    /// Locks. The writer holds the lock while it closes a file, the retention task while it lists the files.
     pub fn lock(&self) -> MutexGuard<'_, ()> {
         self.closing.lock()
     }
 
     /// Signals that a file was closed.
-    pub fn ring(&self) {
-        self.bell.notify_one();
+    pub fn notify(&self) {
+        self.closed.notify_one();
     }
 
     /// Waits until a file was closed since the last call.
     pub async fn wait(&self) {
-        self.bell.notified().await;
+        self.closed.notified().await;
     }
 }

@@ -29,7 +29,7 @@
 //! its GTID and dropped. Sequence numbers that are out of order are stored as the primary logged them, with a warning:
 //! an archive does not judge.
 //!
-//! A new archive's log begins where the logs of its primaries begin ([`begin`]).
+//! A new archive's log begins where the logs of its primaries begin ([`log_start`]).
 //!
 //! # Orderings that must hold
 //!
@@ -42,30 +42,30 @@
 //!
 //! # The parts
 //!
-//! - [`options`]: the options. [`shared`]: the log, and the archive's identity towards its primaries. [`archive`]: the
+//! - [`options`]: the options. [`context`]: the log, and the archive's identity towards its primaries. [`archive`]: the
 //!   whole archive. [`startup`]: start and stop.
-//! - [`writer`]: writes event groups to the log. [`follow`]: connections to primaries. [`begin`]: beginning of a new
-//!   archive's log.
-//! - [`keeper`]: compresses closed files, copies them to object storage, removes them. [`disk`]: makes them readable
+//! - [`writer`]: writes event groups to the log. [`follow`]: connections to primaries. [`log_start`]: beginning of a
+//!   new archive's log.
+//! - [`retention`]: compresses closed files, copies them to object storage, removes them. [`disk`]: makes them readable
 //!   for the log in every form.
-//! - [`stored`]: reads an archive's files from outside the archive.
+//! - [`stored_files`]: reads an archive's files from outside the archive.
 //! - [`serve`]: clients and replicas: login, and the few statements that they use.
 #![forbid(unsafe_code)]
 
 pub mod archive;
-pub mod begin;
 mod clock;
 pub mod closed_files;
+pub mod context;
 pub mod disk;
 pub mod error;
-pub mod file_lifecycle;
 pub mod follow;
+mod index_from_storage;
+pub mod log_start;
 pub mod options;
-mod refill;
+pub mod retention;
 pub mod serve;
-pub mod shared;
 pub mod startup;
-pub mod stored;
+pub mod stored_files;
 pub mod writer;
 
 pub use error::{Error, Result};

@@ -13,9 +13,9 @@ use crate::disk::names::LogNames;
 use crate::disk::read_only::ReadOnlyDisk;
 use crate::disk::remote::Fetcher;
 use crate::error::{Error, Result};
-use crate::file_lifecycle::RetentionTask;
+use crate::index_from_storage::index_from_storage;
 use crate::options::{ArchiveOptions, Role};
-use crate::refill::refill;
+use crate::retention::RetentionTask;
 use crate::serve::listener;
 use crate::writer::{RunningWriter, Writer};
 use paceline_binlog::Log;
@@ -147,24 +147,24 @@ async fn serve(options: &ArchiveOptions) -> Result<()> {
     let running = match archive.followers.is_empty() {
         true => None,
         false => Some(Writer::start(
-            archive.shared.log.clone(),
-            archive.shared.sendable.clone(),
+            archive.context.log.clone(),
+            archive.context.sendable.clone(),
             stop,
             closed_files,
         )?),
     };
-    *archive.shared.writer.lock() = running.as_ref().map(|running| running.writer.clone());
+    *archive.context.writer.lock() = running.as_ref().map(|running| running.writer.clone());
     let archive = Arc::new(archive);
     let socket = match (&options.socket, &options.role) {
         (Some(socket), _) => Some(socket.clone()),
-        (None, Role::Follow { .. }) => Some(archive.shared.datadir.join("archive.sock")),
+        (None, Role::Follow { .. }) => Some(archive.context.datadir.join("archive.sock")),
         (None, Role::Serve { .. }) => None,
     };
     let listener = Listener::bind(&options.bind_address, options.port, socket.as_deref())
         .await
         .map_err(|error| Error::system(format!("listen on {}", error.at))(error.source))?;
     watch_signals(&archive)?;
-    let reached = match archive.shared.position() {
+    let reached = match archive.context.position() {
         position if position.is_empty() => "nothing archived yet".to_owned(),
         position => format!("at '{position}'"),
     };
@@ -172,15 +172,15 @@ async fn serve(options: &ArchiveOptions) -> Result<()> {
         "paceline {}: ready for connections. {}; server id {}, {reached}",
         version(),
         listener.addresses(),
-        archive.shared.server_id
+        archive.context.server_id
     );
-    if let Some(keeper) = &archive.keeper {
-        tokio::spawn(keeper.clone().run(archive.shared.clone()));
+    if let Some(retention) = &archive.retention {
+        tokio::spawn(retention.clone().run(archive.context.clone()));
     }
     let followers: Vec<JoinHandle<()>> = archive
         .followers
         .iter()
-        .map(|follower| tokio::spawn(follower.clone().run(archive.shared.clone())))
+        .map(|follower| tokio::spawn(follower.clone().run(archive.context.clone())))
         .collect();
     listener::serve(&listener, &archive).await;
     drop(listener);
@@ -200,7 +200,7 @@ async fn open(
             let storage = ObjectStorage::open(place)?;
             storage.remove_unfinished("").await?;
             let fetcher = Fetcher::start(place).map_err(Error::system("read from object storage"))?;
-            let found = refill(&storage, &fetcher, &directory.path, &options.log_bin).await?;
+            let found = index_from_storage(&storage, &fetcher, &directory.path, &options.log_bin).await?;
             if found > 0 {
                 tracing::info!("going on behind {found} files in {}", storage.place());
             }
@@ -221,7 +221,7 @@ async fn open(
         tracing::warn!("the end of the log was torn by a crash: {cut}");
     }
     log.write_checkpoint(log.written(), unix_seconds())?;
-    let keeper = RetentionTask::new(
+    let retention = RetentionTask::new(
         disk,
         &directory.path,
         storage,
@@ -233,7 +233,7 @@ async fn open(
         datadir: directory.path.clone(),
         server_id,
         log,
-        keeper: Some(Arc::new(keeper)),
+        retention: Some(Arc::new(retention)),
     })
 }
 
@@ -267,7 +267,7 @@ fn open_read_only(options: &ArchiveOptions, directory: &Path, log_bin: Option<&s
         server_id: options.server_id.unwrap_or_else(|| server_id_of(&datadir)),
         datadir,
         log,
-        keeper: None,
+        retention: None,
     })
 }
 
@@ -294,7 +294,7 @@ fn watch_signals(archive: &Arc<Archive>) -> Result<()> {
                 // Closing the terminal does not stop an archive.
                 _ = hangup.recv() => continue,
             }
-            archive.shared.request_stop();
+            archive.context.request_stop();
             return;
         }
     });
@@ -315,7 +315,7 @@ async fn stop_all(
     while archive.sessions.count() > 0 && Instant::now() < deadline {
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
-    *archive.shared.writer.lock() = None;
+    *archive.context.writer.lock() = None;
     let written = match running {
         // Files of another server are never written.
         None => Ok(()),

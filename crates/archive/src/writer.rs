@@ -80,14 +80,14 @@ pub struct Writer {
 /// The writer has failed or ended, and accepts no more groups.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the archive takes no more transactions")]
-pub struct Closed;
+pub struct WriterClosed;
 
 /// The log was not continued in a new file.
 #[derive(Debug, thiserror::Error)]
 pub enum RotateError {
     /// The writer has ended.
     #[error(transparent)]
-    Closed(#[from] Closed),
+    Closed(#[from] WriterClosed),
     /// The disk has no space for another file.
     #[error("no new file could be begun: {0}")]
     NoSpace(paceline_binlog::Error),
@@ -158,43 +158,45 @@ impl Writer {
     /// Waits until the queue has space for a group.
     ///
     /// # Errors
-    /// [`Closed`] if the writer has ended.
-    pub async fn room(&self, group: &EventGroup) -> std::result::Result<QueuePermit, Closed> {
+    /// [`WriterClosed`] if the writer has ended.
+    pub async fn room(&self, group: &EventGroup) -> std::result::Result<QueuePermit, WriterClosed> {
         let bytes = u32::try_from(group.bytes().len())
             .unwrap_or(u32::MAX)
             .min(QUEUE_BYTES_MAX);
         let room = self.room.clone().acquire_many_owned(bytes).await;
-        room.map(QueuePermit).map_err(|_| Closed)
+        room.map(QueuePermit).map_err(|_| WriterClosed)
     }
 
     /// Queues a group. `number` counts the follower's groups.
     ///
     /// # Errors
-    /// [`Closed`] if the writer has ended.
+    /// [`WriterClosed`] if the writer has ended.
     pub fn write(
         &self,
         group: EventGroup,
         number: u64,
         progress: &Arc<Progress>,
         room: QueuePermit,
-    ) -> std::result::Result<(), Closed> {
+    ) -> std::result::Result<(), WriterClosed> {
         let incoming = QueuedGroup {
             group,
             number,
             progress: progress.clone(),
             room,
         };
-        self.queue.send(Work::Group(incoming)).map_err(|_| Closed)
+        self.queue.send(Work::Group(incoming)).map_err(|_| WriterClosed)
     }
 
     /// Lets a log without transactions begin after `state`.
     ///
     /// # Errors
-    /// [`Closed`] if the writer has ended.
-    pub async fn begin(&self, state: GtidState) -> std::result::Result<(), Closed> {
+    /// [`WriterClosed`] if the writer has ended.
+    pub async fn begin(&self, state: GtidState) -> std::result::Result<(), WriterClosed> {
         let (done, ended) = oneshot::channel();
-        self.queue.send(Work::Begin(state, done)).map_err(|_| Closed)?;
-        ended.await.map_err(|_| Closed)
+        self.queue
+            .send(Work::Begin(state, done))
+            .map_err(|_| WriterClosed)?;
+        ended.await.map_err(|_| WriterClosed)
     }
 
     /// Continues the log in a new file (`FLUSH BINARY LOGS`).
@@ -203,8 +205,8 @@ impl Writer {
     /// [`RotateError`] if the writer has ended or the disk is full.
     pub async fn rotate(&self) -> std::result::Result<(), RotateError> {
         let (done, ended) = oneshot::channel();
-        self.queue.send(Work::Rotate(done)).map_err(|_| Closed)?;
-        ended.await.map_err(|_| Closed)?
+        self.queue.send(Work::Rotate(done)).map_err(|_| WriterClosed)?;
+        ended.await.map_err(|_| WriterClosed)?
     }
 
     /// Returns the counters.
@@ -242,7 +244,7 @@ struct Worker {
 enum Outcome {
     Written,
     /// The disk is full and the archive stops. Later groups must not be written either: the log would have a hole.
-    GivenUp,
+    Abandoned,
 }
 
 impl Worker {
@@ -278,7 +280,7 @@ impl Worker {
                     Err(_) => break,
                 }
             }
-            if self.write(batch)? == Outcome::GivenUp {
+            if self.write(batch)? == Outcome::Abandoned {
                 break;
             }
         }
@@ -324,8 +326,8 @@ impl Worker {
             self.state.update(gtid);
             wanted.push(group);
         }
-        if !wanted.is_empty() && self.append(wanted)? == Outcome::GivenUp {
-            return Ok(Outcome::GivenUp);
+        if !wanted.is_empty() && self.append(wanted)? == Outcome::Abandoned {
+            return Ok(Outcome::Abandoned);
         }
         for (progress, number) in reached {
             progress.send_replace(number);
@@ -361,7 +363,7 @@ impl Worker {
                     }
                     if *self.stop.borrow() {
                         tracing::warn!("what was received last is not archived: there is no room for it");
-                        return Ok(Outcome::GivenUp);
+                        return Ok(Outcome::Abandoned);
                     }
                     thread::sleep(FULL_DISK_PAUSE);
                 }
@@ -385,7 +387,8 @@ impl Worker {
         if self.log.wants_preparation() {
             let _ = self.prepare.try_send(());
         }
-        // Without space for a file the log goes on in its present one; it is tried again after the next write.
+        // Without space for a new file the log continues in the current one; the rotation is retried after
+        // the next write.
         if self.log.rotation_due()
             && let Err(error) = self.rotate()?
         {
@@ -407,7 +410,7 @@ impl Worker {
                 // After a crash only the last file is ever read.
                 self.log.write_checkpoint(position, unix_seconds())?;
                 self.sendable.advance(self.log.durable());
-                self.closed_files.ring();
+                self.closed_files.notify();
                 Ok(Ok(()))
             }
             Err(error @ paceline_binlog::Error::NoSpace { .. }) => Ok(Err(RotateError::NoSpace(error))),

@@ -13,7 +13,7 @@ use std::path::Path;
 use std::sync::Arc;
 use support::*;
 
-/// The promises that the log has made to its users.
+/// Guarantees that the log has given to its users.
 #[derive(Debug, Default, Clone)]
 struct Promises {
     /// All transactions that were appended since the last reset, in order.

@@ -81,7 +81,7 @@ fn an_uncommitted_large_transaction_leaves_no_file() {
     let (log, _) = open(directory.path()).unwrap();
     commit(&log, &[(gtid(0, 1, 1), 3)]).unwrap();
     let buffer = large_transaction(&log, 1000).unwrap();
-    // A place that is released.
+    // A reservation that is released.
     drop(log.reserve_large_commit(&buffer, None, NOW).unwrap());
     let left = |wanted: usize| {
         let names = RealDisk.list(directory.path()).unwrap();
@@ -141,7 +141,7 @@ fn a_large_transactions_file_may_be_cut_before_the_transaction() {
     }
 }
 
-/// What the log had promised when the power failed.
+/// Guarantees that the log had given when the power failed.
 #[derive(Default)]
 struct Promises {
     written: Vec<Gtid>,

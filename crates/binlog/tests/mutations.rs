@@ -26,7 +26,7 @@ fn samples() -> &'static [Vec<u8>] {
     })
 }
 
-/// Checks that an event that can be decoded is encoded without a panic and decodes to the same again.
+/// Checks that a decoded event can be encoded, and decodes to the same event again.
 fn check(header: &EventHeader, body: &[u8]) {
     let format = FormatDescription::new("", 0);
     if let Ok(event) = Event::decode(header, body, &format) {

@@ -1,5 +1,5 @@
-//! Arbitrary events as the tail of a log's last file: opening refuses them or accepts them, and what it accepts can
-//! be read. A short form of the fuzz target under /fuzz that runs in each test. It starts from the content of real
+//! Arbitrary events as the tail of a log's last file: opening rejects or accepts them, and what it accepts
+//! can be read. A short form of the fuzz target under /fuzz that runs in each test. The events come from real
 //! files.
 #![allow(missing_docs)]
 

@@ -18,7 +18,7 @@ use support::*;
 struct ResetDuringPreparation {
     disk: SimulatedDisk,
     log: Log,
-    /// The disk as it was directly after the rename at which preparation began, as if the process had died there.
+    /// The disk directly after the rename at which preparation began, as if the process had died then.
     at_rename: SimulatedDisk,
 }
 

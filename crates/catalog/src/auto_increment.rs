@@ -135,7 +135,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_starts_after_the_data() {
+    fn the_counter_starts_after_the_data() {
         let counter = AutoIncrement::default();
         assert_eq!(counter.known(), None);
         assert_eq!(counter.next(1, || Ok(41)).unwrap(), 42);
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn the_end_of_64_bits_is_an_end() {
+    fn counters_stop_at_64_bits() {
         let counter = AutoIncrement::default();
         counter.next(1, || Ok(u64::MAX - 2)).unwrap();
         assert_eq!(counter.reserve(1, 1, 1, u64::MAX - 1), Some(u64::MAX - 1));

@@ -1,17 +1,18 @@
 //! Descriptions of databases, tables, columns and indexes.
 
+// A field whose name says all needs no comment.
+#![allow(missing_docs)]
+
 use paceline_syntax::definition::ReferentialAction;
 use paceline_types::{Collation, DataType};
 use serde::{Deserialize, Serialize};
 
-/// A database.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DatabaseDefinition {
     /// Name with its original spelling: names of databases and tables are case-sensitive.
     pub name: String,
     /// Default collation of its tables.
     pub collation: Collation,
-    /// Comment of the definition.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub comment: String,
 }
@@ -38,9 +39,7 @@ impl TableEngine {
 /// A table in the form of its catalog record.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TableDescription {
-    /// Database of the table.
     pub database: String,
-    /// Name of the table.
     pub name: String,
     /// Id of the table. It does not change when the table is renamed or rebuilt. It is one of the index numbers.
     pub id: u32,
@@ -59,7 +58,6 @@ pub struct TableDescription {
     /// Numbers of the hidden indexes: rows by their row id, and row ids by the hash of the row. They are used only
     /// while the table has no key that can be the clustered index.
     pub hidden: [u32; 2],
-    /// Check constraints.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub checks: Vec<CheckConstraint>,
     /// Foreign keys, by name.
@@ -67,7 +65,6 @@ pub struct TableDescription {
     pub foreign_keys: Vec<ForeignKey>,
     /// First AUTO_INCREMENT value in the definition; 1 by default.
     pub auto_increment_start: u64,
-    /// Comment of the definition.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub comment: String,
     /// `ROW_FORMAT`, in upper case.
@@ -80,21 +77,16 @@ pub struct TableDescription {
     pub created_seconds: i64,
 }
 
-/// A column.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ColumnDefinition {
     /// Name with its original spelling: names of columns are compared without case.
     pub name: String,
-    /// Type of the column.
     pub data_type: DataType,
-    /// Whether the column is nullable.
     pub nullable: bool,
-    /// Default value.
     pub default: ColumnDefault,
     /// `ON UPDATE CURRENT_TIMESTAMP(n)`: the n.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub on_update: Option<u8>,
-    /// `AUTO_INCREMENT`.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub auto_increment: bool,
     /// `INVISIBLE`: not included in `*`, nor in an INSERT without columns.
@@ -103,7 +95,6 @@ pub struct ColumnDefinition {
     /// `COMPRESSED`: only displayed. As in MariaDB, the column cannot be part of a key.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub compressed: bool,
-    /// Comment of the definition.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub comment: String,
     /// Expression of the check constraint in the column's definition.
@@ -122,7 +113,6 @@ pub struct ColumnDefinition {
 pub struct GeneratedColumn {
     /// Expression in MariaDB's normal form.
     pub expression: String,
-    /// Kind of storage in the definition.
     pub storage: GeneratedStorage,
 }
 
@@ -150,7 +140,6 @@ impl GeneratedStorage {
 pub enum ColumnDefault {
     /// No default: 1364 in strict mode, otherwise the type's zero.
     None,
-    /// NULL.
     Null,
     /// Literal, already converted to the column's type, in the form of [`paceline_types::text`]; a number for BIT, and
     /// the bytes as Latin-1 for binary strings.
@@ -161,21 +150,17 @@ pub enum ColumnDefault {
     Expression(String),
 }
 
-/// An index.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IndexDefinition {
     /// Index number, [`paceline_storage::IndexId`]; bit 31 means the memory engine.
     pub id: u32,
     /// Name; `PRIMARY` for the primary key. Names of indexes are compared without case.
     pub name: String,
-    /// Kind of the index.
     pub kind: IndexKind,
-    /// Columns of the index.
     pub parts: Vec<IndexPart>,
     /// Algorithm of `USING BTREE` or `USING HASH`, if it was specified.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub algorithm: Option<String>,
-    /// Comment of the definition.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub comment: String,
     /// Whether it is a unique index whose values exceed the maximum length of a key (TEXT without a prefix, long
@@ -190,12 +175,9 @@ pub struct IndexDefinition {
     pub generated: bool,
 }
 
-/// Kind of an index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum IndexKind {
-    /// The primary key.
     Primary,
-    /// Unique index.
     Unique,
     /// Index that is not unique.
     Plain,
@@ -224,7 +206,6 @@ pub struct IndexPart {
 /// A check constraint of a table.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CheckConstraint {
-    /// Name of the constraint.
     pub name: String,
     /// Expression in MariaDB's normal form.
     pub expression: String,

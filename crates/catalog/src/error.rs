@@ -2,5 +2,5 @@
 
 pub use paceline_types::StatementError as Error;
 
-/// The result of this crate's functions.
+/// Result of this crate's functions.
 pub type Result<T, E = Error> = std::result::Result<T, E>;

@@ -8,19 +8,21 @@
 //! ```
 //!
 //! * A [`Catalog`] is immutable; a plan keeps the catalog that it was made with. A DDL statement produces
-//!   [`CatalogChange`]s. They are written as records in the transaction's own batch, and applied to the handle when the
-//!   transaction is published, in the order of the log.
-//! * The version of a record, which the engine stores before every value, is the table's *definition version*: the
-//!   position in the log where it got its current definition. Older snapshots cannot read the table (1412), and older
-//!   row events do not fit it.
-//! * As in MariaDB on Linux, names of databases and tables are case-sensitive; names of columns and indexes are not.
-//! * A session's temporary tables are layered over its catalog ([`TemporaryTables`]). They have no records and are not
-//!   logged.
+//!   [`CatalogChange`]s. They are written as records in the transaction's own batch, and applied to the
+//!   handle when the transaction is published, in the order of the log.
+//! * The version of a record, which the engine stores before every value, is the table's *definition
+//!   version*: the position in the log where it got its current definition. Older snapshots cannot read the
+//!   table (1412), and older row events do not fit it.
+//! * As in MariaDB on Linux, names of databases and tables are case-sensitive; names of columns and indexes
+//!   are not.
+//! * A session's temporary tables are layered over its catalog ([`TemporaryTables`]). They have no records
+//!   and are not logged.
 //! * `mysql` contains MariaDB's system tables, which are built in ([`system`]). The server computes
-//!   `information_schema` and `performance_schema` on demand, see [`paceline_expression::session::VirtualTables`].
+//!   `information_schema` and `performance_schema` on demand, see
+//!   [`paceline_expression::session::VirtualTables`].
 //!
-//! [`ddl`] turns a definition statement into what has to change, at run time and when the log is replayed;
-//! [`foreign_key`] is what a changed row asks of other tables.
+//! [`ddl`] turns a definition statement into changes, at run time and when the log is replayed.
+//! [`foreign_key`] checks changed rows against other tables and executes the actions of foreign keys.
 #![forbid(unsafe_code)]
 
 mod auto_increment;
@@ -30,6 +32,7 @@ mod duplicate_entry;
 mod error;
 pub mod foreign_key;
 mod handle;
+mod index_statistics;
 mod number_series;
 mod record;
 mod referrers;
@@ -46,6 +49,7 @@ pub use definition::*;
 pub use duplicate_entry::duplicate_entry;
 pub use error::{Error, Result};
 pub use handle::CatalogHandle;
+pub use index_statistics::IndexStatistics;
 pub use number_series::NumberSeries;
 pub use paceline_syntax::definition::{ReferentialAction, ViewAlgorithm, ViewCheck, ViewSecurity};
 pub use record::{CatalogChange, write_changes};

@@ -11,7 +11,7 @@ use paceline_types::data_type::{IntegerType, IntegerWidth, Sign};
 pub struct NumberSeries {
     first: u64,
     step: u64,
-    /// Whether the series is descending.
+    /// Whether the numbers descend.
     falls: bool,
     count: u64,
 }
@@ -40,7 +40,7 @@ impl NumberSeries {
         })
     }
 
-    /// Returns how many numbers there are.
+    /// Returns the number of rows.
     pub fn count(&self) -> u64 {
         self.count
     }

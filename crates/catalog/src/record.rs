@@ -30,6 +30,7 @@ const NEXT_ID: u8 = b'N';
 
 /// One change of the catalog.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[allow(missing_docs)] // A field whose name says all needs no comment.
 pub enum CatalogChange {
     /// A database is created or changed.
     PutDatabase(DatabaseDefinition),
@@ -38,51 +39,29 @@ pub enum CatalogChange {
     /// A table is created or changed.
     PutTable(Box<TableDescription>),
     /// A table is dropped.
-    DropTable {
-        /// Database of the table.
-        database: String,
-        /// Name of the table.
-        name: String,
-    },
+    DropTable { database: String, name: String },
     /// A view is created or changed.
     PutView(Box<ViewDescription>),
     /// A view is dropped.
-    DropView {
-        /// Database of the view.
-        database: String,
-        /// Name of the view.
-        name: String,
-    },
+    DropView { database: String, name: String },
     /// A session's temporary table is dropped. It has no record, and neither has a [`CatalogChange::PutTable`] of a
     /// temporary table.
-    DropTemporary {
-        /// Database of the table.
-        database: String,
-        /// Name of the table.
-        name: String,
-    },
+    DropTemporary { database: String, name: String },
     /// A table's AUTO_INCREMENT counter must be initialized from its data again: the table was emptied, the counter was
     /// set, or another column is AUTO_INCREMENT.
-    ForgetAutoIncrement {
-        /// Database of the table.
-        database: String,
-        /// Name of the table.
-        name: String,
-    },
+    ForgetAutoIncrement { database: String, name: String },
     /// An account is created or changed.
     PutAccount {
-        /// The user's name.
         user: String,
-        /// The host pattern.
+        /// Host pattern.
         host: String,
-        /// The server's data of the account.
+        /// Account data in the server's form.
         record: Vec<u8>,
     },
     /// An account is dropped.
     DropAccount {
-        /// The user's name.
         user: String,
-        /// The host pattern.
+        /// Host pattern.
         host: String,
     },
     /// Index numbers below this one are taken.

@@ -17,16 +17,13 @@ use paceline_syntax::{ParseOptions, Statement, is_aggregate, parse_first};
 
 /// A view in the form of its catalog record.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[allow(missing_docs)] // A field whose name says all needs no comment.
 pub struct ViewDescription {
-    /// Database of the view.
     pub database: String,
-    /// Name of the view.
     pub name: String,
-    /// `ALGORITHM`.
     pub algorithm: ViewAlgorithm,
     /// `DEFINER`: user and host.
     pub definer: (String, String),
-    /// `SQL SECURITY`.
     pub security: ViewSecurity,
     /// `WITH CHECK OPTION`.
     pub check: ViewCheck,

@@ -1,6 +1,6 @@
-//! Definition statements by golden scripts: what MariaDB 10.11 showed and said after the same statements.
+//! Golden scripts of definition statements, with the results of the same statements in MariaDB 10.11.
 //!
-//! A line is a statement; the indented lines behind it are what came of it: `SHOW CREATE …`, and `SHOW WARNINGS`.
+//! A line is a statement. The indented lines after it are its result: `SHOW CREATE …` and `SHOW WARNINGS`.
 
 use std::fmt::Write;
 
@@ -30,18 +30,18 @@ impl Server {
         server
     }
 
-    /// Runs a statement and tells what came of it.
+    /// Runs a statement and returns its result.
     fn run(&mut self, text: &str) -> String {
         self.session.begin_statement(KeepDiagnostics::No);
-        // Only this statement's conditions: earlier ones, which the server keeps for statements without tables, are not
-        // compared here.
+        // Compare only this statement's conditions. Earlier ones, which the server keeps for statements
+        // without tables, are not compared.
         self.session
             .diagnostics
             .clear(self.session.settings.max_error_count);
         let mut out = String::new();
         let result = self.execute(text, &mut out);
         for condition in self.session.diagnostics.conditions() {
-            // What is kept and has no effect here; MariaDB says nothing.
+            // An option that is stored but has no effect here. MariaDB adds no note.
             if condition.level == Level::Note && condition.code == ER_NOT_SUPPORTED_YET {
                 continue;
             }
@@ -105,7 +105,7 @@ impl Server {
         }
     }
 
-    /// No two indexes have the same number.
+    /// Checks that no two indexes have the same number.
     fn check_numbers(&self) {
         let mut numbers: Vec<u32> = self
             .catalog
@@ -122,7 +122,7 @@ impl Server {
     }
 }
 
-/// What is compared: an error alone, or everything.
+/// Returns the lines to compare: only the error if there is one, otherwise everything.
 fn compared(lines: &str) -> String {
     match lines.lines().find(|line| line.starts_with("Error ")) {
         Some(error) => error.to_owned(),
@@ -171,7 +171,7 @@ fn foreign_keys() {
 }
 
 #[test]
-fn who_refers_to_a_table_is_known() {
+fn referencing_tables_are_known() {
     let mut server = Server::new();
     let referrers = |server: &Server, name: &str| {
         let found = server.catalog.referrers("g", name);
@@ -192,7 +192,7 @@ fn who_refers_to_a_table_is_known() {
         Some(vec!["c".to_owned(), "d".to_owned()])
     );
     assert_eq!(server.catalog.referring_keys("g", "p").len(), 3);
-    // Other changes of a table that refers leave what is held as it is.
+    // Other changes of a referencing table leave the set as it is.
     let held = server
         .catalog
         .referrers("g", "p")
@@ -231,7 +231,7 @@ fn a_record_without_foreign_keys_is_as_it_was() {
 }
 
 #[test]
-fn what_is_not_there_is_said_to_be_missing() {
+fn unsupported_features_get_1235() {
     let mut server = Server::new();
     for (statement, what) in [
         (

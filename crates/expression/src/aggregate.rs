@@ -23,7 +23,7 @@ use super::tree::{Comparison, Expr};
 use super::window::SortOrder;
 use crate::error::Result;
 
-/// Which aggregate.
+/// Aggregate functions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)] // SQL's own names
 pub enum AggregateFunction {
@@ -48,7 +48,8 @@ pub enum AggregateFunction {
 }
 
 impl AggregateFunction {
-    /// Whether it calculates with its argument, whatever digits that shows.
+    /// Returns whether the function calculates with the exact value of its argument, whatever digits the
+    /// argument shows.
     pub const fn calculates(self) -> bool {
         use AggregateFunction as A;
         matches!(
@@ -66,36 +67,36 @@ impl AggregateFunction {
     }
 }
 
-/// Whether equal values count once.
+/// Treatment of equal values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Distinctness {
     /// Every value counts.
     All,
-    /// DISTINCT.
+    /// DISTINCT: equal values count once.
     Distinct,
 }
 
-/// A bound aggregate.
+/// A bound call of an aggregate function.
 #[derive(Clone, Debug)]
 pub struct Aggregate {
-    /// Which.
+    /// The function.
     pub function: AggregateFunction,
-    /// DISTINCT or not.
+    /// Whether the call has DISTINCT.
     pub distinct: Distinctness,
-    /// Its arguments, evaluated on each row of the group.
+    /// Arguments, evaluated on each row of the group.
     pub args: Vec<Expr>,
-    /// GROUP_CONCAT's ORDER BY.
+    /// ORDER BY of GROUP_CONCAT.
     pub order_by: Vec<(Expr, SortOrder)>,
-    /// GROUP_CONCAT's SEPARATOR.
+    /// SEPARATOR of GROUP_CONCAT.
     pub separator: Box<str>,
-    /// GROUP_CONCAT's LIMIT: (offset, count).
+    /// LIMIT of GROUP_CONCAT: (offset, count).
     pub limit: Option<(u64, u64)>,
-    /// The result's type.
+    /// Type of the result.
     pub ty: ExprType,
 }
 
 impl Aggregate {
-    /// An accumulator for one group.
+    /// Creates an accumulator for one group.
     pub fn accumulator(&self) -> Accumulator {
         use AggregateFunction as A;
         let exact = self.ty.class() == Class::Decimal;
@@ -122,7 +123,7 @@ impl Aggregate {
     }
 }
 
-/// What a key in a set takes beside its bytes.
+/// Memory that a key in a set takes besides its bytes.
 const SEEN_BYTES: usize = 48;
 
 /// Keys of values that COUNT(DISTINCT …) counts.
@@ -130,27 +131,27 @@ const SEEN_BYTES: usize = 48;
 pub struct CountedKeys(pub HashSet<Vec<u8>>);
 
 impl CountedKeys {
-    /// What they take, as [`Accumulator::add`] told it.
+    /// Returns the memory that the keys take, as reported by [`Accumulator::add`].
     pub fn memory_bytes(&self) -> usize {
         self.0.iter().map(|key| key.len() + SEEN_BYTES).sum()
     }
 }
 
-/// A text of GROUP_CONCAT, or the bytes of a binary string, with its sort keys.
+/// One element of GROUP_CONCAT with its sort keys: text, or the bytes of a binary string.
 type Part = (Vec<u8>, Vec<Value>);
 
-/// The texts of GROUP_CONCAT and its like.
+/// Elements of GROUP_CONCAT, JSON_ARRAYAGG and JSON_OBJECTAGG.
 #[derive(Debug, Default)]
 struct Texts {
     parts: Vec<Part>,
-    /// The length of all of them with separators, in bytes.
+    /// Total length with separators, in bytes.
     length: usize,
 }
 
 impl Texts {
-    /// Adds a text. Returns the bytes that it takes.
+    /// Adds an element. Returns the memory that it takes, in bytes.
     fn push(&mut self, aggregate: &Aggregate, text: Vec<u8>, keys: Vec<Value>, length_max: usize) -> usize {
-        // What comes behind a result that is too long already changes nothing.
+        // Elements after the maximum length cannot change the result.
         let is_full = aggregate.function == AggregateFunction::GroupConcat
             && aggregate.order_by.is_empty()
             && aggregate.limit.is_none()
@@ -165,18 +166,18 @@ impl Texts {
     }
 }
 
-/// What one group has gathered so far.
+/// State of one aggregate for one group.
 #[derive(Debug)]
 pub struct Accumulator {
     state: State,
-    /// Keys of the values seen, for DISTINCT.
+    /// Keys of the values added so far, for DISTINCT.
     seen: Option<HashSet<Vec<u8>>>,
 }
 
 #[derive(Debug)]
 enum State {
     Count(i64),
-    /// Integers are summed apart, as long as they fit.
+    /// Integers are summed separately as long as they fit.
     Decimal {
         sum: Decimal,
         small: i128,
@@ -199,11 +200,11 @@ enum State {
 }
 
 impl Accumulator {
-    /// Takes a row of the group into account. Returns by about how many bytes more it keeps than before: 0 unless it
-    /// grows with the group.
+    /// Adds a row of the group. Returns the approximate growth of the memory in use, in bytes: 0 for
+    /// functions whose state does not grow with the group.
     ///
     /// # Errors
-    /// What the arguments meet; 1690.
+    /// Errors of the arguments' evaluation; 1690.
     pub fn add(
         &mut self,
         aggregate: &Aggregate,
@@ -287,10 +288,11 @@ impl Accumulator {
         Ok(grown)
     }
 
-    /// As [`Accumulator::add`], of the value of the only argument; not for DISTINCT, nor for what keeps texts.
+    /// Like [`Accumulator::add`], with the value of the only argument. Not for DISTINCT, nor for functions
+    /// that keep texts.
     ///
     /// # Errors
-    /// What its conversion meets; 1690.
+    /// Errors of the conversion; 1690.
     pub fn add_argument(
         &mut self,
         aggregate: &Aggregate,
@@ -303,7 +305,8 @@ impl Accumulator {
         Ok(())
     }
 
-    /// Takes out the keys that COUNT(DISTINCT …) has seen, if this is one; the caller counts them from then on.
+    /// Takes the keys that COUNT(DISTINCT …) has collected. From then on the caller counts them. `None` for
+    /// other aggregates.
     pub fn take_counted_keys(&mut self) -> Option<CountedKeys> {
         match (&self.state, &mut self.seen) {
             (State::Count(_), Some(seen)) => Some(CountedKeys(std::mem::take(seen))),
@@ -383,7 +386,7 @@ impl Accumulator {
         Ok(0)
     }
 
-    /// The result; of no rows at all NULL, or 0 for COUNT and the bit functions' neutral values.
+    /// Returns the result. Without rows it is NULL, 0 for COUNT, and the neutral value for bit functions.
     ///
     /// # Errors
     /// 1690.
@@ -427,7 +430,7 @@ impl Accumulator {
     }
 }
 
-/// SUM or AVG of exact numbers: the integers among them were summed apart.
+/// Returns SUM or AVG of exact numbers, whose integers were summed separately.
 pub(super) fn exact_result(
     aggregate: &Aggregate,
     sum: &Decimal,
@@ -452,7 +455,7 @@ pub(super) fn exact_result(
     Ok(Value::Decimal(quotient.round(scale, Rounding::HalfUp)))
 }
 
-/// SUM or AVG of doubles.
+/// Returns SUM or AVG of doubles.
 pub(super) fn double_result(aggregate: &Aggregate, sum: f64, count: u64) -> Result<Value> {
     if count == 0 {
         return Ok(Value::Null);
@@ -475,7 +478,7 @@ fn wide_decimal(number: i128) -> Decimal {
     }
 }
 
-/// How values of one type compare with each other.
+/// Returns the rule by which values of a type compare with each other.
 pub fn own_rule(ty: &ExprType, value: &Value) -> Comparison {
     let class = if ty.is_parameter() {
         convert::class_of(value)
@@ -495,7 +498,7 @@ pub fn own_rule(ty: &ExprType, value: &Value) -> Comparison {
     }
 }
 
-/// Bytes that are the same for values that DISTINCT takes as one.
+/// Returns bytes that are equal for values that DISTINCT treats as equal.
 pub(crate) fn distinct_key(value: &Value, ty: &ExprType, context: &EvalContext<'_>) -> Vec<u8> {
     let mut key = Vec::with_capacity(16);
     match value {
@@ -520,7 +523,7 @@ pub(crate) fn distinct_key(value: &Value, ty: &ExprType, context: &EvalContext<'
         other => {
             key.push(3);
             let text = match other {
-                // 1.0 and 1.00 are one value; so are 0 and -0.
+                // 1.0 and 1.00 are equal; so are 0 and -0.
                 Value::Decimal(number) => {
                     let text = number.to_string();
                     let text = if text.contains('.') {
@@ -548,14 +551,15 @@ fn sort_keys(aggregate: &Aggregate, row: &[Value], context: &mut EvalContext<'_>
         .collect()
 }
 
-/// A value as it is put into the result.
+/// Returns the text of a value within the result.
 fn concatenated(aggregate: &Aggregate, value: &Value, ty: &ExprType, context: &EvalContext<'_>) -> Vec<u8> {
     if aggregate.function == AggregateFunction::JsonArrayAgg {
         let mut text = String::new();
         super::functions::append_json_value(value, ty, context, &mut text);
         return text.into_bytes();
     }
-    // As in MariaDB, a BIT is its bytes only where nothing is sorted: in its temporary table it is a number.
+    // As in MariaDB, a BIT is text of its bytes only if nothing is sorted: MariaDB's temporary table stores
+    // it as a number.
     if let Value::Bit(bits) = value
         && (aggregate.distinct == Distinctness::Distinct || !aggregate.order_by.is_empty())
     {
@@ -567,7 +571,7 @@ fn concatenated(aggregate: &Aggregate, value: &Value, ty: &ExprType, context: &E
     }
 }
 
-/// ORDER BY: labels by their numbers.
+/// Sorts elements by ORDER BY. ENUM and SET values sort by their numbers.
 fn sort_parts(aggregate: &Aggregate, texts: &mut [Part], context: &mut EvalContext<'_>) -> Result<()> {
     let mut failed = None;
     texts.sort_by(|(_, left), (_, right)| {

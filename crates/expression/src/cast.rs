@@ -25,9 +25,9 @@ pub enum CastTarget {
     Unsigned,
     /// DECIMAL(precision, scale).
     Decimal {
-        /// All digits.
+        /// Number of digits.
         precision: u8,
-        /// Digits after the point.
+        /// Number of digits after the point.
         scale: u8,
     },
     /// DOUBLE.
@@ -36,37 +36,37 @@ pub enum CastTarget {
     Float,
     /// CHAR(length) in a character set; also CONVERT(… USING …).
     Char {
-        /// Characters kept, if limited.
+        /// Maximum number of characters.
         length: Option<u32>,
-        /// The result's collation; `Collation::Binary` gives bytes.
+        /// Collation of the result. With `Collation::Binary` the result is bytes.
         collation: Collation,
     },
-    /// BINARY(length): cut or padded with zero bytes to the length, where one is given.
+    /// BINARY(length): truncated, or padded with zero bytes, to the length if there is one.
     Binary {
-        /// Bytes.
+        /// Length in bytes.
         length: Option<u32>,
     },
     /// DATE.
     Date,
     /// TIME(decimals).
     Time {
-        /// Digits of fraction.
+        /// Number of fractional digits.
         decimals: u8,
     },
     /// DATETIME(decimals).
     DateTime {
-        /// Digits of fraction.
+        /// Number of fractional digits.
         decimals: u8,
     },
 }
 
 impl CastTarget {
-    /// Whether it gives text or bytes.
+    /// Returns whether the result is text or bytes.
     pub fn is_string(&self) -> bool {
         matches!(self, CastTarget::Char { .. } | CastTarget::Binary { .. })
     }
 
-    /// The type of the result.
+    /// Returns the type of the result.
     pub fn result_type(&self, operand: &ExprType) -> ExprType {
         let ty = match self {
             CastTarget::Signed => ExprType::int(operand.max_characters().clamp(1, 21) as u8),
@@ -171,7 +171,7 @@ pub(crate) fn cast<'a>(
                 {
                     return Ok(value);
                 }
-                // Bytes are taken as they are in the new character set.
+                // Bytes are reinterpreted in the new character set.
                 Value::Bytes(bytes) => decoded(bytes, collation.charset(), context)?,
                 Value::Bit(_) => {
                     let bytes = values::bytes_of(&value, context).into_owned();
@@ -224,7 +224,7 @@ pub(crate) fn cast<'a>(
     Ok(Cow::Owned(result))
 }
 
-/// The text that bytes are in a character set. What begins no character becomes `?`, with warning 1300.
+/// Decodes bytes in a character set. A byte that begins no character becomes `?`, with warning 1300.
 fn decoded(bytes: &[u8], charset: Charset, context: &mut EvalContext<'_>) -> Result<String> {
     let is_unicode = matches!(charset, Charset::Utf8mb4 | Charset::Utf8mb3);
     let Err(error) = std::str::from_utf8(bytes) else {
@@ -251,7 +251,7 @@ fn decoded(bytes: &[u8], charset: Charset, context: &mut EvalContext<'_>) -> Res
     Ok(out)
 }
 
-/// Characters that the target's character set lacks become `?`.
+/// Replaces characters that the target's character set does not have with `?`.
 fn restrict_to_charset(
     text: String,
     from: &ExprType,
@@ -279,13 +279,14 @@ fn restrict_to_charset(
     Ok(charset.decode(&encoded).into_owned())
 }
 
-/// Whether a text's integer is within BIGINT UNSIGNED; past it the warning about truncation is enough.
+/// Returns whether a text's integer fits BIGINT UNSIGNED. If it does not, the warning about truncation is
+/// enough.
 fn fits(value: &Value, context: &EvalContext<'_>) -> bool {
     values::text_of(value, context).trim().parse::<u64>().is_ok()
 }
 
-/// Rounds a number to an integer between two bounds; past them it is the bound, with 1916: a warning for a decimal, a
-/// note for a double.
+/// Rounds a number to an integer and limits it to a range. Outside of the range it reports 1916: a warning
+/// for a decimal, a note for a double.
 fn number_to_integer(value: &Value, least: i128, most: i128, context: &mut EvalContext<'_>) -> Result<i128> {
     let (number, kind) = match value {
         Value::Decimal(number) => {
@@ -320,7 +321,7 @@ fn number_to_integer(value: &Value, least: i128, most: i128, context: &mut EvalC
     Ok(number.clamp(least, most))
 }
 
-/// The bytes of a value in the character set of its type.
+/// Returns the bytes of a value in the character set of its type.
 pub(crate) fn bytes_of_type(value: &Value, from: &ExprType, context: &EvalContext<'_>) -> Vec<u8> {
     let text = match value {
         Value::Bytes(bytes) => return bytes.clone(),
@@ -338,7 +339,7 @@ pub(crate) fn bytes_of_type(value: &Value, from: &ExprType, context: &EvalContex
     }
 }
 
-/// Rounds to a DECIMAL type; what does not fit becomes its largest number, with warning 1264.
+/// Rounds to a DECIMAL type. A number that does not fit becomes the type's largest one, with warning 1264.
 pub(crate) fn fit_decimal(
     number: Decimal,
     precision: u8,
@@ -371,7 +372,7 @@ fn temporal(
     }
     let mut modes = context.convert_context().date_modes;
     if kind == "date" {
-        // A day is never rounded to the next.
+        // A day is never rounded up to the next one.
         modes.fractions = Fractions::Cut;
     }
     if let Value::Text(text) = value

@@ -1,32 +1,31 @@
-//! What evaluation reads and writes besides the row: the session, the parameters, the rows of the queries around, and
-//! the state that some nodes keep during an execution (the cached result of an uncorrelated subquery, the generator of
-//! `RAND(3)`).
+//! The context of evaluation, besides the row: the session, the parameters, the rows of outer queries, and
+//! the state that some nodes keep during an execution (the cached result of an uncorrelated subquery, the
+//! generator of `RAND(3)`).
 
-use std::any::Any;
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 
 use paceline_types::{ErrorCode, Value};
 
-use super::scope::Subquery;
+use super::scope::{Subquery, SubqueryId};
 use super::subquery_results::SubqueryResults;
 use crate::error::{Error, Result};
 use crate::session::{Level, RandomGenerator, SessionContext};
 
-/// What an expression is evaluated for; decides between warning and error.
+/// Kind of statement that an expression is evaluated for. It decides between warning and error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum EvalMode {
-    /// A query: bad values give NULL and a warning.
+    /// A query: invalid values become NULL with a warning.
     #[default]
     Query,
-    /// A strict INSERT or UPDATE: some warnings are errors (1365, 1292).
+    /// A strict INSERT or UPDATE: some warnings become errors (1365, 1292).
     StrictWrite,
-    /// A statement with IGNORE: some errors are warnings (1242).
+    /// A statement with IGNORE: some errors become warnings (1242).
     Ignore,
 }
 
 impl EvalMode {
-    /// The mode without strictness.
+    /// Returns the mode without strictness.
     pub fn lenient(self) -> Self {
         match self {
             EvalMode::StrictWrite => EvalMode::Query,
@@ -35,44 +34,45 @@ impl EvalMode {
     }
 }
 
-/// The row of a query around the one being evaluated.
+/// Row of an outer query.
 #[derive(Clone, Copy, Debug)]
 pub struct OuterRow<'r> {
-    /// Its values.
+    /// Values of the row.
     pub row: &'r [Value],
-    /// The row around that one.
+    /// Row of the next outer query.
     pub parent: Option<&'r OuterRow<'r>>,
 }
 
-/// Runs subqueries for the evaluator; the executor implements it over its transaction.
+/// Runs subqueries for the evaluator. The executor implements it over its transaction.
 pub trait SubqueryRunner {
-    /// Runs a plan and gives each row to `sink` until that breaks.
+    /// Runs a subquery of the statement and passes each row to `sink` until `sink` breaks.
     ///
     /// # Errors
-    /// What the execution or `sink` meets.
+    /// Errors of the execution or of `sink`.
     fn run(
         &mut self,
-        plan: &(dyn Any + Send + Sync),
+        subquery: SubqueryId,
         frame: SubqueryFrame<'_>,
         sink: &mut dyn FnMut(&[Value]) -> Result<ControlFlow<()>>,
     ) -> Result<()>;
 }
 
-/// What a subquery's execution gets from the evaluation around it; with the runner it makes an [`EvalContext`] again.
+/// The part of an evaluation's context that a subquery's execution receives. Together with the runner it
+/// makes an [`EvalContext`] again.
 pub struct SubqueryFrame<'f> {
-    /// The session.
+    /// Session of the statement.
     pub session: &'f mut SessionContext,
-    /// The statement's parameters.
+    /// Parameters of the statement.
     pub parameters: &'f [Value],
-    /// The statement's evaluation state.
+    /// Evaluation state of the statement.
     pub state: &'f mut EvalState,
-    /// The row that the subquery's outer columns name with depth 1.
+    /// Row that the subquery's outer columns of depth 1 refer to.
     pub outer: Option<&'f OuterRow<'f>>,
-    /// What warnings become.
+    /// Decides between warning and error.
     pub mode: EvalMode,
 }
 
-/// State that lives for one execution of a statement, keyed by the node it belongs to.
+/// State of one execution of a statement, keyed by the node that it belongs to.
 #[derive(Debug, Default)]
 pub struct EvalState {
     pub(crate) subqueries: SubqueryResults,
@@ -82,36 +82,36 @@ pub struct EvalState {
 }
 
 impl EvalState {
-    /// Empty, as each execution begins.
+    /// Returns an empty state, for the start of an execution.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Keeps no result of correlated subqueries from now on: an INSERT's subqueries see the rows that it has inserted
-    /// so far.
+    /// Stops caching the results of correlated subqueries: subqueries of an INSERT see the rows that it has
+    /// inserted so far.
     pub fn keep_only_uncorrelated(&mut self) {
         self.subqueries.keep_only_uncorrelated();
     }
 }
 
-/// What evaluation reads and writes besides the row.
+/// Everything that evaluation reads and writes besides the row.
 pub struct EvalContext<'c> {
-    /// The session.
+    /// Session of the statement.
     pub session: &'c mut SessionContext,
-    /// The values of `?`.
+    /// Values of `?`.
     pub parameters: &'c [Value],
     /// State of this execution.
     pub state: &'c mut EvalState,
-    /// Rows of the queries around this one, nearest first.
+    /// Rows of the outer queries, nearest first.
     pub outer: Option<&'c OuterRow<'c>>,
-    /// Runs subqueries; without one they are an error.
+    /// Runs subqueries. Without it they are an error.
     pub runner: Option<&'c mut (dyn SubqueryRunner + 'c)>,
-    /// What warnings become.
+    /// Decides between warning and error.
     pub mode: EvalMode,
 }
 
 impl<'c> EvalContext<'c> {
-    /// A context without parameters, outer rows and subqueries.
+    /// Creates a context without parameters, outer rows and subqueries.
     pub fn new(session: &'c mut SessionContext, state: &'c mut EvalState) -> Self {
         EvalContext {
             session,
@@ -123,7 +123,7 @@ impl<'c> EvalContext<'c> {
         }
     }
 
-    /// Adds a warning to the session's diagnostics; in a strict write it is an error instead.
+    /// Adds a warning to the session's diagnostics. In a strict write it becomes an error instead.
     ///
     /// # Errors
     /// The warning itself, under [`EvalMode::StrictWrite`].
@@ -158,6 +158,6 @@ impl<'c> EvalContext<'c> {
             outer: Some(&outer),
             mode: self.mode,
         };
-        runner.run(&*subquery.plan, frame, sink)
+        runner.run(subquery.id, frame, sink)
     }
 }

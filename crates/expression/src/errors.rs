@@ -1,4 +1,4 @@
-//! The errors that binding and evaluation give.
+//! Errors of binding and evaluation.
 
 use std::fmt::Display;
 
@@ -10,43 +10,43 @@ use paceline_types::error_code::{
 
 use crate::error::Error;
 
-/// The error of that number, MariaDB's message filled with the arguments.
+/// Returns the error with this number and MariaDB's message.
 #[cold]
 pub fn error(code: ErrorCode, arguments: &[&dyn Display]) -> Error {
     Error::new(code, arguments)
 }
 
-/// 1235: "This version of MariaDB doesn't yet support '…'".
+/// Returns 1235: "This version of MariaDB doesn't yet support '…'".
 #[cold]
 pub fn not_supported(what: impl Display) -> Error {
     Error::unsupported(what)
 }
 
-/// 1193.
+/// Returns 1193: unknown system variable.
 #[cold]
 pub fn unknown_system_variable(name: &str) -> Error {
     error(ER_UNKNOWN_SYSTEM_VARIABLE, &[&name])
 }
 
-/// 1582.
+/// Returns 1582: wrong number of parameters of a function.
 #[cold]
 pub fn parameter_count(function: &str) -> Error {
     error(ER_WRONG_PARAMCOUNT_TO_NATIVE_FCT, &[&function])
 }
 
-/// 1241: "Operand should contain N column(s)".
+/// Returns 1241: "Operand should contain N column(s)".
 #[cold]
 pub fn operand_columns(count: usize) -> Error {
     error(ER_OPERAND_COLUMNS, &[&count])
 }
 
-/// 1690: "BIGINT value is out of range in '…'".
+/// Returns 1690: "BIGINT value is out of range in '…'".
 #[cold]
 pub fn out_of_range(kind: &str, expression: impl Display) -> Error {
     error(ER_DATA_OUT_OF_RANGE, &[&kind, &expression])
 }
 
-/// 1064 near `text`.
+/// Returns 1064 near `text`.
 #[cold]
 pub fn syntax_near(text: &str) -> Error {
     Error::with_message(
@@ -58,7 +58,7 @@ pub fn syntax_near(text: &str) -> Error {
     )
 }
 
-/// 1210: an EXECUTE without a value for each `?`.
+/// Returns 1210: an EXECUTE without a value for each `?`.
 #[cold]
 pub fn missing_parameter() -> Error {
     error(paceline_types::error_code::ER_WRONG_ARGUMENTS, &[&"EXECUTE"])

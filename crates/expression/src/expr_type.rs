@@ -1,14 +1,16 @@
-//! The type of an expression: a column type, and what only expressions have (nullability, coercibility).
+//! The type of an expression: a column type with properties that only expressions have (nullability,
+//! coercibility).
 
 use paceline_types::data_type::{DecimalType, FieldType, FloatType, IntegerType, IntegerWidth, Sign};
 use paceline_types::{BlobSize, Charset, Collation, DataType, FixedPoint, Value};
 
-/// How strongly an expression insists on its collation (MariaDB's `DERIVATION_*`, the numbers of `COERCIBILITY()`).
+/// Precedence of an expression's collation when texts are combined (MariaDB's `DERIVATION_*`, with the
+/// numbers of `COERCIBILITY()`). The lowest number wins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Coercibility {
-    /// `COLLATE` was written.
+    /// An explicit `COLLATE`.
     Explicit = 0,
-    /// Two collations that do not mix were concatenated.
+    /// A concatenation of texts whose collations do not mix.
     None = 1,
     /// A column.
     Implicit = 2,
@@ -22,57 +24,58 @@ pub enum Coercibility {
     Ignorable = 6,
 }
 
-/// Which characters the texts of an expression may have (MariaDB's `MY_REPERTOIRE_*`): what is ASCII goes into any
-/// character set.
+/// Characters that an expression's texts can contain (MariaDB's `MY_REPERTOIRE_*`). ASCII text can be
+/// converted to any character set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Repertoire {
-    /// Those of ASCII.
+    /// ASCII characters only.
     Ascii,
-    /// Any.
+    /// Any characters.
     Full,
 }
 
 /// The type of an expression.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExprType {
-    /// What kind of values, how long, of which collation.
+    /// Data type: kind of values, length, collation.
     pub data_type: DataType,
-    /// Whether NULL is possible.
+    /// Whether the value can be NULL.
     pub nullable: bool,
-    /// How strongly it insists on its collation.
+    /// Precedence of the collation.
     pub coercibility: Coercibility,
-    /// Which characters its texts may have.
+    /// Characters that the texts can contain.
     pub repertoire: Repertoire,
-    /// What is special about it.
+    /// Special property.
     pub note: TypeNote,
 }
 
-/// What is special about an expression's type.
+/// Special property of an expression's type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum TypeNote {
-    /// Nothing.
+    /// None.
     #[default]
     Plain,
-    /// It is the literal NULL, or nothing but that.
+    /// The literal NULL.
     Null,
-    /// A parameter whose value decides the type at execution.
+    /// A parameter whose value decides the type during execution.
     Parameter,
     /// A hexadecimal or bit literal: a number in numeric context, bytes elsewhere.
     HexLiteral,
     /// An integer literal without a sign: all of its characters are digits.
     Digits,
-    /// JSON that a function made: goes into other JSON without quotes.
+    /// JSON made by a function: it is embedded in other JSON without quotes.
     Json,
     /// The result of a comparison or of a logical operator.
     Boolean,
-    /// The text of a date or a time whose fraction has so many digits.
+    /// Text of a date or time with this number of fractional digits.
     Fraction(u8),
 }
 
-/// The kind of arithmetic or comparison that a type takes part in (MariaDB's `Item_result`, temporal types apart).
+/// Class of arithmetic or comparison that a type belongs to (MariaDB's `Item_result`, with separate temporal
+/// types).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Class {
-    /// NULL: takes the other side's class.
+    /// NULL: adopts the class of the other operand.
     Null,
     /// 64-bit integers, YEAR, BIT.
     Int,
@@ -91,14 +94,15 @@ pub enum Class {
 }
 
 impl Class {
-    /// Whether it is DATE, TIME or DATETIME.
+    /// Returns whether the class is DATE, TIME or DATETIME.
     pub const fn is_temporal(self) -> bool {
         matches!(self, Class::Date | Class::Time | Class::DateTime)
     }
 }
 
 impl ExprType {
-    /// A type that a column or function of that data type has; coercibility by kind.
+    /// Returns the type of a column or function result with this data type. The coercibility depends on the
+    /// data type.
     pub fn new(data_type: DataType) -> Self {
         let coercibility = if Self::is_string_type(&data_type) {
             Coercibility::Coercible
@@ -118,7 +122,7 @@ impl ExprType {
         }
     }
 
-    /// The type of a table's column.
+    /// Returns the type of a table's column.
     pub fn of_column(data_type: DataType, nullable: bool) -> Self {
         ExprType {
             coercibility: Coercibility::Implicit,
@@ -133,7 +137,7 @@ impl ExprType {
             || matches!(data_type, DataType::Enum { .. } | DataType::Set { .. })
     }
 
-    /// The type of NULL.
+    /// Returns the type of NULL.
     pub fn null() -> Self {
         ExprType {
             data_type: DataType::VarBinary { length: 0 },
@@ -144,7 +148,7 @@ impl ExprType {
         }
     }
 
-    /// A `?` whose value is not known yet.
+    /// Returns the type of a `?` whose value is not known yet.
     pub fn parameter() -> Self {
         ExprType {
             data_type: DataType::VarBinary { length: 0 },
@@ -155,7 +159,7 @@ impl ExprType {
         }
     }
 
-    /// The type of a value by itself: of a parameter's value or a literal; text in `collation`.
+    /// Returns the type of a parameter's value or of a literal. Text has the given collation.
     pub fn of_value(value: &Value, collation: Collation) -> Self {
         let width = |digits: usize| digits.min(20) as u8;
         match value {
@@ -187,7 +191,7 @@ impl ExprType {
         }
     }
 
-    /// BIGINT of a display width.
+    /// Returns BIGINT with this display width.
     pub fn bigint(display_width: u8) -> Self {
         Self::new(DataType::Integer(IntegerType {
             display_width,
@@ -195,7 +199,7 @@ impl ExprType {
         }))
     }
 
-    /// BIGINT UNSIGNED of a display width.
+    /// Returns BIGINT UNSIGNED with this display width.
     pub fn bigint_unsigned(display_width: u8) -> Self {
         Self::new(DataType::Integer(IntegerType {
             display_width,
@@ -203,7 +207,8 @@ impl ExprType {
         }))
     }
 
-    /// An integer that needs `display_width` characters: INT where that suffices for sure, else BIGINT.
+    /// Returns the type of an integer of up to `display_width` characters: INT if every such integer fits,
+    /// else BIGINT.
     pub fn int(display_width: u8) -> Self {
         let width = if display_width < 10 {
             IntegerWidth::Int
@@ -216,7 +221,7 @@ impl ExprType {
         }))
     }
 
-    /// INT, whatever the display width.
+    /// Returns INT, whatever the display width.
     pub fn int32(display_width: u8) -> Self {
         Self::new(DataType::Integer(IntegerType {
             display_width,
@@ -224,7 +229,7 @@ impl ExprType {
         }))
     }
 
-    /// The type of an integer literal of so many digits.
+    /// Returns the type of an integer literal of so many digits.
     pub(crate) fn integer_literal(digits: u8, sign: Sign) -> Self {
         let ty = match sign {
             Sign::Signed => Self::int(digits),
@@ -236,7 +241,7 @@ impl ExprType {
         }
     }
 
-    /// The result of a comparison: INT(1).
+    /// Returns the type of a comparison: INT(1).
     pub fn boolean() -> Self {
         ExprType {
             note: TypeNote::Boolean,
@@ -244,12 +249,12 @@ impl ExprType {
         }
     }
 
-    /// DOUBLE without fixed decimals.
+    /// Returns DOUBLE without fixed decimals.
     pub fn double() -> Self {
         Self::new(DataType::Double(FloatType::default()))
     }
 
-    /// DOUBLE that shows so many decimals, where they are fixed.
+    /// Returns DOUBLE with this number of decimals, if they are fixed.
     pub fn double_with(decimals: u8) -> Self {
         if decimals > 30 {
             return Self::double();
@@ -263,14 +268,15 @@ impl ExprType {
         }))
     }
 
-    /// DECIMAL(precision, scale), both cut to what is possible.
+    /// Returns DECIMAL(precision, scale), with both limited to what DECIMAL allows.
     pub fn decimal(precision: u32, scale: u32) -> Self {
         let scale = scale.min(38) as u8;
         let precision = precision.clamp(1, 65).max(u32::from(scale)) as u8;
         Self::new(DataType::Decimal(DecimalType::new(precision, scale)))
     }
 
-    /// Text of at most `characters` characters: VARCHAR, or the TEXT type that MariaDB takes for longer results.
+    /// Returns the type of text of up to `characters` characters: VARCHAR, or the TEXT type that MariaDB
+    /// chooses for longer results.
     pub fn text(characters: u64, collation: Collation) -> Self {
         if collation == Collation::Binary {
             return Self::bytes(characters);
@@ -293,7 +299,7 @@ impl ExprType {
         Self::new(data_type)
     }
 
-    /// The type of a literal.
+    /// Returns the type of a string literal.
     pub fn literal_text(text: &str, collation: Collation) -> Self {
         let ty = Self::text(text.chars().count() as u64, collation);
         match text.is_ascii() && collation != Collation::Binary {
@@ -302,7 +308,7 @@ impl ExprType {
         }
     }
 
-    /// TEXT or BLOB of the size that so many characters need.
+    /// Returns the TEXT or BLOB type that is large enough for this number of characters.
     pub fn long_text(characters: u64, collation: Collation) -> Self {
         let bytes = characters.saturating_mul(u64::from(collation.charset().max_bytes_per_character()));
         let size = [BlobSize::Tiny, BlobSize::Normal, BlobSize::Medium]
@@ -315,12 +321,12 @@ impl ExprType {
         })
     }
 
-    /// Whether it is JSON: a column, or what a function made.
+    /// Returns whether the value is JSON: a JSON column, or JSON made by a function.
     pub fn is_json(&self) -> bool {
         matches!(self.data_type, DataType::Json) || self.note == TypeNote::Json
     }
 
-    /// Whether it is TEXT or BLOB of any size.
+    /// Returns whether the type is TEXT or BLOB of any size.
     pub fn is_long_text(&self) -> bool {
         matches!(
             self.data_type,
@@ -328,7 +334,7 @@ impl ExprType {
         )
     }
 
-    /// A binary string of at most `length` bytes.
+    /// Returns the type of a binary string of up to `length` bytes.
     pub fn bytes(length: u64) -> Self {
         Self::new(match length {
             0..=65_535 => DataType::VarBinary {
@@ -341,26 +347,26 @@ impl ExprType {
         })
     }
 
-    /// DATE.
+    /// Returns DATE.
     pub fn date() -> Self {
         Self::new(DataType::Date)
     }
 
-    /// TIME(decimals).
+    /// Returns TIME(decimals).
     pub fn time(decimals: u8) -> Self {
         Self::new(DataType::Time {
             decimals: decimals.min(6),
         })
     }
 
-    /// DATETIME(decimals).
+    /// Returns DATETIME(decimals).
     pub fn datetime(decimals: u8) -> Self {
         Self::new(DataType::DateTime {
             decimals: decimals.min(6),
         })
     }
 
-    /// The same, nullable.
+    /// Returns the type, nullable.
     #[must_use]
     pub fn nullable(self) -> Self {
         ExprType {
@@ -369,35 +375,35 @@ impl ExprType {
         }
     }
 
-    /// The same, with this nullability.
+    /// Returns the type with this nullability.
     #[must_use]
     pub fn with_nullable(self, nullable: bool) -> Self {
         ExprType { nullable, ..self }
     }
 
-    /// The same, with this coercibility.
+    /// Returns the type with this coercibility.
     #[must_use]
     pub fn with_coercibility(self, coercibility: Coercibility) -> Self {
         ExprType { coercibility, ..self }
     }
 
-    /// The same, of these characters.
+    /// Returns the type with this repertoire.
     #[must_use]
     pub fn with_repertoire(self, repertoire: Repertoire) -> Self {
         ExprType { repertoire, ..self }
     }
 
-    /// Whether it is the literal NULL.
+    /// Returns whether this is the type of the literal NULL.
     pub fn is_null(&self) -> bool {
         self.note == TypeNote::Null
     }
 
-    /// Whether it is a parameter without a value yet.
+    /// Returns whether this is the type of a parameter without a value.
     pub fn is_parameter(&self) -> bool {
         self.note == TypeNote::Parameter
     }
 
-    /// The kind of arithmetic or comparison that it takes part in.
+    /// Returns the class of arithmetic or comparison.
     pub fn class(&self) -> Class {
         if self.note == TypeNote::Null {
             return Class::Null;
@@ -413,13 +419,13 @@ impl ExprType {
         }
     }
 
-    /// Whether numbers of it are unsigned, as those of TIMESTAMP columns are.
+    /// Returns whether numbers of this type are unsigned, as those of TIMESTAMP columns are.
     pub fn is_unsigned(&self) -> bool {
         let is_timestamp = matches!(self.data_type, DataType::Timestamp { .. }) && self.is_column();
         is_timestamp || self.data_type.is_unsigned()
     }
 
-    /// Digits after the point; 31 or more means not fixed, as for DOUBLE.
+    /// Returns the number of digits after the point; 31 or more means that it is not fixed, as for DOUBLE.
     pub fn decimals(&self) -> u8 {
         match self.class() {
             Class::Null => 0,
@@ -431,7 +437,8 @@ impl ExprType {
         }
     }
 
-    /// Digits before the point that a DECIMAL of this value needs (`decimal_int_part`).
+    /// Returns the number of digits before the point in a DECIMAL that can hold the value
+    /// (`decimal_int_part`).
     pub fn integer_digits(&self) -> u32 {
         match &self.data_type {
             DataType::Decimal(decimal) => u32::from(decimal.precision - decimal.scale),
@@ -450,11 +457,11 @@ impl ExprType {
         }
     }
 
-    /// The longest text in characters.
+    /// Returns the maximum length as text, in characters.
     pub fn max_characters(&self) -> u64 {
         match &self.data_type {
-            // What a function makes of a column's bytes may be as many characters; longer texts keep to the type that
-            // they have.
+            // The result of a function on a short column can have as many characters as the column has bytes.
+            // Longer text types keep their size.
             DataType::Text {
                 size: size @ (BlobSize::Tiny | BlobSize::Normal),
                 ..
@@ -469,33 +476,34 @@ impl ExprType {
         }
     }
 
-    /// The longest value in bytes of its character set.
+    /// Returns the maximum length in bytes of the value's character set.
     pub fn max_bytes(&self) -> u64 {
         self.max_characters()
             .saturating_mul(u64::from(self.charset().max_bytes_per_character()))
     }
 
-    /// The collation that its values have as text: its own, or the connection's for numbers and dates.
+    /// Returns the collation of the value as text: its own, or the connection's for numbers and dates.
     pub fn collation(&self) -> Collation {
         self.data_type.collation()
     }
 
-    /// The character set of [`ExprType::collation`].
+    /// Returns the character set of [`ExprType::collation`].
     pub fn charset(&self) -> Charset {
         self.data_type.charset()
     }
 
-    /// Whether it is a table's column as it is, not something computed from one.
+    /// Returns whether this is the type of a table's column, rather than of a computed value.
     pub(crate) fn is_column(&self) -> bool {
         self.coercibility == Coercibility::Implicit
     }
 
-    /// Whether it is a BIT column, whose text are its bytes; the text of a BIT that was computed are its digits.
+    /// Returns whether this is the type of a BIT column. The text of a BIT column is its bytes; that of a
+    /// computed BIT is its digits.
     pub(crate) fn is_bit_column(&self) -> bool {
         matches!(self.data_type, DataType::Bit { .. }) && self.is_column()
     }
 
-    /// The type number that a result set's column definition carries.
+    /// Returns the type number in a result set's column definition.
     pub fn field_type(&self) -> FieldType {
         if self.is_null() {
             FieldType::Null
@@ -504,7 +512,8 @@ impl ExprType {
         }
     }
 
-    /// The flags that a result set's column definition carries; those of keys and defaults are the table's to add.
+    /// Returns the flags in a result set's column definition, except those of keys and defaults, which the
+    /// table adds.
     pub fn column_flags(&self) -> u16 {
         use paceline_types::data_type::column_flags::{BINARY, NOT_NULL, NUM, UNSIGNED};
         let mut flags = self.data_type.column_flags() & !NUM;
@@ -520,8 +529,8 @@ impl ExprType {
         flags
     }
 
-    /// The decimals that a result set's column definition carries: 31 for FLOAT and DOUBLE without fixed decimals, 39
-    /// for computed text, 0 for columns of text.
+    /// Returns the decimals in a result set's column definition: 31 for FLOAT and DOUBLE without fixed
+    /// decimals, 39 for computed text, 0 for text columns.
     pub fn wire_decimals(&self) -> u8 {
         match self.class() {
             Class::Null => 0,
@@ -532,8 +541,8 @@ impl ExprType {
         }
     }
 
-    /// The collation that a result set's column definition carries where text is sent in `results`: `binary` for
-    /// everything that is no text.
+    /// Returns the collation in a result set's column definition if text is sent in `results`: `binary` for
+    /// everything that is not text.
     pub fn wire_collation(&self, results: Collation) -> Collation {
         match self.collation() {
             Collation::Binary => Collation::Binary,
@@ -541,8 +550,8 @@ impl ExprType {
         }
     }
 
-    /// The length that a result set's column definition carries, where text is sent with at most so many bytes a
-    /// character.
+    /// Returns the length in a result set's column definition if text is sent with up to
+    /// `bytes_per_character` bytes per character.
     pub fn display_length(&self, bytes_per_character: u32) -> u32 {
         if self.is_null() {
             0

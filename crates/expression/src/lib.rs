@@ -6,13 +6,15 @@
 //!                              constants folded)         outer rows, subqueries)
 //! ```
 //!
-//! * [`bind`](bind_expr) decides everything that the types decide: which conversion, which comparison, which collation,
-//!   the result's type; so evaluation makes no decisions again for each row.
+//! * [`bind`](bind_expr) makes every decision that depends only on types: conversions, comparison rules,
+//!   collations, the type of the result. Evaluation does not decide them again for each row.
 //! * A [`Scope`] is the statement's side of binding: columns, aliases, subqueries, aggregates, parameters.
-//! * [`EvalContext`] is the statement's side of evaluation: session, parameters, outer rows, a [`SubqueryRunner`].
-//! * NULL, warnings and errors follow MariaDB 10.11; where evaluation differs it is listed in `tests/expressions/`.
+//! * [`EvalContext`] is the statement's side of evaluation: session, parameters, outer rows, a
+//!   [`SubqueryRunner`].
+//! * NULL, warnings and errors follow MariaDB 10.11. The differences are listed in `tests/expressions/`.
 //!
-//! The crate knows nothing of tables: columns are slots of a row. [`session`] is what expressions read of a session.
+//! The crate knows nothing of tables: columns are slots of a row. [`session`] contains the session state that
+//! expressions read.
 #![forbid(unsafe_code)]
 
 mod aggregate;
@@ -52,7 +54,7 @@ pub use eval::in_set::InSet;
 pub use eval::{as_assigned, compare_values};
 pub use expr_type::{Class, Coercibility, ExprType, NOT_FIXED_DECIMALS, TypeNote};
 pub use functions::{Call, Function, Stability};
-pub use scope::{Clause, Correlation, EmptyScope, Scope, Subquery};
+pub use scope::{Clause, Correlation, EmptyScope, Scope, Subquery, SubqueryId};
 pub use sliding::{Slide, SlidingAccumulator};
 pub use tree::{ArithmeticOp, BitOp, CompareOp, Comparison, Domain, Expr, ExprKind, Quantifier, Truth};
 pub use window::{Frame, FrameBound, FrameUnits, SortOrder, WindowCall, WindowFunction};

@@ -1,10 +1,8 @@
-//! What the binder asks of the statement around an expression.
+//! The binder's interface to the statement around an expression.
 //!
-//! The binder knows operators, functions and types; it does not know tables. Names, subqueries, aggregates and
-//! parameters it resolves through a [`Scope`], which the planner implements for each kind of clause.
+//! The binder knows operators, functions and types, but not tables. It resolves names, subqueries, aggregates
+//! and parameters through a [`Scope`], which the planner implements for each kind of clause.
 
-use std::any::Any;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use paceline_types::Value;
@@ -22,10 +20,10 @@ use crate::error::Result;
 use crate::session::SessionContext;
 use paceline_syntax::ast::{self, ColumnName};
 
-/// Where a name stands: error 1054 tells it.
+/// Clause that a name occurs in, as reported by error 1054.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Clause {
-    /// The list of results.
+    /// The select list.
     FieldList,
     /// WHERE.
     Where,
@@ -37,12 +35,12 @@ pub enum Clause {
     Having,
     /// ORDER BY.
     OrderBy,
-    /// SET, VALUES, DO, LIMIT and everything else.
+    /// SET, VALUES, DO, LIMIT, and all other clauses.
     Other,
 }
 
 impl Clause {
-    /// As error 1054 words it.
+    /// Returns the clause's name in error 1054.
     pub const fn as_str(self) -> &'static str {
         match self {
             Clause::FieldList => "SELECT",
@@ -56,79 +54,66 @@ impl Clause {
     }
 }
 
-/// A subquery as the planner made it.
-#[derive(Clone)]
-pub struct Subquery {
-    /// The planner's own plan, downcast by its [`super::SubqueryRunner`].
-    pub plan: Arc<dyn Any + Send + Sync>,
-    /// The types of its columns.
-    pub columns: Vec<ExprType>,
-    /// Whether it reads columns of a query around it (at any depth), or changes by itself: then it runs for each row,
-    /// else once a statement.
-    pub correlation: Correlation,
-    /// The slots of the row around it that it reads.
-    pub outer_slots: Vec<usize>,
-    /// Tells it from every other subquery: the key of its cached result.
-    pub id: u64,
+/// Index of a subquery's plan among those of its statement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SubqueryId(usize);
+
+impl SubqueryId {
+    /// Names the plan at this index.
+    pub fn new(index: usize) -> Self {
+        SubqueryId(index)
+    }
+
+    /// Returns the index.
+    pub fn index(self) -> usize {
+        self.0
+    }
 }
 
-/// Whether a subquery depends on the rows around it.
+/// A subquery in an expression. Its plan belongs to the statement's plan; a [`super::SubqueryRunner`] finds it by `id`.
+#[derive(Clone, Debug)]
+pub struct Subquery {
+    /// Name of the subquery within the statement; also the key of its cached result.
+    pub id: SubqueryId,
+    /// Types of the result columns.
+    pub columns: Vec<ExprType>,
+    /// Dependency on outer rows, which decides whether the subquery runs for each row or once per statement.
+    pub correlation: Correlation,
+    /// Slots of the outer row that it reads.
+    pub outer_slots: Vec<usize>,
+}
+
+/// Dependency of a subquery on outer rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Correlation {
-    /// It gives the same rows throughout a statement.
+    /// Returns the same rows throughout a statement.
     Uncorrelated,
-    /// It gives the same rows for the same row around it.
+    /// Returns the same rows for equal outer rows.
     Correlated,
-    /// It may give other rows each time, or has an effect: it is run for each row.
+    /// May return different rows each time, or has a side effect: it runs for each row.
     Volatile,
 }
 
-impl Subquery {
-    /// A subquery with a fresh id.
-    pub fn new(
-        plan: Arc<dyn Any + Send + Sync>,
-        columns: Vec<ExprType>,
-        correlation: Correlation,
-        outer_slots: Vec<usize>,
-    ) -> Self {
-        Subquery {
-            plan,
-            columns,
-            correlation,
-            outer_slots,
-            id: unique_id(),
-        }
-    }
-}
-
-impl std::fmt::Debug for Subquery {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Subquery")
-            .field("id", &self.id)
-            .field("correlation", &self.correlation)
-            .field("columns", &self.columns)
-            .finish_non_exhaustive()
-    }
-}
-
-/// A number that no other expression node of this process has: keys the state that a node keeps during an execution.
+/// Returns a number that no other expression node of this process has. It is the key of the node's state
+/// during an execution.
 pub(crate) fn unique_id() -> u64 {
     static NEXT: AtomicU64 = AtomicU64::new(1);
     NEXT.fetch_add(1, Ordering::Relaxed)
 }
 
-/// What the binder asks of the statement around an expression.
+/// The binder's interface to the statement around an expression.
 pub trait Scope {
-    /// The session: SQL mode, connection collation, system variables' types.
+    /// Returns the session: SQL mode, connection collation, types of system variables.
     fn session(&self) -> &SessionContext;
 
-    /// The clause being bound, for error 1054.
+    /// Returns the clause being bound, for error 1054.
     fn clause(&self) -> Clause {
         Clause::FieldList
     }
 
-    /// Finds a column or, where the clause allows it, a select alias. Gives [`Expr::column`] for a column of this
-    /// query's rows, [`Expr::outer_column`] for one of a query around it, or a copy of the aliased expression.
+    /// Resolves a column or, where the clause allows it, a select alias. Returns [`Expr::column`] for a
+    /// column of this query's rows, [`Expr::outer_column`] for one of an outer query, or a copy of the
+    /// aliased expression.
     ///
     /// # Errors
     /// 1054 for an unknown name, 1052 for an ambiguous one, 1109 for an unknown table.
@@ -142,20 +127,21 @@ pub trait Scope {
     /// Plans a subquery whose outer scope is this one.
     ///
     /// # Errors
-    /// What planning it meets; 1235 where subqueries are not allowed.
+    /// Errors of planning; 1235 where subqueries are not allowed.
     fn bind_subquery(&mut self, query: &ast::Query) -> Result<Subquery> {
         let _ = query;
         Err(errors::error(ER_NOT_SUPPORTED_YET, &[&"subqueries here"]))
     }
 
-    /// Called for `@name := …`; the name is in lower case.
+    /// Called for `@name := …`, with the name in lower case.
     fn assign_variable(&mut self, name: &str) {
         let _ = name;
     }
 
-    /// The type of the `index`th `?`: [`ExprType::of_value`] of its value where one is known, else
-    /// [`ExprType::parameter`], which leaves comparisons and arithmetic to the values. An execution whose values have
-    /// other types than the plan was bound with must bind again.
+    /// Returns the type of the `index`th `?`: [`ExprType::of_value`] if its value is known, else
+    /// [`ExprType::parameter`], which leaves decisions about comparisons and arithmetic to the values. If the
+    /// values of an execution have other types than those that the plan was bound with, the statement must be
+    /// bound again.
     ///
     /// # Errors
     /// 1064 where parameters are not allowed.
@@ -164,16 +150,16 @@ pub trait Scope {
         Err(errors::syntax_near("?"))
     }
 
-    /// Called before an aggregate's arguments are bound.
+    /// Called before the arguments of an aggregate are bound.
     ///
     /// # Errors
-    /// 1111 where aggregates may not stand.
+    /// 1111 where aggregates are not allowed.
     fn enter_aggregate(&mut self) -> Result<()> {
         Err(errors::error(ER_INVALID_GROUP_FUNC_USE, &[]))
     }
 
-    /// Takes the bound aggregate and gives what stands for its result: usually [`Expr::aggregate`] with its index,
-    /// which the planner later turns into a column of the grouped rows.
+    /// Receives a bound aggregate and returns the expression for its result: usually [`Expr::aggregate`] with
+    /// its index, which the planner later replaces by a column of the grouped rows.
     ///
     /// # Errors
     /// 1111.
@@ -182,16 +168,18 @@ pub trait Scope {
         Err(errors::error(ER_INVALID_GROUP_FUNC_USE, &[]))
     }
 
-    /// Called before a window function's arguments are bound; `function` is `None` for an aggregate over a window.
+    /// Called before the arguments of a window function are bound. `function` is `None` for an aggregate over
+    /// a window.
     ///
     /// # Errors
-    /// 4015 where window functions may not stand, 4074 within another one or an aggregate; 4009, 4017, 4018.
+    /// 4015 where window functions are not allowed, 4074 within another one or an aggregate; 4009, 4017,
+    /// 4018.
     fn enter_window(&mut self, function: Option<&WindowFunction>, over: &ast::Over) -> Result<()> {
         let _ = (function, over);
         Err(errors::error(ER_WRONG_PLACEMENT_OF_WINDOW_FUNCTION, &[]))
     }
 
-    /// Takes the window function and gives what stands for its result.
+    /// Receives a window function and returns the expression for its result.
     ///
     /// # Errors
     /// 4015.
@@ -200,7 +188,8 @@ pub trait Scope {
         Err(errors::error(ER_WRONG_PLACEMENT_OF_WINDOW_FUNCTION, &[]))
     }
 
-    /// `VALUES(column)` or `VALUE(column)` in ON DUPLICATE KEY UPDATE; elsewhere MariaDB gives NULL.
+    /// Resolves `VALUES(column)` or `VALUE(column)` in ON DUPLICATE KEY UPDATE. Elsewhere MariaDB returns
+    /// NULL.
     ///
     /// # Errors
     /// 1054.
@@ -209,7 +198,7 @@ pub trait Scope {
             .map(|column| Expr::null().with_type(column.ty.nullable()))
     }
 
-    /// `DEFAULT(column)`.
+    /// Resolves `DEFAULT(column)`.
     ///
     /// # Errors
     /// 1054, 1364.
@@ -219,14 +208,14 @@ pub trait Scope {
     }
 }
 
-/// A scope without tables: `SELECT 1`, SET, DO, defaults, tests.
+/// Scope without tables: for `SELECT 1`, SET, DO, defaults, tests.
 pub struct EmptyScope<'s> {
     session: &'s SessionContext,
     parameters: &'s [Value],
 }
 
 impl<'s> EmptyScope<'s> {
-    /// No names, no subqueries; parameters of any type.
+    /// Creates a scope without names and subqueries, with parameters of any type.
     pub fn new(session: &'s SessionContext) -> Self {
         EmptyScope {
             session,
@@ -234,7 +223,7 @@ impl<'s> EmptyScope<'s> {
         }
     }
 
-    /// The same, where the values of `?` are known.
+    /// Creates such a scope with known values of `?`.
     pub fn with_parameters(session: &'s SessionContext, parameters: &'s [Value]) -> Self {
         EmptyScope { session, parameters }
     }

@@ -1,8 +1,9 @@
-//! Aggregates that can give back what they took: over a frame whose first rows go while others come.
+//! Aggregates from which values can be removed again, for frames that lose rows at their start while they
+//! gain rows at their end.
 //!
-//! COUNT, SUM, AVG and the bit functions can; MIN, MAX and the variances cannot. A sum of doubles is kept as MariaDB
-//! keeps it, by subtracting what goes: it gives MariaDB's digits, and where numbers of very different sizes slide
-//! through a frame, its rounding errors.
+//! This is possible for COUNT, SUM, AVG and the bit functions, but not for MIN, MAX and the variances. A sum
+//! of doubles is maintained by subtraction, as in MariaDB. So it has MariaDB's digits, including MariaDB's
+//! rounding errors when numbers of very different sizes pass through a frame.
 
 use paceline_types::{Decimal, Value};
 
@@ -20,7 +21,7 @@ pub struct SlidingAccumulator(State);
 #[derive(Debug)]
 enum State {
     Count(i64),
-    /// Integers are summed apart.
+    /// Integers are summed separately.
     Exact {
         sum: Decimal,
         small: i128,
@@ -30,24 +31,24 @@ enum State {
         sum: f64,
         count: u64,
     },
-    /// In how many values each bit is set.
+    /// Number of values that have each bit set.
     Bits {
         ones: Box<[u64; 64]>,
         count: u64,
     },
 }
 
-/// Direction of a value.
+/// Direction in which a row crosses the frame's boundary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Slide {
-    /// Its row comes into the frame.
+    /// The row enters the frame.
     In,
-    /// Its row leaves the frame.
+    /// The row leaves the frame.
     Out,
 }
 
 impl SlidingAccumulator {
-    /// One without rows; `None` for an aggregate that cannot give back what it took.
+    /// Creates a state without rows; `None` for an aggregate that cannot remove values.
     pub fn new(aggregate: &Aggregate) -> Option<Self> {
         use AggregateFunction as A;
         Some(Self(match aggregate.function {
@@ -66,10 +67,11 @@ impl SlidingAccumulator {
         }))
     }
 
-    /// Takes the value of a row into account that comes, or no longer that of one that goes; `None` for COUNT(*).
+    /// Adds the value of a row that enters the frame, or removes that of a row that leaves it; `None` for
+    /// COUNT(*).
     ///
     /// # Errors
-    /// What its conversion meets; 1690.
+    /// Errors of the conversion; 1690.
     pub fn slide(
         &mut self,
         direction: Slide,
@@ -118,7 +120,7 @@ impl SlidingAccumulator {
         Ok(())
     }
 
-    /// The result for the rows that are in.
+    /// Returns the result for the rows in the frame.
     ///
     /// # Errors
     /// 1690.

@@ -1,9 +1,8 @@
-//! Subqueries inside expressions: scalar, EXISTS, IN, ANY and ALL, over the rows that a [`super::SubqueryRunner`]
-//! gives.
+//! Subqueries inside expressions: scalar, EXISTS, IN, ANY and ALL, over the rows that a
+//! [`super::SubqueryRunner`] returns.
 //!
-//! Rows are kept in the [`super::EvalState`] for later rows of the query around the subquery
-//! ([`super::subquery_results`]); `IN` looks its needle up in a hash table of them where the rules of comparison allow
-//! one.
+//! Rows are kept in the [`super::EvalState`] for later rows of the outer query ([`super::subquery_results`]).
+//! `IN` looks its left side up in a hash table of them if the comparison rules allow one.
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -26,24 +25,25 @@ use super::tree::{CompareOp, Comparison, Expr, Quantifier};
 use crate::error::Result;
 use crate::session::MemoryCharge;
 
-/// What a row takes beside its values, and its key in a hash table, in bytes.
+/// Memory of a row besides its values, and of its key in a hash table, in bytes.
 const ROW_BYTES: usize = 24;
 const KEY_BYTES: usize = 48;
 
-/// All rows of a subquery, kept for the rest of the statement.
+/// All rows of a subquery, cached for the rest of the statement.
 #[derive(Debug, Default)]
 pub struct CachedRows {
     rows: Vec<Vec<Value>>,
-    /// Keys of the rows without NULL; `None` before the first lookup, or when the rules do not allow keys.
+    /// Keys of the rows without NULL; `None` before the first lookup, or if the comparison rules do not allow
+    /// keys.
     keys: Option<HashSet<Vec<u8>>>,
     /// Whether some row has a NULL: then "not found" is UNKNOWN.
     any_null: bool,
-    /// What they take of the session's memory.
+    /// Charge to the session's memory account.
     memory: Option<MemoryCharge>,
 }
 
 impl CachedRows {
-    /// The result of a scalar subquery or EXISTS: a row or none.
+    /// Returns the result of a scalar subquery or EXISTS: one row or none.
     pub(super) fn of_row(row: Option<Vec<Value>>) -> Self {
         CachedRows {
             rows: row.into_iter().collect(),
@@ -51,7 +51,7 @@ impl CachedRows {
         }
     }
 
-    /// The bytes that they take and that no account knows of yet.
+    /// Returns the memory in use that is not charged to any account yet.
     pub(super) fn memory_bytes(&self) -> usize {
         if self.memory.is_some() {
             return 0;
@@ -61,7 +61,7 @@ impl CachedRows {
     }
 }
 
-/// The value of `(SELECT …)`: NULL without rows.
+/// Returns the value of `(SELECT …)`: NULL without rows.
 pub(crate) fn scalar(subquery: &Subquery, frame: &Frame<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
     Ok(row(subquery, frame, context)?
         .into_iter()
@@ -69,7 +69,7 @@ pub(crate) fn scalar(subquery: &Subquery, frame: &Frame<'_>, context: &mut EvalC
         .unwrap_or_default())
 }
 
-/// The row of `(SELECT …)`: all NULL without rows; 1242 with more than one.
+/// Returns the row of `(SELECT …)`: all NULL without rows; 1242 with more than one.
 pub(crate) fn row(
     subquery: &Subquery,
     frame: &Frame<'_>,
@@ -93,7 +93,7 @@ pub(crate) fn row(
         if context.mode != EvalMode::Ignore {
             return Err(error);
         }
-        // IGNORE makes NULL of it.
+        // With IGNORE the result is NULL.
         context.session.diagnostics.warn(error.code(), error.message());
         found = None;
     }
@@ -105,7 +105,7 @@ fn nulls(subquery: &Subquery) -> Vec<Value> {
     vec![Value::Null; subquery.columns.len()]
 }
 
-/// Whether there is a row.
+/// Returns whether there is a row.
 pub(crate) fn exists(subquery: &Subquery, frame: &Frame<'_>, context: &mut EvalContext<'_>) -> Result<bool> {
     if let Some(cached) = context.state.subqueries.get(subquery, frame.row) {
         return Ok(!cached.rows.is_empty());
@@ -124,7 +124,7 @@ fn keep(subquery: &Subquery, frame: &Frame<'_>, rows: CachedRows, context: &mut 
     context.state.subqueries.keep(subquery, frame.row, rows, account);
 }
 
-/// `left op ANY|ALL (SELECT …)`.
+/// Evaluates `left op ANY|ALL (SELECT …)`.
 pub(crate) fn quantified<'a>(
     op: CompareOp,
     by: &[Comparison],
@@ -135,7 +135,7 @@ pub(crate) fn quantified<'a>(
     context: &mut EvalContext<'_>,
 ) -> Result<Option<bool>> {
     let left = row_values(left, frame, context)?;
-    // Taken out while they are searched, as the search evaluates with the same state.
+    // The rows are taken out of the state during the search, because the search needs the state too.
     if let Some(cached) = context.state.subqueries.get(subquery, frame.row) {
         let rows = std::mem::take(cached);
         let (result, rows) = search(op, by, quantifier, &left, rows, context);
@@ -168,7 +168,7 @@ fn gather(
     for row in &mut rows {
         for ((by, column), value) in by.iter().zip(&subquery.columns).zip(row) {
             adapt(by, column, value, context);
-            // The lowest or highest of labels is a text.
+            // The lowest or highest of ENUM or SET values is determined by their texts.
             if !matches!(op, CompareOp::Eq | CompareOp::Ne) && matches!(value, Value::Enum(_) | Value::Set(_))
             {
                 *value = convert::as_computed(Cow::Borrowed(value)).into_owned();
@@ -189,7 +189,7 @@ fn gather(
     })
 }
 
-/// Which of the values decides: `> ANY` is `>` the least one.
+/// Returns which value decides: `> ANY` means `>` the smallest one.
 fn extreme(op: CompareOp, quantifier: Quantifier) -> Option<Ordering> {
     let of_any = match op {
         CompareOp::Gt | CompareOp::Ge => Ordering::Less,
@@ -202,8 +202,8 @@ fn extreme(op: CompareOp, quantifier: Quantifier) -> Option<Ordering> {
     })
 }
 
-/// Keeps the row of the least or the greatest value, as MIN and MAX have it whatever it is compared with then, and one
-/// of NULL.
+/// Keeps the row with the smallest or largest value, by the order of MIN and MAX whatever the comparison is,
+/// and one row with NULL.
 fn keep_extreme(
     rows: Vec<Vec<Value>>,
     subquery: &Subquery,
@@ -231,7 +231,7 @@ fn keep_extreme(
     Ok(best.into_iter().chain(null).collect())
 }
 
-/// Converts a column's value to what the comparison wants, as the binder does it with what is no subquery.
+/// Converts a column's value to the type that the comparison needs, as the binder does for other operands.
 fn adapt(by: &Comparison, column: &ExprType, value: &mut Value, context: &EvalContext<'_>) {
     match (by, &*value) {
         (Comparison::Int | Comparison::Decimal | Comparison::Double, Value::Bytes(bytes))
@@ -278,7 +278,8 @@ fn search(
                 }
             }
         }
-        // A row with a NULL beside unequal values is no match, so several columns with NULLs need the full comparison.
+        // A row with a NULL beside unequal values is not a match, so several columns with NULLs need the full
+        // comparison.
         let keys_decide = !rows.any_null || by.len() == 1;
         if let Some(keys) = rows.keys.as_ref().filter(|_| keys_decide) {
             let found = match key(by, left, context) {
@@ -307,7 +308,7 @@ fn search(
     (Ok(if unknown { None } else { Some(!decisive) }), rows)
 }
 
-/// Whether values that are equal by the rule can be given equal bytes.
+/// Returns whether values that are equal by the rule can be represented by equal bytes.
 fn has_key(by: &Comparison) -> bool {
     matches!(by, Comparison::Int | Comparison::Text(_) | Comparison::Bytes)
 }

@@ -1,16 +1,16 @@
-//! Results of subqueries that are kept for the rest of a statement.
+//! Cached results of a statement's subqueries.
 //!
-//! An uncorrelated subquery has one result. A correlated one has a result for each combination of the values that it
-//! reads of the row around it, and rows often repeat them (`l_partkey = p_partkey` in a join of thirty lines to a
-//! part). MariaDB has its `subquery_cache` for this. Two rules keep it from costing more than it gives:
+//! An uncorrelated subquery has one result. A correlated one has a result for each combination of the values
+//! that it reads of the outer row, and outer rows often repeat them (`l_partkey = p_partkey` in a join of
+//! thirty lines to a part). MariaDB has its `subquery_cache` for this. Two rules limit the cost of the cache:
 //!
-//! - After [`MISSES_MAX_FIRST`] misses a subquery that was found in fewer than one of [`HIT_SHARE`] lookups is not kept
-//!   any more, as in MariaDB.
-//! - Results of one subquery take [`RESULT_BYTES_MAX`] at most. Past that, or past what the session may have, they are
-//!   dropped and the subquery is run for each row again; this is no error.
+//! - After [`MISSES_MAX_FIRST`] misses, a subquery with less than one hit in [`HIT_SHARE`] lookups is no
+//!   longer cached, as in MariaDB.
+//! - The results of one subquery take at most [`RESULT_BYTES_MAX`]. Beyond that, or beyond the session's
+//!   memory, they are dropped and the subquery runs for each row again. This is not an error.
 //!
-//! The key is the identity of the outer values, not their equality by a collation: `a` and `A` are equal, but a
-//! subquery may show them.
+//! The key is the identity of the outer values, not their equality by a collation: `a` and `A` are equal, but
+//! the subquery may show the difference.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -21,21 +21,22 @@ use super::scope::{Correlation, Subquery};
 use super::subquery::CachedRows;
 use crate::session::{MemoryCharge, SessionMemory};
 
-/// Misses before the share of hits is looked at.
+/// Number of misses before the share of hits is examined.
 const MISSES_MAX_FIRST: u32 = 200;
-/// At least one lookup of so many must be a hit.
+/// At least one lookup in this many must be a hit.
 const HIT_SHARE: u32 = 5;
-/// What the results of one correlated subquery take at most, in bytes.
+/// Maximum size of the results of one correlated subquery, in bytes.
 const RESULT_BYTES_MAX: usize = 16 << 20;
-/// What an entry takes beside its key and its rows, in bytes.
+/// Memory of an entry besides its key and rows, in bytes.
 const ENTRY_BYTES: usize = 96;
 
-/// The results of a statement's subqueries.
+/// Cached results of a statement's subqueries.
 #[derive(Debug, Default)]
 pub(crate) struct SubqueryResults {
-    of: HashMap<u64, Results>,
+    /// By the index of the subquery.
+    of: Vec<Option<Results>>,
     key: Vec<u8>,
-    /// Set where the statement may change what its own subqueries read.
+    /// Set if the statement may change rows that its own subqueries read.
     only_uncorrelated: bool,
 }
 
@@ -45,10 +46,10 @@ enum Results {
     ByOuterValues(ResultsByOuterValues),
 }
 
-/// The results of one correlated subquery.
+/// Cached results of one correlated subquery.
 #[derive(Debug)]
 struct ResultsByOuterValues {
-    /// `None` when results are not kept any more.
+    /// `None` after caching has been given up.
     entries: Option<Entries>,
     hits: u32,
     misses: u32,
@@ -66,9 +67,9 @@ impl SubqueryResults {
         self.only_uncorrelated = true;
     }
 
-    /// Returns the kept result of a subquery for the row around it.
+    /// Returns the cached result of a subquery for the given outer row.
     pub fn get(&mut self, subquery: &Subquery, outer: &[Value]) -> Option<&mut CachedRows> {
-        match self.of.get_mut(&subquery.id)? {
+        match self.of.get_mut(subquery.id.index())?.as_mut()? {
             Results::One(rows) => Some(rows),
             Results::ByOuterValues(results) => {
                 results.entries.as_ref()?;
@@ -78,7 +79,7 @@ impl SubqueryResults {
         }
     }
 
-    /// Keeps a result for later rows, unless the subquery has to be run for each row.
+    /// Caches a result for later rows, unless the subquery has to run for each row.
     pub fn keep(
         &mut self,
         subquery: &Subquery,
@@ -86,14 +87,13 @@ impl SubqueryResults {
         rows: CachedRows,
         account: &Arc<SessionMemory>,
     ) {
+        let mut key = std::mem::take(&mut self.key);
         match subquery.correlation {
             Correlation::Volatile => {}
-            Correlation::Uncorrelated => {
-                self.of.insert(subquery.id, Results::One(rows));
-            }
+            Correlation::Uncorrelated => *self.entry(subquery) = Some(Results::One(rows)),
             Correlation::Correlated if self.only_uncorrelated || subquery.outer_slots.is_empty() => {}
             Correlation::Correlated => {
-                let results = self.of.entry(subquery.id).or_insert_with(|| {
+                let results = self.entry(subquery).get_or_insert_with(|| {
                     Results::ByOuterValues(ResultsByOuterValues {
                         entries: Some(Entries {
                             results: HashMap::new(),
@@ -106,11 +106,20 @@ impl SubqueryResults {
                 if let Results::ByOuterValues(results) = results
                     && results.entries.is_some()
                 {
-                    write_key(subquery, outer, &mut self.key);
-                    results.insert(&self.key, rows);
+                    write_key(subquery, outer, &mut key);
+                    results.insert(&key, rows);
                 }
             }
         }
+        self.key = key;
+    }
+
+    fn entry(&mut self, subquery: &Subquery) -> &mut Option<Results> {
+        let index = subquery.id.index();
+        if self.of.len() <= index {
+            self.of.resize_with(index + 1, || None);
+        }
+        &mut self.of[index]
     }
 }
 
@@ -145,7 +154,7 @@ fn write_key(subquery: &Subquery, outer: &[Value], key: &mut Vec<u8>) {
     }
 }
 
-/// Appends bytes that two values share only if nothing can tell them apart: 1.0 and 1.00 differ.
+/// Appends bytes that are equal only for indistinguishable values: 1.0 and 1.00 differ.
 fn append_identity(value: &Value, out: &mut Vec<u8>) {
     fn sized(kind: u8, bytes: &[u8], out: &mut Vec<u8>) {
         out.push(kind);
@@ -189,9 +198,15 @@ fn append_identity(value: &Value, out: &mut Vec<u8>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::scope::SubqueryId;
 
     fn correlated(slots: &[usize]) -> Subquery {
-        Subquery::new(Arc::new(()), Vec::new(), Correlation::Correlated, slots.to_vec())
+        Subquery {
+            id: SubqueryId::new(3),
+            columns: Vec::new(),
+            correlation: Correlation::Correlated,
+            outer_slots: slots.to_vec(),
+        }
     }
 
     fn result(value: i64) -> CachedRows {
@@ -211,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_rarely_found_is_not_kept() {
+    fn subqueries_with_few_hits_are_not_cached() {
         let account = SessionMemory::unlimited();
         let (mut results, subquery) = (SubqueryResults::default(), correlated(&[0]));
         for value in 0..i64::from(MISSES_MAX_FIRST) + 1 {
@@ -224,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn past_the_memory_limit_nothing_is_kept_and_nothing_fails() {
+    fn beyond_the_memory_limit_nothing_is_cached_and_nothing_fails() {
         let account = SessionMemory::unlimited();
         account.set_limit(200);
         let (mut results, subquery) = (SubqueryResults::default(), correlated(&[0]));
@@ -236,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn values_that_compare_equal_are_told_apart() {
+    fn equal_but_different_values_are_distinguished() {
         let identity = |value: &Value| {
             let mut bytes = Vec::new();
             append_identity(value, &mut bytes);

@@ -1,8 +1,7 @@
-//! What the golden expressions of `tests/expressions` cannot show: subqueries, parameters, strict writes, folding.
+//! Tests of what the golden expressions of `tests/expressions` cannot show: subqueries, parameters, strict
+//! writes, constant folding.
 
-use std::any::Any;
 use std::ops::ControlFlow;
-use std::sync::Arc;
 
 use paceline_types::{Collation, Value};
 
@@ -12,7 +11,7 @@ use crate::session::{Services, SessionContext};
 use paceline_syntax::ast::{self, ColumnName};
 use paceline_syntax::{ParseOptions, Statement, parse};
 
-/// Every subquery gives these rows; `?` has these types.
+/// Scope in which every subquery returns these rows and `?` has these types.
 struct TestScope<'s> {
     session: &'s SessionContext,
     rows: Vec<Vec<Value>>,
@@ -38,12 +37,12 @@ impl Scope for TestScope<'_> {
                 .collect(),
             None => vec![ExprType::bigint(20)],
         };
-        Ok(Subquery::new(
-            Arc::new(self.rows.clone()),
+        Ok(Subquery {
+            id: SubqueryId::new(0),
             columns,
-            self.correlation,
-            Vec::new(),
-        ))
+            correlation: self.correlation,
+            outer_slots: Vec::new(),
+        })
     }
 
     fn bind_parameter(&mut self, index: usize) -> Result<ExprType> {
@@ -55,21 +54,22 @@ impl Scope for TestScope<'_> {
     }
 }
 
-/// Gives the rows that are the plan; counts how often.
+/// Runner that returns its rows for any subquery, and counts its runs.
 struct Rows {
+    rows: Vec<Vec<Value>>,
     runs: usize,
 }
 
 impl SubqueryRunner for Rows {
     fn run(
         &mut self,
-        plan: &(dyn Any + Send + Sync),
+        _: SubqueryId,
         frame: SubqueryFrame<'_>,
         sink: &mut dyn FnMut(&[Value]) -> Result<ControlFlow<()>>,
     ) -> Result<()> {
         self.runs += 1;
         assert!(frame.outer.is_some());
-        for row in plan.downcast_ref::<Vec<Vec<Value>>>().unwrap() {
+        for row in &self.rows {
             if sink(row)?.is_break() {
                 break;
             }
@@ -96,19 +96,20 @@ fn session() -> SessionContext {
     SessionContext::new(1, Services::default())
 }
 
-/// The values of an expression for two evaluations, or the error's number, and how often the subquery ran.
+/// Returns the values of an expression for two evaluations, or the error number, and the number of subquery
+/// runs.
 fn with_rows(
     source: &str,
     rows: &[&[Value]],
     correlation: Correlation,
 ) -> (std::result::Result<Value, u16>, usize) {
     let mut session = session();
-    let rows = rows.iter().map(|row| row.to_vec()).collect();
+    let rows: Vec<Vec<Value>> = rows.iter().map(|row| row.to_vec()).collect();
     let expr = bind_expr(
         &tree(source),
         &mut TestScope {
             session: &session,
-            rows,
+            rows: rows.clone(),
             correlation,
             parameters: Vec::new(),
         },
@@ -118,7 +119,7 @@ fn with_rows(
         Err(error) => return (Err(error.code().number()), 0),
     };
     let mut state = EvalState::new();
-    let mut runner = Rows { runs: 0 };
+    let mut runner = Rows { rows, runs: 0 };
     let mut context = EvalContext::new(&mut session, &mut state);
     context.runner = Some(&mut runner);
     let first = expr
@@ -289,7 +290,7 @@ fn parameters_work_with_and_without_a_type_at_bind() {
     }
 }
 
-/// Values by what they print: an untyped parameter may give CONCAT bytes.
+/// Returns a value as text: an untyped parameter may turn the result of CONCAT into bytes.
 fn text(value: &Value) -> String {
     let mut out = Vec::new();
     paceline_types::text::append_value(&value.as_ref(), &paceline_types::TimeZone::UTC, &mut out);
@@ -317,9 +318,9 @@ fn strict_writes_turn_warnings_into_errors() {
     }
 }
 
-/// Twice would be 2⁶⁰ times for the innermost: the test would not end.
+/// Evaluating twice would cost 2⁶⁰ evaluations of the innermost argument: the test would not end.
 #[test]
-fn functions_that_choose_evaluate_an_argument_once() {
+fn selecting_functions_evaluate_an_argument_once() {
     for (open, close) in [
         ("COALESCE(", ")"),
         ("IFNULL(", ", 1)"),
@@ -411,7 +412,7 @@ fn short_circuits() {
     }
 }
 
-/// Shapes whose operand is wanted in two ways, and the innermost operand of many of them inside each other.
+/// Expressions whose operand is read in two ways. The test nests many of them.
 const READ_TWICE: [(&str, &str, &str); 7] = [
     ("1 / (SELECT 1)", "NULLIF(", ", 5)"),
     ("CONVERT((SELECT 1) USING latin1)", "NULLIF(", ", x'35')"),

@@ -1,7 +1,7 @@
-//! The bound expression: names resolved, types and coercions decided, constants folded.
+//! The bound expression: names are resolved, types and conversions decided, constants folded.
 //!
-//! The binder makes the decisions (by which rule two operands are compared, in which domain an addition is done) and
-//! writes them into the node, so that evaluation only executes them.
+//! The binder stores its decisions in the nodes (the rule of a comparison, the domain of an addition), so
+//! that evaluation only executes them.
 
 use std::sync::Arc;
 
@@ -14,57 +14,55 @@ use super::functions::Call;
 use super::scope::Subquery;
 use crate::session::VariableScope;
 
-/// A bound expression: immutable, shared by all executions of a prepared plan.
+/// A bound expression: immutable, and shared by all executions of a prepared plan.
 #[derive(Clone, Debug)]
 pub struct Expr {
-    /// What it does.
+    /// Operation of the node.
     pub kind: ExprKind,
-    /// What it gives.
+    /// Type of the result.
     pub ty: ExprType,
 }
 
-/// What a node does.
+/// Operation of a node.
 #[derive(Clone, Debug)]
+#[allow(missing_docs)] // A variant is documented by its SQL.
 pub enum ExprKind {
     /// A constant.
     Literal(Value),
     /// Column `n` of the row given to `eval`.
     Column(usize),
-    /// Column `column` of the row `depth` queries out (1 = nearest).
+    /// Column `column` of the row `depth` queries outwards (1 = nearest).
     OuterColumn {
-        /// How many queries out; at least 1.
+        /// Number of queries outwards; at least 1.
         depth: u16,
-        /// The column's place in that row.
+        /// Index of the column in that row.
         column: usize,
     },
     /// The value of the `n`th `?`.
     Parameter(usize),
-    /// The `n`th aggregate of the query: the planner rewrites it to a [`ExprKind::Column`] of the grouped row before
-    /// evaluation.
+    /// The `n`th aggregate of the query. Before evaluation the planner replaces it by an [`ExprKind::Column`]
+    /// of the grouped row.
     Aggregate(usize),
     /// `@name`, in lower case.
     UserVariable(Box<str>),
     /// `@name := value`.
     AssignUserVariable {
-        /// The name in lower case.
+        /// Name in lower case.
         name: Box<str>,
-        /// What is assigned.
         value: Box<Expr>,
     },
     /// `@@name`, read at each evaluation.
     SystemVariable {
-        /// The name in lower case.
+        /// Name in lower case.
         name: Box<str>,
-        /// Which of its values.
+        /// The value to read: the session's or the global one.
         scope: VariableScope,
     },
     /// `left op right`.
     Compare {
-        /// Which comparison.
         op: CompareOp,
-        /// By which rule.
+        /// Rule of the comparison.
         by: Comparison,
-        /// Left and right.
         operands: Box<[Expr; 2]>,
     },
     /// `a AND b AND …`.
@@ -77,16 +75,14 @@ pub enum ExprKind {
     Not(Box<Expr>),
     /// `a IS [NOT] TRUE | FALSE | UNKNOWN | NULL`.
     Is {
-        /// What is tested.
         test: Truth,
-        /// Whether the result is negated.
+        /// IS NOT.
         negated: bool,
-        /// The operand.
         operand: Box<Expr>,
     },
     /// `a BETWEEN low AND high`.
     Between {
-        /// By which rule, for both bounds.
+        /// Rule for both bounds.
         by: Comparison,
         /// NOT BETWEEN.
         negated: bool,
@@ -95,113 +91,96 @@ pub enum ExprKind {
     },
     /// `needle IN (list)`.
     InList {
-        /// By which rule each is compared.
+        /// Rule for each item.
         by: Vec<Comparison>,
         /// NOT IN.
         negated: bool,
-        /// What is searched.
         needle: Box<Expr>,
-        /// Where.
         list: Vec<Expr>,
-        /// The list for looking things up.
+        /// The list in a form for lookups.
         set: InSet,
     },
     /// `text LIKE pattern ESCAPE escape`.
     Like {
         /// NOT LIKE.
         negated: bool,
-        /// How characters compare.
+        /// Collation of the comparison.
         collation: Collation,
-        /// The escape character.
         escape: char,
-        /// Text and pattern.
         operands: Box<[Expr; 2]>,
     },
-    /// `a + b` and its like.
+    /// `a + b` and the other arithmetic operators.
     Arithmetic {
-        /// Which.
         op: ArithmeticOp,
-        /// In which numbers.
+        /// Domain of the calculation.
         domain: Domain,
-        /// Left and right.
         operands: Box<[Expr; 2]>,
-        /// Its text, for error 1690.
+        /// Text of the expression, for error 1690.
         source: Box<str>,
     },
     /// `-a`.
     Negate {
-        /// In which numbers.
+        /// Domain of the calculation.
         domain: Domain,
-        /// The operand.
         operand: Box<Expr>,
-        /// Its text, for error 1690.
+        /// Text of the expression, for error 1690.
         source: Box<str>,
     },
-    /// `a | b` and its like, on BIGINT UNSIGNED.
+    /// `a | b` and the other binary bit operators, on BIGINT UNSIGNED.
     Bits {
-        /// Which.
         op: BitOp,
-        /// Left and right.
         operands: Box<[Expr; 2]>,
     },
     /// `~a`.
     BitNot(Box<Expr>),
-    /// `CASE …`: the operand, where there is one, is folded into the conditions' comparisons.
+    /// `CASE WHEN condition THEN result …`.
     Case {
-        /// Searched: (condition, result).
+        /// (condition, result).
         branches: Vec<(Expr, Expr)>,
-        /// ELSE.
         otherwise: Option<Box<Expr>>,
     },
     /// `CASE operand WHEN value THEN result …`.
     SimpleCase {
-        /// The operand.
         operand: Box<Expr>,
         /// (rule, value, result).
         branches: Vec<(Comparison, Expr, Expr)>,
-        /// ELSE.
         otherwise: Option<Box<Expr>>,
     },
     /// CAST and CONVERT.
     Cast {
-        /// To what.
         target: CastTarget,
-        /// The operand.
         operand: Box<Expr>,
     },
     /// `a COLLATE collation`: changes the type only.
     Collate(Box<Expr>),
-    /// The operand's value with the digits that its type shows: what `=` and its like compare of a quotient.
+    /// The operand's value rounded to the digits that its type shows, as `=` and similar operators compare a
+    /// quotient.
     Rounded(Box<Expr>),
-    /// A function's call.
     Call(Box<Call>),
     /// `(a, b, …)`.
     Row(Vec<Expr>),
-    /// `(SELECT …)` as a value; one column gives a value, several a row (only inside comparisons).
+    /// `(SELECT …)` as a value. With several columns it is a row (only inside comparisons).
     ScalarSubquery(Arc<Subquery>),
     /// `EXISTS (SELECT …)`.
     Exists {
-        /// The subquery.
         subquery: Arc<Subquery>,
         /// NOT EXISTS.
         negated: bool,
     },
     /// `left op ANY|ALL (SELECT …)`; `IN` is `= ANY`, `NOT IN` is `<> ALL`.
     Quantified {
-        /// The comparison; only `=` and `<>` for rows.
+        /// The comparison; for rows only `=` or `<>`.
         op: CompareOp,
-        /// By which rule, one for each column.
+        /// Rule for each column.
         by: Vec<Comparison>,
-        /// ANY or ALL.
         quantifier: Quantifier,
-        /// The left side: a value, or a [`ExprKind::Row`].
+        /// Left side: a value, or a [`ExprKind::Row`].
         left: Box<Expr>,
-        /// The subquery.
         subquery: Arc<Subquery>,
     },
 }
 
-/// A comparison operator.
+/// Comparison operators.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum CompareOp {
     /// `=`
@@ -221,7 +200,7 @@ pub enum CompareOp {
 }
 
 impl CompareOp {
-    /// The operator with its sides swapped: `<` becomes `>`.
+    /// Returns the operator for swapped operands: `<` becomes `>`.
     pub const fn flipped(self) -> Self {
         match self {
             CompareOp::Lt => CompareOp::Gt,
@@ -232,7 +211,7 @@ impl CompareOp {
         }
     }
 
-    /// As SQL writes it.
+    /// Returns the operator as written in SQL.
     pub const fn as_str(self) -> &'static str {
         match self {
             CompareOp::Eq => "=",
@@ -245,7 +224,7 @@ impl CompareOp {
         }
     }
 
-    /// Whether an ordering satisfies it.
+    /// Returns whether an ordering satisfies the operator.
     pub const fn holds(self, ordering: std::cmp::Ordering) -> bool {
         use std::cmp::Ordering::{Equal, Greater, Less};
         match self {
@@ -259,34 +238,34 @@ impl CompareOp {
     }
 }
 
-/// By which rule two values are compared (MariaDB's `Type_handler::comparison`).
+/// Rule by which two values are compared (MariaDB's `Type_handler::comparison`).
 #[derive(Clone, Debug, PartialEq)]
 pub enum Comparison {
-    /// Signed and unsigned 64-bit integers, mixed correctly.
+    /// As 64-bit integers. Signed and unsigned ones are compared correctly.
     Int,
-    /// Exact decimals.
+    /// As exact decimals.
     Decimal,
-    /// Doubles: also for a string against a number.
+    /// As doubles, also for a string and a number.
     Double,
-    /// Doubles of which both have fixed decimals, at most this many: they are equal if they differ by less than half of
-    /// the last digit.
+    /// As doubles that both have fixed decimals, at most this many. They are equal if they differ by less
+    /// than half of the last digit.
     FixedDouble(u8),
-    /// Text by a collation.
+    /// As text by a collation.
     Text(Collation),
-    /// Bytes.
+    /// As bytes.
     Bytes,
-    /// Dates and times, as DATETIME values.
+    /// As DATETIME values.
     DateTime,
-    /// TIME values.
+    /// As TIME values.
     Time,
-    /// By the values, text in this collation: an operand is a parameter whose type is not known yet.
+    /// Decided by the values, with text in this collation: an operand is a parameter of unknown type.
     Dynamic(Collation),
-    /// Each element of two rows by its own rule.
+    /// Element by element of two rows, each by its own rule.
     Row(Vec<Comparison>),
 }
 
 impl Comparison {
-    /// How texts are compared in a collation.
+    /// Returns the rule for texts in a collation.
     pub(crate) fn of_texts(collation: Collation) -> Self {
         match collation {
             Collation::Binary => Comparison::Bytes,
@@ -294,7 +273,7 @@ impl Comparison {
         }
     }
 
-    /// Whether what is compared are numbers.
+    /// Returns whether the operands are compared as numbers.
     pub(crate) fn is_numeric(&self) -> bool {
         matches!(
             self,
@@ -303,7 +282,7 @@ impl Comparison {
     }
 }
 
-/// What `IS` tests.
+/// Tests of `IS`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Truth {
     /// IS TRUE.
@@ -314,16 +293,16 @@ pub enum Truth {
     Null,
 }
 
-/// ANY (SOME) or ALL.
+/// Quantifier of a comparison with a subquery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Quantifier {
-    /// One row suffices.
+    /// ANY (SOME): one row suffices.
     Any,
-    /// Every row must.
+    /// ALL: every row must match.
     All,
 }
 
-/// An arithmetic operator.
+/// Arithmetic operators.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ArithmeticOp {
     /// `+`
@@ -341,7 +320,7 @@ pub enum ArithmeticOp {
 }
 
 impl ArithmeticOp {
-    /// As error 1690 prints it.
+    /// Returns the operator as error 1690 prints it.
     pub const fn as_str(self) -> &'static str {
         match self {
             ArithmeticOp::Add => "+",
@@ -354,7 +333,7 @@ impl ArithmeticOp {
     }
 }
 
-/// The numbers in which arithmetic is done.
+/// Numbers in which arithmetic is done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Domain {
     /// 64-bit integers; the node's type says whether the result is unsigned.
@@ -363,11 +342,11 @@ pub enum Domain {
     Decimal,
     /// Doubles.
     Double,
-    /// By the values: an operand is a parameter whose type is not known yet.
+    /// Decided by the values: an operand is a parameter of unknown type.
     Dynamic,
 }
 
-/// A bit operator.
+/// Binary bit operators.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BitOp {
     /// `|`
@@ -383,7 +362,7 @@ pub enum BitOp {
 }
 
 impl Expr {
-    /// A constant.
+    /// Returns a constant.
     pub fn literal(value: Value, ty: ExprType) -> Expr {
         Expr {
             kind: ExprKind::Literal(value),
@@ -391,12 +370,12 @@ impl Expr {
         }
     }
 
-    /// NULL.
+    /// Returns NULL.
     pub fn null() -> Expr {
         Expr::literal(Value::Null, ExprType::null())
     }
 
-    /// Column `index` of the rows given to `eval`.
+    /// Returns column `index` of the rows passed to `eval`.
     pub fn column(index: usize, ty: ExprType) -> Expr {
         Expr {
             kind: ExprKind::Column(index),
@@ -404,7 +383,7 @@ impl Expr {
         }
     }
 
-    /// Column `column` of the row `depth` queries out (1 = nearest).
+    /// Returns column `column` of the row `depth` queries outwards (1 = nearest).
     pub fn outer_column(depth: u16, column: usize, ty: ExprType) -> Expr {
         debug_assert!(depth > 0);
         Expr {
@@ -413,7 +392,7 @@ impl Expr {
         }
     }
 
-    /// The query's `index`th aggregate.
+    /// Returns the query's `index`th aggregate.
     pub fn aggregate(index: usize, ty: ExprType) -> Expr {
         Expr {
             kind: ExprKind::Aggregate(index),
@@ -421,14 +400,14 @@ impl Expr {
         }
     }
 
-    /// The same node under another type; for columns whose nullability changes (outer joins).
+    /// Returns the same node with another type, for columns whose nullability changes (outer joins).
     #[must_use]
     pub fn with_type(mut self, ty: ExprType) -> Expr {
         self.ty = ty;
         self
     }
 
-    /// The constant's value, if it is one.
+    /// Returns the value of a constant.
     pub fn as_literal(&self) -> Option<&Value> {
         match &self.kind {
             ExprKind::Literal(value) => Some(value),
@@ -437,8 +416,8 @@ impl Expr {
         }
     }
 
-    /// Whether it gives the same value for every row of one execution: no columns of this query's rows, no aggregates,
-    /// nothing random. Such an expression can be a bound of an index range.
+    /// Returns whether the value is the same for every row of one execution: no columns of this query's rows,
+    /// no aggregates, nothing random. Such an expression can be a bound of an index range.
     pub fn is_constant_during_execution(&self) -> bool {
         let mut constant = true;
         self.visit(&mut |node| {
@@ -457,7 +436,8 @@ impl Expr {
         constant
     }
 
-    /// Whether it may be evaluated more or less often than once a row: nothing random, no assignments.
+    /// Returns whether the expression can be evaluated more or less often than once per row: nothing random,
+    /// no assignments.
     pub fn is_stable(&self) -> bool {
         !self.any(&mut |node| match &node.kind {
             ExprKind::AssignUserVariable { .. } | ExprKind::Aggregate(_) => true,
@@ -471,7 +451,7 @@ impl Expr {
         })
     }
 
-    /// Whether there is a subquery in it.
+    /// Returns whether the expression contains a subquery.
     pub fn has_subquery(&self) -> bool {
         self.any(&mut |node| {
             matches!(
@@ -481,7 +461,7 @@ impl Expr {
         })
     }
 
-    /// Calls `visit` for this node and every node below it. Subqueries' plans are not entered.
+    /// Calls `visit` for this node and every node below it. Plans of subqueries are not entered.
     pub fn visit<'e>(&'e self, visit: &mut dyn FnMut(&'e Expr)) {
         visit(self);
         self.for_each_child(&mut |child| child.visit(visit));
@@ -493,7 +473,7 @@ impl Expr {
         visit(self);
     }
 
-    /// Calls `visit` for the nodes directly below this one.
+    /// Calls `visit` for each direct child of this node.
     pub fn for_each_child<'e>(&'e self, visit: &mut dyn FnMut(&'e Expr)) {
         match &self.kind {
             ExprKind::Literal(_)
@@ -550,7 +530,7 @@ impl Expr {
         }
     }
 
-    /// Calls `visit` for the nodes directly below this one.
+    /// Calls `visit` for each direct child of this node.
     pub fn for_each_child_mut(&mut self, visit: &mut dyn FnMut(&mut Expr)) {
         match &mut self.kind {
             ExprKind::Literal(_)
@@ -607,14 +587,14 @@ impl Expr {
         }
     }
 
-    /// Whether a node for which `wanted` holds occurs in it.
+    /// Returns whether `wanted` holds for any node of the expression.
     pub fn any(&self, wanted: &mut dyn FnMut(&Expr) -> bool) -> bool {
         let mut found = false;
         self.visit(&mut |node| found = found || wanted(node));
         found
     }
 
-    /// Renumbers this query's columns.
+    /// Renumbers the columns of this query.
     pub fn map_columns(&mut self, map: &mut dyn FnMut(usize) -> usize) {
         self.visit_mut(&mut |node| {
             if let ExprKind::Column(index) = &mut node.kind {

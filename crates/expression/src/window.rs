@@ -1,4 +1,4 @@
-//! Window functions: as the binder hands them to the planner, and frames as the executor reads them.
+//! Window functions as the binder passes them to the planner, and frames as the executor reads them.
 
 pub use paceline_syntax::ast::{FrameUnits, SortOrder};
 
@@ -7,7 +7,7 @@ use super::expr_type::ExprType;
 use super::tree::Expr;
 use paceline_syntax::ast;
 
-/// Which window function.
+/// Window functions.
 #[derive(Clone, Debug)]
 #[allow(missing_docs)] // SQL's own names
 pub enum WindowFunction {
@@ -24,18 +24,18 @@ pub enum WindowFunction {
     Lead,
     FirstValue,
     LastValue,
-    /// NTH_VALUE(value, place).
+    /// NTH_VALUE(value, position).
     NthValue,
-    /// PERCENTILE_CONT(fraction), and MEDIAN; what is ordered by is the second argument.
+    /// PERCENTILE_CONT(fraction), and MEDIAN. The second argument is the sort key.
     PercentileCont,
-    /// PERCENTILE_DISC(fraction); what is ordered by is the second argument.
+    /// PERCENTILE_DISC(fraction). The second argument is the sort key.
     PercentileDisc,
-    /// An aggregate of one argument at most, over the frame.
+    /// An aggregate of at most one argument, over the frame.
     Aggregate(Box<Aggregate>),
 }
 
 impl WindowFunction {
-    /// The one of that name, in lower case, that exists with OVER only.
+    /// Returns the function of this name, in lower case, that exists only with OVER.
     pub fn named(name: &str) -> Option<Self> {
         Some(match name {
             "row_number" => WindowFunction::RowNumber,
@@ -55,7 +55,7 @@ impl WindowFunction {
         })
     }
 
-    /// As errors call it.
+    /// Returns the function's name in error messages.
     pub fn name(&self) -> &'static str {
         match self {
             WindowFunction::RowNumber => "row_number",
@@ -75,8 +75,8 @@ impl WindowFunction {
         }
     }
 
-    /// Whether a frame may be written: MariaDB refuses one where it would mean nothing (but takes it with LAG and
-    /// LEAD).
+    /// Returns whether a frame is allowed. MariaDB rejects one that would have no effect (but accepts it for
+    /// LAG and LEAD).
     pub fn may_have_frame(&self) -> bool {
         !matches!(
             self,
@@ -89,7 +89,7 @@ impl WindowFunction {
         )
     }
 
-    /// Whether ORDER BY must be written.
+    /// Returns whether ORDER BY is required.
     pub fn needs_order(&self) -> bool {
         matches!(
             self,
@@ -103,35 +103,36 @@ impl WindowFunction {
     }
 }
 
-/// `function OVER …`, its window not yet bound: that may name columns of the result, which are not all known before the
-/// last one is.
+/// `function OVER …`. The window is not bound yet: it may name columns of the result, which are not all known
+/// before the last select item.
 #[derive(Clone, Debug)]
 pub struct WindowCall {
-    /// Which function.
+    /// The function.
     pub function: WindowFunction,
-    /// Its arguments.
+    /// Bound arguments.
     pub args: Vec<Expr>,
-    /// What stands behind OVER.
+    /// Clause after OVER.
     pub over: ast::Over,
-    /// WITHIN GROUP's ORDER BY.
+    /// ORDER BY of WITHIN GROUP.
     pub within: Option<(Expr, SortOrder)>,
-    /// The result's type.
+    /// Type of the result.
     pub ty: ExprType,
 }
 
-/// Which rows of its partition a function sees from a row.
+/// Rows of the partition that a function sees from a row.
 #[derive(Clone, Debug)]
 pub struct Frame {
-    /// What it counts.
+    /// Unit of the bounds.
     pub units: FrameUnits,
-    /// Its first row.
+    /// First row.
     pub start: FrameBound,
-    /// Its last row.
+    /// Last row.
     pub end: FrameBound,
 }
 
 impl Default for Frame {
-    /// What a window without a frame has: up to the last peer of the row; without ORDER BY all rows are peers.
+    /// Returns the frame of a window that specifies none: up to the last peer of the row. Without ORDER BY
+    /// all rows are peers.
     fn default() -> Self {
         Frame {
             units: FrameUnits::Range,
@@ -141,18 +142,17 @@ impl Default for Frame {
     }
 }
 
-/// One end of a frame.
+/// Bound of a frame.
 #[derive(Clone, Debug)]
 pub enum FrameBound {
-    /// The end of the partition on that side.
+    /// The end of the partition on this side.
     Unbounded,
     /// The row itself.
     CurrentRow,
-    /// So many rows before it.
+    /// This many rows before the row.
     RowsBefore(u64),
-    /// So many rows behind it.
+    /// This many rows after the row.
     RowsBehind(u64),
-    /// The row's value that is ordered by, moved by the bound's number: the frame reaches as far as rows with this
-    /// value.
+    /// The row's sort key, moved by the number of the bound: the frame includes rows up to this value.
     Value(Box<Expr>),
 }

@@ -1,9 +1,9 @@
-//! Our answers against MariaDB's: `tests/expressions/*.txt` hold what a MariaDB 10.11 said to several hundred
-//! expressions (see `record.py` there); here each is parsed, bound and evaluated by us, and value, type, warnings and
-//! errors are compared.
+//! Comparison of our results with MariaDB's. `tests/expressions/*.txt` contain the results of MariaDB 10.11
+//! for several hundred expressions (see `record.py` there). Here each one is parsed, bound and evaluated;
+//! value, type, warnings and errors are compared.
 //!
-//! What differs on purpose is listed in `tests/expressions/deviations.txt`, each with its reason; an entry that no
-//! longer differs fails the test too.
+//! Intended differences are listed with their reasons in `tests/expressions/deviations.txt`. An entry without
+//! a difference fails the test too.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -308,7 +308,7 @@ fn evaluate(source: &str, table: &Table, session: &mut SessionContext) -> Result
     Ok((value, expr.ty))
 }
 
-/// A value as `record.py` writes it.
+/// Returns a value in the notation of `record.py`.
 fn shown(value: &Value, ty: &ExprType) -> String {
     if value.is_null() {
         return "\\N".to_owned();
@@ -335,18 +335,19 @@ fn shown(value: &Value, ty: &ExprType) -> String {
     }
 }
 
-/// The flags that clients act on.
+/// Flags that clients act on.
 const FLAGS_COMPARED: u16 =
     column_flags::UNSIGNED | column_flags::ZEROFILL | column_flags::ENUM | column_flags::SET;
 
-/// Of a column definition's type, length, decimals, flags and collation what is compared: not the length of computed
-/// values, and the decimals of numbers and temporal values only.
+/// Returns the part of a column definition's type, length, decimals, flags and collation that is compared.
+/// Left out are the length of computed values, and the decimals of other types than numbers and temporal
+/// types.
 fn essential(recorded: &str) -> String {
     let parts: Vec<u32> = recorded.split(' ').filter_map(|part| part.parse().ok()).collect();
     let [code, _, decimals, flags, collation] = parts[..] else {
         return recorded.to_owned();
     };
-    // The longer text types are one to clients, and so are INT and BIGINT.
+    // Clients treat the longer text types alike, and also INT and BIGINT.
     let code = match code {
         249..=252 => 252,
         8 => 3,
@@ -356,7 +357,7 @@ fn essential(recorded: &str) -> String {
     format!("{code} {decimals} {} {collation}", flags as u16 & FLAGS_COMPARED)
 }
 
-/// The type as a column definition packet describes it.
+/// Returns the type as a column definition packet describes it.
 fn described(ty: &ExprType) -> String {
     format!(
         "{} {} {} {} {}",
@@ -368,7 +369,7 @@ fn described(ty: &ExprType) -> String {
     )
 }
 
-/// What one side said of an expression.
+/// Result of one server for an expression.
 #[derive(Debug, Default, PartialEq, Clone)]
 struct Answer {
     value: Option<String>,
@@ -379,8 +380,8 @@ struct Answer {
 
 fn ours(source: &str, table: &Table, session: &mut SessionContext) -> Answer {
     session.begin_statement(KeepDiagnostics::No);
-    // Only this statement's conditions: earlier ones, which the server keeps for statements without tables, are not
-    // compared here.
+    // Compare only this statement's conditions. Earlier ones, which the server keeps for statements without
+    // tables, are not compared.
     session.diagnostics.clear(session.settings.max_error_count);
     let result = evaluate(source, table, session);
     let mut warnings: Vec<String> = Vec::new();
@@ -408,7 +409,7 @@ fn error_line(error: &Error) -> String {
     format!("{} {}", error.code(), error.message())
 }
 
-/// The recorded answers of a file.
+/// Returns the recorded results of a file.
 fn recorded(path: &Path) -> Vec<(String, Answer)> {
     let mut answers: Vec<(String, Answer)> = Vec::new();
     for line in std::fs::read_to_string(path).unwrap().lines() {
@@ -433,7 +434,7 @@ fn recorded(path: &Path) -> Vec<(String, Answer)> {
     answers
 }
 
-/// Expression, and which of its lines differ: `value`, `type`, `warnings`, `error`.
+/// Returns expressions with the lines in which they differ: `value`, `type`, `warnings`, `error`.
 fn deviations(folder: &Path) -> BTreeMap<String, Vec<String>> {
     let mut out = BTreeMap::new();
     for line in std::fs::read_to_string(folder.join("deviations.txt"))

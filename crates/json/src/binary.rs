@@ -361,7 +361,7 @@ mod tests {
             append_json_text(&[12, 1, 0xFF], &mut out),
             Err(Error::MalformedDocument)
         );
-        // Keys, too: {"\xFF": null}.
+        // Keys are checked too: {"\xFF": null}.
         let document = [0, 1, 0, 12, 0, 11, 0, 1, 0, 4, 0, 0, 0xFF];
         assert_eq!(
             append_json_text(&document, &mut out),

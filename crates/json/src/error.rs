@@ -5,7 +5,7 @@ use paceline_types::error_code::{
     ER_BINLOG_LOGICAL_CORRUPTION, ER_CORRUPTED_JSON_DIFF, ER_COULD_NOT_APPLY_JSON_DIFF,
 };
 
-/// The result of reading or changing a document in MySQL's forms.
+/// Result of reading or changing a document in MySQL's forms.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// Error of a document in MySQL's forms. The parser of SQL functions has [`Fault`](crate::Fault).

@@ -134,7 +134,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_escaped_is_decoded_again() {
+    fn escaped_text_decodes_to_the_original() {
         let text = "tab\t \"quote\" \\ \u{1} ü 😀";
         assert_eq!(unescape(&escape(text)), text);
         assert_eq!(unescape(r"\ud83d\ude00"), "😀");
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_escape_is_read_leniently_or_refused() {
+    fn invalid_escapes_are_read_leniently_or_refused() {
         for (bad, lenient) in [
             (r"\", ""),
             (r"\x", "x"),

@@ -1,5 +1,5 @@
-//! The tree of a JSON text. It keeps the spelling of numbers and strings, and the range of each value in the text.
-//! MariaDB's JSON functions cut from the text and never change the rest of it.
+//! The tree of a JSON text. It keeps the spelling of numbers and strings, and the range of each value in the
+//! text, because MariaDB's JSON functions cut out parts of the text and never change the rest of it.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -12,7 +12,7 @@ use crate::parse::{Fault, parse};
 pub struct Node<'t> {
     /// The value itself.
     pub kind: Kind<'t>,
-    /// Range of the value in the text that was parsed, in bytes. Empty in a value that was made otherwise.
+    /// Byte range of the value in the parsed text. Empty for a value that was not parsed.
     pub span: Range<usize>,
 }
 
@@ -23,7 +23,7 @@ pub enum Kind<'t> {
     Null,
     /// `true` or `false`
     Boolean(bool),
-    /// A number as it is written.
+    /// A number as written.
     Number(String),
     /// A string without its quotes.
     String(String),
@@ -35,7 +35,7 @@ pub enum Kind<'t> {
     Unparsed(Cow<'t, str>),
 }
 
-/// How a value is written in one line.
+/// Layout of a value in one line.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Style {
     Loose,
@@ -73,13 +73,13 @@ impl<'t> Node<'t> {
         self.write(Style::Loose, out);
     }
 
-    /// Appends the value without any blanks.
+    /// Appends the value without white space.
     pub fn write_compact(&self, out: &mut String) {
         self.write(Style::Compact, out);
     }
 
-    /// Appends it in the form that all documents of equal contents have: keys in the order of their bytes, numbers with
-    /// one digit before the point.
+    /// Appends the value in the normalized form, which is the same for all documents with equal contents:
+    /// keys in the order of their bytes, numbers with one digit before the point.
     pub fn write_normalized(&self, out: &mut String) {
         self.write(Style::Normalized, out);
     }
@@ -207,7 +207,8 @@ impl<'t> Node<'t> {
     }
 }
 
-/// A number as one digit, a point, more digits and the power of ten: 100 is 1.0E2, and zero 0.0E0.
+/// Returns a number as one digit, a point, more digits and the power of ten: 100 becomes 1.0E2, and zero
+/// 0.0E0.
 fn normalized_number(text: &str) -> String {
     let (sign, unsigned) = match text.strip_prefix('-') {
         Some(rest) => ("-", rest),

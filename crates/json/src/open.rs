@@ -141,8 +141,8 @@ fn take_value<'t>(rest: &mut &'t str) -> Result<&'t str> {
         }
     }
     // A value ends beside an ASCII character, so this is the boundary of a character.
-    let (value, behind) = trimmed.split_at(at);
-    *rest = behind.trim_ascii_start();
+    let (value, after) = trimmed.split_at(at);
+    *rest = after.trim_ascii_start();
     Ok(value)
 }
 

@@ -1,4 +1,5 @@
-//! The parser of SQL's JSON functions. It reads the whole text and refuses what MariaDB refuses, at the same byte.
+//! The parser of SQL's JSON functions. It reads the whole text and rejects what MariaDB rejects, at the same
+//! byte.
 
 use crate::node::{Kind, Node};
 

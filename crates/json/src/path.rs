@@ -89,7 +89,7 @@ impl Path {
     /// Parses a path as MariaDB does.
     ///
     /// # Errors
-    /// Where the path is not one.
+    /// The position where the text stops being a path.
     pub fn parse(text: &str) -> Result<Path, PathFault> {
         let bytes = text.as_bytes();
         let mut at = bytes.iter().take_while(|byte| **byte == b' ').count();

@@ -31,6 +31,8 @@
 //! ```
 #![forbid(unsafe_code)]
 
+#[cfg(test)]
+mod bucket_tests;
 mod error;
 mod place;
 mod transfer;
@@ -60,7 +62,7 @@ pub struct Object {
 
 /// Whether an existing object may be replaced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Replace {
+pub enum Overwrite {
     /// An existing object is replaced.
     Yes,
     /// An existing object is an error: [`Error::AlreadyThere`].
@@ -78,16 +80,15 @@ pub struct ObjectStorage {
     /// The directory; `None` for a bucket.
     directory: Option<PathBuf>,
     /// Whether opening the place has created the directory.
-    made: Made,
+    origin: DirectoryOrigin,
 }
 
-/// Origin of a directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Made {
+enum DirectoryOrigin {
     /// The directory existed.
-    Before,
+    Existing,
     /// Opening the place created the directory.
-    Here,
+    Created,
 }
 
 impl ObjectStorage {
@@ -97,6 +98,17 @@ impl ObjectStorage {
     /// [`Error::Place`] if it is neither, if the directory cannot be created, or if the environment is incomplete.
     pub fn open(place: &str) -> Result<Self> {
         place::open(place)
+    }
+
+    /// Wraps a store that is neither a directory nor a bucket. `place` is its name in messages.
+    pub fn of_store(store: Arc<dyn ObjectStore>, place: &str) -> Self {
+        ObjectStorage {
+            store,
+            prefix: Path::default(),
+            shown: place.into(),
+            directory: None,
+            origin: DirectoryOrigin::Existing,
+        }
     }
 
     /// Returns the place as given.
@@ -138,10 +150,10 @@ impl ObjectStorage {
     ///
     /// # Errors
     /// [`Error::AlreadyThere`], or an error of the place.
-    pub async fn put(&self, name: &str, content: impl Into<Bytes>, replace: Replace) -> Result<()> {
-        let mode = match replace {
-            Replace::Yes => PutMode::Overwrite,
-            Replace::No => PutMode::Create,
+    pub async fn put(&self, name: &str, content: impl Into<Bytes>, overwrite: Overwrite) -> Result<()> {
+        let mode = match overwrite {
+            Overwrite::Yes => PutMode::Overwrite,
+            Overwrite::No => PutMode::Create,
         };
         let options = PutOptions {
             mode,
@@ -166,7 +178,7 @@ impl ObjectStorage {
     ///
     /// # Errors
     /// [`Error::NotFound`], or an error of the place.
-    pub async fn look(&self, name: &str) -> Result<Object> {
+    pub async fn describe(&self, name: &str) -> Result<Object> {
         let meta = self.store.head(&self.path(name)?).await;
         let meta = meta.map_err(|error| self.problem("look at", name, error))?;
         Ok(Object {
@@ -204,7 +216,7 @@ impl ObjectStorage {
             Ok(bytes) if bytes.len() as u64 == length => Ok(bytes),
             // Beyond the end, a directory returns fewer bytes, and a service may refuse the request.
             outcome => {
-                let end = self.look(name).await?.length;
+                let end = self.describe(name).await?.length;
                 if end < wanted {
                     let (place, name) = (self.shown.to_string(), name.to_owned());
                     return Err(Error::Short {
@@ -292,12 +304,12 @@ impl ObjectStorage {
         let Some(directory) = self.directory.clone() else {
             return;
         };
-        let made = self.made;
+        let origin = self.origin;
         let removed = tokio::task::spawn_blocking(move || {
             place::remove_empty_below(&directory);
-            match made {
-                Made::Before => Ok(()),
-                Made::Here => std::fs::remove_dir(&directory),
+            match origin {
+                DirectoryOrigin::Existing => Ok(()),
+                DirectoryOrigin::Created => std::fs::remove_dir(&directory),
             }
         });
         // A directory that is not empty remains.

@@ -1,7 +1,7 @@
 //! Opens places: directories and buckets.
 
 use crate::error::{Error, Result};
-use crate::{Made, ObjectStorage};
+use crate::{DirectoryOrigin, ObjectStorage};
 use object_store::aws::AmazonS3Builder;
 use object_store::local::LocalFileSystem;
 use object_store::path::Path;
@@ -37,7 +37,7 @@ pub(crate) fn open(place: &str) -> Result<ObjectStorage> {
                 .map_err(|()| problem("a file:// URL names an absolute directory: file:///DIR".into()))?;
             open_directory(place, path)
         }
-        "s3" => open_bucket(place, &url),
+        "s3" => open_bucket(place, &url, AmazonS3Builder::from_env().with_retry(retry())),
         scheme => Err(problem(format!(
             "'{scheme}' is not known; there are: a directory, file:///DIR, s3://BUCKET/NAME"
         ))),
@@ -52,9 +52,9 @@ fn open_directory(place: &str, path: PathBuf) -> Result<ObjectStorage> {
     if path.as_os_str().is_empty() {
         return Err(problem("it has no name".into()));
     }
-    let made = match path.exists() {
-        true => Made::Before,
-        false => Made::Here,
+    let origin = match path.exists() {
+        true => DirectoryOrigin::Existing,
+        false => DirectoryOrigin::Created,
     };
     make_directory(&path).map_err(|error| problem(error.to_string()))?;
     let path = path.canonicalize().map_err(|error| problem(error.to_string()))?;
@@ -64,7 +64,7 @@ fn open_directory(place: &str, path: PathBuf) -> Result<ObjectStorage> {
         prefix: Path::default(),
         shown: place.into(),
         directory: Some(path),
-        made,
+        origin,
     })
 }
 
@@ -79,7 +79,7 @@ fn make_directory(path: &std::path::Path) -> io::Result<()> {
     DirBuilder::new().mode(0o700).create(path)
 }
 
-fn open_bucket(place: &str, url: &Url) -> Result<ObjectStorage> {
+pub(crate) fn open_bucket(place: &str, url: &Url, service: AmazonS3Builder) -> Result<ObjectStorage> {
     let problem = |error: String| Error::Place {
         place: place.to_owned(),
         problem: error,
@@ -90,9 +90,8 @@ fn open_bucket(place: &str, url: &Url) -> Result<ObjectStorage> {
         .ok_or_else(|| problem("it names no bucket: s3://BUCKET/NAME".into()))?;
     // If a provider is installed already, it stays.
     let _ = rustls::crypto::ring::default_provider().install_default();
-    let store = AmazonS3Builder::from_env()
+    let store = service
         .with_bucket_name(bucket)
-        .with_retry(retry())
         .build()
         .map_err(|error| problem(error.to_string()))?;
     let prefix = Path::from_url_path(url.path()).map_err(|error| problem(error.to_string()))?;
@@ -101,7 +100,7 @@ fn open_bucket(place: &str, url: &Url) -> Result<ObjectStorage> {
         prefix,
         shown: place.into(),
         directory: None,
-        made: Made::Before,
+        origin: DirectoryOrigin::Existing,
     })
 }
 
@@ -161,7 +160,7 @@ fn is_unfinished(name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Replace;
+    use crate::Overwrite;
 
     fn run<T>(future: impl Future<Output = T>) -> T {
         tokio::runtime::Builder::new_current_thread()
@@ -178,7 +177,7 @@ mod tests {
         let by_path = open(path.to_str().unwrap()).unwrap();
         let by_url = open(Url::from_file_path(&path).unwrap().as_ref()).unwrap();
         run(async {
-            by_path.put("x/y", "content", Replace::No).await.unwrap();
+            by_path.put("x/y", "content", Overwrite::No).await.unwrap();
             assert_eq!(by_url.get("x/y").await.unwrap(), "content");
         });
         for wrong in [
@@ -207,7 +206,10 @@ mod tests {
                 upload.write(chunk.to_vec()).await.unwrap();
             }
             assert!(storage.list("").await.unwrap().is_empty());
-            assert!(matches!(storage.look("a/big").await, Err(Error::NotFound { .. })));
+            assert!(matches!(
+                storage.describe("a/big").await,
+                Err(Error::NotFound { .. })
+            ));
             upload.finish().await.unwrap();
             let mut download = storage.download("a/big").await.unwrap();
             assert_eq!(download.length(), big.len() as u64);
@@ -223,7 +225,7 @@ mod tests {
             let mut given_up = storage.upload("b/given_up").await.unwrap();
             given_up.write("x").await.unwrap();
             given_up.abort().await.unwrap();
-            storage.put("ab", "1", Replace::Yes).await.unwrap();
+            storage.put("ab", "1", Overwrite::Yes).await.unwrap();
             let names: Vec<String> = storage
                 .list("a")
                 .await
@@ -238,6 +240,24 @@ mod tests {
     }
 
     #[test]
+    fn a_listing_is_sorted_by_name_and_has_only_whole_segments_of_the_prefix() {
+        let directory = tempfile::tempdir().unwrap();
+        let storage = open(directory.path().to_str().unwrap()).unwrap();
+        run(async {
+            let mut names: Vec<String> = (0..40)
+                .map(|number| format!("log/{:02}", number * 27 % 40))
+                .collect();
+            for name in names.iter().map(String::as_str).chain(["logs", "log2/1", "0"]) {
+                storage.put(name, "x", Overwrite::No).await.unwrap();
+            }
+            names.sort();
+            let listed = storage.list("log").await.unwrap();
+            let listed: Vec<String> = listed.into_iter().map(|object| object.name).collect();
+            assert_eq!(listed, names);
+        });
+    }
+
+    #[test]
     fn empty_directories_are_removed() {
         let directory = tempfile::tempdir().unwrap();
         let (made, there) = (directory.path().join("made"), directory.path().join("there"));
@@ -245,8 +265,8 @@ mod tests {
         run(async {
             for (path, stays) in [(&made, false), (&there, true)] {
                 let storage = open(path.to_str().unwrap()).unwrap();
-                storage.put("a/b/c", "1", Replace::No).await.unwrap();
-                storage.put("a/d", "1", Replace::No).await.unwrap();
+                storage.put("a/b/c", "1", Overwrite::No).await.unwrap();
+                storage.put("a/d", "1", Overwrite::No).await.unwrap();
                 storage.delete("a/b/c").await.unwrap();
                 storage.remove_empty().await;
                 assert!(!path.join("a/b").exists() && path.join("a/d").exists());
@@ -263,11 +283,11 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let storage = open(directory.path().to_str().unwrap()).unwrap();
         run(async {
-            storage.put("m", "one", Replace::No).await.unwrap();
-            let again = storage.put("m", "two", Replace::No).await;
+            storage.put("m", "one", Overwrite::No).await.unwrap();
+            let again = storage.put("m", "two", Overwrite::No).await;
             assert!(matches!(again, Err(Error::AlreadyThere { .. })));
             assert_eq!(storage.get("m").await.unwrap(), "one");
-            storage.put("m", "three", Replace::Yes).await.unwrap();
+            storage.put("m", "three", Overwrite::Yes).await.unwrap();
             assert_eq!(storage.read("m", 1..4).await.unwrap(), "hre");
             assert_eq!(storage.read("m", 3..3).await.unwrap(), "");
             for range in [3..9, 7..9] {

@@ -42,8 +42,8 @@ pub struct Options {
     #[arg(long, value_name = "BYTES")]
     max_binlog_total_size: Option<u64>,
     /// How closed files are kept.
-    #[arg(long, value_enum, default_value_t = Kept::Zstd)]
-    compression: Kept,
+    #[arg(long, value_enum, default_value_t = CompressionOption::Zstd)]
+    compression: CompressionOption,
     /// Who logs in on the primaries; replicas and operators log in here with the same name.
     #[arg(long, short = 'u', default_value = "repl")]
     user: String,
@@ -95,7 +95,7 @@ pub struct Options {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-enum Kept {
+enum CompressionOption {
     Zstd,
     None,
 }
@@ -112,7 +112,7 @@ pub fn run(options: Options) -> ExitCode {
         age_max: options.binlog_expire_logs_seconds.map(Duration::from_secs),
         bytes_max: options.max_binlog_total_size,
     };
-    if options.to.is_some() && options.compression == Kept::None {
+    if options.to.is_some() && options.compression == CompressionOption::None {
         eprintln!("paceline archive: --to copies compressed files: --compression=none does not go with it");
         return ExitCode::from(2);
     }
@@ -148,8 +148,8 @@ pub fn run(options: Options) -> ExitCode {
         },
         storage: options.to,
         compression: match options.compression {
-            Kept::Zstd => Compression::Zstd,
-            Kept::None => Compression::None,
+            CompressionOption::Zstd => Compression::Zstd,
+            CompressionOption::None => Compression::None,
         },
         retention,
         source_tls: options.master_tls.settings(),

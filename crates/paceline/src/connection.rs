@@ -250,13 +250,13 @@ pub fn account(
     user: &str,
     password: &str,
     tls: &TlsOptions,
-    patience: Option<Duration>,
+    idle_timeout: Option<Duration>,
 ) -> WireResult<ConnectOptions> {
     Ok(ConnectOptions {
         user: user.to_owned(),
         password: or_environment(password, &["PACELINE_PASSWORD", "MYSQL_PWD"]),
         tls: tls.client()?,
-        patience,
+        idle_timeout,
         ..ConnectOptions::default()
     })
 }
@@ -304,10 +304,10 @@ mod tests {
     }
 
     #[test]
-    fn a_patience_of_zero_seconds_has_no_limit() {
-        let patience = |seconds| SilenceLimit { seconds };
-        assert_eq!(patience(5).limit(), Some(Duration::from_secs(5)));
-        assert_eq!(patience(5).and(10), Some(Duration::from_secs(15)));
-        assert_eq!(patience(0).and(10), None);
+    fn a_silence_limit_of_zero_seconds_has_no_limit() {
+        let limit = |seconds| SilenceLimit { seconds };
+        assert_eq!(limit(5).limit(), Some(Duration::from_secs(5)));
+        assert_eq!(limit(5).and(10), Some(Duration::from_secs(15)));
+        assert_eq!(limit(0).and(10), None);
     }
 }

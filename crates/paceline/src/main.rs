@@ -89,12 +89,12 @@ fn main() -> ExitCode {
     close_files_to_others();
     let arguments = hidden_arguments::reveal_or_hide(std::env::args_os().collect());
     let line = match arguments.get(1).is_some_and(|command| command == "binlog") {
-        true => CommandLine::parse_from(binlog::spelled_out(arguments)),
+        true => CommandLine::parse_from(binlog::normalize_arguments(arguments)),
         false => CommandLine::parse_from(arguments),
     };
     let options = match line.command {
         Command::Server { options } => options,
-        Command::Backup(options) => return told("backup", backup(&options)),
+        Command::Backup(options) => return report("backup", backup(&options)),
         Command::Archive(options) => {
             start_logging(chosen_level());
             return archive::run(options);
@@ -102,10 +102,10 @@ fn main() -> ExitCode {
         Command::Join { options } => return join(&options),
         Command::Binlog(options) => return binlog::run(*options),
         Command::Promote(options) => return promote(&options),
-        Command::Restore(options) => return told("restore", restore(&options)),
+        Command::Restore(options) => return report("restore", restore(&options)),
         Command::Rewind(options) => {
             start_logging(LevelFilter::WARN);
-            return told("rewind", rewind::run(&options));
+            return report("rewind", rewind::run(&options));
         }
     };
     let done = match options::parse(&options) {
@@ -197,7 +197,7 @@ fn restore(options: &restore::Options) -> Result<(), String> {
 }
 
 /// Prints a command's error and returns its exit code.
-fn told(command: &str, done: Result<(), String>) -> ExitCode {
+fn report(command: &str, done: Result<(), String>) -> ExitCode {
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {

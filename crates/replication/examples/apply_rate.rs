@@ -6,7 +6,7 @@
 mod support;
 
 use paceline_replication::replica::apply::{ApplierOptions, ApplierState};
-use paceline_replication::replica::received::Received;
+use paceline_replication::replica::received::ReceivedItem;
 use paceline_txn::{Config, Interrupt, SyncBinlog};
 use paceline_types::{LogPosition, Value};
 use std::time::{Duration, Instant};
@@ -126,9 +126,9 @@ fn main() {
                 ..ApplierOptions::default()
             };
             let all = primary.received(primary.start);
-            let (load, setup): (Vec<Received>, Vec<Received>) = all
+            let (load, setup): (Vec<ReceivedItem>, Vec<ReceivedItem>) = all
                 .into_iter()
-                .partition(|one| matches!(one, Received::Group(group) if group.group.end() > start));
+                .partition(|one| matches!(one, ReceivedItem::Group(group) if group.group.end() > start));
             let applier = replica.applier(options);
             let (elapsed, cpu, rounds) = runtime.block_on(async {
                 let wait = async || {

@@ -15,7 +15,7 @@ use paceline_binlog::event::{
 use paceline_replication::replica::apply::{
     Applier, ApplierOptions, ApplierState, ParallelMode, SharedRowOptions,
 };
-use paceline_replication::replica::received::{Received, ReceivedGroup, SourcePosition};
+use paceline_replication::replica::received::{ReceivedGroup, ReceivedItem, SourcePosition};
 use paceline_txn::{Config, SequenceSource, SyncBinlog};
 use paceline_types::{Gtid, LogPosition, ServerId, Value};
 use rand::rngs::StdRng;
@@ -57,7 +57,7 @@ fn runtime() -> tokio::runtime::Runtime {
 }
 
 /// Pushes everything and waits until it is applied or an error has ended the applier.
-async fn apply_all(applier: &Applier, received: Vec<Received>) {
+async fn apply_all(applier: &Applier, received: Vec<ReceivedItem>) {
     for one in received {
         if applier.push(one).await.is_err() {
             break;
@@ -472,7 +472,7 @@ fn missing_rows_are_reported_ignored_or_skipped() {
             let received = primary
                 .received(primary.start)
                 .into_iter()
-                .filter(|one| matches!(one, Received::Group(group) if group.group.end() <= base));
+                .filter(|one| matches!(one, ReceivedItem::Group(group) if group.group.end() <= base));
             apply_all(&applier, received.collect()).await;
             applier.stop().await;
             // The replica has diverged.
@@ -521,7 +521,7 @@ fn positions_move_without_transactions() {
             file: "primary-bin.000001".into(),
             offset,
         };
-        let passed = |gtid: &str, offset| Received::Passed {
+        let passed = |gtid: &str, offset| ReceivedItem::Passed {
             gtid: gtid.parse().unwrap(),
             source_end: end(offset),
             executed: None,
@@ -530,7 +530,7 @@ fn positions_move_without_transactions() {
         apply_all(
             &applier,
             vec![
-                Received::Position(end(4)),
+                ReceivedItem::Position(end(4)),
                 passed("0-1-7", 100),
                 passed("0-1-8", 200),
                 passed("3-1-1", 300),
@@ -546,7 +546,7 @@ fn positions_move_without_transactions() {
 }
 
 /// Returns a transaction of these events.
-fn transaction_of(number: u64, bodies: &[&dyn EventBody]) -> Received {
+fn transaction_of(number: u64, bodies: &[&dyn EventBody]) -> ReceivedItem {
     let gtid = GtidEvent::new(format!("0-1-{number}").parse().unwrap(), GtidFlags::TRANSACTIONAL);
     let mut group: Option<EventGroup> = None;
     for body in std::iter::once(&gtid as &dyn EventBody).chain(bodies.iter().copied()) {
@@ -563,7 +563,7 @@ fn transaction_of(number: u64, bodies: &[&dyn EventBody]) -> Received {
             None => group = Some(EventGroup::begin(LogPosition::ZERO, &event).unwrap()),
         }
     }
-    Received::Group(ReceivedGroup {
+    ReceivedItem::Group(ReceivedGroup {
         group: group.unwrap(),
         format: Arc::new(FormatDescription::new("10.11.0-MariaDB", 0)),
         source_end: SourcePosition {

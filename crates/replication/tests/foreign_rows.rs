@@ -13,7 +13,7 @@ use paceline_binlog::event::{
     TableMapEvent, XidEvent, encode_event,
 };
 use paceline_replication::replica::apply::{ApplierOptions, ApplierState, ApplierStatus, SharedRowOptions};
-use paceline_replication::replica::received::{Received, ReceivedGroup, SourcePosition};
+use paceline_replication::replica::received::{ReceivedGroup, ReceivedItem, SourcePosition};
 use paceline_txn::{Config, SequenceSource};
 use paceline_types::row_image::RowLayout;
 use paceline_types::{
@@ -83,7 +83,7 @@ impl Primary {
         held
     }
 
-    fn group(&mut self, bodies: &[&dyn EventBody]) -> Received {
+    fn group(&mut self, bodies: &[&dyn EventBody]) -> ReceivedItem {
         self.sequence += 1;
         let gtid = Gtid::new(0.into(), ServerId(1), SequenceNumber(self.sequence + 100));
         let stamp = EventStamp {
@@ -109,7 +109,7 @@ impl Primary {
         let raw = events
             .iter()
             .map(|event| RawEvent::new(event, ChecksumAlgorithm::Crc32).unwrap());
-        Received::Group(ReceivedGroup {
+        ReceivedItem::Group(ReceivedGroup {
             group: EventGroup::from_events(LogPosition::ZERO, raw).unwrap(),
             format: Arc::new(FormatDescription::new("10.11.6-MariaDB", 0)),
             source_end: SourcePosition {
@@ -146,7 +146,7 @@ impl Primary {
     }
 
     /// Returns a transaction that changes one row.
-    fn change(&mut self, kind: RowsKind, before: &[Option<Value>], after: &[Option<Value>]) -> Received {
+    fn change(&mut self, kind: RowsKind, before: &[Option<Value>], after: &[Option<Value>]) -> ReceivedItem {
         let rows = self.rows(kind, before, after, RowsCompression::Plain);
         let (codes, metadata) = (self.codes.clone(), self.metadata.clone());
         let map = map(self.table, &codes, &metadata);
@@ -188,7 +188,7 @@ fn replica(ddl: &[&str]) -> (tempfile::TempDir, TestServer) {
     (directory, server)
 }
 
-fn apply(server: &TestServer, conversions: TypeConversions, received: Vec<Received>) -> ApplierStatus {
+fn apply(server: &TestServer, conversions: TypeConversions, received: Vec<ReceivedItem>) -> ApplierStatus {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(1)
         .enable_all()
@@ -427,8 +427,8 @@ fn rows_without_a_key_are_found_by_the_best_index_or_a_scan() {
 }
 
 /// Returns the keys that a transaction of the primary touches on the replica; `None` means possibly all.
-fn keys(primary: &Primary, server: &TestServer, received: &Received) -> Option<Vec<u64>> {
-    let Received::Group(received) = received else {
+fn keys(primary: &Primary, server: &TestServer, received: &ReceivedItem) -> Option<Vec<u64>> {
+    let ReceivedItem::Group(received) = received else {
         panic!("a group")
     };
     let map = map(primary.table, &primary.codes, &primary.metadata);

@@ -6,7 +6,7 @@ use paceline_binlog::group::{CommitGroup, EventGroupBuffer, GroupOptions, GroupS
 use paceline_binlog::log::{Log, LogConfig, OpenRequest};
 use paceline_replication::primary::request::{Acknowledges, Annotations, AtEnd, Capability, GtidStart};
 use paceline_replication::primary::request::{DumpRequest, MarkedForSkip, ReaderKind, StartAt};
-use paceline_replication::primary::{Ended, Host, Link, Primary, ServedLog};
+use paceline_replication::primary::{Host, Link, Primary, ServedLog, StreamEnd};
 use paceline_simulated_disk::SimulatedDisk;
 use paceline_txn::{Interrupt, InterruptReason, LeaseRegistry, SendLimit};
 use paceline_types::{DomainId, Gtid, SequenceNumber, ServerId};
@@ -108,5 +108,8 @@ async fn a_replica_that_connects_during_a_rotation_waits_for_it() {
     ends.raise(InterruptReason::Connection);
     drop(socket);
     let ended = serving.await.unwrap();
-    assert!(matches!(ended, Ended::AtEnd | Ended::Gone(_)), "{ended:?}");
+    assert!(
+        matches!(ended, StreamEnd::AtEnd | StreamEnd::Gone(_)),
+        "{ended:?}"
+    );
 }

@@ -1,19 +1,20 @@
 //! The server: sessions, system variables, accounts, SHOW and `information_schema`, listeners, startup and shutdown.
 //!
 //! ```text
-//!   listener ─▶ session ─▶ sql ─▶ txn
-//!                  │        │
-//!                  │        └─ services: variables, privileges, information_schema, functions of the server
+//!   listener ─▶ session ─▶ statements ─▶ query, catalog ─▶ txn
+//!                  │           │             │
+//!                  │           │             └─ services: variables, privileges, information_schema, functions of the server
+//!                  │           └─ accounts: may the session do this?
 //!                  └─ wire: commands in, results out
 //! ```
 //!
 //! * [`options`]: the command line and my.cnf; [`startup`]: from there to "ready for connections", and shutdown.
-//! * [`data_directory`]: ownership and permissions of the data directory; [`unfinished`]: an incomplete one.
+//! * [`data_directory`]: ownership and permissions of the data directory; [`incomplete_directory`]: an incomplete one.
 //! * [`listener`], [`registry`]: connections of clients, and the list of sessions. [`host_errors`]: blocked hosts.
 //! * [`tls`]: the server's certificate, and counters of handshakes.
-//! * [`session`]: one client, from its greeting to its end.
+//! * [`session`]: one client, from its greeting to its end. [`session::statements`]: each kind of statement.
 //! * [`variables`], [`status`]: SHOW VARIABLES and SHOW STATUS.
-//! * [`accounts`]: users and privileges.
+//! * [`accounts`]: users and privileges. [`accounts::checks`]: which privileges a statement needs.
 //! * [`backup`], [`restore`]: format of a backup's stream; a data directory made from copies.
 //! * [`information_schema`], [`mysql_tables`]: virtual tables.
 #![forbid(unsafe_code)]
@@ -28,7 +29,6 @@ pub mod listener;
 pub mod memory;
 pub mod mysql_tables;
 pub mod options;
-pub mod output;
 pub mod recovery;
 pub mod registry;
 pub mod replica_filters;

@@ -3,12 +3,12 @@
 use crate::accounts::ClientHost;
 use crate::registry::SessionShared;
 use crate::server::Server;
-use crate::session::connection::Connection;
 use crate::session::login::LOGIN_PACKET_MAX;
+use crate::session::protocol::Connection;
 use crate::session::services::SessionServices;
-use crate::session::{Phase, Registered, Session};
+use crate::session::{Registered, Session};
 use crate::variables::Variable;
-use paceline_expression::session::{Services, SessionContext, SessionMemory};
+use paceline_expression::session::SessionMemory;
 use paceline_wire::listener::Listener;
 use paceline_wire::socket::Socket;
 use std::sync::Arc;
@@ -47,7 +47,10 @@ fn begin(server: &Arc<Server>, socket: Socket, client: ClientHost, host: String)
 }
 
 /// Creates a session for a client that has not logged in.
-fn session(
+///
+/// # Errors
+/// The operating system's error if the socket cannot be watched.
+pub(crate) fn session(
     server: &Arc<Server>,
     socket: Socket,
     client: ClientHost,
@@ -66,67 +69,7 @@ fn session(
     let registered = Registered::new(server, &shared);
     let locks = server.transactions.session(shared.interrupt.clone());
     shared.locks.get_or_init(|| locks.clone());
-    let services = Arc::new(SessionServices::new(server.clone(), shared.clone(), locks));
-    let context = SessionContext::charged_to(
-        shared.memory.clone(),
-        u64::from(shared.id),
-        Services {
-            variables: services.clone(),
-            privileges: services.clone(),
-            virtual_tables: services.clone(),
-            functions: services.clone(),
-        },
-    );
-    Ok(Session {
-        temporary: server.temporary_tables(),
-        other_temporary: Default::default(),
-        server: server.clone(),
-        connection: Connection::new(socket, LOGIN_PACKET_MAX, shared.killed.clone()),
-        shared,
-        services,
-        context,
-        transaction: Default::default(),
-        prepared: Default::default(),
-        binlog_format: None,
-        table_locks: Default::default(),
-        multi_statements: false,
-        state_changes: vec![],
-        statement_log_settings: Default::default(),
-        phase: Phase::Login,
-        login_collation: None,
-        client,
-        registered: Some(registered),
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use paceline_expression::session::{ServerFunctions, WaitOutcome};
-
-    #[tokio::test(flavor = "multi_thread")]
-    async fn a_session_that_panics_is_removed() {
-        let directory = tempfile::tempdir().unwrap();
-        let server = crate::startup::tests::server(directory.path());
-        let (socket, _client) = tokio::net::UnixStream::pair().unwrap();
-        let mut session = session(
-            &server,
-            Socket::unix(socket),
-            ClientHost::local(),
-            "localhost".into(),
-        )
-        .unwrap();
-        session.prepare(b"SELECT 1".to_vec());
-        session.prepare(b"SELECT ?".to_vec());
-        let locked = session.services.get_lock(&session.context, "a", 0.0).unwrap();
-        assert_eq!(locked, WaitOutcome::Done);
-        assert_eq!((server.prepared_statements(), server.sessions.count()), (2, 1));
-        let ended = tokio::spawn(async move {
-            let _session = session;
-            panic!("as a defect would");
-        });
-        assert!(ended.await.unwrap_err().is_panic());
-        assert_eq!((server.prepared_statements(), server.sessions.count()), (0, 0));
-        assert!(server.user_locks.lock().is_empty());
-    }
+    let connection = Connection::new(socket, LOGIN_PACKET_MAX, shared.killed.clone());
+    let services = Arc::new(SessionServices::new(server.clone(), shared, locks));
+    Ok(Session::new(services, connection, client, registered))
 }

@@ -1,8 +1,8 @@
 //! Replay of the log at startup.
 
-use crate::accounts::statements::{MissingAccounts, StatementContext, apply};
+use crate::accounts::statements::{AccountContext, MissingAccounts, apply};
 use crate::accounts::{Accounts, InitialAccounts};
-use crate::session::account::changes;
+use crate::session::statements::{WrittenRecords, changed_records};
 use paceline_apply::CatalogDefinitions;
 use paceline_binlog::event::Predecessor;
 use paceline_binlog::log::Log;
@@ -99,18 +99,15 @@ impl ReplayHost for ServerHost<'_> {
             session.current_user.user.as_str(),
             session.current_user.host.as_str(),
         );
-        let context = StatementContext {
+        let context = AccountContext {
             accounts: &before,
             current,
             database: session.database.as_deref(),
             missing_accounts: MissingAccounts::of_sql_mode(session.settings.sql_mode),
         };
         let applied = apply(statement, context)?;
-        Ok(changes(
-            &before,
-            &applied.accounts,
-            catalog.accounts().next().is_none(),
-        ))
+        let written = WrittenRecords::of_catalog(catalog);
+        Ok(changed_records(&before, &applied.accounts, written))
     }
 }
 

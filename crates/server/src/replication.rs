@@ -174,6 +174,7 @@ impl Environment for ServerEnvironment {
             connection: connection.clone(),
             manager: self.transactions.clone(),
             catalog: server.catalog.clone(),
+            index_statistics: server.statistics.clone(),
             // The receiver has already applied the filters.
             filter: Arc::new(Unfiltered),
             options: applier_options(&server, position),

@@ -7,7 +7,7 @@
 //! - The connections defined by `CHANGE MASTER` are removed, so that a server on a restored copy does not continue
 //!   beyond the point of the restore. Everything up to that point counts as replicated (`gtid_slave_pos`), whatever
 //!   server wrote it: if the server then follows any server with the same history, it fetches what comes after. A copy
-//!   that joins is connected at once ([`Follows`]), in the same record of the log.
+//!   that joins is connected at once ([`ReplicationSource`]), in the same record of the log.
 
 use crate::accounts::InitialAccounts;
 use crate::startup::version;
@@ -30,7 +30,7 @@ const TELL_EVERY: Duration = Duration::from_millis(250);
 
 /// Contents of the directory.
 #[derive(Clone, Debug)]
-pub struct Copied {
+pub struct CopiedDirectory {
     /// The data directory.
     pub directory: PathBuf,
     /// Base name of the log's files.
@@ -40,12 +40,12 @@ pub struct Copied {
     /// Position of the tables, as recorded by the copy.
     pub tables: LogPosition,
     /// Primary that the server follows after it starts.
-    pub follows: Follows,
+    pub follows: ReplicationSource,
 }
 
 /// Primary that a copy follows.
 #[derive(Clone, Debug)]
-pub enum Follows {
+pub enum ReplicationSource {
     /// None: it stays at its position.
     Nobody,
     /// This primary, from the copy's position on, by the default connection.
@@ -66,7 +66,10 @@ pub struct Restored {
 ///
 /// # Errors
 /// A message.
-pub fn recover_copy(copied: &Copied, tell: &mut (dyn FnMut(LogPosition) + Send)) -> Result<Restored, String> {
+pub fn recover_copy(
+    copied: &CopiedDirectory,
+    tell: &mut (dyn FnMut(LogPosition) + Send),
+) -> Result<Restored, String> {
     let storage = Storage::open(&StorageConfig::new(copied.directory.join("tables")))
         .map_err(|error| format!("cannot open the tables: {error}"))?;
     let storage = Arc::new(storage);
@@ -101,7 +104,7 @@ pub fn recover_copy(copied: &Copied, tell: &mut (dyn FnMut(LogPosition) + Send))
     state.iter().for_each(|gtid| position.advance(gtid));
     let forgotten: Vec<Arc<str>> = replica.definitions.keys().cloned().collect();
     let mut definitions: Vec<_> = forgotten.iter().map(|name| (name.clone(), None)).collect();
-    if let Follows::Primary(definition) = &copied.follows {
+    if let ReplicationSource::Primary(definition) = &copied.follows {
         let unnamed = Arc::from("");
         definitions.retain(|(name, _)| *name != unnamed);
         let key = PasswordKey::in_directory(&copied.directory);
@@ -119,8 +122,8 @@ pub fn recover_copy(copied: &Copied, tell: &mut (dyn FnMut(LogPosition) + Send))
             .collect(),
         definitions,
         log_origin: match copied.follows {
-            Follows::Nobody => LogOrigin::Restored,
-            Follows::Primary(_) => LogOrigin::Local,
+            ReplicationSource::Nobody => LogOrigin::Restored,
+            ReplicationSource::Primary(_) => LogOrigin::Local,
         },
     };
     transactions

@@ -8,7 +8,7 @@ use crate::registry::Sessions;
 use crate::replica_filters::ReplicaFilters;
 use crate::replicated_tables::ReplicatedTables;
 use crate::replication::replicated_row_options;
-use crate::session::idle_poll::LastCommand;
+use crate::session::protocol::LastCommand;
 use crate::statement_logs::StatementLogs;
 use crate::status::ServerCounters;
 use crate::tls::Tls;

@@ -257,9 +257,7 @@ fn semi_sync(put: &mut impl FnMut(&str, String), status: &SemiSyncStatus) {
 fn snapshot_coordinates(services: &SessionServices) -> (String, String) {
     let transactions = &services.server.transactions;
     let position = services
-        .transaction
-        .lock()
-        .snapshot
+        .consistent_snapshot()
         .unwrap_or_else(|| transactions.positions().published);
     match transactions.coordinates(position) {
         Ok((file, offset)) => (file, offset.to_string()),

@@ -37,7 +37,7 @@ struct State {
     /// Changes of names since the directory was synced.
     name_changes: Vec<NameChange>,
     next_file: u64,
-    /// Number of modifying operations that were begun.
+    /// Number of modifying operations begun so far.
     operations: u64,
     syncs: u64,
     power_fails_at: Option<u64>,
@@ -77,7 +77,7 @@ impl SimulatedDisk {
         Self::default()
     }
 
-    /// Returns the number of modifying operations that were begun.
+    /// Returns the number of modifying operations begun so far.
     pub fn operations(&self) -> u64 {
         self.state.lock().operations
     }
@@ -98,7 +98,7 @@ impl SimulatedDisk {
         self.state.lock().capacity = bytes;
     }
 
-    /// Returns how many bytes the disk holds.
+    /// Returns the number of bytes in use.
     pub fn used(&self) -> u64 {
         self.state.lock().used()
     }
@@ -236,7 +236,7 @@ impl State {
     }
 }
 
-/// Whether the power fails in an operation.
+/// Whether the power fails during an operation.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Power {
     Stays,

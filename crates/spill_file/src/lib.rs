@@ -18,10 +18,11 @@ use std::process;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The smallest mapping, in bytes. A mapping may be longer than its file; its length doubles when the file outgrows it.
+/// Minimum size of a mapping, in bytes. A mapping may be longer than its file; its length doubles when the
+/// file outgrows it.
 const MAPPED_MIN: u64 = 64 << 20;
 
-/// Temporary file that is read through a mapping; see the module's head.
+/// Temporary file that is read through a mapping; see the module's documentation.
 #[derive(Debug)]
 pub struct SpillFile {
     file: File,

@@ -44,8 +44,8 @@ pub use key::{
 pub use memory_engine::{MemoryConfig, MemoryEngine};
 pub use rocksdb_engine::{RocksDbConfig, RocksDbEngine};
 pub use schema::{
-    CheckedIndex, Clustered, ColumnSchema, EntryKind, EntryReader, HiddenIndexes, IndexKind, IndexMismatch,
-    IndexSchema, KeyPart, Row, RowReader, TableCheck, TableSchema,
+    CheckedIndex, ColumnSchema, EntryKind, EntryReader, HiddenIndexes, IndexKind, IndexMismatch, IndexSchema,
+    KeyPart, Row, RowPlacement, RowReader, TableCheck, TableSchema,
 };
 pub use snapshot::{StorageSnapshot, StoredValue};
 pub use storage::{LogBarrier, Storage, StorageConfig, StorageStatistics};

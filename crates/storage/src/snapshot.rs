@@ -58,21 +58,23 @@ impl StorageSnapshot {
         }
     }
 
-    /// Returns the values of several keys of one engine, which must be in ascending order. Like
-    /// [`get`](Self::get) of each, but blocks that lead to several keys are read once.
+    /// Reads several keys of one engine, which must be in ascending order. Calls `take` with the index of each key
+    /// that exists, in this order, and its value. Like [`get`](Self::get) of each, but what leads to several keys is
+    /// searched once.
     ///
     /// # Errors
     /// If a table file cannot be read or is corrupt.
-    pub fn get_many(&self, keys: &[&[u8]]) -> Result<Vec<Option<StoredValue<'_>>>> {
+    pub fn get_many(&self, keys: &[&[u8]], take: &mut dyn FnMut(usize, &StoredValue<'_>)) -> Result<()> {
         debug_assert!(keys.is_sorted(), "keys are read in their order");
-        match keys.first().map(|key| EngineKind::of_key(key)) {
-            Some(EngineKind::RocksDb) => {
-                let values = self.0.rocksdb.get_many(keys)?;
-                let stored = |value: Option<Vec<u8>>| value.map(|value| StoredValue(Holder::Owned(value)));
-                Ok(values.into_iter().map(stored).collect())
-            }
-            _ => keys.iter().map(|key| self.get(key)).collect(),
+        if keys.first().map(|key| EngineKind::of_key(key)) == Some(EngineKind::RocksDb) {
+            return self.0.rocksdb.get_many(keys, take);
         }
+        for (index, key) in keys.iter().enumerate() {
+            if let Some(value) = self.get(key)? {
+                take(index, &value);
+            }
+        }
+        Ok(())
     }
 
     /// Scans the entries of a range, which must lie within one engine.
@@ -99,7 +101,6 @@ pub struct StoredValue<'a>(Holder<'a>);
 enum Holder<'a> {
     Pinned(DBPinnableSlice<'a>),
     Shared(Arc<[u8]>),
-    Owned(Vec<u8>),
 }
 
 impl<'a> StoredValue<'a> {
@@ -133,7 +134,6 @@ impl Deref for StoredValue<'_> {
         match &self.0 {
             Holder::Pinned(value) => value,
             Holder::Shared(value) => value,
-            Holder::Owned(value) => value,
         }
     }
 }

@@ -7,9 +7,9 @@ use std::collections::BTreeMap;
 
 use common::position;
 use paceline_storage::{
-    Change, CheckedIndex, Clustered, ColumnSchema, EntryKind, Error, FrozenWriteSet, HiddenIndexes, IndexId,
-    IndexKind, IndexMismatch, IndexSchema, KeyPart, KeyRange, Row, RowId, RowReader, TableCheck, TableSchema,
-    VERSION_LENGTH, WriteSet,
+    Change, CheckedIndex, ColumnSchema, EntryKind, Error, FrozenWriteSet, HiddenIndexes, IndexId, IndexKind,
+    IndexMismatch, IndexSchema, KeyPart, KeyRange, Row, RowId, RowPlacement, RowReader, TableCheck,
+    TableSchema, VERSION_LENGTH, WriteSet,
 };
 use paceline_types::sort_key::Nullability;
 use paceline_types::{Collation, DataType, IntegerType, IntegerWidth, Sign, Value, ValueRef};
@@ -148,13 +148,13 @@ fn entries_of(schema: &TableSchema, rows: &BTreeMap<Vec<u8>, Vec<u8>>) -> Vec<(V
     let mut entries = Vec::new();
     for (row_key, image) in rows {
         entries.push((row_key.clone(), image.clone()));
-        if schema.clustered() == Clustered::RowId(HIDDEN) {
+        if schema.clustered() == RowPlacement::RowId(HIDDEN) {
             let mut key = schema.hash_range(image).unwrap().start;
             key.extend_from_slice(&row_key[IndexId::LENGTH..]);
             entries.push((key, Vec::new()));
         }
         for number in 0..schema.indexes().len() {
-            if schema.clustered() == Clustered::Key(number) {
+            if schema.clustered() == RowPlacement::Key(number) {
                 continue;
             }
             let mut key = Vec::new();

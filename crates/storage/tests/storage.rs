@@ -192,7 +192,7 @@ fn scans_over_old_versions_cause_a_flush_and_others_do_not() {
             assert_eq!(count(cursor), u64::from(rows));
         }
         storage.maintain().unwrap();
-        // A flush that was begun ends by itself.
+        // A flush that was started ends by itself.
         std::thread::sleep(std::time::Duration::from_millis(300));
         storage.durable_position().unwrap()
     };
@@ -423,7 +423,7 @@ fn numbers_only_rise_until_their_range_is_deleted() {
     let storage = open_small(directory.path());
     storage.apply(&[raise(5, &[(a, 2)])], position(5)).unwrap();
     assert_eq!((kept(&storage, a), kept(&storage, b)), (Some(8), Some(1)));
-    // Numbers in a range that a set deletes start anew, and the set's own numbers apply after that.
+    // Numbers in a range that a set deletes start again, and the set's own numbers apply after that.
     let emptied = frozen(position(6), |set| {
         set.raise_counter(b, 2);
         set.delete_range(a.range());

@@ -1,41 +1,42 @@
-//! A statement's text as others are shown it.
+//! The form of a statement's text that other people may see.
 //!
-//! A log, a list of sessions and a trace keep what they are shown; so in the place of a password they are shown the
-//! hash that the server stores, in a statement that means the same. A comment for other versions (`/*!110000 … */`)
-//! becomes a plain one, as in MariaDB: a replica of such a version must not execute what this server has not.
+//! Logs, the process list and traces keep statements. They must not keep passwords: each password is replaced
+//! by the hash that the server stores, so that the statement keeps its meaning. A comment for other versions
+//! (`/*!110000 … */`) becomes a plain comment, as in MariaDB: a replica of such a version must not execute
+//! what this server has skipped.
 
 use std::borrow::Cow;
 use std::ops::Range;
 
 use super::ParsedStatement;
 
-/// A password that a statement gives in clear.
+/// A password that a statement contains in clear text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ClearPassword {
-    /// Where: the bytes that the hash replaces.
+    /// The bytes of the text that the hash replaces.
     pub text: Range<usize>,
-    /// The password.
+    /// The password itself, with the string's escapes resolved.
     pub password: String,
-    /// How a hash is written in its place.
+    /// The notation of the hash that replaces it.
     pub hash_form: HashForm,
 }
 
-/// How a password's hash is written where the password stood.
+/// Notation of a password's hash in the place of the password.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HashForm {
-    /// `PASSWORD '*hash'`, behind IDENTIFIED BY.
+    /// `PASSWORD '*hash'`, after IDENTIFIED BY.
     WordAndString,
     /// `'*hash'`, instead of `PASSWORD('secret')`.
     String,
-    /// Not at all: it is needed as it is, and nobody stores its hash (MASTER_PASSWORD).
+    /// Nothing: the statement needs the password itself, and its hash is stored nowhere (MASTER_PASSWORD).
     Hidden,
 }
 
 impl ParsedStatement {
-    /// The statement's own text out of the `whole` text, each password in it replaced by its hash, and what was not
-    /// executed marked as a comment.
+    /// Returns the statement's own part of `whole`, with each password replaced by its hash, and with skipped
+    /// version comments turned into plain comments.
     ///
-    /// A hash consists of letters, digits and the asterisk, so that it needs no escapes in any SQL mode.
+    /// A hash consists of letters, digits and an asterisk, so it needs no escapes in any SQL mode.
     pub fn text_to_show<'a>(&self, whole: &'a [u8], hash: impl Fn(&str) -> String) -> Cow<'a, [u8]> {
         if self.clear_passwords.is_empty() && self.skipped_versions.is_empty() {
             return Cow::Borrowed(&whole[self.text.clone()]);
@@ -80,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn hashes_stand_for_passwords() {
+    fn passwords_are_replaced_by_hashes() {
         for (written, expected) in [
             (
                 "CREATE USER a@b /* c */ IDENTIFIED  BY 'it''s' , c IDENTIFIED BY \"\" ACCOUNT LOCK",

@@ -1,27 +1,28 @@
-//! Bytes to tokens.
+//! Lexer: from bytes to tokens.
 //!
-//! Tokens are made on demand, so that a text of several megabytes is never held as tokens. The text is bytes, not
-//! characters: a client may send a binary string as it is. Rules and quirks are those of `sql/sql_lex.cc`.
+//! Tokens are made on demand: a text of several megabytes is never held as tokens. The text is bytes, not
+//! characters, because a client may send a binary string unescaped. Rules and quirks are those of
+//! `sql/sql_lex.cc`.
 
 use std::ops::Range;
 
 use super::reserved::is_reserved;
 use paceline_types::SqlMode;
 
-/// The version that `/*!NNNNN … */` is compared with.
+/// Version that `/*!NNNNN … */` is compared with.
 const SERVER_VERSION: u32 = 101_100;
 
-/// A token and where it stands.
+/// A token and its place in the text.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Spanned {
     pub token: Token,
-    /// The first byte.
+    /// Offset of the first byte.
     pub start: usize,
-    /// Behind the last byte.
+    /// Offset after the last byte.
     pub end: usize,
 }
 
-/// What a token is.
+/// Kinds of tokens.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Token {
     /// A word without quotes.
@@ -33,15 +34,15 @@ pub(crate) enum Token {
     Quoted(String),
     /// A string that is valid UTF-8.
     Text(String),
-    /// A string that is not.
+    /// A string that is not valid UTF-8.
     Bytes(Vec<u8>),
     /// `N'…'`.
     National(String),
     /// Digits.
     Integer,
-    /// Digits with a point.
+    /// Digits with a decimal point.
     Decimal,
-    /// With an exponent.
+    /// A number with an exponent.
     Float,
     /// `x'…'` or `0x…`: the digits.
     Hex(String),
@@ -51,7 +52,7 @@ pub(crate) enum Token {
     UserVariable(String),
     /// `@@`.
     AtAt,
-    /// `@` that no name follows.
+    /// `@` without a name after it.
     At,
     /// `?`
     Parameter,
@@ -85,32 +86,31 @@ pub(crate) enum Token {
     GreaterEqual,
     ShiftLeft,
     ShiftRight,
-    /// Nothing that the grammar knows: a syntax error wherever it stands.
+    /// Anything that the grammar does not know: a syntax error wherever it stands.
     Invalid,
-    /// The end of the text.
+    /// End of the text.
     End,
 }
 
-/// Makes tokens.
 #[derive(Debug, Clone)]
 pub(crate) struct Lexer<'a> {
     text: &'a [u8],
     at: usize,
     sql_mode: SqlMode,
-    /// Inside `/*! … */`, whose end is skipped like space.
+    /// Set inside `/*! … */`, whose end is skipped like white space.
     in_version_comment: bool,
-    /// Where the last one of them began.
+    /// Start of the last such comment.
     version_comment_start: usize,
-    /// What is no part of a name that is made of the text: the marks around comments that are executed, and comments
-    /// for other versions.
+    /// Parts of the text that never belong to a name made from it: the marks around executed comments, and
+    /// comments for other versions.
     comment_marks: Vec<Range<usize>>,
-    /// Where the `!` stands in each comment that is for newer versions, or for MySQL.
+    /// Offset of the `!` of each comment that is for newer versions, or for MySQL.
     skipped_versions: Vec<usize>,
-    /// A name must follow a point: `t.select`, `t.1a`.
+    /// Set after a point, where every word is a name: `t.select`, `t.1a`.
     after_dot: bool,
 }
 
-/// Whether the byte can be part of a word.
+/// Returns whether the byte can be part of a word.
 const fn is_word_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'$' || byte >= 0x80
 }
@@ -133,18 +133,18 @@ impl<'a> Lexer<'a> {
         self.text
     }
 
-    /// Where the `!` stands in each `/*!…*/` that was skipped so far.
+    /// Returns the offset of the `!` of each `/*!…*/` skipped so far.
     pub(crate) fn take_skipped_versions(&mut self) -> Vec<usize> {
         std::mem::take(&mut self.skipped_versions)
     }
 
-    /// Where the `/*! …` begins that the last token stands in.
-    /// See [`Lexer::comment_marks`]; of text that was read twice, twice.
+    /// Returns the marks of executed comments, and skipped comments: see the field [`Lexer::comment_marks`].
+    /// A part of the text that was read twice appears twice.
     pub(crate) fn comment_marks(&self) -> &[Range<usize>] {
         &self.comment_marks
     }
 
-    /// The start of the executed comment that the lexer is in.
+    /// Returns the start of the executed comment that the lexer is in.
     pub(crate) fn version_comment(&self) -> Option<usize> {
         self.in_version_comment.then_some(self.version_comment_start)
     }
@@ -154,9 +154,9 @@ impl<'a> Lexer<'a> {
         self.text.get(self.at + offset).copied().unwrap_or(0)
     }
 
-    /// The next token; [`Token::End`] again and again at the end.
+    /// Returns the next token. At the end of the text this is always [`Token::End`].
     pub(crate) fn next(&mut self) -> Spanned {
-        let behind = self.at;
+        let previous_end = self.at;
         if let Err(start) = self.skip_space() {
             self.at = self.text.len();
             return Spanned {
@@ -166,8 +166,8 @@ impl<'a> Lexer<'a> {
             };
         }
         let start = self.at;
-        // Any word is a name behind a point, but not at a distance.
-        self.after_dot &= start == behind;
+        // Directly after a point any word is a name; after space it is not.
+        self.after_dot &= start == previous_end;
         let token = self.scan();
         self.after_dot = token == Token::Dot;
         Spanned {
@@ -177,7 +177,7 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    /// Skips space and comments.
+    /// Skips white space and comments.
     ///
     /// # Errors
     /// The start of a comment that does not end.
@@ -205,7 +205,7 @@ impl<'a> Lexer<'a> {
         self.at += memchr::memchr(b'\n', rest).unwrap_or(rest.len());
     }
 
-    /// At `/*`.
+    /// Skips a comment, or enters an executed one. The lexer is at `/*`.
     fn comment(&mut self) -> Result<(), usize> {
         let start = self.at;
         let (marker, mariadb_only) = match (self.byte(2), self.byte(3)) {
@@ -214,7 +214,7 @@ impl<'a> Lexer<'a> {
             _ => (0, false),
         };
         if marker == 0 || self.in_version_comment {
-            // A plain comment; nested ones are not known.
+            // A plain comment. Plain comments do not nest.
             let body = self.at + 2;
             let found =
                 memchr::memmem::find(self.text.get(body..).unwrap_or_default(), b"*/").ok_or(start)?;
@@ -237,7 +237,7 @@ impl<'a> Lexer<'a> {
             .iter()
             .fold(0, |number, byte| number * 10 + u32::from(byte - b'0'));
         self.at += digits;
-        // 50700 to 99999 are versions of MySQL that MariaDB never was (sql_lex.cc).
+        // MariaDB never had the versions 50700 to 99999; they are MySQL's (sql_lex.cc).
         if version <= SERVER_VERSION && (mariadb_only || !(50_700..=99_999).contains(&version)) {
             self.in_version_comment = true;
             self.version_comment_start = start;
@@ -245,7 +245,7 @@ impl<'a> Lexer<'a> {
             return Ok(());
         }
         self.skipped_versions.push(start + marker - 1);
-        // Skip it, with the comments in it.
+        // Skip the comment and the comments in it.
         let mut depth = 1;
         while depth > 0 {
             match (self.byte(0), self.byte(1)) {
@@ -267,7 +267,7 @@ impl<'a> Lexer<'a> {
 
     fn scan(&mut self) -> Token {
         if self.at >= self.text.len() {
-            // A version comment that does not end is MariaDB's syntax error.
+            // MariaDB reports a syntax error for a version comment that does not end.
             return if self.in_version_comment {
                 Token::Invalid
             } else {
@@ -294,7 +294,7 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    /// Whether the byte before belongs to a name, so that `t.1` is a name and its column.
+    /// Returns whether the byte before belongs to a name: then `t.1` is a name and its column.
     fn follows_name(&self) -> bool {
         self.at > 0 && (is_word_byte(self.text[self.at - 1]) || self.text[self.at - 1] == b'`')
     }
@@ -404,7 +404,7 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    /// A string's bytes, from its opening quote on.
+    /// Reads a string from its opening quote on.
     fn string_bytes(&mut self) -> Option<Vec<u8>> {
         let quote = self.byte(0);
         let escapes = !self.sql_mode.contains(SqlMode::NO_BACKSLASH_ESCAPES);
@@ -443,7 +443,7 @@ impl<'a> Lexer<'a> {
                 b'b' => bytes.push(8),
                 b'0' => bytes.push(0),
                 b'Z' => bytes.push(26),
-                // LIKE reads these itself.
+                // LIKE interprets these escapes itself.
                 b'_' | b'%' => bytes.extend([b'\\', escaped]),
                 _ => bytes.push(escaped),
             }
@@ -452,7 +452,7 @@ impl<'a> Lexer<'a> {
         Some(bytes)
     }
 
-    /// `x'…'`, `b'…'`, `n'…'`.
+    /// Reads `x'…'`, `b'…'` or `n'…'`.
     fn prefixed_string(&mut self) -> Token {
         let prefix = self.byte(0).to_ascii_lowercase();
         self.at += 1;
@@ -482,7 +482,7 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    /// `@…`
+    /// Reads `@…`.
     fn variable(&mut self) -> Token {
         self.at += 1;
         match self.byte(0) {
@@ -521,7 +521,7 @@ impl<'a> Lexer<'a> {
             (b')', ..) => (Token::RightParen, 1),
             (b'{', ..) => (Token::LeftBrace, 1),
             (b'}', ..) => (Token::RightBrace, 1),
-            // MariaDB's grammar has a token of two points, for ranges.
+            // In MariaDB's grammar two points are a token of their own, for ranges.
             (b'.', b'.', _) => (Token::Invalid, 2),
             (b'.', ..) => (Token::Dot, 1),
             (b';', ..) => (Token::Semicolon, 1),
@@ -550,7 +550,7 @@ impl<'a> Lexer<'a> {
             (b'>', ..) => (Token::Greater, 1),
             (b'!', b'=', _) => (Token::NotEqual, 2),
             (b'!', ..) => (Token::Exclamation, 1),
-            // MariaDB's lexer takes a byte of zero at the end for the end.
+            // MariaDB's lexer treats zero bytes at the end as the end of the text.
             (0, ..) if self.text[self.at..].iter().all(|&byte| byte == 0) => {
                 self.at = self.text.len();
                 return Token::End;
@@ -589,7 +589,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_and_names_that_look_like_them() {
+    fn numbers_and_similar_names() {
         use Token::*;
         let check =
             |source, expected: &[Token]| assert_eq!(tokens(source, SqlMode::DEFAULT), expected, "{source}");

@@ -4,21 +4,26 @@
 //! bytes ──lexer──▶ tokens with byte offsets ──grammar──▶ Statement
 //! ```
 //!
-//! The lexer knows MariaDB's comments (`/*!40101 … */` is executed), strings, numbers, variables and the SQL modes that
-//! change them. The grammar is a recursive-descent parser that builds [`Statement`]; queries and expressions within it
-//! are [`ast`]'s. Both are ours: MariaDB's 1064 quotes the text from the token that does not fit, SQL modes change
-//! tokens as well as grammar, and texts are bytes rather than UTF-8. No library gives all three (docs/decisions/0025).
+//! The lexer knows MariaDB's comments (`/*!40101 … */` is executed), strings, numbers, variables, and the SQL
+//! modes that change them. The grammar is a recursive-descent parser. It builds a [`Statement`]; queries and
+//! expressions in it are trees of [`ast`]. Lexer and grammar are our own because no library meets three
+//! needs: MariaDB's 1064 quotes the text from the token that does not fit, SQL modes change tokens as well as
+//! grammar, and texts are bytes rather than UTF-8 (docs/decisions/0025).
 //!
-//! * `a SOUNDS LIKE b` is `SOUNDEX(a) = SOUNDEX(b)`; `POSITION(a IN b)` is `LOCATE(a, b)`; `SUBSTRING` in all its forms
-//!   is `SUBSTR(a, b[, c])`; `MEDIAN(x) OVER (…)` is `PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY x) OVER (…)`.
-//! * `FROM DUAL` is no table at all.
+//! Some spellings are resolved while parsing:
+//!
+//! * `a SOUNDS LIKE b` becomes `SOUNDEX(a) = SOUNDEX(b)`; `POSITION(a IN b)` becomes `LOCATE(a, b)`; every
+//!   form of `SUBSTRING` becomes `SUBSTR(a, b[, c])`; `MEDIAN(x) OVER (…)` becomes `PERCENTILE_CONT(0.5)
+//!   WITHIN GROUP (ORDER BY x) OVER (…)`.
+//! * `FROM DUAL` becomes an empty FROM.
 //!
 //! ```text
-//!   lexer, reserved    tokens                         statement   statements that are no queries
-//!   grammar            the parser, a file for each    ast         queries and expressions
-//!                      kind of statement              mysql       MySQL's statements in the log, as MariaDB's
+//!   lexer, reserved    tokens                         statement   statements other than queries
+//!   grammar            the parser, one file for       ast         queries and expressions
+//!                      each kind of statement         mysql       MySQL's logged statements in MariaDB's form
 //! ```
-//! The crate knows nothing of tables or sessions. What the parser needs of a session is in [`ParseOptions`].
+//! The crate knows nothing of tables or sessions. [`ParseOptions`] holds the session state that parsing
+//! depends on.
 #![forbid(unsafe_code)]
 
 pub mod ast;
@@ -50,17 +55,17 @@ pub use objects::{StatementObjects, statement_objects};
 pub use statement::definition::{self, DdlStatement};
 pub use statement::*;
 
-/// The name that MariaDB has for the column that identifies a table's rows.
+/// MariaDB's alias for the column that identifies a table's rows.
 pub const ROW_ID: &str = "_rowid";
 
-/// What changes the meaning of a text.
+/// Settings that change the meaning of a text.
 #[derive(Debug, Clone)]
 pub struct ParseOptions {
-    /// The session's SQL mode.
+    /// SQL mode, which changes tokens as well as grammar.
     pub sql_mode: SqlMode,
-    /// The deepest nesting of expressions and queries; parentheses around parentheses do not count.
+    /// Deepest nesting of expressions and queries. Redundant parentheses do not count.
     pub depth_max: u32,
-    /// What the statement's tree counts against while it is made; `None` for the server's own texts.
+    /// Memory account that the statement's tree is charged to; `None` for the server's own texts.
     pub memory: Option<Arc<SessionMemory>>,
 }
 
@@ -75,8 +80,8 @@ impl Default for ParseOptions {
 }
 
 impl ParseOptions {
-    /// For what was accepted and is read again: its normal form nests deeper than what was written, and limits may have
-    /// been others.
+    /// Returns the options for a text that was accepted before and stored. Its normal form may nest deeper
+    /// than the original text, and the limits may have been different then.
     pub fn of_stored() -> Self {
         Self {
             depth_max: 6_000,
@@ -85,32 +90,35 @@ impl ParseOptions {
     }
 }
 
-/// A statement and where it stands.
+/// A statement and its place in the text.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ParsedStatement {
-    /// The statement.
+    /// The syntax tree.
     pub statement: Statement,
-    /// Its text within the whole: bytes, without the semicolon and the space around it.
+    /// Bytes of the statement within the whole text, without the semicolon and the white space around it.
     pub text: Range<usize>,
-    /// How many `?` it has.
+    /// Number of `?` placeholders.
     pub parameters: usize,
-    /// About what its tree takes, and the plan that is made of it, in bytes.
+    /// Approximate size of the tree and of the plan made from it, in bytes.
     pub memory_bytes: usize,
-    /// Where the next statement starts; `None` when this was the last.
+    /// Offset of the next statement; `None` after the last one.
     pub next: Option<usize>,
-    /// The passwords that the text gives in clear; where they stand is counted within the whole text.
+    /// Passwords in clear text. Their ranges refer to the whole text.
     pub clear_passwords: Vec<ClearPassword>,
-    /// Where the `!` stands in comments that were not executed, as they are for other versions; counted likewise.
+    /// Offset of the `!` of each comment that was skipped because it is for other versions. Refers to the
+    /// whole text.
     pub skipped_versions: Vec<usize>,
 }
 
 /// Parses the first statement of a text.
 ///
-/// MariaDB runs a text's statements one by one and parses each only when those before it are done: a syntax error in
-/// the second does not keep the first from running. Call this again with the text from [`ParsedStatement::next`] on.
+/// MariaDB executes the statements of a text one by one, and parses each only after those before it: a syntax
+/// error in the second statement does not keep the first from running. To continue, call this again with the
+/// text from [`ParsedStatement::next`] on.
 ///
 /// # Errors
-/// 1064 with MariaDB's words, 1065 for an empty text, 1290 or 1041 for one whose tree the session has no memory for.
+/// 1064 with MariaDB's message, 1065 for an empty text, 1290 or 1041 when the session has no memory left for
+/// the tree.
 pub fn parse_first(text: &[u8], options: &ParseOptions) -> Result<ParsedStatement> {
     let mut parser = Parser::new(text, options);
     if parser.is(&Token::End) {
@@ -135,10 +143,10 @@ pub fn parse_first(text: &[u8], options: &ParseOptions) -> Result<ParsedStatemen
     parser.parsed_statement(text)
 }
 
-/// Parses a text of one statement or several.
+/// Parses a text of one or more statements.
 ///
 /// # Errors
-/// As [`parse_first`], for any of them.
+/// Those of [`parse_first`], for any of the statements.
 pub fn parse(text: &[u8], options: &ParseOptions) -> Result<Vec<ParsedStatement>> {
     let mut statements = Vec::new();
     let mut offset = 0;
@@ -176,7 +184,7 @@ pub fn parse_expression(text: &str) -> Result<Expr> {
     }
 }
 
-/// 1064 at a place of a text, in MariaDB's words.
+/// Returns error 1064 at a position of a text, with MariaDB's message.
 #[cold]
 pub fn syntax_error(text: &[u8], position: usize) -> Error {
     let position = position.min(text.len());

@@ -1,20 +1,20 @@
-//! Statements of a MySQL server, in MariaDB's words: for a replica that follows one.
+//! Translation of a MySQL server's statements into MariaDB's SQL, for a replica that follows a MySQL primary.
 //!
-//! MySQL 8 logs a definition as its client wrote it. Most of it means the same here; what does not is changed in the
-//! text, token by token, and all else is left as it stands:
+//! MySQL 8 logs a definition as its client wrote it. Most of it means the same here. The rest is changed in
+//! the text, token by token; everything else stays byte for byte:
 //!
 //! | MySQL's | becomes |
 //! |---|---|
-//! | a collation of Unicode 9.0 | [the nearest that there is](Collation::instead_of_mysql) |
-//! | `CHARACTER SET utf8mb4` alone | with MySQL's default collation for it, or what stands for that |
+//! | a collation of Unicode 9.0 | [the nearest one we have](Collation::instead_of_mysql) |
+//! | `CHARACTER SET utf8mb4` alone | the same with MySQL's default collation for it, or our replacement |
 //! | an index's `INVISIBLE`, `VISIBLE` | `IGNORED`, nothing |
 //! | a column's `VISIBLE`, `/*!80023 INVISIBLE */` | nothing, `INVISIBLE` |
-//! | `ENCRYPTION`, `SECONDARY_ENGINE` and their like | nothing |
-//! | `START TRANSACTION` behind a CREATE TABLE: rows follow in the same transaction | nothing |
+//! | `ENCRYPTION`, `SECONDARY_ENGINE` and similar options | nothing |
+//! | `START TRANSACTION` at the end of a CREATE TABLE: rows follow in the same transaction | nothing |
 //! | statements about MySQL's accounts, tablespaces, servers … | [`MySqlStatement::ItsOwn`] |
 //!
-//! What MariaDB does not have at all (functional key parts, for one) is left in the text, so that whoever executes it
-//! is told where it stands.
+//! Features that MariaDB lacks entirely (such as functional key parts) stay in the text. Executing it then
+//! reports a syntax error at the right place.
 
 use super::lexer::{Lexer, Spanned, Token};
 use paceline_types::SqlMode;
@@ -22,25 +22,25 @@ use paceline_types::{Charset, Collation};
 use std::borrow::Cow;
 use std::ops::Range;
 
-/// What the session that ran a statement on a MySQL server says of its text.
+/// Session state that MySQL logged with a statement's text.
 #[derive(Debug, Clone, Copy)]
 pub struct MySqlSession {
-    /// Its SQL mode.
+    /// SQL mode that the text was written for.
     pub sql_mode: SqlMode,
-    /// `default_collation_for_utf8mb4`, as near as there is.
+    /// `default_collation_for_utf8mb4`, or the nearest collation that we have.
     pub utf8mb4_collation: Collation,
 }
 
 /// A statement of a MySQL server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum MySqlStatement<'a> {
-    /// It is for us: its text in MariaDB's words.
+    /// A statement to execute, as MariaDB's SQL.
     Text(Cow<'a, [u8]>),
-    /// It is about what that server alone has: its accounts, tablespaces, components.
+    /// A statement about objects that only MySQL has: its accounts, tablespaces, components.
     ItsOwn,
 }
 
-/// Reads a statement of a MySQL server.
+/// Translates a statement of a MySQL server.
 pub fn translate_mysql<'a>(text: &'a [u8], session: &MySqlSession) -> MySqlStatement<'a> {
     let mut words = Words::new(text, session.sql_mode);
     if words.is_its_own() {
@@ -53,21 +53,21 @@ pub fn translate_mysql<'a>(text: &'a [u8], session: &MySqlSession) -> MySqlState
     MySqlStatement::Text(words.apply())
 }
 
-/// A text's tokens, and what is to be changed in it.
+/// The tokens of a text and the edits to make in it.
 struct Words<'a> {
     text: &'a [u8],
     tokens: Vec<Spanned>,
     edits: Vec<(Range<usize>, Cow<'static, str>)>,
 }
 
-/// What stands between two parentheses, up to the place that is looked at.
+/// State of one level of parentheses, up to the current token.
 struct Level {
-    /// The first token of the present item: items are parted by commas.
+    /// First token of the current item. Items are separated by commas.
     item: usize,
-    /// Behind a character set that has no collation yet.
+    /// Offset after a character set that has no collation yet.
     charset_end: Option<usize>,
     has_collation: bool,
-    /// The type of a CAST, which takes no collation.
+    /// Set for the type of a CAST, which takes no collation.
     is_cast: bool,
 }
 
@@ -82,7 +82,7 @@ impl Level {
     }
 }
 
-/// Words behind which a name stands.
+/// Words that are followed by a name.
 const BEFORE_NAMES: [&str; 14] = [
     "ADD",
     "AFTER",
@@ -100,10 +100,10 @@ const BEFORE_NAMES: [&str; 14] = [
     "TO",
 ];
 
-/// Words that an index's definition begins with.
+/// Words that can begin an index definition.
 const INDEX_WORDS: [&str; 6] = ["INDEX", "KEY", "UNIQUE", "FULLTEXT", "SPATIAL", "PRIMARY"];
 
-/// Options that MariaDB does not have; each has one value.
+/// Options that MariaDB does not have. Each takes one value.
 const OPTIONS: [&str; 6] = [
     "ENCRYPTION",
     "COMPRESSION",
@@ -131,7 +131,7 @@ impl<'a> Words<'a> {
         }
     }
 
-    /// Whether a token is that word, without quotes.
+    /// Returns whether the token is this word, unquoted.
     fn is(&self, at: usize, word: &str) -> bool {
         self.tokens.get(at).is_some_and(|token| {
             matches!(token.token, Token::Word { .. })
@@ -166,14 +166,14 @@ impl<'a> Words<'a> {
         ];
         let is_soname = (0..self.tokens.len()).any(|at| self.is(at, "SONAME"));
         match () {
-            // A SPATIAL INDEX is a table's.
+            // SPATIAL INDEX is not among them: it concerns a table.
             () if self.is_any(0, &["CREATE", "ALTER", "DROP", "RENAME"]) => {
-                let behind_replace = if self.begins_with(&["CREATE", "OR", "REPLACE"]) {
+                let after_replace = if self.begins_with(&["CREATE", "OR", "REPLACE"]) {
                     3
                 } else {
                     1
                 };
-                self.is_any(behind_replace, &objects) && !self.is(behind_replace + 1, "INDEX")
+                self.is_any(after_replace, &objects) && !self.is(after_replace + 1, "INDEX")
                     || self.is(0, "CREATE") && is_soname
             }
             () if self.is(0, "SET") => {
@@ -197,7 +197,7 @@ impl<'a> Words<'a> {
         }
     }
 
-    /// The text of a name: a word, or whatever quotes it has.
+    /// Returns the name that a token stands for: a word, or the contents of its quotes.
     fn name(&self, at: usize) -> Option<Cow<'_, str>> {
         let token = self.tokens.get(at)?;
         match &token.token {
@@ -207,8 +207,8 @@ impl<'a> Words<'a> {
         }
     }
 
-    /// The token behind an equals sign that may stand there.
-    fn behind_equal(&self, at: usize) -> usize {
+    /// Returns the index of the token at `at`, or of the one after it if that is an equals sign.
+    fn after_equal(&self, at: usize) -> usize {
         let is_equal = self
             .tokens
             .get(at)
@@ -264,7 +264,7 @@ impl<'a> Words<'a> {
         }
     }
 
-    /// Looks at a word. The token to go on with.
+    /// Handles a word. Returns the index of the token to continue with.
     fn word(&mut self, at: usize, levels: &mut [Level]) -> usize {
         let depth = levels.len() - 1;
         let Some(level) = levels.last_mut() else {
@@ -272,7 +272,7 @@ impl<'a> Words<'a> {
         };
         if self.is(at, "COLLATE") {
             level.has_collation = true;
-            let named = self.behind_equal(at + 1);
+            let named = self.after_equal(at + 1);
             let instead = self
                 .name(named)
                 .and_then(|name| Collation::instead_of_mysql(&name));
@@ -284,7 +284,7 @@ impl<'a> Words<'a> {
         let is_charset = self.is(at, "CHARSET")
             || self.is(at, "SET") && at > 0 && self.is_any(at - 1, &["CHARACTER", "CHAR"]);
         if is_charset {
-            let named = self.behind_equal(at + 1);
+            let named = self.after_equal(at + 1);
             let is_utf8mb4 = self
                 .name(named)
                 .is_some_and(|name| name.eq_ignore_ascii_case("utf8mb4"));
@@ -312,18 +312,20 @@ impl<'a> Words<'a> {
         at + 1
     }
 
-    /// Whether a word is where only a name can be, so that it is none of MySQL's words.
+    /// Returns whether only a name can stand here, so that the word is not a keyword.
     fn stands_for_a_name(&self, at: usize, item: usize, depth: usize) -> bool {
         if at == 0 {
             return false;
         }
         let before = &self.tokens[at - 1].token;
-        // The options of a database and of ALTER TABLE begin an item; in parentheses a column's name does.
+        // At the start of an item, an option of a database or of ALTER TABLE is a keyword; within parentheses
+        // it is a column's name.
         let is_option = depth == 0 && self.is_any(at, &OPTIONS);
         (at == item && !is_option) || *before == Token::Dot || self.is_any(at - 1, &BEFORE_NAMES)
     }
 
-    /// Behind `ALTER TABLE name`, ADD, ALTER and CONSTRAINT: where an item says what it is about.
+    /// Returns the index of the token that says what an item is about: after `ALTER TABLE name`, ADD, ALTER
+    /// and CONSTRAINT.
     fn subject(&self, item: usize) -> usize {
         let mut at = item;
         if item == 0 && self.begins_with(&["ALTER", "TABLE"]) {
@@ -344,43 +346,45 @@ impl<'a> Words<'a> {
         at
     }
 
-    /// Whether an item defines or changes an index.
+    /// Returns whether an item defines or changes an index.
     fn is_index(&self, item: usize) -> bool {
         let creates = item == 0 && self.is(0, "CREATE") && self.is_any(1, &INDEX_WORDS);
         creates || self.is_any(self.subject(item), &INDEX_WORDS)
     }
 
-    /// Whether an item is `ALTER INDEX name …`.
+    /// Returns whether an item is `ALTER INDEX name …`.
     fn is_altered_index(&self, item: usize) -> bool {
         let at = self.subject(item);
         at > 0 && self.is(at - 1, "ALTER") && self.is(at, "INDEX")
     }
 
-    /// Takes out an option with its value, and the comma that is then too many. The token to go on with.
+    /// Removes an option with its value, and one comma beside it. Returns the index of the token to continue
+    /// with.
     fn drop_option(&mut self, at: usize, item: usize) -> usize {
-        let value = self.behind_equal(at + 1);
+        let value = self.after_equal(at + 1);
         if value >= self.tokens.len() {
             return at + 1;
         }
         let is_default = at > 0 && self.is(at - 1, "DEFAULT");
         let mut first = at - usize::from(is_default);
-        let mut behind = value + 1;
+        let mut end = value + 1;
         let is_comma = |at: usize| {
             self.tokens
                 .get(at)
                 .is_some_and(|token| token.token == Token::Comma)
         };
-        if is_comma(behind) && (first == item || item == 0) {
-            behind += 1;
-        } else if behind >= self.tokens.len() && first > 0 && is_comma(first - 1) {
+        if is_comma(end) && (first == item || item == 0) {
+            end += 1;
+        } else if end >= self.tokens.len() && first > 0 && is_comma(first - 1) {
             first -= 1;
         }
-        self.replace(first..behind, "");
-        // A comma that stays is looked at.
+        self.replace(first..end, "");
+        // Continue at the comma if it stays.
         value + 1
     }
 
-    /// `/*!80023 INVISIBLE */` in front of a token: MySQL writes it so into what it generates.
+    /// Replaces `/*!80023 INVISIBLE */` before a token: MySQL writes it into the statements that it
+    /// generates.
     fn comments_before(&mut self, at: usize, levels: &[Level]) {
         let from = at.checked_sub(1).map_or(0, |before| self.tokens[before].end);
         let to = self.tokens.get(at).map_or(self.text.len(), |token| token.start);
@@ -410,7 +414,7 @@ impl<'a> Words<'a> {
             .push((from + start..from + start + length + 2, instead.into()));
     }
 
-    /// An item is whole: its character set gets MySQL's collation.
+    /// Adds MySQL's collation to the character set of an item that has ended.
     fn end_item(&mut self, level: &Level, session: &MySqlSession) {
         let collation = session.utf8mb4_collation;
         if let Some(end) = level.charset_end
@@ -431,7 +435,7 @@ impl<'a> Words<'a> {
         let mut out = Vec::with_capacity(self.text.len() + 64);
         let mut copied = 0;
         for (range, with) in self.edits {
-            // What was taken out already.
+            // Part of a range that was removed already.
             if range.start < copied {
                 continue;
             }
@@ -460,7 +464,7 @@ mod tests {
     }
 
     #[test]
-    fn what_mariadb_has_not_is_replaced() {
+    fn features_that_mariadb_lacks_are_replaced() {
         let cases = [
             (
                 "create table t (a char(3) collate utf8mb4_0900_as_cs, b text CHARACTER SET utf8mb4 NOT NULL, c text charset utf8mb4 collate utf8mb4_bin) \
@@ -519,7 +523,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_about_mysql_itself_is_told_apart() {
+    fn statements_about_mysql_itself_are_recognized() {
         for text in [
             "CREATE USER 'r'@'%' IDENTIFIED WITH 'caching_sha2_password' AS 'x'",
             "GRANT SELECT ON *.* TO r",

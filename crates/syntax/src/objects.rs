@@ -1,21 +1,22 @@
-//! What a statement changes, by name: for replication's filters, which judge statements without executing them.
+//! Names of the objects that a statement changes, for replication filters, which judge statements without
+//! executing them.
 
 use super::ast::{JoinedTables, TableFactor, TableName, single_table};
 use super::definition::DdlStatement;
 use super::statement::Statement;
 use super::{ParseOptions, parse_first};
 
-/// The objects that a statement changes.
+/// Objects that a statement changes.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct StatementObjects {
-    /// The database, of a statement about a whole database.
+    /// The database, if the statement concerns a whole database.
     pub database: Option<String>,
-    /// The tables.
+    /// Tables, each with its database if one was written.
     pub tables: Vec<TableName>,
 }
 
-/// Finds what a text's first statement changes. A text that cannot be parsed, and a statement about nothing in
-/// particular, names nothing.
+/// Returns the objects that a text's first statement changes. The result is empty for a text that cannot be
+/// parsed and for a statement that changes no particular object.
 pub fn statement_objects(text: &[u8], options: &ParseOptions) -> StatementObjects {
     let mut objects = StatementObjects::default();
     let Ok(parsed) = parse_first(text, options) else {
@@ -81,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn statements_name_what_they_change() {
+    fn changed_objects_are_found() {
         let tables = |list: &[&str]| {
             (
                 None,

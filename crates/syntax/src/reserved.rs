@@ -1,8 +1,9 @@
-//! Words that name nothing unless they are quoted.
+//! Reserved words: those that must be quoted to be a name.
 //!
-//! Found by asking MariaDB 10.11 for a table of each name in `information_schema.KEYWORDS`.
+//! The list was found by asking MariaDB 10.11 to create a table of each name in
+//! `information_schema.KEYWORDS`.
 
-/// Whether the word is reserved. Any case.
+/// Returns whether the word is reserved, in any case.
 pub(crate) fn is_reserved(word: &[u8]) -> bool {
     let Some(words) = BY_LENGTH.get(word.len()) else {
         return false;
@@ -21,7 +22,7 @@ pub(crate) fn is_reserved(word: &[u8]) -> bool {
 
 const LENGTH_MAX: usize = 29;
 
-/// By length, then by the alphabet.
+/// The words by length, then alphabetically.
 static BY_LENGTH: [&[&str]; LENGTH_MAX + 1] = [
     &[],
     &[],
@@ -145,7 +146,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_table_is_sorted_and_found_in() {
+    fn the_table_is_sorted_and_searchable() {
         for (length, words) in BY_LENGTH.iter().enumerate() {
             assert!(words.is_sorted());
             for word in *words {

@@ -1,15 +1,15 @@
-//! What the parser takes and what it refuses, against what MariaDB 10.11 said to the same statements.
+//! Statements that the parser accepts and rejects, compared with the answers of MariaDB 10.11.
 
 use paceline_syntax::ast::{BinaryOp, Expr, ItemName, QueryBody, SelectItem, TruthTest};
 use paceline_syntax::{ParseOptions, Statement, parse, parse_first};
 
-/// Statements that MariaDB takes, one a line.
+/// Statements that MariaDB accepts, one per line.
 const ACCEPTED: &str = include_str!("parse/accepted.sql");
-/// Statements that MariaDB refuses with 1064, each followed by the end of its message.
+/// Statements that MariaDB rejects with 1064, each followed by the end of its message.
 const REJECTED: &str = include_str!("parse/rejected.txt");
 
 #[test]
-fn what_mariadb_takes_is_taken() {
+fn statements_that_mariadb_accepts_are_accepted() {
     let mut failures = Vec::new();
     for statement in ACCEPTED.lines() {
         if let Err(error) = parse(statement.as_bytes(), &ParseOptions::default()) {
@@ -20,7 +20,7 @@ fn what_mariadb_takes_is_taken() {
 }
 
 #[test]
-fn what_mariadb_refuses_is_refused_with_its_words() {
+fn statements_that_mariadb_rejects_are_rejected_with_its_message() {
     let mut failures = Vec::new();
     let mut lines = REJECTED.lines();
     while let (Some(statement), Some(expected)) = (lines.next(), lines.next()) {
@@ -45,7 +45,7 @@ fn what_mariadb_refuses_is_refused_with_its_words() {
     );
 }
 
-/// The first expression of a SELECT.
+/// Returns the first expression of a SELECT.
 fn first_expression(text: &str) -> Expr {
     match first_item(text) {
         SelectItem::Expr { expr, .. } => expr,
@@ -64,7 +64,7 @@ fn first_item(text: &str) -> SelectItem {
     select.items.into_iter().next().unwrap()
 }
 
-/// Parentheses around every operation, to see what binds how.
+/// Writes an expression with parentheses around every operation, to show what binds to what.
 fn grouped(expr: &Expr) -> String {
     match expr {
         Expr::Binary { left, op, right } => format!("({} {op} {})", grouped(left), grouped(right)),
@@ -221,12 +221,12 @@ fn several_statements_are_found_one_by_one() {
             .collect::<Vec<_>>(),
         [b"SELECT 1", b"SELECT 2"]
     );
-    // What comes first runs, whatever comes second.
+    // The first statement runs even if the second is invalid.
     assert!(parse_first(b"SELECT 1; FOO", &ParseOptions::default()).is_ok());
 }
 
 #[test]
-fn a_comment_that_is_executed_belongs_to_its_statement() {
+fn an_executed_comment_belongs_to_its_statement() {
     let options = ParseOptions::default();
     let text = b"/* a */ /*!40000 ALTER TABLE `t` DISABLE KEYS */;\n/*!50000 DROP TABLE a*/ /* b */;\n\
                  /* c */ CREATE TABLE /*!32312 IF NOT EXISTS*/ b (a int); /*!999999 x */ DROP TABLE c /*! , d */ ";
@@ -244,7 +244,7 @@ fn a_comment_that_is_executed_belongs_to_its_statement() {
             "DROP TABLE c /*! , d */"
         ]
     );
-    // What is logged can be executed again.
+    // A logged statement can be parsed again.
     for text in all {
         assert_eq!(parse(text.as_bytes(), &options).unwrap()[0].text, 0..text.len());
     }
@@ -284,7 +284,7 @@ fn text_that_is_not_utf8_is_a_binary_string() {
 
 #[test]
 fn depth_has_a_limit() {
-    // In a thread with the stack of a server's worker.
+    // Run in a thread with the stack size of a server's worker.
     let deep = |open: &str, close: &str, levels: usize| {
         let text = format!("SELECT {}1{}", open.repeat(levels), close.repeat(levels));
         parse_first(text.as_bytes(), &ParseOptions::default())
@@ -295,7 +295,7 @@ fn depth_has_a_limit() {
         .stack_size(2 << 20)
         .spawn(move || {
             assert_eq!(deep("(", ")", 50), Ok(()));
-            // Parentheses around parentheses are no levels; neither is one that only groups a subquery.
+            // Redundant parentheses are not levels, nor is a pair that only groups a subquery.
             assert_eq!(deep("(", ")", 100_000), Ok(()));
             assert_eq!(deep("(SELECT ", ")", 64), Err(1473));
             assert_eq!(deep("(SELECT ", ")", 100_000), Err(1473));
@@ -305,7 +305,7 @@ fn depth_has_a_limit() {
             assert_eq!(deep("f(", ")", 100_000), Err(1436));
             assert_eq!(deep("", " + 1", 100_000), Err(1436));
             assert_eq!(deep("", " UNION SELECT 1", 100_000), Err(1436));
-            // Terms of AND and OR may be many.
+            // The number of terms of AND and OR is not limited.
             assert_eq!(deep("", " OR a = 1", 100_000), Ok(()));
             assert_eq!(deep("", ", 1", 100_000), Ok(()));
         })
@@ -316,7 +316,7 @@ fn depth_has_a_limit() {
 
 #[test]
 fn a_comment_without_an_end_ends_every_statement() {
-    // The token of such a comment stays: whoever skips words has to stop at it.
+    // The token of such a comment remains, and code that skips words must stop at it.
     for statement in ACCEPTED.lines() {
         let _ = parse(format!("{statement} /*!").as_bytes(), &ParseOptions::default());
     }
@@ -324,7 +324,7 @@ fn a_comment_without_an_end_ends_every_statement() {
 
 #[test]
 fn damaged_statements_never_crash() {
-    // Every prefix, and every statement with one byte changed: the parser must answer, whatever it is.
+    // Parse every prefix of a statement, and statements with one byte changed. The parser must always return.
     let mut seed = 0x2545_F491_4F6C_DD1D_u64;
     let mut random = move || {
         seed ^= seed << 13;

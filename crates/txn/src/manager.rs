@@ -379,7 +379,7 @@ impl TransactionManager {
         self.core.poisoned()
     }
 
-    /// Who waits for rows, and for whom.
+    /// Returns the waits for rows with their blockers.
     pub fn row_lock_waits(&self) -> Vec<RowLockWait> {
         self.core.locks.row_lock_waits()
     }

@@ -216,13 +216,13 @@ impl Core {
 }
 
 impl TransactionManager {
-    /// `gtid_slave_pos`: the last replicated GTID of each domain, as far as it is published.
+    /// Returns `gtid_slave_pos`: the last replicated GTID of each domain, as far as it is published.
     pub fn replicated_position(&self) -> GtidPosition {
         self.core().replica.get()
     }
 
-    /// `gtid_current_pos`: in each domain the last replicated GTID, or the last one written here if that is
-    /// later.
+    /// Returns `gtid_current_pos`: in each domain the last replicated GTID, or the last one written here if
+    /// that is later.
     pub fn current_position(&self, server_id: ServerId) -> GtidPosition {
         let mut position = self.replicated_position();
         for own in self.gtid_state().position().iter() {

@@ -14,18 +14,18 @@ pub struct Session {
     pub(crate) locks: Arc<LockManager>,
 }
 
-/// What the last transaction of a session has come to.
+/// Progress of a session's last transaction.
 #[derive(Clone, Copy, Debug)]
 pub struct TransactionProgress {
-    /// Which of the session's transactions it is.
+    /// Number of the transaction within the session.
     pub number: u64,
-    /// Locks and changed rows: the lightest transaction of a deadlock is rolled back.
+    /// Locks and changed rows: of a deadlock's transactions, the one with the lowest weight is rolled back.
     pub weight: u64,
-    /// Rows changed.
+    /// Number of changed rows.
     pub rows_changed: u64,
-    /// Row, key and range locks held.
+    /// Number of row, key and range locks held.
     pub locks: u64,
-    /// Since when it has been waiting for a lock.
+    /// Start of the current wait for a lock.
     pub waits_since: Option<Instant>,
 }
 
@@ -49,12 +49,12 @@ impl Session {
         self.owner.interrupt()
     }
 
-    /// Its number among all sessions since the server started.
+    /// Returns the session's number since the server started.
     pub fn id(&self) -> u64 {
         self.owner.id()
     }
 
-    /// What its transaction has come to, for people.
+    /// Returns the progress of the last transaction, for display.
     pub fn progress(&self) -> TransactionProgress {
         let (weight, rows_changed) = (self.owner.weight(), self.owner.rows_changed());
         TransactionProgress {

@@ -19,7 +19,7 @@ pub struct KeyReader<'a> {
 }
 
 /// Returns whether the key of a whole value of this type determines the value.
-pub fn tells_value(data_type: &DataType) -> bool {
+pub fn determines_value(data_type: &DataType) -> bool {
     match data_type {
         DataType::Integer(_)
         | DataType::Decimal(_)
@@ -125,7 +125,7 @@ impl<'a> KeyReader<'a> {
     /// `TruncatedImage`, `InvalidImage` (their column always 0).
     ///
     /// # Panics
-    /// If keys of this type do not [determine their value](tells_value).
+    /// If keys of this type do not [determine their value](determines_value).
     #[inline]
     pub fn next_into(
         &mut self,
@@ -229,7 +229,7 @@ mod tests {
             }
             let mut reader = KeyReader::new(&key);
             for (data_type, value, nullability) in &columns {
-                if tells_value(data_type) {
+                if determines_value(data_type) {
                     let mut read = Value::Null;
                     reader.next_into(data_type, *nullability, &mut read).unwrap();
                     prop_assert_eq!(&read, value);

@@ -1,19 +1,19 @@
-//! Accounts of the memory that sessions collect in, and its limits.
+//! Memory accounts: limits on the memory that sessions collect.
 //!
 //! ```text
 //!   ServerMemory                 limit of all sessions together: 1041
-//!     └── SessionMemory          limit of one: `max_session_mem_used`, 1290
-//!           └── MemoryCharge     what one owner has of it: a statement, a prepared statement, user variables, a cursor
-//!                 └── execute::memory::Reservation     what one collection has of a statement's
+//!     └── SessionMemory          limit of one session: `max_session_mem_used`, 1290
+//!           └── MemoryCharge     share of one owner: a statement, a prepared statement, user variables, a cursor
+//!                 └── execute::memory::Reservation     share of one collection of a statement
 //! ```
 //!
-//! A charge asks the accounts for chunks, so that a row that is collected costs an addition and a comparison, and it
-//! gives back what it has when it is dropped: a statement that ends, however it ends, leaves nothing behind. A refusal
-//! is an error of the statement; whatever can go on in a file does that instead. A session may have at most as much as
-//! it leaves free of the server's limit: one alone gets half, n greedy ones get a part of n + 1 each, and the last part
-//! is there for the small statements of everybody else. (A fixed share per session would let a few fill the whole.)
-//! Accounts count what is collected and grows with the data. The fixed parts of a session and the engine's caches have
-//! limits of their own.
+//! A charge requests memory from the accounts in chunks, so that collecting a row costs an addition and a
+//! comparison. It returns its memory when it is dropped: a statement releases everything, however it ends. A
+//! refusal is an error of the statement, unless the work can continue in a file. A session can have at most
+//! as much as it leaves free of the server's limit: a single session gets half, n greedy sessions get one
+//! part of n + 1 each, and the last part remains for small statements of other sessions. (With a fixed share
+//! per session, a few could take the whole.) Accounts count collected data that grows with the rows. The
+//! fixed parts of a session and the engine's caches have limits of their own.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -22,10 +22,10 @@ use crate::error_code::{ER_OPTION_PREVENTS_STATEMENT, ER_OUT_OF_RESOURCES};
 
 use crate::StatementError;
 
-/// A charge asks its account for half as much again as it needs, up to so many bytes more.
+/// Maximum excess of a request, in bytes: a charge requests half as much again as it needs, up to this limit.
 const CHUNK_BYTES: usize = 64 << 10;
 
-/// What all sessions of a server may collect together.
+/// Account of all sessions of a server.
 #[derive(Debug)]
 pub struct ServerMemory {
     used: AtomicU64,
@@ -33,7 +33,7 @@ pub struct ServerMemory {
 }
 
 impl ServerMemory {
-    /// An account with nothing on it; `limit` in bytes.
+    /// Creates an empty account; `limit` is in bytes.
     pub fn new(limit: u64) -> Arc<Self> {
         Arc::new(ServerMemory {
             used: AtomicU64::new(0),
@@ -41,22 +41,23 @@ impl ServerMemory {
         })
     }
 
-    /// What its sessions have together, in bytes.
+    /// Returns the memory of all its sessions, in bytes.
     pub fn used(&self) -> u64 {
         self.used.load(Ordering::Relaxed)
     }
 
-    /// The limit, in bytes.
+    /// Returns the limit, in bytes.
     pub fn limit(&self) -> u64 {
         self.limit.load(Ordering::Relaxed)
     }
 
-    /// Changes the limit. What is charged already stays.
+    /// Changes the limit. Memory that is charged already stays charged.
     pub fn set_limit(&self, limit: u64) {
         self.limit.store(limit, Ordering::Relaxed);
     }
 
-    /// Takes so many bytes, or none, for a session that then has `session_bytes`; as much must stay free.
+    /// Charges `bytes` for a session that then has `session_bytes`, or nothing. At least `session_bytes` must
+    /// stay free.
     fn charge(&self, bytes: u64, session_bytes: u64) -> Result<(), StatementError> {
         let limit = self.limit();
         if add_within(&self.used, bytes, limit.saturating_sub(session_bytes)) {
@@ -71,7 +72,7 @@ impl ServerMemory {
     }
 }
 
-/// What one session may collect.
+/// Account of one session.
 #[derive(Debug)]
 pub struct SessionMemory {
     server: Arc<ServerMemory>,
@@ -80,7 +81,7 @@ pub struct SessionMemory {
 }
 
 impl SessionMemory {
-    /// The account of a session of that server, without a limit of its own.
+    /// Creates the account of a session of this server, without a limit of its own.
     pub fn new(server: Arc<ServerMemory>) -> Arc<Self> {
         Arc::new(SessionMemory {
             server,
@@ -89,12 +90,12 @@ impl SessionMemory {
         })
     }
 
-    /// An account without limits: for what the server executes of its own, and for tests.
+    /// Creates an account without limits: for statements of the server itself, and for tests.
     pub fn unlimited() -> Arc<Self> {
         Self::new(ServerMemory::new(u64::MAX))
     }
 
-    /// What the session has, in bytes.
+    /// Returns the session's memory, in bytes.
     pub fn used(&self) -> u64 {
         self.used.load(Ordering::Relaxed)
     }
@@ -104,15 +105,15 @@ impl SessionMemory {
         self.limit.store(limit, Ordering::Relaxed);
     }
 
-    /// The account of the server that it is a part of.
+    /// Returns the server's account.
     pub fn server(&self) -> &Arc<ServerMemory> {
         &self.server
     }
 
-    /// Takes so many bytes, or none.
+    /// Charges `bytes`, or nothing.
     ///
     /// # Errors
-    /// 1290 past `max_session_mem_used`, 1041 past what the server's sessions may have.
+    /// 1290 beyond `max_session_mem_used`, 1041 beyond the limit of the server's sessions.
     fn charge(&self, bytes: usize) -> Result<(), StatementError> {
         let bytes = bytes as u64;
         let limit = self.limit.load(Ordering::Relaxed);
@@ -127,10 +128,10 @@ impl SessionMemory {
         charged
     }
 
-    /// Whether there is room for so many bytes more.
+    /// Checks that `bytes` more could be charged.
     ///
     /// # Errors
-    /// As [`MemoryCharge::grow`].
+    /// Those of [`MemoryCharge::grow`].
     pub fn check_room(&self, bytes: usize) -> Result<(), StatementError> {
         self.charge(bytes)?;
         self.release(bytes);
@@ -143,24 +144,24 @@ impl SessionMemory {
     }
 }
 
-/// Adds, unless the sum is past the limit.
+/// Adds, unless the sum exceeds the limit.
 fn add_within(used: &AtomicU64, bytes: u64, limit: u64) -> bool {
     let sum = |used: u64| used.checked_add(bytes).filter(|sum| *sum <= limit);
     used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, sum)
         .is_ok()
 }
 
-/// What one owner has of a session's account. It gives that back when it is dropped.
+/// Share of one owner of a session's account. It is returned when this is dropped.
 #[derive(Debug)]
 pub struct MemoryCharge {
     account: Arc<SessionMemory>,
     used: usize,
-    /// What the account was asked for: at least `used`.
+    /// Memory requested from the account: at least `used`.
     charged: usize,
 }
 
 impl MemoryCharge {
-    /// A charge of nothing.
+    /// Creates an empty charge.
     pub fn new(account: &Arc<SessionMemory>) -> Self {
         MemoryCharge {
             account: account.clone(),
@@ -169,15 +170,15 @@ impl MemoryCharge {
         }
     }
 
-    /// What its owner has, in bytes.
+    /// Returns the owner's memory, in bytes.
     pub fn used(&self) -> usize {
         self.used
     }
 
-    /// Takes so many bytes more, or none.
+    /// Charges `bytes` more, or nothing.
     ///
     /// # Errors
-    /// 1290 past `max_session_mem_used`, 1041 past what the server's sessions may have.
+    /// 1290 beyond `max_session_mem_used`, 1041 beyond the limit of the server's sessions.
     #[inline]
     pub fn grow(&mut self, bytes: usize) -> Result<(), StatementError> {
         let used = self.used.saturating_add(bytes);
@@ -196,13 +197,13 @@ impl MemoryCharge {
             self.charged += ample;
             return Ok(());
         }
-        // Near a limit it has no more than it needs.
+        // Near a limit, request no more than needed.
         self.account.charge(missing)?;
         self.charged = used;
         Ok(())
     }
 
-    /// Gives so many bytes back.
+    /// Returns `bytes` to the account.
     pub fn shrink(&mut self, bytes: usize) {
         debug_assert!(bytes <= self.used, "more is given back than was taken");
         self.used = self.used.saturating_sub(bytes);
@@ -213,10 +214,10 @@ impl MemoryCharge {
         }
     }
 
-    /// Takes or gives back until its owner has exactly so many bytes.
+    /// Charges or returns memory until the owner has exactly `bytes`.
     ///
     /// # Errors
-    /// As [`MemoryCharge::grow`].
+    /// Those of [`MemoryCharge::grow`].
     pub fn set(&mut self, bytes: usize) -> Result<(), StatementError> {
         if bytes > self.used {
             return self.grow(bytes - self.used);
@@ -243,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn a_charge_that_goes_gives_everything_back() {
+    fn a_dropped_charge_returns_everything() {
         let server = ServerMemory::new(u64::MAX);
         let session = SessionMemory::new(server.clone());
         let mut charge = MemoryCharge::new(&session);
@@ -277,7 +278,8 @@ mod tests {
             (charge.used(), first.used(), server.used()),
             (100_000, 100_000, 100_000)
         );
-        // A session without a limit of its own has what it leaves free: 150,000 of the 300,000 that are left.
+        // A session without a limit of its own gets as much as it leaves free: 150,000 of the remaining
+        // 300,000.
         let mut other = MemoryCharge::new(&second);
         other.grow(150_000).unwrap();
         assert_eq!(code(other.grow(1)), 1041);
@@ -293,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn sessions_that_take_all_they_can_leave_room_for_a_small_one() {
+    fn greedy_sessions_leave_room_for_a_small_one() {
         let server = ServerMemory::new(1 << 20);
         let sessions: Vec<_> = (0..7).map(|_| SessionMemory::new(server.clone())).collect();
         let mut charges: Vec<_> = sessions.iter().map(MemoryCharge::new).collect();

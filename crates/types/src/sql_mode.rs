@@ -1,5 +1,4 @@
-//! The session's SQL mode: a set of flags with MariaDB's own bit values, because they are also what a Query event
-//! carries.
+//! The session's SQL mode: a set of flags with MariaDB's bit values, which Query events contain too.
 
 use std::fmt;
 
@@ -12,7 +11,7 @@ macro_rules! modes {
         impl SqlMode {
             $(#[doc = $doc] pub const $name: SqlMode = SqlMode(1 << $bit);)*
 
-            /// Every flag that stands for itself, in the order in which MariaDB prints them.
+            /// Every single flag, in the order in which MariaDB prints them.
             const NAMES: &'static [(&'static str, SqlMode)] = &[$((stringify!($name), SqlMode::$name)),*];
         }
     };
@@ -57,10 +56,10 @@ modes! {
 }
 
 impl SqlMode {
-    /// No flag at all.
+    /// The empty set.
     pub const EMPTY: SqlMode = SqlMode(0);
 
-    /// The names of all flags, in the order of their bits.
+    /// Returns the names of all flags, in the order of their bits.
     pub fn names() -> impl Iterator<Item = &'static str> {
         Self::NAMES.iter().map(|(name, _)| *name)
     }
@@ -73,37 +72,38 @@ impl SqlMode {
             | Self::NO_ENGINE_SUBSTITUTION.0,
     );
 
-    /// The flags as MariaDB's number, as a Query event carries it.
+    /// Returns the flags as MariaDB's number, as in a Query event.
     pub const fn bits(self) -> u64 {
         self.0
     }
 
-    /// The set with MariaDB's number; unknown bits are dropped.
+    /// Returns the set with MariaDB's number. Unknown bits are dropped.
     pub const fn from_bits(bits: u64) -> SqlMode {
         SqlMode(bits & ((1 << 35) - 1))
     }
 
-    /// Whether every flag of `flags` is set.
+    /// Returns whether every flag of `flags` is set.
     pub const fn contains(self, flags: SqlMode) -> bool {
         self.0 & flags.0 == flags.0
     }
 
-    /// Both sets together.
+    /// Returns the union of both sets.
     pub const fn with(self, flags: SqlMode) -> SqlMode {
         SqlMode(self.0 | flags.0)
     }
 
-    /// This set without `flags`.
+    /// Returns this set without `flags`.
     pub const fn without(self, flags: SqlMode) -> SqlMode {
         SqlMode(self.0 & !flags.0)
     }
 
-    /// Whether a value that does not fit is an error. Every table here is transactional, so either strict flag does it.
+    /// Returns whether a value that does not fit is an error. All tables here are transactional, so each of
+    /// the two strict flags suffices.
     pub const fn is_strict(self) -> bool {
         self.0 & (Self::STRICT_TRANS_TABLES.0 | Self::STRICT_ALL_TABLES.0) != 0
     }
 
-    /// Reads `SET sql_mode = 'A,B'`: names in any case, compound names expanded as MariaDB does.
+    /// Parses `SET sql_mode = 'A,B'`: names in any case. Compound names are expanded as in MariaDB.
     ///
     /// # Errors
     /// The first name that is not a mode.
@@ -119,7 +119,7 @@ impl SqlMode {
         Ok(mode.expanded())
     }
 
-    /// Adds what the compound flags stand for (`expand_sql_mode` in MariaDB).
+    /// Adds the flags that compound flags stand for (`expand_sql_mode` in MariaDB).
     pub fn expanded(self) -> SqlMode {
         let mut mode = self;
         let ansi_like = Self::PIPES_AS_CONCAT

@@ -1,12 +1,13 @@
 //! Errors of statements: a MariaDB error number and its message.
 //!
-//! Each layer below SQL converts its own errors to this one, so that a client always gets one of MariaDB's numbers.
+//! Each layer below SQL converts its own errors to this type, so a client always gets one of MariaDB's
+//! numbers.
 
 use std::fmt::Display;
 
 use crate::error_code::{self, ErrorCode};
 
-/// An error, ready to be sent to a client.
+/// An error in the form that clients receive.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct StatementError {
@@ -15,7 +16,7 @@ pub struct StatementError {
 }
 
 impl StatementError {
-    /// The error of that number, MariaDB's message filled with the arguments.
+    /// Creates an error with this number and MariaDB's message, filled in with the arguments.
     ///
     /// ```
     /// use paceline_types::StatementError;
@@ -32,7 +33,7 @@ impl StatementError {
         }
     }
 
-    /// The error of that number with a message of its own.
+    /// Creates an error with this number and a message of its own.
     #[cold]
     pub fn with_message(code: ErrorCode, message: impl Into<Box<str>>) -> Self {
         Self {
@@ -41,29 +42,29 @@ impl StatementError {
         }
     }
 
-    /// The same message under another number: 1062 has MariaDB's words of 1586.
+    /// Changes the number of an error: 1062 has the message of MariaDB's 1586.
     #[must_use]
     pub fn with_code(self, code: ErrorCode) -> Self {
         Self { code, ..self }
     }
 
-    /// 1235: something that MariaDB has and this server has not (yet).
+    /// Creates error 1235: a feature that MariaDB has and this server does not.
     #[cold]
     pub fn unsupported(what: impl Display) -> Self {
         Self::new(error_code::ER_NOT_SUPPORTED_YET, &[&what])
     }
 
-    /// Its number.
+    /// Returns the error number.
     pub fn code(&self) -> ErrorCode {
         self.code
     }
 
-    /// Its SQLSTATE: five characters.
+    /// Returns the SQLSTATE: five characters.
     pub fn sqlstate(&self) -> &'static str {
         self.code.sqlstate()
     }
 
-    /// Its message.
+    /// Returns the message.
     pub fn message(&self) -> &str {
         &self.message
     }

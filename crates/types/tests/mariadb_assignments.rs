@@ -3,7 +3,7 @@
 mod column_types;
 
 use column_types::data_type;
-use paceline_types::convert::{self, Assigned, ConvertContext, Severity};
+use paceline_types::convert::{self, ConvertContext, ConvertedValue, Severity};
 use paceline_types::temporal::DateModes;
 use paceline_types::{Collation, DataType, Date, DateTime, TimeZone, Value, text};
 
@@ -79,7 +79,7 @@ fn literal(text: &str) -> Value {
 /// forbidden.
 fn shown(literal_text: &str, target: &DataType) -> [String; 4] {
     let now = DateTime::new(Date::new(2023, 11, 14), 22, 13, 20);
-    let run = |date_modes: DateModes| -> Assigned {
+    let run = |date_modes: DateModes| -> ConvertedValue {
         let context = ConvertContext {
             date_modes,
             time_zone: &TimeZone::UTC,
@@ -110,7 +110,7 @@ fn shown(literal_text: &str, target: &DataType) -> [String; 4] {
             )
         }
     };
-    let error = |assigned: &Assigned| match &assigned.problem {
+    let error = |assigned: &ConvertedValue| match &assigned.problem {
         Some(problem) if problem.severity == Severity::Warning => {
             format!("{} {}", problem.code, problem.message("`t`.`c`.`c`", "c", 1))
         }

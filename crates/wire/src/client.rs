@@ -10,7 +10,7 @@ use crate::capability::Capabilities;
 use crate::column::ReceivedColumn;
 use crate::error::{WireError, WireResult};
 use crate::framing::{PacketReader, PacketWriter};
-use crate::handshake::{Greeting, Login, decode_authentication_switch};
+use crate::handshake::{Greeting, HandshakeResponse, decode_authentication_switch};
 use crate::prepared::ReceivedPrepared;
 use crate::response::{ReceivedOk, Status, decode_error};
 use crate::socket::Socket;
@@ -39,8 +39,8 @@ pub struct ConnectOptions {
     /// TLS settings. If set, nothing about the user is sent to a server that does not support TLS.
     pub tls: Option<ClientTls>,
     /// Limit for connecting, and then for each wait in which the server sends nothing or accepts nothing
-    /// ([`Client::set_patience`]). `None`: no limit.
-    pub patience: Option<Duration>,
+    /// ([`Client::set_idle_timeout`]). `None`: no limit.
+    pub idle_timeout: Option<Duration>,
 }
 
 /// One result of a command.
@@ -65,7 +65,7 @@ pub struct ResultSet {
 
 /// A prepared statement.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Prepared {
+pub struct RemoteStatement {
     /// Its id.
     pub id: u32,
     /// The number of parameters.
@@ -84,7 +84,7 @@ pub struct Client {
     greeting: Greeting,
     /// The server's certificate, if it is trusted only after the server has proved that it knows the password.
     unproven: Option<Certificate>,
-    patience: Option<Duration>,
+    idle_timeout: Option<Duration>,
 }
 
 /// A text result set that is being received ([`Client::stream`]). If it is dropped before its end, the connection is
@@ -179,23 +179,23 @@ enum RowFormat {
     Binary,
 }
 
-/// Fails if connecting takes longer than `patience`.
+/// Fails if connecting takes longer than `idle_timeout`.
 async fn with_timeout(
-    patience: Option<Duration>,
+    idle_timeout: Option<Duration>,
     connecting: impl Future<Output = WireResult<Client>>,
 ) -> WireResult<Client> {
-    match patience {
+    match idle_timeout {
         None => connecting.await,
-        Some(patience) => timeout(patience, connecting)
+        Some(idle_timeout) => timeout(idle_timeout, connecting)
             .await
-            .unwrap_or(Err(WireError::ReadTimeout(patience))),
+            .unwrap_or(Err(WireError::ReadTimeout(idle_timeout))),
     }
 }
 
 impl Client {
     /// Connects over TCP to `host:port`; an IPv6 address is written in brackets.
     pub async fn connect_tcp(address: &str, options: &ConnectOptions) -> WireResult<Client> {
-        with_timeout(options.patience, async {
+        with_timeout(options.idle_timeout, async {
             let socket = Socket::tcp(TcpStream::connect(address).await?)?;
             let host = address.rsplit_once(':').map_or(address, |(host, _)| host);
             Self::log_in(socket, host.trim_matches(['[', ']']), options).await
@@ -205,7 +205,7 @@ impl Client {
 
     /// Connects over a UNIX socket.
     pub async fn connect_unix(path: &Path, options: &ConnectOptions) -> WireResult<Client> {
-        with_timeout(options.patience, async {
+        with_timeout(options.idle_timeout, async {
             Self::handshake(Socket::unix(UnixStream::connect(path).await?), options).await
         })
         .await
@@ -237,7 +237,7 @@ impl Client {
             true => Method::CachingSha2,
             false => Method::Native,
         };
-        let login = Login {
+        let login = HandshakeResponse {
             capabilities,
             packet_max: 1 << 30,
             collation: 45,
@@ -277,7 +277,7 @@ impl Client {
             capabilities,
             greeting,
             unproven,
-            patience: options.patience,
+            idle_timeout: options.idle_timeout,
         };
         login.encode(client.writer.begin());
         client.writer.end();
@@ -318,12 +318,12 @@ impl Client {
                     if self.unproven.is_some() {
                         return Err(CertificateRejection::UnknownAuthority.into());
                     }
-                    match self.socket.keeps_secrets() {
+                    match self.socket.is_confidential() {
                         true => caching_sha2::in_clear(password),
                         false => vec![caching_sha2::REQUEST_PUBLIC_KEY],
                     }
                 }
-                [1, key @ ..] if method == Method::CachingSha2 && !self.socket.keeps_secrets() => {
+                [1, key @ ..] if method == Method::CachingSha2 && !self.socket.is_confidential() => {
                     caching_sha2::encrypted(password, &scramble, key)?
                 }
                 _ => return Err(WireError::Malformed("authentication")),
@@ -369,16 +369,16 @@ impl Client {
     }
 
     async fn flush(&mut self) -> WireResult<()> {
-        match self.patience {
+        match self.idle_timeout {
             None => self.writer.flush(&mut self.socket).await,
-            Some(patience) => self.writer.flush_within(&mut self.socket, patience).await,
+            Some(idle_timeout) => self.writer.flush_within(&mut self.socket, idle_timeout).await,
         }
     }
 
     /// Sets the limit for waits in which the server sends nothing or accepts nothing; `None`: no limit. A statement
     /// that may take longer before it answers needs a higher limit.
-    pub fn set_patience(&mut self, patience: Option<Duration>) {
-        self.patience = patience;
+    pub fn set_idle_timeout(&mut self, idle_timeout: Option<Duration>) {
+        self.idle_timeout = idle_timeout;
     }
 
     /// Sets the maximum length of an answer, in bytes.
@@ -398,19 +398,19 @@ impl Client {
     /// that time.
     pub async fn receive(&mut self) -> WireResult<&[u8]> {
         let Client { socket, reader, .. } = self;
-        let Some(patience) = self.patience else {
+        let Some(idle_timeout) = self.idle_timeout else {
             return reader.read(socket).await;
         };
         loop {
             let before = reader.buffered();
-            match timeout(patience, reader.advance(socket)).await {
+            match timeout(idle_timeout, reader.advance(socket)).await {
                 Ok(done) => {
                     done?;
                     return Ok(reader.payload());
                 }
                 // A long payload is being received: the part that has arrived is kept.
                 Err(_) if reader.buffered() > before => {}
-                Err(_) => return Err(WireError::ReadTimeout(patience)),
+                Err(_) => return Err(WireError::ReadTimeout(idle_timeout)),
             }
         }
     }
@@ -506,7 +506,7 @@ impl Client {
 
     /// Executes `COM_CHANGE_USER`.
     pub async fn change_user(&mut self, options: &ConnectOptions) -> WireResult<ReceivedOk> {
-        let login = Login {
+        let login = HandshakeResponse {
             capabilities: self.capabilities,
             packet_max: 0,
             collation: 45,
@@ -524,7 +524,7 @@ impl Client {
     }
 
     /// Executes `COM_STMT_PREPARE`.
-    pub async fn prepare(&mut self, text: &str) -> WireResult<Prepared> {
+    pub async fn prepare(&mut self, text: &str) -> WireResult<RemoteStatement> {
         let mut payload = vec![22];
         payload.extend_from_slice(text.as_bytes());
         self.send(&payload).await?;
@@ -535,7 +535,7 @@ impl Client {
         let head = ReceivedPrepared::decode(payload)?;
         self.columns(usize::from(head.parameters)).await?;
         let columns = self.columns(usize::from(head.columns)).await?;
-        Ok(Prepared {
+        Ok(RemoteStatement {
             id: head.statement,
             parameters: usize::from(head.parameters),
             columns,
@@ -558,7 +558,7 @@ impl Client {
     /// Executes `COM_STMT_EXECUTE` with strings as parameters; `None` is NULL. Rows are in the binary protocol.
     pub async fn execute(
         &mut self,
-        statement: &Prepared,
+        statement: &RemoteStatement,
         parameters: &[Option<&[u8]>],
     ) -> WireResult<Vec<QueryResult>> {
         let mut payload = vec![23];
@@ -586,7 +586,7 @@ impl Client {
     }
 
     /// Executes `COM_STMT_CLOSE`, which has no answer.
-    pub async fn close_statement(&mut self, statement: Prepared) -> WireResult<()> {
+    pub async fn close_statement(&mut self, statement: RemoteStatement) -> WireResult<()> {
         let mut payload = vec![25];
         payload.extend_from_slice(&statement.id.to_le_bytes());
         self.send(&payload).await

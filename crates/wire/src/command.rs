@@ -36,7 +36,8 @@ pub enum Command<'a> {
     Debug,
     /// Answer, to show that the server is alive.
     Ping,
-    /// Continue as another user; see [`Login::decode_change_user`](crate::handshake::Login::decode_change_user).
+    /// Continue as another user; see
+    /// [`HandshakeResponse::decode_change_user`](crate::handshake::HandshakeResponse::decode_change_user).
     ChangeUser(&'a [u8]),
     /// Reset the session; the user stays the same.
     ResetConnection,

@@ -286,7 +286,7 @@ pub struct PacketWriter {
     sequence: u8,
     /// A flush has begun and not ended: the peer may have received a part of a packet, and would take any later bytes
     /// for its rest.
-    torn: bool,
+    broken: bool,
 }
 
 impl PacketWriter {
@@ -296,7 +296,7 @@ impl PacketWriter {
             out: Vec::with_capacity(WRITE_BUFFER),
             head: 0,
             sequence: 0,
-            torn: false,
+            broken: false,
         }
     }
 
@@ -334,11 +334,6 @@ impl PacketWriter {
         } else {
             self.split(length);
         }
-    }
-
-    /// Discards everything since [`begin`](PacketWriter::begin).
-    pub fn abandon(&mut self) {
-        self.out.truncate(self.head);
     }
 
     /// Writes a complete packet.
@@ -417,8 +412,8 @@ impl PacketWriter {
     }
 
     /// Returns whether a flush has failed or was dropped before its end. Nothing can be sent any more.
-    pub fn is_torn(&self) -> bool {
-        self.torn
+    pub fn is_broken(&self) -> bool {
+        self.broken
     }
 
     /// Begins a flush by a caller that sends [`bytes`](PacketWriter::bytes) itself. The caller calls
@@ -427,17 +422,17 @@ impl PacketWriter {
     /// # Errors
     /// A broken pipe if an earlier flush has not ended.
     pub fn begin_flush(&mut self) -> WireResult<()> {
-        if self.torn {
+        if self.broken {
             self.clear();
             return Err(io::Error::from(io::ErrorKind::BrokenPipe).into());
         }
-        self.torn = true;
+        self.broken = true;
         Ok(())
     }
 
     /// Ends a flush: all bytes were sent.
     pub fn end_flush(&mut self) {
-        self.torn = false;
+        self.broken = false;
         self.clear();
     }
 
@@ -446,7 +441,7 @@ impl PacketWriter {
     /// # Errors
     /// Those of the socket, and those of [`begin_flush`](PacketWriter::begin_flush).
     pub async fn flush(&mut self, socket: &mut Socket) -> WireResult<()> {
-        if self.out.is_empty() && !self.torn {
+        if self.out.is_empty() && !self.broken {
             return Ok(());
         }
         self.begin_flush()?;
@@ -456,19 +451,19 @@ impl PacketWriter {
     }
 
     /// Sends everything that was collected, however long that takes, as long as the peer accepts some bytes within each
-    /// `patience`.
+    /// `idle_timeout`.
     ///
     /// # Errors
     /// [`WireError::WriteTimeout`] if it accepts none; detected after at most twice that time. Those of
     /// [`flush`](PacketWriter::flush).
-    pub async fn flush_within(&mut self, socket: &mut Socket, patience: Duration) -> WireResult<()> {
-        if self.out.is_empty() && !self.torn {
+    pub async fn flush_within(&mut self, socket: &mut Socket, idle_timeout: Duration) -> WireResult<()> {
+        if self.out.is_empty() && !self.broken {
             return Ok(());
         }
         self.begin_flush()?;
         let out = &self.out;
         let sent = AtomicUsize::new(0);
-        send_within(patience, &sent, |context| {
+        send_within(idle_timeout, &sent, |context| {
             poll_send_all(context, socket, out, &sent)
         })
         .await?;
@@ -499,12 +494,12 @@ pub fn poll_send_all(
     }
 }
 
-/// Waits for the end of `sending`, as long as `sent` grows within each `patience`.
+/// Waits for the end of `sending`, as long as `sent` grows within each `idle_timeout`.
 ///
 /// # Errors
 /// Those of `sending`; [`WireError::WriteTimeout`].
 pub async fn send_within(
-    patience: Duration,
+    idle_timeout: Duration,
     sent: &AtomicUsize,
     sending: impl FnMut(&mut Context<'_>) -> Poll<WireResult<()>>,
 ) -> WireResult<()> {
@@ -516,7 +511,7 @@ pub async fn send_within(
     }
     loop {
         let before = sent.load(Ordering::Relaxed);
-        match timeout(patience, sending.as_mut()).await {
+        match timeout(idle_timeout, sending.as_mut()).await {
             Ok(done) => return done,
             Err(_) if sent.load(Ordering::Relaxed) > before => {}
             Err(_) => return Err(WireError::WriteTimeout),
@@ -616,7 +611,7 @@ mod tests {
                 let mut buffer = vec![0; 256 << 10];
                 let mut left = length;
                 while left > 0 {
-                    // In total this takes much longer than the writer's patience.
+                    // In total this takes much longer than the writer's idle timeout.
                     tokio::time::sleep(PATIENCE / 5).await;
                     let read = std::future::poll_fn(|context| far.poll_receive(context, &mut buffer)).await;
                     left -= read.unwrap();
@@ -664,7 +659,7 @@ mod tests {
             let mut writer = PacketWriter::new();
             writer.packet(&vec![7; 4 << 20]);
             let dropped = timeout(Duration::from_millis(50), writer.flush(&mut near)).await;
-            assert!(dropped.is_err() && writer.is_torn());
+            assert!(dropped.is_err() && writer.is_broken());
             assert!(matches!(writer.flush(&mut near).await, Err(WireError::Io(_))));
         });
     }
@@ -696,8 +691,6 @@ mod tests {
         let mark = writer.mark();
         writer.packet(b"dropped");
         writer.rewind(mark);
-        writer.begin().extend_from_slice(b"never closed");
-        writer.abandon();
         writer.packet(b"next");
         assert_eq!(writer.bytes(), b"\x04\0\0\0kept\x04\0\0\x01next");
     }

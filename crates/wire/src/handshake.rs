@@ -89,11 +89,11 @@ impl Greeting {
     }
 }
 
-/// Length of a TLS request, in bytes: the beginning of a [`Login`], up to the user name.
+/// Length of a TLS request, in bytes: the beginning of a [`HandshakeResponse`], up to the user name.
 const TLS_REQUEST: usize = 32;
 
 /// Returns whether a client's first packet is a TLS request (SSLRequest). The TLS handshake follows it, and the
-/// [`Login`] comes inside of TLS.
+/// [`HandshakeResponse`] comes inside of TLS.
 pub fn is_tls_request(payload: &[u8]) -> bool {
     let lower = payload
         .first_chunk::<4>()
@@ -103,7 +103,7 @@ pub fn is_tls_request(payload: &[u8]) -> bool {
 
 /// The identity of a client: its answer to the greeting, or `COM_CHANGE_USER`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Login {
+pub struct HandshakeResponse {
     /// Capabilities of the client. In `COM_CHANGE_USER`, those from the beginning of the connection.
     pub capabilities: Capabilities,
     /// Maximum length of a packet that the client accepts, in bytes; 0 if it is not stated.
@@ -122,17 +122,17 @@ pub struct Login {
     pub attributes: Vec<(String, String)>,
 }
 
-impl Login {
+impl HandshakeResponse {
     /// Decodes a client's answer to the greeting.
     ///
     /// # Errors
     /// [`WireError::BadHandshake`] (1043) for the protocol before 4.1 and for any malformed packet, including an
     /// unexpected TLS request ([`is_tls_request`]).
-    pub fn decode(payload: &[u8]) -> WireResult<Login> {
+    pub fn decode(payload: &[u8]) -> WireResult<HandshakeResponse> {
         Self::decode_response(payload).map_err(|_| WireError::BadHandshake)
     }
 
-    fn decode_response(payload: &[u8]) -> WireResult<Login> {
+    fn decode_response(payload: &[u8]) -> WireResult<HandshakeResponse> {
         let mut cursor = Cursor::new(payload, "handshake response");
         let lower = cursor.u32()?;
         let mut capabilities = u64::from(lower);
@@ -167,7 +167,7 @@ impl Login {
             false => None,
         };
         let attributes = decode_attributes(&mut cursor, capabilities)?;
-        Ok(Login {
+        Ok(HandshakeResponse {
             capabilities,
             packet_max,
             collation,
@@ -180,7 +180,7 @@ impl Login {
     }
 
     /// Decodes the payload of `COM_CHANGE_USER` after the command byte, from a client with these `capabilities`.
-    pub fn decode_change_user(payload: &[u8], capabilities: Capabilities) -> WireResult<Login> {
+    pub fn decode_change_user(payload: &[u8], capabilities: Capabilities) -> WireResult<HandshakeResponse> {
         let mut cursor = Cursor::new(payload, "COM_CHANGE_USER");
         let user = utf8(cursor.null_terminated()?);
         let length = cursor.u8()?;
@@ -192,7 +192,7 @@ impl Login {
             false => None,
         };
         let attributes = decode_attributes(&mut cursor, capabilities)?;
-        Ok(Login {
+        Ok(HandshakeResponse {
             capabilities,
             packet_max: 0,
             collation,
@@ -311,8 +311,8 @@ mod tests {
     use mysql_common::packets::HandshakePacket;
     use mysql_common::proto::MyDeserialize;
 
-    fn login() -> Login {
-        Login {
+    fn login() -> HandshakeResponse {
+        HandshakeResponse {
             capabilities: Capabilities::CLIENT | Capabilities::CONNECT_WITH_DB,
             packet_max: 1 << 24,
             collation: 45,
@@ -375,13 +375,13 @@ mod tests {
         let login = login();
         let mut out = vec![];
         login.encode(&mut out);
-        assert_eq!(Login::decode(&out).unwrap(), login);
+        assert_eq!(HandshakeResponse::decode(&out).unwrap(), login);
         let mut out = vec![];
         login.encode_change_user(&mut out);
-        let changed = Login::decode_change_user(&out[1..], login.capabilities).unwrap();
+        let changed = HandshakeResponse::decode_change_user(&out[1..], login.capabilities).unwrap();
         assert_eq!(
             changed,
-            Login {
+            HandshakeResponse {
                 packet_max: 0,
                 ..login
             }
@@ -390,7 +390,7 @@ mod tests {
 
     #[test]
     fn a_tls_request_is_the_beginning_of_a_login() {
-        let login = Login {
+        let login = HandshakeResponse {
             capabilities: login().capabilities | Capabilities::SSL,
             ..login()
         };
@@ -399,7 +399,7 @@ mod tests {
         login.encode(&mut whole);
         assert_eq!(request, whole[..32]);
         assert!(is_tls_request(&request));
-        assert!(Login::decode(&request).is_err());
+        assert!(HandshakeResponse::decode(&request).is_err());
         // Truncated, or for the protocol before 4.1.
         assert!(!is_tls_request(&request[..3]));
         assert!(!is_tls_request(&(Capabilities::SSL.0 as u32).to_le_bytes()));
@@ -411,12 +411,12 @@ mod tests {
         let mut out = vec![];
         login.encode(&mut out);
         for length in 0..out.len() {
-            if let Ok(shorter) = Login::decode(&out[..length]) {
+            if let Ok(shorter) = HandshakeResponse::decode(&out[..length]) {
                 assert!(shorter.attributes.is_empty());
             }
         }
         assert!(matches!(
-            Login::decode(b"\x05\x00\x00\x00\x00old"),
+            HandshakeResponse::decode(b"\x05\x00\x00\x00\x00old"),
             Err(WireError::BadHandshake)
         ));
     }

@@ -56,7 +56,7 @@ impl Status {
 
 /// Content of an OK packet.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Ok<'a> {
+pub struct OkPacket<'a> {
     /// Number of rows changed, inserted or deleted.
     pub affected_rows: u64,
     /// First AUTO_INCREMENT value that was generated.
@@ -80,7 +80,7 @@ pub enum OkKind {
     EndOfRows,
 }
 
-impl Ok<'_> {
+impl OkPacket<'_> {
     /// Writes the packet.
     pub fn write(&self, writer: &mut PacketWriter, kind: OkKind, capabilities: Capabilities) {
         let track = !self.state.is_empty() && capabilities.has(Capabilities::SESSION_TRACK);
@@ -109,7 +109,7 @@ impl Ok<'_> {
 }
 
 /// Writes the end of the rows of a result set: an EOF packet, or an OK packet for clients with `CLIENT_DEPRECATE_EOF`.
-pub fn write_end_of_rows(writer: &mut PacketWriter, ok: &Ok<'_>, capabilities: Capabilities) {
+pub fn write_end_of_rows(writer: &mut PacketWriter, ok: &OkPacket<'_>, capabilities: Capabilities) {
     if capabilities.has(Capabilities::DEPRECATE_EOF) {
         ok.write(writer, OkKind::EndOfRows, capabilities);
     } else {
@@ -217,7 +217,7 @@ impl ReceivedOk {
 /// Decodes an ERR packet into [`WireError::Server`].
 pub fn decode_error(payload: &[u8]) -> WireError {
     let mut cursor = Cursor::new(payload, "ERR packet");
-    let (Result::Ok(_), Result::Ok(code)) = (cursor.u8(), cursor.u16()) else {
+    let (Ok(_), Ok(code)) = (cursor.u8(), cursor.u16()) else {
         return cursor.malformed();
     };
     let mut sqlstate = String::from("HY000");
@@ -241,7 +241,7 @@ mod tests {
     fn ok_packets_round_trip() {
         let mut state = vec![];
         StateChange::Schema("d".into()).encode(&mut state);
-        let ok = Ok {
+        let ok = OkPacket {
             affected_rows: 300,
             last_insert_id: 70_000,
             status: Status::AUTOCOMMIT,
@@ -264,9 +264,9 @@ mod tests {
     #[test]
     fn session_state_is_only_sent_on_request() {
         let mut writer = PacketWriter::new();
-        Ok {
+        OkPacket {
             state: b"\x01\x02\x01d",
-            ..Ok::default()
+            ..OkPacket::default()
         }
         .write(&mut writer, OkKind::Command, Capabilities::PROTOCOL_41);
         assert_eq!(writer.bytes(), [7, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);

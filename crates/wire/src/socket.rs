@@ -27,7 +27,7 @@ pub enum Socket {
     /// Compressed, over one of the others.
     Compressed(Box<CompressedSocket>),
     /// The socket was moved elsewhere: into a handshake that is in progress, or that has failed.
-    Taken,
+    Moved,
 }
 
 /// A duplicate of a socket's descriptor, with which another task can end the socket's reads.
@@ -56,7 +56,7 @@ impl SocketHandle {
     }
 }
 
-fn taken() -> io::Error {
+fn not_connected() -> io::Error {
     io::ErrorKind::NotConnected.into()
 }
 
@@ -74,7 +74,7 @@ impl Socket {
 
     /// Moves the socket out of its place, to be replaced by an encrypted or compressed one.
     pub fn take(&mut self) -> Socket {
-        std::mem::replace(self, Socket::Taken)
+        std::mem::replace(self, Socket::Moved)
     }
 
     /// Compresses the socket from now on. `early` was already received, and is compressed.
@@ -87,7 +87,7 @@ impl Socket {
     pub fn peer_address(&self) -> Option<SocketAddr> {
         match self {
             Socket::Tcp(stream) => stream.peer_addr().ok(),
-            Socket::Unix(_) | Socket::Taken => None,
+            Socket::Unix(_) | Socket::Moved => None,
             Socket::Tls(tls) => tls.below().peer_address(),
             Socket::Compressed(compressed) => compressed.below().peer_address(),
         }
@@ -97,7 +97,7 @@ impl Socket {
     pub fn peer_user_id(&self) -> Option<u32> {
         match self {
             Socket::Unix(stream) => stream.peer_cred().ok().map(|peer| peer.uid()),
-            Socket::Tcp(_) | Socket::Taken => None,
+            Socket::Tcp(_) | Socket::Moved => None,
             Socket::Tls(tls) => tls.below().peer_user_id(),
             Socket::Compressed(compressed) => compressed.below().peer_user_id(),
         }
@@ -106,18 +106,18 @@ impl Socket {
     /// Returns the TLS session, if the socket is encrypted.
     pub fn tls(&self) -> Option<&TlsSession> {
         match self {
-            Socket::Tcp(_) | Socket::Unix(_) | Socket::Taken => None,
+            Socket::Tcp(_) | Socket::Unix(_) | Socket::Moved => None,
             Socket::Tls(tls) => Some(tls.session()),
             Socket::Compressed(compressed) => compressed.below().tls(),
         }
     }
 
     /// Returns whether only the two peers can read what is sent over the socket.
-    pub fn keeps_secrets(&self) -> bool {
+    pub fn is_confidential(&self) -> bool {
         match self {
-            Socket::Tcp(_) | Socket::Taken => false,
+            Socket::Tcp(_) | Socket::Moved => false,
             Socket::Unix(_) | Socket::Tls(_) => true,
-            Socket::Compressed(compressed) => compressed.below().keeps_secrets(),
+            Socket::Compressed(compressed) => compressed.below().is_confidential(),
         }
     }
 
@@ -128,7 +128,7 @@ impl Socket {
             Socket::Unix(stream) => stream.as_fd().try_clone_to_owned()?,
             Socket::Tls(tls) => return tls.below().handle(),
             Socket::Compressed(compressed) => return compressed.below().handle(),
-            Socket::Taken => return Err(taken()),
+            Socket::Moved => return Err(not_connected()),
         }))
     }
 
@@ -138,7 +138,7 @@ impl Socket {
             Socket::Tcp(stream) => stream.write_all(bytes).await,
             Socket::Unix(stream) => stream.write_all(bytes).await,
             Socket::Tls(_) | Socket::Compressed(_) => self.send_by_polls(bytes).await,
-            Socket::Taken => Err(taken()),
+            Socket::Moved => Err(not_connected()),
         }
     }
 
@@ -170,7 +170,7 @@ impl Socket {
             Socket::Compressed(compressed) => {
                 return compressed.poll_receive(context, buffer.initialize_unfilled());
             }
-            Socket::Taken => return Poll::Ready(Err(taken())),
+            Socket::Moved => return Poll::Ready(Err(not_connected())),
         };
         polled.map_ok(|()| buffer.filled().len())
     }
@@ -184,7 +184,7 @@ impl Socket {
             Socket::Tcp(stream) => recv(&*stream, buffer, RecvFlags::DONTWAIT),
             Socket::Unix(stream) => recv(&*stream, buffer, RecvFlags::DONTWAIT),
             Socket::Tls(_) | Socket::Compressed(_) => return Poll::Pending,
-            Socket::Taken => return Poll::Ready(Err(taken())),
+            Socket::Moved => return Poll::Ready(Err(not_connected())),
         };
         match received {
             Ok((count, _)) => Poll::Ready(Ok(count)),
@@ -210,7 +210,7 @@ impl Socket {
             Socket::Unix(stream) => Pin::new(stream).poll_shutdown(context),
             Socket::Tls(tls) => tls.poll_finish(context),
             Socket::Compressed(compressed) => compressed.poll_finish(context),
-            Socket::Taken => Poll::Ready(Ok(())),
+            Socket::Moved => Poll::Ready(Ok(())),
         }
     }
 
@@ -222,7 +222,7 @@ impl Socket {
             Socket::Unix(stream) => Pin::new(stream).poll_write(context, bytes),
             Socket::Tls(tls) => tls.poll_send(context, bytes),
             Socket::Compressed(compressed) => compressed.poll_send(context, bytes),
-            Socket::Taken => Poll::Ready(Err(taken())),
+            Socket::Moved => Poll::Ready(Err(not_connected())),
         }
     }
 
@@ -230,7 +230,7 @@ impl Socket {
     /// [`poll_send`](Socket::poll_send).
     pub fn poll_flush(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         match self {
-            Socket::Tcp(_) | Socket::Unix(_) | Socket::Taken => Poll::Ready(Ok(())),
+            Socket::Tcp(_) | Socket::Unix(_) | Socket::Moved => Poll::Ready(Ok(())),
             Socket::Tls(tls) => tls.poll_flush(context),
             Socket::Compressed(compressed) => compressed.poll_flush(context),
         }

@@ -9,9 +9,9 @@ use paceline_wire::client::{Client, ConnectOptions, QueryResult};
 use paceline_wire::column::{ColumnDefinition, Metadata, field_type, write_column_count};
 use paceline_wire::command::Command;
 use paceline_wire::framing::PacketReader;
-use paceline_wire::handshake::{Login, encode_authentication_switch};
+use paceline_wire::handshake::{HandshakeResponse, encode_authentication_switch};
 use paceline_wire::response::{
-    Ok as OkPacket, OkKind, Status, write_end_of_columns, write_end_of_rows, write_error,
+    OkKind, OkPacket, Status, write_end_of_columns, write_end_of_rows, write_error,
 };
 use paceline_wire::session_state::StateChange;
 use paceline_wire::socket::Socket;
@@ -22,7 +22,7 @@ use tokio::net::UnixStream;
 /// Runs a server that accepts the password `secret` and answers each query with its text.
 async fn serve(mut socket: Socket) -> WireResult<()> {
     let (mut reader, mut writer, _) = greet(&mut socket, Capabilities::SERVER).await?;
-    let login = Login::decode(reader.read(&mut socket).await?)?;
+    let login = HandshakeResponse::decode(reader.read(&mut socket).await?)?;
     let capabilities = Capabilities(login.capabilities.0 & Capabilities::SERVER.0);
     let again = Scramble::random();
     writer.set_sequence(reader.sequence());

@@ -6,9 +6,9 @@ use paceline_wire::authentication::Scramble;
 use paceline_wire::column::{ColumnDefinition, ReceivedColumn, field_type};
 use paceline_wire::command::Command;
 use paceline_wire::framing::{PacketReader, PacketWriter};
-use paceline_wire::handshake::{Greeting, Login, decode_authentication_switch, is_tls_request};
+use paceline_wire::handshake::{Greeting, HandshakeResponse, decode_authentication_switch, is_tls_request};
 use paceline_wire::prepared::{Parameters, ReceivedPrepared};
-use paceline_wire::response::{Ok as OkPacket, OkKind, ReceivedOk, Status, decode_error};
+use paceline_wire::response::{OkKind, OkPacket, ReceivedOk, Status, decode_error};
 use paceline_wire::session_state::StateChange;
 use paceline_wire::tls::{Certificate, ServerTls, TlsParameters};
 use rand::rngs::StdRng;
@@ -17,8 +17,8 @@ use rand::{Rng, SeedableRng};
 /// Decodes `bytes` as everything in the protocol.
 fn read_as_everything(bytes: &[u8]) {
     for capabilities in [Capabilities::SERVER, Capabilities::CLIENT, Capabilities::NONE] {
-        let _ = Login::decode(bytes);
-        let _ = Login::decode_change_user(bytes, capabilities);
+        let _ = HandshakeResponse::decode(bytes);
+        let _ = HandshakeResponse::decode_change_user(bytes, capabilities);
         let _ = ReceivedOk::decode(bytes, capabilities);
         let _ = ReceivedColumn::decode(bytes, capabilities);
     }
@@ -60,7 +60,7 @@ fn read_as_everything(bytes: &[u8]) {
 /// Returns valid payloads of every kind, to be damaged.
 fn samples() -> Vec<Vec<u8>> {
     let mut samples = vec![];
-    let login = Login {
+    let login = HandshakeResponse {
         capabilities: Capabilities::SERVER,
         packet_max: 1 << 24,
         collation: 45,

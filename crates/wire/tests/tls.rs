@@ -5,8 +5,8 @@ mod support;
 use paceline_wire::authentication::NativePassword;
 use paceline_wire::client::{Client, ConnectOptions, QueryResult};
 use paceline_wire::command::Command;
-use paceline_wire::handshake::{Login, is_tls_request};
-use paceline_wire::response::{Ok as OkPacket, OkKind};
+use paceline_wire::handshake::{HandshakeResponse, is_tls_request};
+use paceline_wire::response::{OkKind, OkPacket};
 use paceline_wire::socket::Socket;
 use paceline_wire::tls::proof::proof;
 use paceline_wire::tls::{ClientTls, ServerTls, TlsParameters, TlsSession, VerifyServer};
@@ -30,7 +30,6 @@ fn shows(name: &str) -> TlsParameters {
     }
 }
 
-/// Settings of a client.
 #[derive(Debug, Clone, Default)]
 struct ClientSettings {
     parameters: TlsParameters,
@@ -70,7 +69,7 @@ async fn serve(mut socket: Socket, tls: Option<ServerTls>, knows: &str) -> WireR
         socket = tls.accept(socket, reader.take_buffered()).await?;
         reader.advance(&mut socket).await?;
     }
-    let login = Login::decode(reader.payload())?;
+    let login = HandshakeResponse::decode(reader.payload())?;
     let known = NativePassword::of(knows);
     assert!(NativePassword::of(PASSWORD).verify(&scramble, &login.answer) || login.answer.is_empty());
     let info = match (known, &tls) {

@@ -34,7 +34,7 @@ use disk::{Disk, ROOT};
 use filesystem::CrashFs;
 use record::{Operation, Recorder, Recording};
 
-fn obey(disk: &Mutex<Disk>, line: &str) -> String {
+fn execute_command(disk: &Mutex<Disk>, line: &str) -> String {
     let mut disk = disk.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(text) = line.strip_prefix("mark ") {
         disk.mark(text);
@@ -121,7 +121,7 @@ fn main() -> std::io::Result<()> {
     writeln!(output, "mounted")?;
     output.flush()?;
     for line in std::io::stdin().lock().lines() {
-        writeln!(output, "{}", obey(&disk, &line?))?;
+        writeln!(output, "{}", execute_command(&disk, &line?))?;
         output.flush()?;
     }
     drop(session);

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""Asks Paceline and MariaDB 10.11 the same random statements and says where their answers differ.
+"""Runs the same random statements on Paceline and MariaDB 10.11, and reports where their answers differ.
 
     python -m tests.exams.differential [--statements N] [--seed N] [--findings-max N] [--report FILE] [--round N] [--no-warnings] [--unshrunk]
 
-Each round has random tables, random rows and random statements (queries, set operations, changes), all from one seed. An answer is the
-rows (in any order unless the statement orders them fully), the number of rows changed and the table after it, or the error's number; beside it the levels
-and numbers of warnings, which are a class of their own. What differs is made
-smaller until nothing more can be left out, and printed with what it needs: the tables and the rows. Known differences stand in known.py with their reasons.
+Each round has random tables, random rows and random statements (queries, set operations, changes), all from one seed.
+An answer is the rows (in any order unless the statement sorts them completely), or the number of changed rows and the
+table after the change, or the error's number. The levels and numbers of warnings are compared separately. A statement
+whose answers differ is reduced as far as possible, and printed with the tables and rows that it needs. Known
+differences are in known.py with their reasons.
 """
 
 import argparse

@@ -1,7 +1,8 @@
-"""Proofs that MariaDB contradicts itself: the same question asked of it once more so that another plan answers it.
+"""Proofs that MariaDB contradicts itself: it is asked the same question again in a way that leads to another plan.
 
-A difference is proven to be a plan's choice where MariaDB gives our answer as soon as its optimizer is told to do something else, as soon as the tables have
-no keys, or as soon as the statement is written otherwise and says the same (rewritings.py). The whole answer has to be ours.
+A difference is proven to be the choice of a plan if MariaDB gives our answer when its optimizer gets other settings,
+when the tables have no keys, or when the statement is written in an equivalent form (rewritings.py). The whole answer
+must be ours.
 """
 
 import ast
@@ -29,7 +30,7 @@ WITHOUT_TEMPORARY_TABLE = ("MariaDB's error: what a temporary table's column mak
                            "needs such a table")
 EVALUATIONS = "Number of evaluations: both servers refuse, or warn of, the same values; whether an expression is evaluated for them at all depends on the plan"
 OUT_OF_RANGE = 1690
-# Division by zero, truncated and incorrect values, texts that are none.
+# Out of range, division by zero, truncated and incorrect values, invalid texts.
 STRICT_ERRORS = (1264, 1292, 1300, 1365, 1411, 1441, 1916)
 ALL_AT_ONCE = "A plan's choice: MariaDB answers as we do when its tables have no keys, conditions stand in IF, and nothing is materialized"
 FIRST_ROW = "A plan's choice: which of several rows that cannot be changed is looked at first; MariaDB refuses as we do in another order"
@@ -37,14 +38,14 @@ NAIVE = "materialization=off,semijoin=off,subquery_cache=off,derived_merge=off,c
 
 
 class Controls:
-    """What MariaDB answers under other plans. One object belongs to one state of the tables."""
+    """MariaDB's answers under other plans. An object belongs to one state of the tables."""
 
     def __init__(self, pair: Pair, definitions: list[str]):
         self.pair, self.definitions = pair, definitions
         self.has_copies = False
 
     def reason(self, tree: Node, ours: Answer, theirs: Answer, kind_of) -> str | None:
-        """Why MariaDB's answer is one of several that it has, where one of the others is ours."""
+        """Returns why MariaDB's answer is one of several that it gives, if one of the others is ours."""
         statement = tree.sql()
         for rewrite, why in REWRITINGS:
             form = rewrite(tree).sql()
@@ -119,9 +120,10 @@ class Controls:
         return values_of_rows(answer) if answer.result[0] == "rows" else None
 
     def is_of_evaluations(self, tree: Node, ours: Answer, theirs: Answer) -> bool:
-        """Whether both servers refuse or warn of the same values, and only one met them."""
+        """Returns whether both servers refuse the same values, or warn about them, and only one of them encountered
+        them."""
         if ours.result[0] == theirs.result[0] == "error":
-            # A bad constant is a warning to MariaDB, which looks at it before it writes; then it has something else to refuse.
+            # MariaDB examines a bad constant before it writes, and only warns; then it refuses something else.
             return (ours.result[1] in STRICT_ERRORS and self.says(self.pair.theirs, tree, ours.result[1])
                     or theirs.result[1] in STRICT_ERRORS and self.says(self.pair.ours, tree, theirs.result[1]))
         missing = []
@@ -138,7 +140,7 @@ class Controls:
         return bool(missing) and all(self.says(side, tree, code) for side, code in missing)
 
     def says(self, side, tree: Node, code: int) -> bool:
-        """Whether some expression of the statement has that error or warning for some row of its tables."""
+        """Returns whether an expression of the statement causes this error or warning for some row of its tables."""
         statement = tree.sql()
         tables = {alias: f"{table} {alias}" for table, alias in re.findall(r"\b(t\d) ([a-c]\d|x)\b", statement)}
         for expression in sorted(expressions(tree), key=len, reverse=True):
@@ -212,6 +214,6 @@ def same_sets(rows: list[tuple], others: list[tuple]) -> bool:
 
 
 def expressions(tree: Node) -> set[str]:
-    """Every expression of a statement that may say something."""
+    """Returns every expression of a statement that can cause an error or a warning."""
     found = {tree.sql()} if tree.kind == "expression" and (tree.children or " " in tree.text) else set()
     return found.union(*(expressions(child) for child in tree.children))

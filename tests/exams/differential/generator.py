@@ -1,5 +1,5 @@
-"""Random statements over random tables. What cannot have one answer (LIMIT without a total order, sums of doubles in any order, the
-clock, random numbers, GROUP_CONCAT without ORDER BY) is not made."""
+"""Random statements over random tables. Statements without a unique answer are not generated: LIMIT without a total
+order, sums of doubles in any order, the clock, random numbers, GROUP_CONCAT without ORDER BY."""
 
 from random import Random
 
@@ -12,7 +12,7 @@ LITERALS = {
     "time": ["date'2024-02-29'", "timestamp'2024-02-29 12:34:56'", "time'12:34:56'", "'2024-02-29'", "'12:34:56'", "'2024-02-29 00:00:00.5'", "null",
              "20240229", "timestamp'1999-12-31 23:59:59.999999'"],
 }
-# Text with holes → families of the holes. The same family may be asked for by another: servers convert.
+# Text with holes → families of the holes. A hole of one family may be filled with another: servers convert.
 FUNCTIONS = {
     "number": [
         ("({} + {})", "nn"), ("({} - {})", "nn"), ("({} * {})", "nn"), ("({} / {})", "nn"), ("({} div {})", "nn"), ("({} % {})", "nn"), ("(-{})", "n"),
@@ -55,7 +55,7 @@ FAMILIES = {"n": "number", "t": "text", "m": "time"}
 
 
 class Generator:
-    """Statements of one random schema. Equal seeds make equal statements."""
+    """Statements over one random schema. The same seed generates the same statements."""
 
     def __init__(self, seed: int):
         self.random = Random(seed)
@@ -63,7 +63,7 @@ class Generator:
         self.next_id = 1000
 
     def setup(self) -> list[str]:
-        """The statements that make the tables and their first rows."""
+        """Returns the statements that create the tables and their first rows."""
         statements = [table.definition for table in self.tables]
         for table in self.tables:
             for identity in range(1, self.random.randint(3, 25)):
@@ -93,7 +93,7 @@ class Generator:
         return self.expression(self.random.choice(["number", "text", "time"]), scope, self.random.randint(1, depth))
 
     def condition(self, scope, depth: int = 3) -> Node:
-        # Half of the conditions compare a column with a value that its rows have: what indexes serve.
+        # Half of the conditions compare a column with a value of its rows, so that indexes are used.
         if scope and self.random.random() < 0.5:
             qualifier, column = self.random.choice(scope)
             value = self.random.choice(column.values)
@@ -164,7 +164,7 @@ class Generator:
         items = joined(", ", [self.any_expression(scope) for _ in range(count)])
         tail = Node("")
         if not distinct.text and self.random.random() < 0.3:
-            # Only an order in which no two rows are equal has one answer under LIMIT.
+            # Under LIMIT, only an order in which no two rows are equal has a unique answer.
             aliases = list(dict.fromkeys(alias for alias, _ in scope))
             order = ", ".join(f"{alias}.id" for alias in aliases)
             first = self.random.choice(scope)

@@ -1,7 +1,7 @@
-"""Differences that are meant: each with its reason. A difference that none of these explains is a bug.
+"""Intended differences with their reasons. A difference that none of them explains is a bug.
 
-An answer is ((kind, content), warnings): ("rows", rows as their `repr`), ("changed", number, the table's rows) or ("error", number). What MariaDB itself
-answers in two ways needs no entry here: controls.py asks it.
+An answer is ((kind, content), warnings): ("rows", rows as their `repr`), ("changed", number, the table's rows) or
+("error", number). Questions that MariaDB itself answers in two ways need no entry here: controls.py asks MariaDB.
 """
 
 import ast
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class KnownDifference:
-    """A difference that stays, recognised by the statement (when it is as small as it gets) and by both answers."""
+    """An intended difference, recognised by the reduced statement and by both answers."""
 
     reason: str
     statement: re.Pattern
@@ -24,7 +24,7 @@ class KnownDifference:
 
 
 def folded(row: str) -> str:
-    """A row with texts that collations take for equal made the same."""
+    """Returns a row in which texts that collations treat as equal are made equal."""
     texts = []
     for value in ast.literal_eval(row):
         text = "NULL" if value is None else value.decode("latin1" if b"\xff" in value else "utf8", "replace").casefold().rstrip(" ")
@@ -39,7 +39,7 @@ def equal_when_folded(ours: tuple, theirs: tuple) -> bool:
 
 
 def computed_bits_folded(row: str) -> str:
-    """A row with bytes that are no text made the numbers that they are, and the year 0 a digit."""
+    """Returns a row in which bytes that are not text are replaced by their numbers, and the year 0 by a digit."""
     values = [b"0" if value == b"0000" else value for value in ast.literal_eval(row)]
     return repr([value if value is None or all(byte >= 0x20 for byte in value) else str(int.from_bytes(value)).encode() for value in values])
 
@@ -55,7 +55,7 @@ def values_of(row: str, change: Callable[[bytes], bytes]) -> str:
 
 
 def equal_when(change: Callable[[bytes], bytes]) -> Callable[[tuple, tuple], bool]:
-    """Whether rows are equal once `change` has changed each value; of a table that a statement changes, too."""
+    """Returns whether rows, also those of a changed table, are equal after `change` is applied to each value."""
 
     def holds(ours: tuple, theirs: tuple) -> bool:
         if ours[0] != theirs[0] or ours[0] == "error" or ours[1:-1] != theirs[1:-1] or len(ours[-1]) != len(theirs[-1]):
@@ -66,7 +66,7 @@ def equal_when(change: Callable[[bytes], bytes]) -> Callable[[tuple, tuple], boo
 
 
 def without_padding(value: bytes) -> bytes:
-    """Without zero bytes at the end, which no text here has."""
+    """Removes zero bytes at the end, which no text here has."""
     return value.rstrip(b"\0") if value.endswith(b"\0" * 10) else value
 
 
@@ -82,7 +82,7 @@ def without_zero_fraction(value: bytes) -> bytes:
 
 
 def with_question_marks(value: bytes) -> bytes:
-    """With `?` for each byte that begins no character."""
+    """Replaces each byte that begins no character with `?`."""
     text = ""
     while True:
         try:
@@ -96,7 +96,7 @@ CLIPPED = re.compile(rb"-?9+(\.9+)?|-?2147483647|-2147483648|-?92233720368547758
 
 
 def clipped(ours: tuple, theirs: tuple) -> bool:
-    """Whether MariaDB has the largest number of a column where we have a larger one."""
+    """Returns whether MariaDB has the largest number of a column where we have a larger one."""
     if ours[0] != "rows" or theirs[0] != "rows":
         return False
     own, other = Counter(ours[1]), Counter(theirs[1])
@@ -107,7 +107,7 @@ def clipped(ours: tuple, theirs: tuple) -> bool:
 
 
 def cut_short(ours: tuple, theirs: tuple) -> bool:
-    """Whether MariaDB has the beginning of a longer text."""
+    """Returns whether MariaDB has the beginning of a longer text."""
     if ours[0] != "rows" or theirs[0] != "rows":
         return False
     own, other = Counter(ours[1]), Counter(theirs[1])
@@ -117,7 +117,7 @@ def cut_short(ours: tuple, theirs: tuple) -> bool:
 
 
 def nearly(value: bytes, other: bytes) -> bool:
-    """Whether the shorter number is the longer one in as many digits as it has."""
+    """Returns whether two numbers agree in as many digits as the shorter one has."""
     number = re.compile(rb"-?[\d.]+(e-?\d+)?")
     if not number.fullmatch(value) or not number.fullmatch(other):
         return False
@@ -161,7 +161,7 @@ KNOWN: list[KnownDifference] = [
 
 
 def reason_for(statement: str, ours: tuple, theirs: tuple) -> str | None:
-    """Why two servers answer `statement` differently, where that is known."""
+    """Returns the known reason why two servers answer `statement` differently."""
     for known in KNOWN:
         if known.explains(statement, ours, theirs):
             return known.reason

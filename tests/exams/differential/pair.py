@@ -1,4 +1,4 @@
-"""Both servers side by side: the same statement asked of each, and what each answered."""
+"""Both servers side by side: sends each the same statement and returns both answers."""
 
 import contextlib
 import re
@@ -9,15 +9,15 @@ import pymysql
 from pymysql.converters import conversions
 from support.servers import MariaDb, Paceline
 
-# Rows as the server sent them: a client's own conversions could hide a difference.
+# Rows as the server sent them: a client's conversions could hide a difference.
 AS_SENT = {key: value for key, value in conversions.items() if not isinstance(key, int)}
 CHANGED_TABLE = re.compile(r"(?:insert|replace|update|delete).*?(?:into|update|from|ignore)? ?(t\d) ")
-# The order that GROUP_CONCAT has inside says nothing about the rows.
+# The order inside of GROUP_CONCAT does not order the rows.
 ORDER_OF_ROWS = re.compile(r" order by (?!1 separator)")
 
 
 def is_ordered(statement: str) -> bool:
-    """Whether the rows have one order."""
+    """Returns whether the rows have a defined order."""
     return bool(ORDER_OF_ROWS.search(statement))
 
 
@@ -26,7 +26,7 @@ def is_query(statement: str) -> bool:
 
 
 class Answer(NamedTuple):
-    """What a server says to a statement."""
+    """A server's answer to a statement."""
 
     # ("rows", rows as their `repr`), ("changed", number, the table's rows after it) or ("error", number).
     result: tuple
@@ -35,7 +35,7 @@ class Answer(NamedTuple):
 
 
 class Side:
-    """One of the two servers and a session in it."""
+    """One of the two servers, and a session."""
 
     def __init__(self, server, with_warnings: bool):
         self.server, self.with_warnings = server, with_warnings
@@ -51,7 +51,8 @@ class Side:
             return reader.fetchall()
 
     def contents(self, statement: str) -> tuple:
-        """What the table has that a statement changes: a difference belongs to the statement that makes it, not to the next that reads it."""
+        """Returns the contents of the table that a statement changes: a difference belongs to this statement, not to
+        the next one that reads the table."""
         changed = CHANGED_TABLE.match(statement)
         if not changed:
             return ()
@@ -76,13 +77,13 @@ class Side:
         return Answer(result, warnings)
 
     def said(self) -> tuple:
-        """The levels and numbers of the warnings."""
-        # A warning for each row: how many there are depends on how often the plan evaluates a condition.
+        """Returns the levels and numbers of the warnings."""
+        # One of each: the number of warnings depends on how often the plan evaluates a condition.
         return tuple(sorted({(level.decode(), int(code)) for level, code, _ in self.rows("show warnings")}))
 
 
 class Pair:
-    """Both servers with equal contents."""
+    """Both servers, with equal contents."""
 
     def __init__(self, directory: Path, with_warnings: bool):
         self.ours = Side(Paceline(directory / "paceline", "--server-id=100").start(), with_warnings)
@@ -100,11 +101,11 @@ class Pair:
         self.run(*begin, *tables, "begin", *changes, "commit")
 
     def answers(self, statement: str) -> tuple[Answer, Answer]:
-        """Both answers; the tables stay as they were."""
+        """Returns both answers. The tables are not changed."""
         return self.answers_without([], statement)
 
     def answers_without(self, deletions: list[str], statement: str) -> tuple[Answer, Answer]:
-        """Both answers after `deletions`; the tables stay as they were."""
+        """Returns both answers after `deletions`. The tables are not changed."""
         if not deletions and is_query(statement):
             return self.ours.run(statement), self.theirs.run(statement)
         self.run("begin", *deletions)
@@ -113,7 +114,7 @@ class Pair:
         return answers
 
     def change(self, statement: str) -> tuple[Answer, Answer]:
-        """Both answers; a change stays where they are equal."""
+        """Returns both answers. A change is kept if the answers are equal."""
         self.run("begin")
         ours, theirs = self.ours.run(statement), self.theirs.run(statement)
         self.run("commit" if ours == theirs else "rollback")

@@ -1,4 +1,4 @@
-"""Statements written otherwise that say the same: what MariaDB answers to them as we answer to the statement, it contradicts itself about."""
+"""Equivalent forms of statements. If MariaDB gives our answer to one of them, it contradicts itself."""
 
 import re
 from collections.abc import Callable
@@ -7,7 +7,7 @@ from .tree import Node
 
 
 def with_conditions_in_if(tree: Node) -> Node:
-    """The statement with each condition of WHERE and ON inside of IF: the same to a reader, but not to an optimizer."""
+    """Returns the statement with each condition of WHERE and ON inside of IF, which is equivalent but blocks the optimizer."""
     children = [with_conditions_in_if(child) for child in tree.children]
     if tree.text == " where {}" or re.fullmatch(r" \w+( \w+)? t\d \w\d on \{\}", tree.text):
         return Node(tree.text, [Node("if({}, 1, 0)", children)])
@@ -17,7 +17,7 @@ def with_conditions_in_if(tree: Node) -> Node:
 
 
 def with_null_asked_first(tree: Node) -> Node:
-    """The statement with each comparison of a value with the rows of a subquery guarded by `IS NULL`, which says the same."""
+    """Returns the statement with each comparison of a value with a subquery's rows guarded by `IS NULL`."""
     children = [with_null_asked_first(child) for child in tree.children]
     same = Node(tree.text, children, tree.kind)
     if tree.text in ("({} in (select {} from {} where {}))", "({} not in (select {} from {} where {}))", "({} > any (select {} from {} where {}))"):
@@ -26,13 +26,13 @@ def with_null_asked_first(tree: Node) -> Node:
 
 
 def with_zero_added(tree: Node) -> Node:
-    """The statement with 0 added to each GREATEST and LEAST, which is the same where a number is wanted."""
+    """Returns the statement with 0 added to each GREATEST and LEAST, which is equivalent in numeric context."""
     same = Node(tree.text, [with_zero_added(child) for child in tree.children], tree.kind)
     return Node("({} + 0)", [same]) if tree.text in ("greatest({}, {})", "least({}, {})") else same
 
 
 def with_rows_written_out(tree: Node) -> Node:
-    """The statement with comparisons of rows as comparisons of their parts, which says the same."""
+    """Returns the statement with comparisons of rows written as comparisons of their elements."""
     children = [with_rows_written_out(child) for child in tree.children]
     if tree.text == "(({}, {}) = ({}, {}))":
         a, b, c, d = children
@@ -44,7 +44,7 @@ def with_rows_written_out(tree: Node) -> Node:
 
 
 def with_copies_inserted(tree: Node) -> Node:
-    """The statement with INSERT() and MAKE_SET having copies, and ELT written as the CASE that it is."""
+    """Returns the statement with copies of the arguments of INSERT() and MAKE_SET(), and ELT() written as CASE."""
     children = [with_copies_inserted(child) for child in tree.children]
     if tree.text == "insert({}, 1, 1, {})":
         children = [Node("concat({}, '')", [child]) for child in children]
@@ -56,7 +56,7 @@ def with_copies_inserted(tree: Node) -> Node:
 
 
 def table_of(statement: str) -> str | None:
-    """What a statement calls its first table."""
+    """Returns the name of a statement's first table."""
     found = re.search(r"\b(?:from|update|into) (t\d)(?: ([a-c]\d|x)\b)?", statement)
     return found and (found[2] or found[1])
 
@@ -69,12 +69,13 @@ KEPT_AS_CONSTANTS = re.compile(
 
 
 def with_constants_varied(tree: Node) -> Node:
-    """As `varied`, of the first table of the statement."""
+    """Applies `varied` with the first table of the statement."""
     return varied(tree, table_of(tree.sql()))
 
 
 def varied(tree: Node, table: str | None) -> Node:
-    """The statement with constant dates, times and bytes that functions make made what is no constant, of the same value."""
+    """Returns the statement with constant arguments of functions of dates, times and bytes replaced by non-constant
+    expressions with the same value."""
     if KEPT_AS_CONSTANTS.fullmatch(tree.text) and table and not tree.children[0].children:
         constant = tree.children[0].text
         if constant.lower() == "null":
@@ -93,14 +94,14 @@ def varied(tree: Node, table: str | None) -> Node:
 
 
 def with_texts_copied(tree: Node) -> Node:
-    """The statement with copies of the texts that casts and their like make."""
+    """Returns the statement with copies of the texts that casts and similar functions produce."""
     same = Node(tree.text, [with_texts_copied(child) for child in tree.children], tree.kind)
     is_text = re.match(r"cast\(\{\} as (char|binary)|(hex|unhex|dayname|monthname)\(\{|date_format\(", tree.text)
     return Node("concat({}, '')", [same]) if is_text else same
 
 
 def with_exists(tree: Node) -> Node:
-    """The statement with IN and ANY of subqueries as EXISTS: the same to a condition."""
+    """Returns the statement with IN and ANY of subqueries as EXISTS, which is equivalent in a condition."""
     children = [with_exists(child) for child in tree.children]
     if tree.text == "({} in (select {} from {} where {}))":
         return Node("(exists (select 1 from {} where {} and {} = {}))", [children[2], children[3], children[0], children[1]])
@@ -121,14 +122,15 @@ def with_keys_coalesced(tree: Node) -> Node:
 
 
 def with_nulls_coalesced(tree: Node) -> Node:
-    """The statement with COALESCE around what IS NULL and COUNT look at, which is the same value."""
+    """Returns the statement with COALESCE around the operands of IS NULL and COUNT, which does not change their
+    values."""
     children = [with_nulls_coalesced(child) for child in tree.children]
     if tree.text in ("({} is null)", "isnull({})", "count({})", "count(distinct {})"):
         children = [Node("coalesce({}, null)", children)]
     return Node(tree.text, children, tree.kind)
 
 
-# How a statement is written otherwise, and why MariaDB answers otherwise then.
+# Rewritings, and why MariaDB's answer differs for each.
 REWRITINGS: list[tuple[Callable[[Node], Node], str]] = [
     (with_conditions_in_if,
      "A plan's choice: what its optimizer makes of a condition, such as an inner join of an outer one under CHAR, FIELD, MAKE_SET, INTERVAL or rows of NULL; "

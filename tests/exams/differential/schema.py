@@ -1,4 +1,4 @@
-"""Random tables: columns of every type that applications use, indexes over them, and values that sit at edges."""
+"""Random tables: columns of every type that applications use, indexes on them, and values at the limits."""
 
 from dataclasses import dataclass
 from random import Random
@@ -71,7 +71,7 @@ def random_table(random: Random, name: str) -> Table:
     for index in range(random.randint(2, 6)):
         kind = random.choice(list(TYPES))
         family, values = TYPES[kind]
-        # NULL in a TIMESTAMP that has none is the current time.
+        # NULL in a TIMESTAMP that is not nullable is the current time.
         columns.append(Column(f"c{index}", kind, family, values, kind == "timestamp" or random.random() < 0.7))
     parts = [f"{column.name} {column.type}{'' if column.is_nullable else ' not null'}" for column in columns]
     parts = [part.replace("timestamp", "timestamp null", 1) if " timestamp" in part and "not null" not in part else part for part in parts]

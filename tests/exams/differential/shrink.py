@@ -1,4 +1,4 @@
-"""What differs made smaller until nothing more can be left out: first the statement, then the rows that it needs."""
+"""Reduction of a difference until nothing more can be left out: first the statement, then the rows that it needs."""
 
 import re
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ WARNINGS_ONLY, ANSWERS = "warnings", "answers"
 
 
 def kind_of(ours: Answer, theirs: Answer) -> str | None:
-    """What differs: the answers, or only what is said beside them."""
+    """Returns the kind of a difference: the answers, or only the warnings."""
     if ours.result != theirs.result:
         return ANSWERS
     return WARNINGS_ONLY if ours.warnings != theirs.warnings else None
@@ -21,29 +21,30 @@ def kind_of(ours: Answer, theirs: Answer) -> str | None:
 
 @dataclass
 class Finding:
-    """A difference with what it needs."""
+    """A difference with everything that it needs."""
 
     statement: str
-    # Statements that make the tables and their rows.
+    # Statements that create the tables and their rows.
     history: list[str]
     ours: Answer
     theirs: Answer
-    # Why it is meant, where that is known.
+    # The reason, if the difference is known.
     reason: str | None
 
 
 def shrink(pair: Pair, history: list[str], tree: Node, kind: str) -> Finding:
-    """The smallest difference found of the same kind. The tables of both servers are as `history` made them, before and after."""
+    """Returns the smallest difference of the same kind. Before and after, both servers' tables are as `history`
+    created them."""
     definitions = [statement for statement in history if statement.startswith("create table")]
     controls = Controls(pair, definitions)
     tries = 0
     answers = pair.answers(tree.sql())
-    # A large statement has a piece of everything: only a proof says why, no pattern and no warning.
+    # A large statement contains a part of everything: only a proof explains it, not a pattern and not a warning.
     reason = controls.reason(tree, *answers, kind_of)
     smaller_found = True
     while smaller_found and not reason and tries < TRIES_MAX:
         smaller_found = False
-        # One that is explained must not stand for one that is not: it is taken only where no other is left.
+        # An explained difference must not stand for an unexplained one: it is used only if there is no other.
         explained = None
         for other in sorted(tree.smaller(), key=Node.size):
             tries += 1
@@ -74,13 +75,14 @@ def shrink(pair: Pair, history: list[str], tree: Node, kind: str) -> Finding:
 
 
 def reason_of_small(controls: Controls, tree: Node, answers: tuple[Answer, Answer]) -> str | None:
-    """Why a statement differs that is small enough for its parts to say it."""
+    """Returns why a statement differs that is small enough to be explained by its parts."""
     reason = reason_for(tree.sql(), *answers) or controls.reason(tree, *answers, kind_of)
     return reason or (EVALUATIONS if controls.is_of_evaluations(tree, *answers) else None)
 
 
 def with_fewer_rows(pair: Pair, history: list[str], definitions: list[str], statement: str, kind: str) -> list[str] | None:
-    """Statements that make as few rows as the difference needs, run; None where only the whole history shows it."""
+    """Runs and returns statements that create only the rows that the difference needs. Returns None if only the whole
+    history shows it."""
     names = sorted(set(re.findall(r"\bt\d\b", statement)))
     used = [definition for definition in definitions if definition.split()[2] in names]
     rows = {name: stored_rows(pair, name) for name in names}
@@ -113,7 +115,7 @@ def with_fewer_rows(pair: Pair, history: list[str], definitions: list[str], stat
 
 
 def stored_rows(pair: Pair, name: str) -> dict[bytes, str]:
-    """The rows of a table as MariaDB has them, as text for VALUES, by their `id`."""
+    """Returns the rows of a table in MariaDB as text for VALUES, by their `id`."""
     return {row[0]: f"({', '.join(map(literal, row))})" for row in pair.theirs.rows(f"select * from {name} order by id")}
 
 

@@ -1,4 +1,4 @@
-"""Statements as trees, so that one that two servers answer differently can be made smaller piece by piece."""
+"""Statements as trees, so that one that two servers answer differently can be reduced piece by piece."""
 
 from __future__ import annotations
 
@@ -15,8 +15,9 @@ class Node:
 
     text: str
     children: list[Node] = field(default_factory=list)
-    # What may stand here instead, smallest first: "expression" (children of the same kind, literals), "list" (any part of the
-    # children), "optional" (nothing), "grouped" (its keys stand in the select list and in GROUP BY: both have the same), "fixed".
+    # Possible replacements, smallest first: "expression" (children of the same kind, literals), "list" (any part of
+    # the children), "optional" (nothing), "grouped" (its keys are in the select list and in GROUP BY, and must be the
+    # same), "fixed" (none).
     kind: str = "fixed"
 
     def sql(self) -> str:
@@ -33,7 +34,7 @@ class Node:
         return 1 + sum(child.size() for child in self.children)
 
     def smaller(self) -> Iterator[Node]:
-        """Trees with one piece taken out or replaced by something smaller; the largest savings first."""
+        """Yields trees with one piece removed or replaced by a smaller one; the largest savings first."""
         if self.kind == "optional" and (self.text or self.children):
             yield Node("")
         if self.kind == "expression" and self.children:

@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
-"""Runs MariaDB's own tests against Paceline, with MariaDB 10.11 as the control that says which tests count.
+"""Runs MariaDB's own tests against Paceline, with MariaDB 10.11 as the control that decides which tests count.
 
     tests/exams/mariadb_suite [--suite main,innodb,rpl] [--server paceline|mariadb] [--test SUITE.NAME ...] [--report DIRECTORY]
-                              [--jobs N] [--seconds-max N] [--list FILE] [--whole] [--all-features]
+    [--jobs N] [--seconds-max N] [--list FILE] [--whole] [--all-features]
 
-Each test runs with servers of its own, started empty. A test counts when it uses nothing that Paceline refuses as a whole (routines,
-triggers, events, partitions, full-text, spatial, logging of statements) and the control passes it here: control/SUITE.txt names those. It passes when what it prints is what MariaDB's tree
-expects, but for plans (see comparison.py). The report has a line of JSON for each test, and for each that fails the first lines in which
-the answer differs.
+Each test runs with servers of its own, which start empty. A test counts if it uses no feature that Paceline lacks as
+a whole (routines, triggers, events, partitions, full-text, spatial, statement logging) and the control passes it
+here: these tests are listed in control/SUITE.txt. It passes if its output is what MariaDB's tree expects, except for
+plans (see comparison.py). The report has a line of JSON for each test, and for each failed test the first lines that
+differ.
 """
 
 import argparse
@@ -32,7 +33,7 @@ from mariadb_suite.case import TestCase, find_cases  # noqa: E402
 from mariadb_suite.server_of_test import ServerOfTest, servers_of_test  # noqa: E402
 from mariadb_suite.tree import copy_tree  # noqa: E402
 
-# The tests of a suite that count: those that the control passes.
+# Tests of a suite that count: those that the control passes.
 CONTROL = Path(__file__).resolve().parent / "control"
 SKIPPED = 62  # mysqltest's exit status for a test that does not apply here
 
@@ -43,14 +44,14 @@ CLIENTS += "[mysqltest]\nloose-skip-ssl\n[mysqlslap]\nloose-skip-ssl\n"
 
 
 def write_defaults(path: Path, servers: list[ServerOfTest]):
-    """Writes what clients read to find a server: [client] for the first, [client.N] for each."""
+    """Writes the file by which clients find the servers: [client] for the first, [client.N] for each."""
     groups = [("client", servers[0]), *((f"client.{server.number}", server) for server in servers)]
     texts = [f"[{group}]\nuser=root\nhost=localhost\nport={server.server.port}\nsocket={server.server.socket}\n" for group, server in groups]
     path.write_text("".join(texts) + CLIENTS)
 
 
 def addresses_of(servers: list[ServerOfTest], vardir: Path) -> dict[str, str]:
-    """What references in a configuration mean."""
+    """Returns the values of references in a configuration."""
     found = {"ENV.MYSQLTEST_VARDIR": str(vardir)}
     for server in servers:
         found[f"mysqld.{server.number}.port"] = str(server.server.port)
@@ -59,7 +60,7 @@ def addresses_of(servers: list[ServerOfTest], vardir: Path) -> dict[str, str]:
 
 
 def environment(case: TestCase, vardir: Path, servers: list[ServerOfTest]) -> dict[str, str]:
-    """What mysql-test-run tells tests of their surroundings."""
+    """Returns the environment that mysql-test-run sets for tests."""
     first, second = servers[0], servers[min(1, len(servers) - 1)]
     defaults = f"--defaults-file={vardir / 'my.cnf'}"
     of_first, of_second = defaults, f"{defaults} --defaults-group-suffix=.{second.number}"
@@ -99,13 +100,13 @@ def kill_group(process: subprocess.Popen):
 
 
 def run_test(case: TestCase, kind: str, work: Path, seconds_max: float) -> dict:
-    """Runs one test with servers of its own and says how it ended."""
+    """Runs one test with servers of its own, and returns its result."""
     started = time.monotonic()
-    # Paths of UNIX sockets and what tests print of paths are short.
+    # Paths of UNIX sockets and paths in the output of tests must be short.
     vardir = Path(tempfile.mkdtemp(prefix="v", dir=work))
     for folder in ("tmp", "log"):
         (vardir / folder).mkdir(exist_ok=True)
-    # Linked file by file: what servers read must be below `vardir`.
+    # Linked file by file, because servers can read only files below `vardir`.
     shutil.copytree(case.tree / "std_data", vardir / "std_data", copy_function=os.link)
     servers = servers_of_test(kind, case.servers, vardir)
     write_defaults(vardir / "my.cnf", servers)
@@ -116,7 +117,7 @@ def run_test(case: TestCase, kind: str, work: Path, seconds_max: float) -> dict:
     outcome = {"test": case.full_name, "features": case.features, "options left out": sorted({name for server in servers for name in server.left_out})}
 
     def ended(how: str, difference: str) -> dict:
-        # Changed in place: what is added below, when the servers have ended, is to be in it too.
+        # Changed in place, because `outcome` is extended below, when the servers have stopped.
         outcome.update(outcome=how, difference=difference)
         return outcome
 
@@ -162,12 +163,12 @@ def run_test(case: TestCase, kind: str, work: Path, seconds_max: float) -> dict:
 
 
 def listed(path: Path) -> set[str]:
-    """The tests that a file names, a line each."""
+    """Returns the tests that a file lists, one per line."""
     return {line.split("#")[0].strip() for line in path.read_text().splitlines()} - {""}
 
 
 def known_reasons(suites: set[str]) -> dict[str, str]:
-    """Why tests of these suites do not pass, where that is known."""
+    """Returns the known reasons why tests of these suites do not pass."""
     reasons = {}
     for suite in suites:
         path = CONTROL / f"{suite}_known.txt"

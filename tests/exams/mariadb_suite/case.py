@@ -1,4 +1,4 @@
-"""One of MariaDB's tests: its files, what its servers are started with, and which parts of the language it uses."""
+"""A test of MariaDB's: its files, the options of its servers, and the features that it uses."""
 
 import functools
 import re
@@ -8,13 +8,13 @@ from pathlib import Path
 
 from mariadb_suite.configuration import Configuration, chosen, combinations_of, options_of
 
-# A suite's tests and expected results stand in other folders than `main`'s.
+# Folders of the tests and of the expected results; those of other suites differ from `main`'s.
 SUITE_FOLDERS = {"main": ("main", "main"), "innodb": ("suite/innodb/t", "suite/innodb/r"), "rpl": ("suite/rpl/t", "suite/rpl/r")}
 
 CHARSETS = ("armscii8|big5|cp1250|cp1251|cp1256|cp1257|cp850|cp852|cp866|cp932|dec8|eucjpms|euckr|gb2312|gbk|geostd8|greek|hebrew|hp8|keybcs2|koi8r|koi8u|"
             "latin2|latin5|latin7|macce|macroman|sjis|swe7|tis620|ucs2|ujis|utf16|utf16le|utf32")
 
-# What Paceline refuses as a whole; a test that uses it says nothing about the rest.
+# Features that Paceline lacks as a whole. A test that uses one says nothing about the others.
 FEATURES = {
     "routines": r"\b(create|alter)\s+(or\s+replace\s+)?(definer\s*=\s*\S+\s+)?(aggregate\s+)?(procedure|function|package)\b|^\s*call\s",
     "triggers": r"\bcreate\s+(or\s+replace\s+)?(definer\s*=\s*\S+\s+)?trigger\b",
@@ -34,19 +34,19 @@ FEATURES = {
     "spatial": r"\b(geometry|point|linestring|polygon|geometrycollection|multipoint)\b|\bspatial\b|\bst_\w+\(|have_geometry",
     "logging of statements": r"have_binlog_format_(statement|mixed|mixed_or_statement)\.inc",
 }
-# Of the statements that change rows through a view, the view's name is asked for.
+# For statements that change rows through a view, the view's name is needed.
 VIEW = re.compile(r"\bcreate\s+(?:or\s+replace\s+)?(?:algorithm\s*=\s*\w+\s+)?(?:definer\s*=\s*\S+\s+)?(?:sql\s+security\s+\w+\s+)?view\s+"
                   r"(?:if\s+not\s+exists\s+)?([\w.`]+)", re.I)
 CHANGE = r"\b(?:(?:insert|replace)(?:\s+ignore)?(?:\s+into)?|update(?:\s+ignore)?|delete(?:\s+from)?|into\s+table)\s+{view}(?![\w.`])"
 SEARCHES = {name: re.compile(pattern, re.I | re.M) for name, pattern in FEATURES.items()}
 INCLUDED = re.compile(r"^\s*(?:--\s*)?source\s+([^\s;]+)", re.I | re.M)
-# mysql-test-run leaves out tests with these unless it is told otherwise.
+# mysql-test-run leaves out tests that include these, unless told otherwise.
 LEFT_OUT = {"have_debug.inc", "have_debug_sync.inc", "big_test.inc", "have_example_plugin.inc"}
 
 
 @dataclass
 class TestCase:
-    """A test of a suite, found in a copy of the tree."""
+    """A test of a suite, in a copy of the tree."""
 
     suite: str
     name: str
@@ -71,7 +71,7 @@ class TestCase:
 
     @functools.cached_property
     def files(self) -> list[Path]:
-        """The test and all that it includes, what is included first."""
+        """Returns the test and all files that it includes, included files first."""
         found = {}
         self.add_files(self.test_file, found)
         return list(found)
@@ -85,7 +85,7 @@ class TestCase:
 
     @property
     def is_left_out(self) -> bool:
-        """Whether mysql-test-run would not run it here."""
+        """Returns whether mysql-test-run would not run it here."""
         return any(path.name in LEFT_OUT for path in self.files)
 
     @functools.cached_property
@@ -105,7 +105,7 @@ class TestCase:
         return self.configuration.servers() or [1]
 
     def options_of_files(self, role: str) -> list[str]:
-        """What the .opt files say that stand beside the test and what it includes; `role` is master or slave."""
+        """Returns the options in the .opt files beside the test and its includes; `role` is master or slave."""
         found = []
         for file in self.files:
             found += options_of(text_beside(file, ".opt") + " " + text_beside(file, f"-{role}.opt"))
@@ -113,7 +113,7 @@ class TestCase:
 
     @functools.cached_property
     def combination(self) -> dict[str, list[str]]:
-        """The alternative that is run of each group of combinations, with its options."""
+        """Returns the chosen alternative of each group of combinations, with its options."""
         fixed = [option for option in self.options_of_files("master") if option in self.options_of_files("slave")]
         found = {}
         for file in self.files:
@@ -124,7 +124,7 @@ class TestCase:
         return found
 
     def options(self, server: int, addresses: dict[str, str]) -> list[str]:
-        """What server number `server` is started with, beyond the defaults."""
+        """Returns the options of server number `server`, beyond the defaults."""
         role = "slave" if self.configuration.has_mark(server, "use-slave-opt") else "master"
         of_files = [option for option in self.options_of_files(role) if not option.startswith("--timezone=")]
         of_combination = [option for options in self.combination.values() for option in options]
@@ -132,7 +132,7 @@ class TestCase:
 
     @functools.cached_property
     def time_zone(self) -> str | None:
-        """What TZ is to be for the servers and the test."""
+        """Returns the value of TZ for the servers and the test."""
         for option in reversed(self.options_of_files("master")):
             if option.startswith("--timezone="):
                 return option.partition("=")[2]
@@ -141,7 +141,7 @@ class TestCase:
         return None
 
     def script(self, server: int) -> Path | None:
-        """The script that is run before a server is started."""
+        """Returns the script to run before a server is started."""
         for role in ("master", "slave"):
             path = self.folder / f"{self.name}-{role}.sh"
             if self.configuration.has_mark(server, f"run-{role}-sh") and path.exists():
@@ -150,7 +150,8 @@ class TestCase:
 
     @functools.cached_property
     def result_files(self) -> list[Path]:
-        """What is expected: a .result file, after it a .rdiff file to be applied to it if there is one."""
+        """Returns the files with the expected result: a .result file, and a .rdiff file to apply to it if there is
+        one."""
         folder = self.tree / SUITE_FOLDERS[self.suite][1]
         found = []
         for path in folder.glob(f"{self.name}*"):
@@ -163,7 +164,7 @@ class TestCase:
         return [path for path in paths if path.suffix == ".result"][:1] + paths[:1]
 
     def expected(self, work: Path) -> str:
-        """The answer that MariaDB's tree expects."""
+        """Returns the output that MariaDB's tree expects."""
         base, *difference = self.result_files
         if difference:
             patched = work / "expected.result"
@@ -179,14 +180,14 @@ def text_of(path: Path) -> str:
 
 @functools.cache
 def text_beside(path: Path, suffix: str) -> str:
-    """The text of the file of the same name with another suffix; empty where there is none."""
+    """Returns the text of the file with the same name and another suffix; empty if there is none."""
     beside = path.parent / f"{path.stem}{suffix}"
     return text_of(beside) if beside.exists() else ""
 
 
 @functools.cache
 def included_files(path: Path, folders: tuple[Path, ...]) -> list[Path]:
-    """The files that a file includes, looked for beside it and in `folders`."""
+    """Returns the files that a file includes, searched beside it and in `folders`."""
     found = []
     for name in INCLUDED.findall(text_of(path)):
         candidates = (folder / name for folder in (path.parent, *folders))
@@ -197,7 +198,8 @@ def included_files(path: Path, folders: tuple[Path, ...]) -> list[Path]:
 
 
 def text_with_includes(case: TestCase, path: Path, seen: set[Path]) -> str:
-    """The text of a test and of the files of its own suite that it includes; the shared folder's only serve."""
+    """Returns the text of a test and of its included files, except those of the shared folder, which are only
+    helpers."""
     if path in seen:
         return ""
     seen.add(path)
@@ -210,20 +212,20 @@ def text_with_includes(case: TestCase, path: Path, seen: set[Path]) -> str:
 
 
 def disabled(folder: Path) -> set[str]:
-    """The tests of a suite that MariaDB itself does not run at present."""
+    """Returns the tests of a suite that are currently disabled in MariaDB."""
     path = folder / "disabled.def"
     lines = path.read_text(errors="replace").splitlines() if path.exists() else []
     return {line.split(":")[0].strip() for line in lines if ":" in line and not line.startswith("#")}
 
 
 def changes_views(code: str) -> bool:
-    """Whether a test inserts into, updates or deletes from a view that it makes."""
+    """Returns whether a test inserts into, updates or deletes from a view that it creates."""
     views = set(VIEW.findall(code))
     return any(re.search(CHANGE.format(view=re.escape(view)), code, re.I) for view in views)
 
 
 def find_cases(tree: Path, suite: str) -> list[TestCase]:
-    """The tests of a suite in order of their names, with the features that each uses."""
+    """Returns the tests of a suite in the order of their names, with the features that each one uses."""
     cases = []
     not_run = disabled(TestCase(suite, "", tree).suite_folder)
     with_results = {re.split("[.,]", path.name)[0] for path in (tree / SUITE_FOLDERS[suite][1]).glob("*.result")}

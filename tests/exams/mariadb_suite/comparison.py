@@ -1,14 +1,15 @@
-"""Compares what a test printed with what MariaDB's test tree expects.
+"""Compares a test's output with that expected by MariaDB's test tree.
 
-Left out on both sides is what is no answer:
-- plans: rows of EXPLAIN and ANALYZE, the notes 1003, 1105 and 1276 about them, the counters of how statements were executed, and what ANALYZE TABLE
-  and SHOW INDEX tell of statistics;
-- the name of the storage engine in a table's definition, and options that only an engine of MariaDB's has;
-- the order of rows that no ORDER BY asks for: MyISAM gives them as they were inserted, other engines by the primary key;
-- what Paceline says of itself: that a variable has no effect (1235), that CHANGE MASTER without a position goes on from the GTID position (1105), that a
-  table of another engine is InnoDB's here (1266) and has not what that engine has (note 1031), and that the rows of a table were written anew though an
-  instant ALTER TABLE was asked for (note 1846).
-Everything else must be equal, to the letter.
+Left out on both sides are:
+- plans: rows of EXPLAIN and ANALYZE, the notes 1003, 1105 and 1276 about them, counters of executed operations, and
+  statistics in ANALYZE TABLE and SHOW INDEX;
+- the name of the storage engine in a table's definition, and options of MariaDB's engines;
+- the order of rows without ORDER BY: MyISAM returns rows as they were inserted, other engines by the primary key;
+- Paceline's own notes: a variable has no effect (1235), CHANGE MASTER without a position continues from the GTID
+  position (1105), a table of another engine is an InnoDB table here (1266) and lacks that engine's features (note
+  1031), and the rows of a table were rewritten although an instant ALTER TABLE was requested (note 1846).
+
+Everything else must be equal to the letter.
 """
 
 import difflib
@@ -17,25 +18,25 @@ import re
 EXPLAIN_HEAD = re.compile(r"^id\tselect_type\ttable\t", re.I)
 EXPLAIN_ROW = re.compile(r"^(\d+|NULL)\t(SIMPLE|PRIMARY|DERIVED|SUBQUERY|DEPENDENT SUBQUERY|MATERIALIZED|UNION|DEPENDENT UNION|UNION RESULT|"
                          r"INTERSECT|EXCEPT|UNIT RESULT|INTERSECT RESULT|EXCEPT RESULT|RECURSIVE UNION|LATERAL DERIVED|UNCACHEABLE \w+|INSERT)\t", re.I)
-# What Paceline says of itself: a variable was set that it knows and that changes nothing here; CHANGE MASTER goes on from the GTID position;
-# another engine's table is InnoDB's here; an ALTER TABLE was done in another way than the one that was asked for.
+# Paceline's own notes: a known variable has no effect; CHANGE MASTER continues from the GTID position; a table of
+# another engine is an InnoDB table; an ALTER TABLE was done in another way than requested.
 REMARK = re.compile(r"^(Note|Warning)\t1235\tThis version of MariaDB doesn't yet support '\w+=|^Note\t1105\tNo position was given"
                     r"|^Warning\t1266\tUsing storage engine InnoDB for table|^Note\t1846\t"
                     r"|^Note\t1031\tStorage engine InnoDB of the table \S+ doesn't have this option")
-# The same as mysqltest prints it after --vertical_results.
+# The same in the output of mysqltest after --vertical_results.
 VERTICAL = r"(?:Level\t(?:Note|Warning)\nCode\t(?:1235\nMessage\tThis version of MariaDB doesn't yet support '\w+=|1266\nMessage\tUsing storage engine InnoDB|1846\nMessage\t).*\n)"
 VERTICAL_REMARK = re.compile(rf"^Warnings:\n{VERTICAL}+(?!Level\t)|^{VERTICAL}", re.M)
 COUNTER = re.compile(r"^(Handler|Created_tmp|Select|Sort|Rows)_\w+\t(\d+|ok)$|^Last_query_cost\t[\d.]+$")
 PLAN_NOTE = re.compile(r"^Note\t(1003\t|1276\t|1105\tCannot use key )")
 STATISTICS = re.compile(r"^\S+\tanalyze\t(status|Warning)\tEngine-independent statistics ")
-# MyISAM's ANALYZE says so when nothing has changed since.
+# MyISAM's ANALYZE prints this if nothing has changed since.
 ANALYZED = re.compile(r"^(\S+\tanalyze\tstatus\t)Table is already up to date$")
 # A row of SHOW INDEX: the cardinality is an estimate.
 INDEX_ROW = re.compile(r"^(\w+\t[01]\t[^\t]+\t\d+\t[^\t]+\t[AD]\t|\w+\t[01]\t[^\t]+\t\d+\t[^\t]+\tNULL\t)(\d+|NULL)(\t.*\t(BTREE|HASH)\t)")
 ENGINE = re.compile(r"\bENGINE=\w+|(?<=^\) )TYPE=\w+", re.I)
 ENGINE_OPTION = re.compile(r" (PAGE_CHECKSUM|TRANSACTIONAL|ROW_FORMAT|STATS_PERSISTENT|KEY_BLOCK_SIZE|CHECKSUM|DELAY_KEY_WRITE)=\w+")
 
-# What a statement begins with where mysqltest prints it, and what ends the rows of a result.
+# The beginning of a statement in the output of mysqltest, which ends the rows of a result.
 STATEMENT = re.compile(r"^\s*\(*\s*(select|with|values|table|insert|replace|update|delete|create|alter|drop|set|show|explain|analyze|prepare|execute|"
                        r"deallocate|use|begin|start|commit|rollback|lock|unlock|flush|truncate|rename|do|describe|desc|check|optimize|repair|load|"
                        r"grant|revoke|kill|reset|call|handler|help|savepoint|release|xa)\b", re.I)
@@ -44,7 +45,7 @@ QUERY = re.compile(r"^\s*(set\s+statement\s.*?\sfor\s+)?\(*\s*(select|with|value
 
 
 def without_plans(text: str) -> list[str]:
-    """The lines of `text` without plans and engines."""
+    """Returns the lines of `text` without plans and engines."""
     lines, in_explain, in_json = [], False, 0
     text = VERTICAL_REMARK.sub("", text)
     for line in text.splitlines():
@@ -66,7 +67,7 @@ def without_plans(text: str) -> list[str]:
         if COUNTER.match(line) or STATISTICS.match(line):
             continue
         if PLAN_NOTE.match(line) or REMARK.match(line):
-            # The head of warnings that are no more.
+            # The heading of warnings that were all left out.
             if lines and lines[-1] == "Warnings:":
                 lines.append("")
             continue
@@ -82,7 +83,7 @@ def without_plans(text: str) -> list[str]:
 
 
 def normalised(text: str) -> list[str]:
-    """The lines of `text` that two servers must agree on, rows without an order sorted."""
+    """Returns the lines of `text` in which two servers must agree. Rows without an order are sorted."""
     lines, statement, rows = [], None, None
     for line in [*without_plans(text), "#"]:
         if rows is not None and (STATEMENT.match(line) or END_OF_ROWS.match(line)):
@@ -104,6 +105,7 @@ def normalised(text: str) -> list[str]:
 
 
 def difference(expected: str, answer: str, lines_max: int = 400) -> str:
-    """The first lines in which an answer differs from what is expected, as a unified diff; empty where it does not."""
+    """Returns the first lines in which an answer differs from the expected one, as a unified diff; empty if it does
+    not."""
     diff = difflib.unified_diff(normalised(expected), normalised(answer), "expected", "answer", lineterm="", n=3)
     return "\n".join(line for _, line in zip(range(lines_max), diff))

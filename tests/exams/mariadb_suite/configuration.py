@@ -1,6 +1,7 @@
-"""The configuration that mysql-test-run gives a test's servers: a .cnf file with what it includes, .opt files and combinations.
+"""The configuration that mysql-test-run gives a test's servers: a .cnf file with its includes, .opt files and
+combinations.
 
-The shared defaults (include/default_*.cnf) are not read here: what of them a test can see stands in server_of_test.py.
+The shared defaults (include/default_*.cnf) are not read. Those that a test can notice are in server_of_test.py.
 """
 
 import re
@@ -8,14 +9,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 REFERENCE = re.compile(r"@((?:\w+\.)+)(#?[-\w]+)")
-# Of alternatives that mysql-test-run tries one after the other, the one that is tried here; where none is named, the first that has options.
+# Of the alternatives that mysql-test-run runs one after the other, this one is run here; if none is named, the first
+# one with options.
 PREFERRED = {"row", "binlogon", "unix", "64bit", "release", "nm", "clear", "16k", "dynamic", "strict_full_crc32", "orig", "1tpc", "covering", "undo0", "lcase_def",
              "nonparallel"}
 
 
 @dataclass
 class Configuration:
-    """The groups of a .cnf file and of the files that it includes, in their order, and what each sets."""
+    """The groups of a .cnf file and its includes in order, with their settings."""
 
     groups: dict[str, list[tuple[str, str | None]]] = field(default_factory=dict)
 
@@ -36,15 +38,16 @@ class Configuration:
                 group.append((name, value.strip('"') if equals else None))
 
     def servers(self) -> list[int]:
-        """The numbers of the servers, in the order of their groups."""
+        """Returns the numbers of the servers, in the order of their groups."""
         return [int(name.split(".")[1]) for name in self.groups if re.fullmatch(r"mysqld\.\d+", name)]
 
     def has_mark(self, server: int, mark: str) -> bool:
-        """Whether a server's group has a line `#!MARK`."""
+        """Returns whether a server's group has a line `#!MARK`."""
         return any(name == f"#!{mark}" for name, _ in self.groups.get(f"mysqld.{server}", []))
 
     def options(self, server: int, addresses: dict[str, str]) -> list[str]:
-        """What server number `server` is started with; `addresses` says what references such as `@mysqld.2.port` mean."""
+        """Returns the options of server number `server`; `addresses` has the values of references such as
+        `@mysqld.2.port`."""
         settings = [setting for group in ("mysqld", "mariadb", f"mysqld.{server}") for setting in self.groups.get(group, [])]
         return [f"--{name}" if value is None else f"--{name}={resolved(value, addresses)}" for name, value in settings if not name.startswith("#")]
 
@@ -57,13 +60,13 @@ def resolved(value: str, addresses: dict[str, str]) -> str:
 
 
 def options_of(text: str) -> list[str]:
-    """The options in an .opt file: separated by blanks, quotes keep them together."""
+    """Returns the options in an .opt file: separated by white space, kept together by quotes."""
     words = re.findall(r"""(?:[^\s"']+|"[^"]*"|'[^']*')+""", text)
     return [word.replace('"', "").replace("'", "") for word in words]
 
 
 def combinations_of(text: str) -> dict[str, list[str]]:
-    """The alternatives in a .combinations file, each with its options."""
+    """Returns the alternatives in a .combinations file, each with its options."""
     found, options = {}, []
     for line in text.splitlines():
         line = line.strip()
@@ -80,7 +83,7 @@ def normalised(option: str) -> tuple[str, str]:
 
 
 def chosen(alternatives: dict[str, list[str]], fixed: list[str]) -> str | None:
-    """The alternative that is run: the one that a test's own options already fix, else the preferred one."""
+    """Returns the alternative to run: the one that a test's own options fix, else the preferred one."""
     set_by_test = {normalised(option) for option in fixed}
     for name, options in alternatives.items():
         if options and {normalised(option) for option in options} <= set_by_test:

@@ -1,7 +1,9 @@
-"""The servers that a test of MariaDB's suites speaks to, started as mysql-test-run starts them and restarted when a test asks for it.
+"""The servers of a test of MariaDB's suites, started like mysql-test-run starts them, and restarted when a test
+requests it.
 
-A test that restarts its server writes `restart` or `restart: OPTIONS` into `VARDIR/tmp/mysqld.N.expect`, shuts the server down and
-waits for it to come back (include/restart_mysqld.inc); `wait` there means that the server stays down for now.
+A test that restarts its server writes `restart` or `restart: OPTIONS` to `VARDIR/tmp/mysqld.N.expect`, shuts the
+server down and waits until it is back (include/restart_mysqld.inc). `wait` in this file means that the server stays
+down for now.
 """
 
 import atexit
@@ -20,13 +22,13 @@ from support.servers import BINARY, MariaDb, Paceline  # noqa: E402
 
 POLL_SECONDS = 0.05
 
-# The time zones that mysql-test-run loads.
+# Time zones that mysql-test-run loads.
 TIME_ZONES = Path("/usr/share/mysql/mysql_test_data_timezone.sql")
 
-# Of include/default_mysqld.cnf what a test can see.
+# The part of include/default_mysqld.cnf that a test can notice.
 DEFAULTS = ["--character-set-server=latin1", "--local-infile=ON", "--connect-timeout=60", "--log-bin-trust-function-creators=1",
             "--sort-buffer-size=256K", "--max-heap-table-size=1M", "--slave-net-timeout=120", "--port-open-timeout=10"]
-# Where Paceline's default is another than MariaDB 10.11's.
+# Settings whose default differs from MariaDB 10.11.
 PACELINE_DEFAULTS = ["--innodb-snapshot-isolation=OFF"]
 MARIADB_DEFAULTS = [*DEFAULTS, "--loose-innodb_buffer_pool_size=8M", "--debug-no-sync", "--key-buffer-size=1M", "--default-storage-engine=myisam",
                     "--use_stat_tables=preferably", "--histogram_type=json_hb", "--binlog-direct-non-transactional-updates",
@@ -35,7 +37,8 @@ MARIADB_DEFAULTS = [*DEFAULTS, "--loose-innodb_buffer_pool_size=8M", "--debug-no
 
 @functools.cache
 def options_of_paceline() -> frozenset[str]:
-    """The names of the options that the server under test knows: its system variables, and what its help names besides."""
+    """Returns the names of the options that the server under test knows: its system variables, and others in its
+    help."""
     printed = subprocess.run([BINARY, "server", "--help"], capture_output=True, text=True, check=True).stdout
     helped = {name.replace("-", "_") for name in re.findall(r"--([a-z0-9_-]+)", printed)}
     with tempfile.TemporaryDirectory(prefix="exam-") as directory:
@@ -48,7 +51,7 @@ def options_of_paceline() -> frozenset[str]:
 
 
 def known_to_paceline(options: list[str]) -> tuple[list[str], list[str]]:
-    """Options split into those that Paceline knows and those that it does not (which would end its start)."""
+    """Splits options into those that Paceline knows and those that it does not know, which would end its start."""
     known, unknown = [], []
     for option in options:
         option = re.sub(r"^--loose[-_]", "--", option)
@@ -72,13 +75,13 @@ class ServerOfTest:
         self.keeper = threading.Thread(target=self.keep, daemon=True)
 
     def take_port(self, port: int) -> bool:
-        """Listens on this port from its next start, if it is free; whether it is."""
+        """Makes the server listen on this port from its next start, if the port is free. Returns whether it is."""
         taken = self.server.reserved_port.take(port)
         self.server.port = self.server.reserved_port.number
         return taken
 
     def configure(self, options: list[str], time_zone: str | None):
-        """Sets what the server is started with, beyond the defaults."""
+        """Sets the server's options, beyond the defaults."""
         base = next((option.partition("=")[2] for option in reversed(options) if option.startswith("--log-basename=")), "mysqld")
         general = [f"--server-id={self.number}", f"--secure-file-priv={self.vardir}", f"--tmpdir={self.tmpdir}"]
         if isinstance(self.server, PacelineOfTest):
@@ -94,7 +97,7 @@ class ServerOfTest:
         self.keeper.start()
 
     def keep(self):
-        """Starts the server again after it has gone, when the test asks for it."""
+        """Restarts the server after it has stopped, if the test requests it."""
         while not self.closing.wait(POLL_SECONDS):
             if self.server.process.poll() is None or not self.expectation.exists():
                 continue
@@ -124,7 +127,7 @@ class PacelineOfTest(Paceline):
 
 
 class MariaDbOfTest(MariaDb):
-    """A MariaDB without a log unless a test asks for it: many expected results depend on it."""
+    """A MariaDB without a log unless a test requests it: many expected results depend on it."""
 
     time_zone = None
     first_statements = ["select 1"]
@@ -140,7 +143,7 @@ class MariaDbOfTest(MariaDb):
 
 
 def with_time_zone(time_zone: str | None) -> list[str]:
-    """The beginning of a command that runs the rest of it in a time zone; it keeps its process."""
+    """Returns the beginning of a command line that runs the rest of it in a time zone, in the same process."""
     return ["env", f"TZ={time_zone}"] if time_zone else []
 
 
@@ -148,13 +151,13 @@ PREPARATION = threading.Lock()
 
 
 def prepared_data() -> Path:
-    """A data directory of MariaDB as mysql-test-run prepares it: made once, and copied."""
+    """Returns a data directory of MariaDB as mysql-test-run prepares it, which is created once and copied."""
     with PREPARATION:
         return prepared_data_once()
 
 
 def servers_of_test(kind: str, numbers: list[int], vardir: Path) -> list["ServerOfTest"]:
-    """The servers of a test, with ports one after the other: tests tell the servers by them."""
+    """Creates the servers of a test, with consecutive ports: tests identify the servers by them."""
     servers = [ServerOfTest(kind, number, vardir) for number in numbers]
     while not all(server.take_port(servers[0].server.port + ahead) for ahead, server in enumerate(servers) if ahead > 0):
         servers[0] = ServerOfTest(kind, numbers[0], vardir)

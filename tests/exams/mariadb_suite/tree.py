@@ -1,8 +1,8 @@
-"""A copy of MariaDB's test tree (Debian package mariadb-test) without what is no part of a test.
+"""A copy of MariaDB's test tree (Debian package mariadb-test), without parts that are not part of a test.
 
-Nearly every replication test begins with `call mtr.add_suppression(…)`, a stored procedure that tells mysql-test-run which lines
-of the error log to pass over. There is no mysql-test-run here, and a server without stored routines would fail at the first line:
-these calls are left out of tests and of expected results alike.
+Nearly every replication test begins with `call mtr.add_suppression(…)`, a stored procedure that tells mysql-test-run
+which lines of the error log to ignore. There is no mysql-test-run here, and a server without stored routines would
+fail at the first line. Therefore these calls are removed from tests and from expected results alike.
 """
 
 import re
@@ -10,7 +10,7 @@ import shutil
 from pathlib import Path
 
 SOURCE = Path("/usr/share/mysql/mysql-test")
-# What a test or a file that it includes can use: suites' own folders and the shared ones.
+# Folders that a test or its includes can use: those of the suites and the shared ones.
 FOLDERS = ["include", "std_data", "main", "suite/rpl", "suite/innodb", "suite/binlog", "suite/multi_source"]
 SUPPRESSION = re.compile(
     rb"^[ \t]*(?:set statement sql_log_bin=0 for\s+)?(?:--[ \t]*eval[ \t]+call[ \t]+mtr\.add_suppression\([^\n]*"
@@ -24,12 +24,13 @@ def without_suppressions(text: bytes) -> bytes:
 
 
 def with_own_files(text: bytes) -> bytes:
-    """diff_tables.inc without files in a data directory, where Paceline lets no statement write (docs/security.md)."""
+    """Rewrites diff_tables.inc to use no files in a data directory, where Paceline allows no statement to write
+    (docs/security.md)."""
     return text.replace(b"`SELECT @@datadir`", b"`SELECT '$MYSQLTEST_VARDIR/tmp'`")
 
 
 def copy_tree(destination: Path) -> Path:
-    """Copies the tree to `destination` (some 80 MB, a few seconds) and returns it."""
+    """Copies the tree to `destination` (about 80 MB, a few seconds) and returns it."""
     if not SOURCE.exists():
         raise SystemExit("MariaDB's tests are missing: install the Debian packages mariadb-test and mariadb-test-data")
     for folder in FOLDERS:

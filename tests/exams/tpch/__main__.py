@@ -1,7 +1,8 @@
-"""TPC-H: the 22 queries answered as MariaDB answers them, each within three times its time.
+"""TPC-H: the 22 queries must have MariaDB's answers, each within three times its time.
 
-Options: --scale 0.1 (600,000 rows of lineitem), --runs 3 (the best counts), --only 5,8 (some queries), --ratio 3 (what is too slow),
---keep DIRECTORY (data and servers' directories stay there and are used again), --plans (both EXPLAINs of each query that fails).
+Options: --scale 0.1 (600,000 rows of lineitem), --runs 3 (the best one counts), --only 5,8 (some of the queries),
+--ratio 3 (limit of the ratio), --keep DIRECTORY (keeps and reuses the data and the servers' directories), --plans
+(both EXPLAINs of each failed query).
 """
 
 import argparse
@@ -24,19 +25,19 @@ from support.side_by_side import statements_of  # noqa: E402
 
 TABLES = ["region", "nation", "supplier", "part", "partsupp", "customer", "orders", "lineitem"]
 SECONDS_MAX = 600
-# Below this nothing is told apart from the connection's own time.
+# Below this, times cannot be told from those of the connection.
 SECONDS_NOTICED = 0.002
 
 
 def queries(scale):
-    """The texts by number."""
+    """Returns the texts by number."""
     text = (HERE / "queries.sql").read_text(encoding="ascii").replace("{fraction}", f"{0.0001 / scale:.10f}".rstrip("0"))
     pieces = re.split(r"^-- Q(\d+)\n", text, flags=re.M)
     return {int(number): query.strip().rstrip(";") for number, query in zip(pieces[1::2], pieces[2::2])}
 
 
 def load(server, files):
-    """Makes the tables and fills them; how long that took."""
+    """Creates and fills the tables. Returns the time."""
     started = time.monotonic()
     options = {"database": "tpch", "local_infile": True, "read_timeout": SECONDS_MAX}
     server.query("create database tpch character set utf8mb4 collate utf8mb4_general_ci")
@@ -48,7 +49,7 @@ def load(server, files):
 
 
 def answer(server, query, runs):
-    """The rows, or the error's text, and the best time."""
+    """Returns the rows, or the error's text, and the best time."""
     best = float("inf")
     with server.connect(database="tpch", read_timeout=SECONDS_MAX) as connection, connection.cursor() as cursor:
         for _ in range(runs):
@@ -69,7 +70,7 @@ def plan(server, query):
 
 
 def examine(ours, model, options):
-    """Asks both everything; how many queries failed."""
+    """Runs all queries on both. Returns the number of failed ones."""
     failed = 0
     print(f"{'':>4} {'MariaDB':>10} {'Paceline':>10} {'ratio':>7}")
     for number, query in queries(options.scale).items():

@@ -1,7 +1,9 @@
-"""The eight tables of TPC-H as files for LOAD DATA, by the rules of the specification's clause 4.2, with random numbers of our own.
+"""The eight tables of TPC-H as files for LOAD DATA, by the rules of the specification's clause 4.2, with random
+numbers of our own.
 
-What the 22 queries depend on is as in dbgen: key ranges and their gaps, the customers without orders, four suppliers a part, dates that
-follow from each other, flags that follow from dates, and the words that LIKE looks for. The comments are cut from one pool of text.
+Everything that the 22 queries depend on is as in dbgen: key ranges and their gaps, customers without orders, four
+suppliers per part, dates that depend on each other, flags that depend on dates, and the words that LIKE searches for.
+Comments are cut from a single pool of text.
 """
 
 import datetime
@@ -82,13 +84,13 @@ def phone(numbers, nation):
 
 
 def marked(comment, numbers, first, second):
-    """A comment in which two words stand, the second somewhere behind the first."""
+    """Returns a comment that contains two words, the second one after the first."""
     start = numbers.randint(0, max(0, len(comment) - 25))
     return f"{comment[:start]}{first} {comment[start:start + 5]}{second}{comment[start + 5:]}"[:100]
 
 
 def write(directory, scale):
-    """Writes one file a table, with `|` between the columns."""
+    """Writes one file per table, with `|` between the columns."""
     numbers = random.Random(SEED)
     text = Text(numbers)
     directory = Path(directory)
@@ -113,7 +115,7 @@ def write(directory, scale):
 
 
 def supplier_rows(numbers, text, suppliers):
-    # Five of 10,000 have complaints, five recommendations.
+    # Of 10,000, five have complaints and five have recommendations.
     complaining = set(numbers.sample(range(1, suppliers + 1), max(1, suppliers // 1_000)))
     for key in range(1, suppliers + 1):
         nation = numbers.randrange(25)

@@ -7,8 +7,8 @@
 //!      └── main.rs, mutation                 a minute each in `make test`: samples changed at random, stable toolchain
 //! ```
 //!
-//! A target asserts more than "does not panic" where it can: what is decoded can be encoded and decoded to the same
-//! again.
+//! Where possible, a target asserts more than the absence of panics: a decoded value can be encoded, and
+//! decodes to the same value again.
 #![forbid(unsafe_code)]
 
 pub mod mutation;

@@ -1,9 +1,10 @@
-//! `paceline-fuzz-targets [--seconds N] [--seed N] [TARGET …]`: changes the samples of each target at random for a
-//! while.
+//! `paceline-fuzz-targets [--seconds N] [--seed N] [TARGET …]`: changes the samples of each target at random
+//! for a while.
 //!
-//! Targets run side by side, one thread each. The seed is that of the day unless given, so that every day tries
-//! something else and a finding can be repeated. A finding is printed as hexadecimal digits and ends its target; an
-//! input that does not come to an end is one, too, and ends the program. The last line is "N passed, M failed".
+//! Targets run in parallel, one thread each. The default seed is the current day, so that every day tries
+//! other inputs and a finding can be repeated. A finding is printed as hexadecimal digits and ends its
+//! target. An input that does not terminate is a finding too, and ends the program. The last line is "N
+//! passed, M failed".
 #![forbid(unsafe_code)]
 
 use paceline_fuzz_targets::mutation::Mutator;
@@ -16,10 +17,10 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// An input that takes longer is a finding too.
 const INPUT_TIME_MAX: Duration = Duration::from_secs(20);
-/// Time between two looks at the inputs' times.
+/// Time between two checks of the inputs' times.
 const WATCH_INTERVAL: Duration = Duration::from_millis(200);
 
-/// Stack of a thread that runs a target, in bytes: that of the server's workers.
+/// Stack of a thread that runs a target, in bytes: the same as for the server's workers.
 const STACK_BYTES: usize = 2 << 20;
 
 struct Arguments {
@@ -57,7 +58,7 @@ fn arguments() -> Result<Arguments, String> {
     Ok(arguments)
 }
 
-/// The input that a target is given now, for who watches the time.
+/// The current input of a target, for the thread that watches the time.
 #[derive(Default)]
 struct Current(Mutex<Option<(Instant, Vec<u8>)>>);
 
@@ -67,7 +68,7 @@ impl Current {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = now;
     }
 
-    /// The input, if it takes too long.
+    /// Returns the input if it takes too long.
     fn overdue(&self) -> Option<Vec<u8>> {
         let current = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let (begin, input) = current.as_ref()?;
@@ -75,7 +76,7 @@ impl Current {
     }
 }
 
-/// Runs a target until the time is over; returns the number of inputs, or the finding.
+/// Runs a target until the time is over. Returns the number of inputs, or the finding.
 fn run(target: &Target, seconds: u64, seed: u64, current: &Current) -> Result<u64, String> {
     let samples = (target.samples)();
     let mut mutator = Mutator::new(&samples, target.words, seed);

@@ -1,20 +1,20 @@
 //! Random changes of samples.
 //!
-//! Without coverage to guide it, a change has to be likely to reach deep: most changes are small, samples are spliced,
-//! and the target's own words are inserted.
+//! Without coverage as a guide, a change must be likely to reach deep: most changes are small, samples are
+//! spliced, and words of the target are inserted.
 
 use rand::rngs::SmallRng;
 use rand::seq::IndexedRandom;
 use rand::{Rng, SeedableRng};
 
-/// Longest input, in bytes.
+/// Maximum length of an input, in bytes.
 const LENGTH_MAX: usize = 4_096;
-/// Most changes of one input.
+/// Maximum number of changes of an input.
 const CHANGES_MAX: usize = 6;
 /// Bytes at which encodings branch.
 const INTERESTING: &[u8] = &[0x00, 0x01, 0x7F, 0x80, 0xFB, 0xFC, 0xFD, 0xFE, 0xFF];
 
-/// Makes inputs of samples. The same seed gives the same inputs.
+/// Generates inputs from samples. The same seed generates the same inputs.
 pub struct Mutator<'s> {
     samples: &'s [Vec<u8>],
     words: &'s [&'s [u8]],
@@ -22,7 +22,7 @@ pub struct Mutator<'s> {
 }
 
 impl<'s> Mutator<'s> {
-    /// A mutator of at least one sample.
+    /// Creates a mutator of at least one sample.
     pub fn new(samples: &'s [Vec<u8>], words: &'s [&'s [u8]], seed: u64) -> Self {
         assert!(!samples.is_empty(), "nothing to change");
         Self {
@@ -32,7 +32,7 @@ impl<'s> Mutator<'s> {
         }
     }
 
-    /// The next input.
+    /// Returns the next input.
     pub fn next_input(&mut self) -> Vec<u8> {
         let mut input = self.sample().clone();
         for _ in 0..self.random.random_range(1..=CHANGES_MAX) {

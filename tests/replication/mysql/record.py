@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Makes the files beside it anew, with a real MySQL server that is used for nothing else: its binary logs are reset.
+"""Records the files beside it again, with a real MySQL server that has no other use: its binary logs are reset.
 
-    record.py ROOT mysql -uroot -S SOCKET          ROOT: where the server's file system begins; / if it runs in no chroot
+    record.py ROOT mysql -uroot -S SOCKET          ROOT: root of the server's file system; / if it runs in no chroot
     record.py --only NAME ROOT mysql …             NAME: refused, partial or workload
 """
 
@@ -18,7 +18,8 @@ def ask(client, text):
 
 
 def content(client, database):
-    """All rows of a database's tables, each table behind the query that gives them; invisible columns too, bytes as digits."""
+    """Returns all rows of a database's tables, each table after its query; with invisible columns, and bytes as
+    digits."""
     tables = ask(client, f"select table_name from information_schema.tables where table_schema='{database}' and "
                          "table_type='BASE TABLE' order by 1").decode().split()
     for table in tables:

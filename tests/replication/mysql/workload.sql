@@ -1,4 +1,4 @@
--- What a MySQL server does in the logs that are kept here, and in the test against a real one: every type of column, every kind of event.
+-- The workload of the recorded MySQL logs, and of the test against a real MySQL server: every type of column, every kind of event.
 create database workload character set utf8mb4;
 use workload;
 create table numbers (id int not null auto_increment primary key, a tinyint, b tinyint unsigned, c smallint, d mediumint, e int unsigned, f bigint, g bigint unsigned, h decimal(65,30), i decimal(10,0), j float, k double, l bit(1), m bit(64), n bool, o year);
@@ -56,6 +56,6 @@ alter table texts drop column l, modify b varchar(30) character set utf8mb4, add
 update texts set b='end' where id=3;
 replace into eight values (1,0,0,0,0,0,0,0);
 insert into eight values (2,5,5,5,5,5,5,5) on duplicate key update h=h+1, b=5;
--- The log goes on in another file.
+-- The log continues in another file.
 flush binary logs;
 insert into heap values (99,'next file');

@@ -1,4 +1,4 @@
-"""Certificates that tests show and believe; `make.sh` has made them."""
+"""Certificates for the tests, made by `make.sh`."""
 
 from pathlib import Path
 
@@ -14,6 +14,6 @@ def key(name):
 
 
 def shows(name, ca=None):
-    """Options of a server, ours or MariaDB's, or of one of MariaDB's clients, with that certificate."""
+    """Returns the options with this certificate for a server, ours or MariaDB's, or for one of MariaDB's clients."""
     options = [f"--ssl-cert={pem(name)}", f"--ssl-key={key(name)}"]
     return [*options, f"--ssl-ca={pem(ca)}"] if ca else options

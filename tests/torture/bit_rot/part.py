@@ -13,7 +13,7 @@ from support import workload
 from support.servers import Paceline
 from torture.harness import Finding
 
-from . import places
+from . import byte_kinds
 
 OPTIONS = ["--paceline_log_block_size=1048576", "--paceline_block_cache_size=8388608", "--max_binlog_size=131072"]
 START_SECONDS_MAX = 120
@@ -21,13 +21,13 @@ START_SECONDS_MAX = 120
 
 def run(part):
     for round in part.rounds():
-        part.attempt(round, lambda directory, round=round: one_round(part, round, directory))
+        part.run_round(round, lambda directory, round=round: one_round(part, round, directory))
 
 
 def one_round(part, round, directory):
-    chance = part.chance(round)
+    rng = part.rng(round)
     server = Paceline(directory / "server", *OPTIONS)
-    logs, clean = fill(server, chance, clean=round % 2 == 0)
+    logs, clean = fill(server, rng, clean=round % 2 == 0)
     kept = directory / "kept"
     shutil.copytree(server.datadir, kept)
     server.start()
@@ -36,22 +36,22 @@ def one_round(part, round, directory):
     finally:
         server.kill()
     by_kind = defaultdict(list)
-    for place in places.of_directory(kept):
-        by_kind[place.kind].append(place)
+    for byte_range in byte_kinds.of_directory(kept):
+        by_kind[byte_range.kind].append(byte_range)
     part.numbers["kinds of bytes"] = max(part.numbers["kinds of bytes"], len(by_kind))
     for number, kind in enumerate(sorted(by_kind) * (1 if part.short else 8)):
-        if part.left() < 0 and number >= len(by_kind):
+        if part.seconds_left() < 0 and number >= len(by_kind):
             break
-        if part.short and part.left() < 0 and number > 12:
+        if part.short and part.seconds_left() < 0 and number > 12:
             break
-        place = chance.choice(by_kind[kind])
-        offset, bit = chance.randrange(place.start, place.end), chance.randrange(8)
+        byte_range = rng.choice(by_kind[kind])
+        offset, bit = rng.randrange(byte_range.start, byte_range.end), rng.randrange(8)
         shutil.rmtree(server.datadir)
         shutil.copytree(kept, server.datadir)
-        flip(server.datadir / place.path, offset, bit)
+        flip(server.datadir / byte_range.path, offset, bit)
         part.numbers["flips"] += 1
-        what = f"{kind}: bit {bit} of byte {offset} of {place.path} flipped, {'after a clean end' if clean else 'after a kill'}"
-        outcome = look(server, wanted, logs, place, what)
+        what = f"{kind}: bit {bit} of byte {offset} of {byte_range.path} flipped, {'after a clean end' if clean else 'after a kill'}"
+        outcome = check_state(server, wanted, logs, byte_range, what)
         part.numbers[outcome] += 1
 
 
@@ -63,7 +63,7 @@ def flip(path, offset, bit):
         file.write(bytes([byte ^ (1 << bit)]))
 
 
-def fill(server, chance, clean):
+def fill(server, rng, clean):
     """Fills a server with tables, indexes and several log files, partly flushed. Returns the names of the closed log
     files, and `clean`."""
     server.start()
@@ -78,8 +78,8 @@ def fill(server, chance, clean):
                                  for id in range(start, start + 500))
                 cursor.execute(f"insert into rot.t values {rows}")
                 cursor.execute(f"insert into rot.no_key values ({start}, 'x'), ({start}, 'x')")
-        load = workload.Load(server, 3, chance.random()).start()
-        workload.for_a_while(chance, 0.5, 1)
+        load = workload.Load(server, 3, rng.random()).start()
+        workload.for_a_while(rng, 0.5, 1)
         load.stop()
         # What is flushed now is in table files. If the server is killed, the rest is only in the log.
         assert server.stop() == 0
@@ -125,7 +125,7 @@ def read_log(server, name):
     return hashlib.sha256(b"\n".join(lines)).hexdigest()
 
 
-def look(server, wanted, logs, place, what):
+def check_state(server, wanted, logs, byte_range, what):
     """Starts the server on damaged data and queries everything. Returns what happened."""
     mark = len(server.said())
     server.spawn()
@@ -135,7 +135,7 @@ def look(server, wanted, logs, place, what):
         noticed = False
         for statement, rows in wanted.rows.items():
             noticed |= check(server, statement, rows, what)
-        noticed |= check_last(server, wanted.last, place, what, server.said()[mark:])
+        noticed |= check_last(server, wanted.last, byte_range, what, server.said()[mark:])
         for name, text in wanted.logs.items():
             found = read_log(server, name)
             if found is None:
@@ -175,7 +175,7 @@ def check(server, statement, rows, what):
     return False
 
 
-def check_last(server, rows, place, what, said):
+def check_last(server, rows, byte_range, what, said):
     """Like `check`, for the last group of the active file: it may be taken for a torn write, which the server cuts and
     reports."""
     try:
@@ -184,6 +184,6 @@ def check_last(server, rows, place, what, said):
         return True
     if found == rows:
         return False
-    if place.in_last_group and found == () and "torn" in said:
+    if byte_range.in_last_group and found == () and "torn" in said:
         return True
     raise Finding(f"{what}: the last transaction is gone: {found}")

@@ -39,9 +39,9 @@ class Objects:
         self.next_number = 0
         self.lock = threading.Lock()
 
-    def pick(self, object, chance):
+    def pick(self, object, rng):
         # Many choose the same object, so that conflicts are frequent.
-        step = 0 if chance.random() < 0.4 else chance.randrange(self.width)
+        step = 0 if rng.random() < 0.4 else rng.randrange(self.width)
         return self.first[object] + step
 
     def element(self, object, key):
@@ -68,8 +68,8 @@ class Objects:
 class Client:
     """One session. It appends its transactions to `history`."""
 
-    def __init__(self, run, chance, level, read_only_site=None):
-        self.run, self.chance, self.level = run, chance, level
+    def __init__(self, run, rng, level, read_only_site=None):
+        self.run, self.rng, self.level = run, rng, level
         self.site = read_only_site  # a replica to read from; None: the current primary
         self.connection = None
         self.history = []
@@ -117,22 +117,22 @@ class Client:
         return self.cursor.fetchall()
 
     def transaction(self):
-        chance = self.chance
+        rng = self.rng
         self.open = Transaction(self.run.objects.number(), self.server.name, time.monotonic())
         self.history.append(self.open)
-        writes = self.site is None and chance.random() < 0.8
-        if chance.random() < 0.1:
+        writes = self.site is None and rng.random() < 0.8
+        if rng.random() < 0.1:
             self.autocommitted(writes)
             return
-        how = [" with consistent snapshot"] * (chance.random() < 0.1) + [" read only"] * (not writes and chance.random() < 0.5)
+        how = [" with consistent snapshot"] * (rng.random() < 0.1) + [" read only"] * (not writes and rng.random() < 0.5)
         self.ask("start transaction" + ",".join(how))
         try:
-            for _ in range(chance.randrange(1, 6)):
-                if writes and chance.random() < 0.08:
+            for _ in range(rng.randrange(1, 6)):
+                if writes and rng.random() < 0.08:
                     self.savepoint()
                 else:
                     self.step(writes)
-            if chance.random() < 0.06:
+            if rng.random() < 0.06:
                 self.ask("rollback")
                 return
             self.open.status = Status.UNKNOWN
@@ -168,9 +168,9 @@ class Client:
         """Executes a few steps, and often undoes them by a rollback to a savepoint."""
         mark = len(self.open.operations)
         self.ask("savepoint s")
-        for _ in range(self.chance.randrange(1, 3)):
+        for _ in range(self.rng.randrange(1, 3)):
             self.step(True)
-        if self.chance.random() < 0.7:
+        if self.rng.random() < 0.7:
             self.ask("rollback to s")
             self.take_back(mark)
 
@@ -190,30 +190,30 @@ class Client:
                 self.open.did(kind, key, what)
 
     def step(self, writes, alone=False):
-        chance = self.chance
-        kind = chance.choice([Kind.APPEND, Kind.APPEND, Kind.WRITE, Kind.INSERT]) if writes and chance.random() < 0.5 else \
-            chance.choice([Kind.LIST, Kind.LIST, Kind.READ, Kind.SCAN])
+        rng = self.rng
+        kind = rng.choice([Kind.APPEND, Kind.APPEND, Kind.WRITE, Kind.INSERT]) if writes and rng.random() < 0.5 else \
+            rng.choice([Kind.LIST, Kind.LIST, Kind.READ, Kind.SCAN])
         if kind in (Kind.APPEND, Kind.WRITE, Kind.INSERT):
             self.write(kind, alone)
         elif kind == Kind.LIST:
             self.read_lists(writes)
         elif kind == Kind.READ:
-            self.read_register(self.run.objects.pick("register", chance), lock=self.for_lock(writes))
+            self.read_register(self.run.objects.pick("register", rng), lock=self.for_lock(writes))
         else:
-            self.scan(self.run.objects.pick("set", chance))
+            self.scan(self.run.objects.pick("set", rng))
 
     def for_lock(self, writes):
         """Returns a locking clause. Locking reads see the newest version, as writes do. Read-only transactions and
         replicas use none."""
-        if writes and self.chance.random() < 0.15:
-            return self.chance.choice([" for update", " lock in share mode"])
+        if writes and self.rng.random() < 0.15:
+            return self.rng.choice([" for update", " lock in share mode"])
         return ""
 
     def write(self, kind, alone):
-        chance, objects = self.chance, self.run.objects
+        rng, objects = self.rng, self.run.objects
         object = {Kind.APPEND: "list", Kind.WRITE: "register", Kind.INSERT: "set"}[kind]
-        key = objects.pick(object, chance)
-        if kind == Kind.WRITE and not alone and chance.random() < 0.5:
+        key = objects.pick(object, rng)
+        if kind == Kind.WRITE and not alone and rng.random() < 0.5:
             # Read, then write: if another write comes in between, the server must report it, or an update is lost.
             self.read_register(key, lock="")
         element = objects.element(object, key)
@@ -222,8 +222,8 @@ class Client:
         self.open.did(kind, key, element)
         try:
             if kind == Kind.APPEND:
-                done = chance.random() < 0.5 and self.changed(f"update lists set v=concat(v, ',{element}') where "
-                                                              + chance.choice([f"id={key}", f"sk={key * 10}", f"id between {key} and {key}"]))
+                done = rng.random() < 0.5 and self.changed(f"update lists set v=concat(v, ',{element}') where "
+                                                              + rng.choice([f"id={key}", f"sk={key * 10}", f"id between {key} and {key}"]))
                 if not done:
                     self.ask(f"insert into lists values ({key}, {key * 10}, '{element}') on duplicate key update v=concat(v, ',{element}')")
             elif kind == Kind.WRITE:
@@ -237,7 +237,7 @@ class Client:
             # Only the statement has failed. The transaction continues, or not.
             self.open.operations[index] = (Kind.UNDONE, key, [object, element])
             self.run.refused[error.args[0]] = self.run.refused.get(error.args[0], 0) + 1
-            if chance.random() < 0.5:
+            if rng.random() < 0.5:
                 raise
 
     def changed(self, statement):
@@ -245,8 +245,8 @@ class Client:
         return self.cursor.rowcount > 0
 
     def read_lists(self, writes):
-        chance = self.chance
-        keys = sorted({self.run.objects.pick("list", chance) for _ in range(chance.randrange(1, 4))})
+        rng = self.rng
+        keys = sorted({self.run.objects.pick("list", rng) for _ in range(rng.randrange(1, 4))})
         lock = self.for_lock(writes)
         some = ", ".join(map(str, keys))
         ways = [f"id in ({some})", f"sk in ({', '.join(str(key * 10) for key in keys)})", f"id between {keys[0]} and {keys[-1]}"]
@@ -254,7 +254,7 @@ class Client:
             # It locks keys, even of missing rows, but no ranges.
             keys, where = keys[:1], f"id={keys[0]}"
         else:
-            where = chance.choice(ways)
+            where = rng.choice(ways)
         rows = dict(self.ask(f"select id, v from lists where {where}{lock}"))
         for key in keys:
             self.open.did(Kind.LIST, key, [int(element) for element in rows[key].split(",")] if key in rows else [])
@@ -271,12 +271,12 @@ class Client:
 class Run:
     """Clients on a primary and on replicas, running until `stop`."""
 
-    def __init__(self, primary, level, chance, clients, replicas=(), readers=0, width=3):
+    def __init__(self, primary, level, rng, clients, replicas=(), readers=0, width=3):
         self.primary, self.level = primary, level
         self.objects = Objects(width)
         self.stopping = threading.Event()
         self.refused = {}
-        new = lambda site=None: Client(self, type(chance)(chance.random()), level, site)  # noqa: E731
+        new = lambda site=None: Client(self, type(rng)(rng.random()), level, site)  # noqa: E731
         self.clients = [new() for _ in range(clients)] + [new(replica) for replica in replicas for _ in range(readers)]
 
     def start(self):

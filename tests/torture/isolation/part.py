@@ -5,7 +5,7 @@ import time
 
 from support.replication import slave_status
 from torture.harness import Finding
-from torture.servers import Cluster, catch_up, complaints
+from torture.servers import Cluster, catch_up, check_for_panics
 
 from . import checker, history, load
 
@@ -14,16 +14,16 @@ SCENARIOS = ["one server", "replica", "crash", "switch-over", "replica crash"]
 
 def run(part):
     for round in part.rounds(least=3 if part.short else 6):
-        part.attempt(round, lambda directory, round=round: one_round(part, round, directory))
+        part.run_round(round, lambda directory, round=round: one_round(part, round, directory))
 
 
 def one_round(part, round, directory):
-    chance = part.chance(round)
+    rng = part.rng(round)
     # The short form covers every scenario and every level, but not all combinations.
     scenario = SCENARIOS[round % len(SCENARIOS)]
     level = checker.LEVELS[(round + round // 3) % 3] if not part.short else checker.LEVELS[round % 3]
-    seconds = chance.uniform(1.5, 2.5) if part.short else chance.uniform(2, 5)
-    cluster = Cluster(directory, chance)
+    seconds = rng.uniform(1.5, 2.5) if part.short else rng.uniform(2, 5)
+    cluster = Cluster(directory, rng)
     try:
         primary = cluster.start()
         primary.query(*load.TABLES)
@@ -32,19 +32,19 @@ def one_round(part, round, directory):
             replicas = [cluster.replica_of(primary)]
             for replica in replicas:
                 catch_up(replica, primary)
-        clients = chance.choice([3, 6, 12])
-        running = load.Run(primary, level, chance, clients, replicas, readers=2, width=chance.choice([1, 2, 4])).start()
+        clients = rng.choice([3, 6, 12])
+        running = load.Run(primary, level, rng, clients, replicas, readers=2, width=rng.choice([1, 2, 4])).start()
         try:
-            disturb(part, scenario, cluster, running, seconds, chance)
+            disturb(part, scenario, cluster, running, seconds, rng)
         finally:
             running.stop()
         judge(part, scenario, level, running, directory)
-        complaints(cluster)
+        check_for_panics(cluster)
     finally:
         cluster.close()
 
 
-def disturb(part, scenario, cluster, running, seconds, chance):
+def disturb(part, scenario, cluster, running, seconds, rng):
     if scenario in ("one server", "replica"):
         time.sleep(seconds)
         return
@@ -59,7 +59,7 @@ def disturb(part, scenario, cluster, running, seconds, chance):
         else:
             victim = running.primary if scenario == "crash" else cluster.servers[1]
             victim.kill()
-            time.sleep(chance.uniform(0, 0.2))
+            time.sleep(rng.uniform(0, 0.2))
             victim.start()
             part.numbers["crashes"] += 1
     time.sleep(seconds / 3)

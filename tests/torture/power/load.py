@@ -46,14 +46,14 @@ class Load(workload.Load):
         self.states = []        # sequence number of a definition, state of its database after it
         self.undecided = None   # a definition that was sent but not answered
 
-    def run(self, worker, chance):
+    def run(self, worker, rng):
         try:
             with self.server.connect(autocommit=False) as connection, connection.cursor() as cursor:
                 while not self.stopping.is_set():
                     number = self.acknowledged[worker] + 1
                     try:
-                        self.transaction(cursor, worker, number, chance)
-                        if chance.random() < 0.05:
+                        self.transaction(cursor, worker, number, rng)
+                        if rng.random() < 0.05:
                             connection.rollback()
                             continue
                         self.tried[worker] = number
@@ -75,13 +75,13 @@ class Load(workload.Load):
 
     def define(self, seed):
         """Runs definitions of all kinds, one after the other."""
-        chance = random.Random(f"{seed}-definitions")
+        rng = random.Random(f"{seed}-definitions")
         try:
             with self.server.connect() as connection, connection.cursor() as cursor:
                 number = 0
                 while not self.stopping.is_set():
                     number += 1
-                    for statement in definitions(number, chance):
+                    for statement in definitions(number, rng):
                         if self.stopping.is_set():
                             return
                         self.undecided = statement
@@ -104,19 +104,19 @@ class Load(workload.Load):
             self.errors.append(("definitions", error))
 
 
-def definitions(number, chance):
+def definitions(number, rng):
     """Yields the statements of a table's life. Each may need the ones before."""
     name = f"{DEFINITIONS}.t{number}"
     yield f"create table {name} (id int primary key, a int, b varchar(200)) character set utf8mb4"
-    rows = ", ".join(f"({id}, {id * 7 % 100}, repeat('{number}', {id % 60 + 1}))" for id in range(chance.randrange(2, 300)))
+    rows = ", ".join(f"({id}, {id * 7 % 100}, repeat('{number}', {id % 60 + 1}))" for id in range(rng.randrange(2, 300)))
     yield f"insert into {name} values {rows}"
     steps = [f"alter table {name} add column c int default 5 after a", f"alter table {name} add index (a)",
              f"update {name} set a = a + 1 where id % 3 = 0", f"alter table {name} modify b varchar(300)",
              f"create table {DEFINITIONS}.copy{number} like {name}", f"truncate table {name}", f"rename table {name} to {name}r"]
-    for step in chance.sample(steps[:4], 3):
+    for step in rng.sample(steps[:4], 3):
         yield step
     yield steps[4]
-    if chance.random() < 0.5:
+    if rng.random() < 0.5:
         yield steps[5]
     yield f"drop table {DEFINITIONS}.copy{number}"
     yield steps[6]

@@ -24,26 +24,26 @@ SHARP = set("cdlurst")
 
 def run(part):
     for round in part.rounds():
-        part.attempt(round, lambda directory, round=round: one_round(part, round, directory))
+        part.run_round(round, lambda directory, round=round: one_round(part, round, directory))
 
 
 def one_round(part, round, directory):
-    chance = part.chance(round)
+    rng = part.rng(round)
     unsynced = round % 3 == 2
-    options = ["--sync_binlog=0"] * unsynced + chance.choice([[], ["--max_binlog_size=65536"], ["--max_binlog_size=262144"]])
-    options += chance.choice([[], ["--paceline_memtable_size=1048576"]]) + chance.choice([[], ["--paceline_checkpoint_log_bytes=1048576"]])
+    options = ["--sync_binlog=0"] * unsynced + rng.choice([[], ["--max_binlog_size=65536"], ["--max_binlog_size=262144"]])
+    options += rng.choice([[], ["--paceline_memtable_size=1048576"]]) + rng.choice([[], ["--paceline_checkpoint_log_bytes=1048576"]])
     options += ["--paceline_log_block_size=1048576", "--paceline_block_cache_size=8388608"]
     recording = load.Recording(directory / "disk", directory / "recording")
     server = Paceline(directory / "server", *options, datadir=directory / "disk" / "data")
     try:
         server.start()
         load.create(server)
-        running = load.Load(server, chance.choice([2, 4, 8]), f"{part.seed}-{round}", recording)
+        running = load.Load(server, rng.choice([2, 4, 8]), f"{part.seed}-{round}", recording)
         # With sync_binlog=0, the new tables are durable only after a moment.
-        workload.for_a_while(chance, 0.5, 0.5)
+        workload.for_a_while(rng, 0.5, 0.5)
         recording.mark("begin")
         running.start()
-        workload.for_a_while(chance, 2, 3 if part.short else 6)
+        workload.for_a_while(rng, 2, 3 if part.short else 6)
         server.kill()
         running.join()
     finally:
@@ -53,7 +53,7 @@ def one_round(part, round, directory):
     part.numbers["definitions recorded"] += len(running.states)
     states = 60 if part.short else 1200
     try:
-        crash_many(part, round, directory, running, chance, states, options, unsynced)
+        crash_many(part, round, directory, running, rng, states, options, unsynced)
     finally:
         shutil.rmtree(directory / "disk", ignore_errors=True)
 
@@ -75,7 +75,7 @@ class Replay:
         self.process.wait(timeout=60)
 
 
-def crash_many(part, round, directory, running, chance, states, options, unsynced):
+def crash_many(part, round, directory, running, rng, states, options, unsynced):
     replay = Replay(directory / "recording")
     failures, slots = [], threading.Semaphore(4)
     try:
@@ -83,8 +83,8 @@ def crash_many(part, round, directory, running, chance, states, options, unsynce
         marks = [(int(number), text) for number, text in (mark.split("=", 1) for mark in replay.ask("marks").split("\t"))]
         begin = next(number for number, text in marks if text == "begin")
         sharp = [number for number in range(begin, len(letters)) if letters[number] in SHARP]
-        moments = sorted(min(len(letters), chance.choice(sharp) + chance.randrange(2)) if chance.random() < 0.6 else
-                         chance.randrange(begin, len(letters) + 1) for _ in range(states))
+        moments = sorted(min(len(letters), rng.choice(sharp) + rng.randrange(2)) if rng.random() < 0.6 else
+                         rng.randrange(begin, len(letters) + 1) for _ in range(states))
         part.numbers["operations recorded"] += len(letters)
 
         def look(number, moment, seed, place):
@@ -98,10 +98,10 @@ def crash_many(part, round, directory, running, chance, states, options, unsynce
 
         with ThreadPoolExecutor(3) as pool:
             for number, moment in enumerate(moments):
-                if len(failures) >= 3 or (part.left() < 0 and not part.short):
+                if len(failures) >= 3 or (part.seconds_left() < 0 and not part.short):
                     break
                 slots.acquire()
-                seed, place = chance.randrange(1 << 32), directory / f"state-{number}"
+                seed, place = rng.randrange(1 << 32), directory / f"state-{number}"
                 answer = replay.ask(f"crash {moment} {seed} {place}")
                 assert answer == "ok", answer
                 part.numbers["crashes"] += 1
@@ -138,7 +138,7 @@ def check(place, running, told, options, unsynced, goes_on):
             found = dict(cursor.fetchall())
             check_transactions(running, told, unsynced, last, found)
             check_definitions(running, told, unsynced, last, load.fingerprint(cursor))
-        held = _Held(found, running)
+        held = TableContents(found, running)
         workload.check(server, held)
         if goes_on:
             server.query("insert into load_test.counter values (-1, 1)")
@@ -147,7 +147,7 @@ def check(place, running, told, options, unsynced, goes_on):
         server.close()
 
 
-class _Held:
+class TableContents:
     """The contents of the tables in the form that the load's own check expects."""
 
     def __init__(self, found, running):

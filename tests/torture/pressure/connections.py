@@ -5,24 +5,24 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pymysql
 
-from torture.servers import Cluster, complaints
+from torture.servers import Cluster, check_for_panics
 
 THREADS = 32
 RETRY = {1213, 1205, 1020}
 
 
-def run(part, chance, directory):
+def run(part, rng, directory):
     count = 200 if part.short else 2000
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(most, count + 1000) if most > 0 else count + 1000, most))
-    cluster = Cluster(directory, chance)
+    cluster = Cluster(directory, rng)
     try:
         server = cluster.start()
         server.query("create database pressure", "create table pressure.t (id int primary key, v int not null)",
                      "insert into pressure.t values " + ", ".join(f"({id}, 0)" for id in range(200)))
         with ThreadPoolExecutor(THREADS) as pool:
             sessions = list(pool.map(lambda _: server.connect(autocommit=False), range(count)))
-            keys = [chance.randrange(200) for _ in range(count)]
+            keys = [rng.randrange(200) for _ in range(count)]
             done = sum(pool.map(lambda pair: several(*pair), zip(sessions, keys)))
             # All sessions have a transaction open at the same time, each with a row of its own to insert.
             list(pool.map(lambda pair: insert(*pair), enumerate(sessions)))
@@ -33,7 +33,7 @@ def run(part, chance, directory):
             session.close()
         part.numbers["connections"] += count
         part.numbers["transactions"] += done + count
-        complaints(cluster)
+        check_for_panics(cluster)
     finally:
         cluster.close()
 

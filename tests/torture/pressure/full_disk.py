@@ -17,9 +17,9 @@ class Load(workload.Load):
 
     refused = 0
 
-    def transaction(self, cursor, worker, number, chance):
+    def transaction(self, cursor, worker, number, rng):
         try:
-            super().transaction(cursor, worker, number, chance)
+            super().transaction(cursor, worker, number, rng)
         except pymysql.err.MySQLError as error:
             if error.args[0] in FULL:
                 self.refused += 1
@@ -27,11 +27,11 @@ class Load(workload.Load):
                 raise pymysql.err.OperationalError(1205, "no room: try again") from error
             raise
 
-    def run(self, worker, chance):
+    def run(self, worker, rng):
         # A refused commit was rolled back. It is retried with the same number.
         while not self.stopping.is_set():
             before = len(self.errors)
-            super().run(worker, chance)
+            super().run(worker, rng)
             mine = [error for error in self.errors[before:] if error[0] == worker and getattr(error[1], "args", [0])[0] in FULL]
             if not mine:
                 return
@@ -40,7 +40,7 @@ class Load(workload.Load):
             time.sleep(0.02)
 
 
-def run(part, chance, directory):
+def run(part, rng, directory):
     disk = CrashFs(directory / "disk")
     server = Paceline(directory / "server", "--max_binlog_size=1048576", "--paceline_log_block_size=1048576", "--paceline_memtable_size=1048576",
                       "--paceline_checkpoint_log_bytes=1048576", datadir=disk.mount_point / "data")
@@ -48,9 +48,9 @@ def run(part, chance, directory):
         server.start()
         workload.create(server)
         server.query("create table load_test.filler (id int primary key auto_increment, pad longtext)")
-        load = Load(server, 4, chance.random()).start()
+        load = Load(server, 4, rng.random()).start()
         for _ in range(1 if part.short else 3):
-            workload.for_a_while(chance, 0.3, 0.8)
+            workload.for_a_while(rng, 0.3, 0.8)
             assert disk.say(f"capacity {int(disk.say('used')) + (3 << 20)}") == "ok"
             fill(server)
             # Reads and sessions must continue.
@@ -61,12 +61,12 @@ def run(part, chance, directory):
             if not goes_on(server):
                 part.numbers["stopped by one"] += 1
                 break
-        workload.for_a_while(chance, 0.2, 0.4)
+        workload.for_a_while(rng, 0.2, 0.4)
         load.stop()
         if server.process.poll() is None:
             workload.check(server, load)
             server.kill()
-        assert disk.say(f"crash {chance.randrange(1 << 32)}") == "ok"
+        assert disk.say(f"crash {rng.randrange(1 << 32)}") == "ok"
         server.start()
         workload.check(server, load)
     finally:

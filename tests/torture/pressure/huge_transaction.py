@@ -5,7 +5,7 @@ import time
 import pymysql
 
 from torture.harness import Finding
-from torture.servers import Cluster, complaints
+from torture.servers import Cluster, check_for_panics
 
 from .observe import Committer
 
@@ -15,9 +15,9 @@ STALL_MS_MAX, TIMES_BEFORE_MAX = 1000, 4
 REFUSALS = {1197, 1026, 1021, 3}
 
 
-def run(part, chance, directory):
+def run(part, rng, directory):
     size = 48 << 20 if part.short else 1 << 30
-    cluster = Cluster(directory, chance)
+    cluster = Cluster(directory, rng)
     try:
         server = cluster.start()
         server.query("create database pressure", "create table pressure.huge (id int primary key, pad longtext)")
@@ -54,6 +54,6 @@ def run(part, chance, directory):
         server.kill()
         server.start()
         assert server.query("select count(*), coalesce(sum(length(pad)), 0) from pressure.huge") == (expected,)
-        complaints(cluster)
+        check_for_panics(cluster)
     finally:
         cluster.close()

@@ -13,7 +13,7 @@ import time
 from pathlib import Path
 
 from torture.harness import Finding
-from torture.servers import Cluster, complaints
+from torture.servers import Cluster, check_for_panics
 
 from .observe import memory_peak_bytes
 
@@ -24,25 +24,25 @@ BATCH = 100_000
 VALUES = 1_000_003
 
 
-def run(part, chance, directory):
+def run(part, rng, directory):
     if "ROWS" not in os.environ:
-        rows_in(part, chance, directory, 100_000 if part.short else 2_000_000)
+        rows_in(part, rng, directory, 100_000 if part.short else 2_000_000)
         return
     aside = Path(tempfile.mkdtemp(prefix="paceline-torture-rows-"))
     try:
-        rows_in(part, chance, aside, int(os.environ["ROWS"]))
+        rows_in(part, rng, aside, int(os.environ["ROWS"]))
     finally:
         shutil.rmtree(aside, ignore_errors=True)
 
 
-def rows_in(part, chance, directory, rows):
-    cluster = Cluster(directory, chance)
+def rows_in(part, rng, directory, rows):
+    cluster = Cluster(directory, rng)
     try:
         server = cluster.start()
         limit(server)
         server.query("create database pressure", "create table pressure.many (id int primary key, v int, pad char(40), key (v))")
         done = 0
-        while done < rows and (done < 100_000 or "ROWS" in os.environ or part.left() > 0):
+        while done < rows and (done < 100_000 or "ROWS" in os.environ or part.seconds_left() > 0):
             load(server, directory, done)
             done += BATCH
         took("loaded", done)
@@ -75,7 +75,7 @@ def rows_in(part, chance, directory, rows):
         peak = max(peak, memory_peak_bytes(server))
         if peak > MEMORY_BYTES_MAX:
             raise Finding(f"the server took {peak >> 20} MB for {done} rows")
-        complaints(cluster)
+        check_for_panics(cluster)
     finally:
         cluster.close()
 

@@ -11,4 +11,4 @@ def run(part):
     for round in part.rounds(least=len(SCENARIOS) if not part.short else 3):
         # The short form runs half of the scenarios, chosen by the seed.
         scenario = SCENARIOS[(round * 2 + part.seed) % len(SCENARIOS)] if part.short else SCENARIOS[round % len(SCENARIOS)]
-        part.attempt(round, lambda directory, scenario=scenario, round=round: scenario.run(part, part.chance(round), directory))
+        part.run_round(round, lambda directory, scenario=scenario, round=round: scenario.run(part, part.rng(round), directory))

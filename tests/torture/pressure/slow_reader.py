@@ -6,7 +6,7 @@ import time
 import pymysql
 
 from torture.harness import Finding
-from torture.servers import Cluster, complaints
+from torture.servers import Cluster, check_for_panics
 
 from .observe import Committer, memory_peak_bytes
 
@@ -14,9 +14,9 @@ ROW_BYTES = 10_000
 GROWTH_BYTES_MAX = 200 << 20
 
 
-def run(part, chance, directory):
+def run(part, rng, directory):
     rows = 3_000 if part.short else 20_000
-    cluster = Cluster(directory, chance)
+    cluster = Cluster(directory, rng)
     try:
         server = cluster.start()
         server.query("create database pressure", "create table pressure.wide (id int primary key, pad longtext)")
@@ -59,6 +59,6 @@ def run(part, chance, directory):
                 reader._result.unbuffered_active = False
             reader._force_close()
         part.numbers["results read slowly"] += len(readers)
-        complaints(cluster)
+        check_for_panics(cluster)
     finally:
         cluster.close()

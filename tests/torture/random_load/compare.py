@@ -28,7 +28,7 @@ def without_plain_keys(described):
     return [tuple(b"" if part == b"MUL" else part for part in column) for column in described]
 
 
-def described_alike(one, other, table):
+def same_columns(one, other, table):
     """Returns whether the columns are the same. A server whose tables were created from another server's definitions
     may have plain keys that the other has dropped, but lacks none."""
     ours, theirs = columns(one, table), columns(other, table)
@@ -59,7 +59,7 @@ def rows(server, table):
         return sorted(cursor.fetchall(), key=repr)
 
 
-def same(one, other, without=()):
+def compare_servers(one, other, without=()):
     """Raises if `other` differs from `one`. Returns the number of compared rows."""
     ours, theirs = tables(one), tables(other)
     if ours != theirs:
@@ -71,7 +71,7 @@ def same(one, other, without=()):
     for table in ours:
         if table in without:
             continue
-        if not described_alike(one, other, table):
+        if not same_columns(one, other, table):
             raise Finding(f"{table} is {columns(one, table)} on {one.name} and {columns(other, table)} on {other.name}")
         here, there = rows(one, table), rows(other, table)
         if here != there:

@@ -13,7 +13,7 @@ TABLES_MAX = 7
 KEYS = 40  # few, so that transactions conflict
 
 # Values of a foreign key's column: keys of rows that may exist.
-REFERENCE = Kind("int", lambda chance: str(chance.randrange(1, KEYS)), group="number")
+REFERENCE = Kind("int", lambda rng: str(rng.randrange(1, KEYS)), group="number")
 ACTIONS = ["", "", " on delete cascade", " on delete cascade", " on delete set null", " on delete restrict", " on delete no action"]
 
 
@@ -47,68 +47,68 @@ class World:
             self.counter += 1
             return f"{prefix}{self.counter}"
 
-    def pick(self, chance):
+    def pick(self, rng):
         with self.lock:
-            return chance.choice(list(self.tables.values()))
+            return rng.choice(list(self.tables.values()))
 
 
 class Statements:
     """Random statements of one session. Each method returns (text, function to call after success or None)."""
 
-    def __init__(self, world, chance):
-        self.world, self.chance = world, chance
+    def __init__(self, world, rng):
+        self.world, self.rng = world, rng
 
     # Definitions.
 
     def create_table(self):
-        chance, name = self.chance, self.world.name("t")
-        columns = [Column(f"c{number}", chance.choice(KINDS), chance.random() < 0.8) for number in range(chance.randrange(1, 7))]
-        style = chance.choice(["id", "id", "auto", "auto", "two", "none"])
+        rng, name = self.rng, self.world.name("t")
+        columns = [Column(f"c{number}", rng.choice(KINDS), rng.random() < 0.8) for number in range(rng.randrange(1, 7))]
+        style = rng.choice(["id", "id", "auto", "auto", "two", "none"])
         table = Table(name, columns, {"id": ["id"], "auto": ["id"], "two": ["id", "k"], "none": []}[style])
-        table.engine = "MEMORY" if self.world.has_memory_tables and chance.random() < 0.1 and not any(column.kind.prefix for column in columns) else "InnoDB"
+        table.engine = "MEMORY" if self.world.has_memory_tables and rng.random() < 0.1 and not any(column.kind.prefix for column in columns) else "InnoDB"
         parts = [f"id int{' auto_increment' if style == 'auto' else ''} not null"] + ["k int not null"] * (style == "two")
         parts += [f"{column.name} {column.kind.name}{'' if column.nullable else ' not null'}" for column in columns]
-        if chance.random() < 0.15 and table.engine == "InnoDB":
-            table.generated = chance.choice(["stored", "virtual"])
+        if rng.random() < 0.15 and table.engine == "InnoDB":
+            table.generated = rng.choice(["stored", "virtual"])
             parts.append(f"g int as (id * 2 + 1) {table.generated}")
         if table.key:
             parts.append(f"primary key ({', '.join(table.key)})")
-        for number in range(chance.randrange(0, 4)):
+        for number in range(rng.randrange(0, 4)):
             parts.append(self.index(table, f"k{number}"))
-        if chance.random() < 0.4 and table.engine == "InnoDB":
+        if rng.random() < 0.4 and table.engine == "InnoDB":
             parts += self.reference(table, f"r{len(columns)}")
         text = f"create table {name} ({', '.join(parts)}) engine={table.engine} character set utf8mb4"
         return text, lambda: self.world.tables.__setitem__(name, table)
 
     def index(self, table, name):
-        chance = self.chance
-        columns = chance.sample(table.columns, min(len(table.columns), chance.randrange(1, 3)))
+        rng = self.rng
+        columns = rng.sample(table.columns, min(len(table.columns), rng.randrange(1, 3)))
         parts = [column.name + (f"({column.kind.prefix})" if column.kind.prefix else "") for column in columns]
-        unique = "unique " if chance.random() < 0.3 else ""
+        unique = "unique " if rng.random() < 0.3 else ""
         table.indexes.append(name)
         return f"{unique}key {name} ({', '.join(parts)})"
 
     def reference(self, table, prefix):
         """Returns the clauses that define a foreign key with new columns of its own, which are named after `prefix`."""
-        chance = self.chance
+        rng = self.rng
         parents = [parent for parent in self.world.tables.values() if parent.key and parent.engine == "InnoDB"] + [table] * bool(table.key)
         if not parents:
             return []
-        parent = chance.choice(parents)
-        width = chance.randrange(1, len(parent.key) + 1)
+        parent = rng.choice(parents)
+        width = rng.randrange(1, len(parent.key) + 1)
         columns = [Column(f"{prefix}{letter}", REFERENCE) for letter in "ab"[:width]]
         table.columns += columns
         name = self.world.name("f")
         table.constraints.append(name)
-        deleting, updating = chance.choice(ACTIONS), chance.choice(ACTIONS).replace("delete", "update")
+        deleting, updating = rng.choice(ACTIONS), rng.choice(ACTIONS).replace("delete", "update")
         return [f"{column.name} int" for column in columns] + [
             f"constraint {name} foreign key ({', '.join(column.name for column in columns)}) references {parent.name} "
             f"({', '.join(parent.key[:width])}){deleting}{updating}"]
 
     def alter_references(self, table):
         """Adds a foreign key with its columns, or drops one."""
-        if table.constraints and self.chance.random() < 0.4:
-            name = self.chance.choice(table.constraints)
+        if table.constraints and self.rng.random() < 0.4:
+            name = self.rng.choice(table.constraints)
             return f"alter table {table.name} drop foreign key {name}", lambda: name in table.constraints and table.constraints.remove(name)
         made = Table(table.name, [], table.key)
         parts = self.reference(made, self.world.name("r"))
@@ -120,14 +120,14 @@ class Statements:
         return f"alter table {table.name} {', '.join(f'add {part}' for part in parts) or 'force'}", added
 
     def alter(self):
-        chance, table = self.chance, self.world.pick(self.chance)
-        if chance.random() < 0.2:
+        rng, table = self.rng, self.world.pick(self.rng)
+        if rng.random() < 0.2:
             return self.alter_references(table)
-        what = chance.randrange(8)
+        what = rng.randrange(8)
         if what < 2:
-            column = Column(self.world.name("n"), chance.choice(KINDS), chance.random() < 0.8)
-            default = f" default {column.kind.literal(chance)}" if chance.random() < 0.3 and not column.kind.prefix else ""
-            place = chance.choice(["", " first", f" after {chance.choice(table.columns).name}"]) if table.columns else ""
+            column = Column(self.world.name("n"), rng.choice(KINDS), rng.random() < 0.8)
+            default = f" default {column.kind.literal(rng)}" if rng.random() < 0.3 and not column.kind.prefix else ""
+            place = rng.choice(["", " first", f" after {rng.choice(table.columns).name}"]) if table.columns else ""
             # The implicit default of a JSON column is not valid JSON: MariaDB refuses it if the table has rows, and
             # accepts it otherwise.
             column.nullable = column.nullable or column.kind.name == "json"
@@ -135,7 +135,7 @@ class Statements:
             return (f"alter table {table.name} add column {column.name} {column.kind.name}{null}{default}{place}",
                     lambda: table.columns.append(column))
         if what < 4 and len(table.columns) > 1:
-            column = chance.choice(table.columns)
+            column = rng.choice(table.columns)
             return f"alter table {table.name} drop column {column.name}", lambda: column in table.columns and table.columns.remove(column)
         if what == 4:
             name = self.world.name("i")
@@ -143,13 +143,13 @@ class Statements:
             if table.columns:
                 return f"alter table {table.name} add {self.index(made, name)}", lambda: table.indexes.append(name)
         if what == 5 and table.indexes:
-            name = chance.choice(table.indexes)
+            name = rng.choice(table.indexes)
             return f"drop index {name} on {table.name}", lambda: name in table.indexes and table.indexes.remove(name)
         if what == 6 and table.columns:
-            column = chance.choice(table.columns)
+            column = rng.choice(table.columns)
             kinds = [kind for kind in KINDS if kind.group and kind.group == column.kind.group]
             if kinds:
-                kind = chance.choice(kinds)
+                kind = rng.choice(kinds)
 
                 def changed():
                     column.kind, column.nullable = kind, True
@@ -165,15 +165,15 @@ class Statements:
         return f"rename table {table.name} to {new}", renamed
 
     def define(self):
-        chance = self.chance
+        rng = self.rng
         if len(self.world.tables) < 3:
             return self.create_table()
-        what = chance.random()
+        what = rng.random()
         if what < 0.6:
             return self.alter()
         if what < 0.75 and len(self.world.tables) < TABLES_MAX:
             return self.create_table()
-        table = self.world.pick(chance)
+        table = self.world.pick(rng)
         if what < 0.85:
             return f"truncate table {table.name}", None
         if what < 0.92 and len(self.world.tables) < TABLES_MAX:
@@ -186,102 +186,102 @@ class Statements:
     # Rows.
 
     def value(self, column):
-        if column.nullable and self.chance.random() < 0.1:
+        if column.nullable and self.rng.random() < 0.1:
             return "null"
-        return column.kind.literal(self.chance)
+        return column.kind.literal(self.rng)
 
     def key(self):
-        return str(self.chance.randrange(1, KEYS))
+        return str(self.rng.randrange(1, KEYS))
 
     def row(self, table, columns):
         values = [self.value(column) for column in columns]
         keys = [self.key() for _ in table.key] or [self.key()]
-        if len(keys) == 1 and table.key and self.chance.random() < 0.2:
+        if len(keys) == 1 and table.key and self.rng.random() < 0.2:
             keys = ["null"]  # the next AUTO_INCREMENT value, or an error
         return "(" + ", ".join(keys + values) + ")"
 
     def insert(self):
-        chance, table = self.chance, self.world.pick(self.chance)
+        rng, table = self.rng, self.world.pick(self.rng)
         columns = list(table.columns)
         names = ", ".join((table.key or ["id"]) + [column.name for column in columns])
-        rows = ", ".join(self.row(table, columns) for _ in range(chance.choice([1, 1, 2, 5, 30])))
-        way = chance.choice(["insert", "insert", "insert ignore", "replace", "update", "update"])
+        rows = ", ".join(self.row(table, columns) for _ in range(rng.choice([1, 1, 2, 5, 30])))
+        way = rng.choice(["insert", "insert", "insert ignore", "replace", "update", "update"])
         if way == "update":
             text = f"insert into {table.name} ({names}) values {rows}"
             if columns:
-                column = chance.choice(columns)
-                text += f" on duplicate key update {column.name} = " + chance.choice([f"values({column.name})", self.value(column)])
+                column = rng.choice(columns)
+                text += f" on duplicate key update {column.name} = " + rng.choice([f"values({column.name})", self.value(column)])
             return text, None
         return f"{way} into {table.name} ({names}) values {rows}", None
 
     def insert_select(self):
-        chance = self.chance
-        table, source = self.world.pick(chance), self.world.pick(chance)
+        rng = self.rng
+        table, source = self.world.pick(rng), self.world.pick(rng)
         pairs = [(column.name, other.name) for column in table.columns for other in source.columns if column.kind.group
                  and column.kind.group == other.kind.group][:3]
         to = ", ".join(["id"] + [one for one, _ in dict(pairs).items()])
-        back = ", ".join([f"id + {chance.randrange(KEYS)}"] + [other for _, other in dict(pairs).items()])
+        back = ", ".join([f"id + {rng.randrange(KEYS)}"] + [other for _, other in dict(pairs).items()])
         return f"insert ignore into {table.name} ({to}) select {back} from {source.name} where {self.condition(source)} limit 20", None
 
     def condition(self, table):
-        chance = self.chance
-        what = chance.randrange(6)
+        rng = self.rng
+        what = rng.randrange(6)
         if what < 2:
             return f"id = {self.key()}"
         if what == 2:
-            low = chance.randrange(1, KEYS)
-            return f"id between {low} and {low + chance.randrange(6)}"
+            low = rng.randrange(1, KEYS)
+            return f"id between {low} and {low + rng.randrange(6)}"
         if what == 3:
-            return f"id in ({', '.join(self.key() for _ in range(chance.randrange(1, 5)))})"
+            return f"id in ({', '.join(self.key() for _ in range(rng.randrange(1, 5)))})"
         if table.columns:
-            column = chance.choice(table.columns)
-            test = chance.choice(["=", "<", ">=", "<>", "<=>"])
-            return f"{column.name} {test} {self.value(column)}" if chance.random() < 0.8 else f"{column.name} is {chance.choice(['', 'not '])}null"
+            column = rng.choice(table.columns)
+            test = rng.choice(["=", "<", ">=", "<>", "<=>"])
+            return f"{column.name} {test} {self.value(column)}" if rng.random() < 0.8 else f"{column.name} is {rng.choice(['', 'not '])}null"
         return "id > 30"
 
     def update(self):
-        chance, table = self.chance, self.world.pick(self.chance)
+        rng, table = self.rng, self.world.pick(self.rng)
         changes = []
-        for column in chance.sample(table.columns, min(len(table.columns), chance.randrange(1, 3))):
+        for column in rng.sample(table.columns, min(len(table.columns), rng.randrange(1, 3))):
             expression = self.value(column)
-            if column.kind.group == "number" and chance.random() < 0.4:
+            if column.kind.group == "number" and rng.random() < 0.4:
                 expression = f"{column.name} + 1"
-            elif column.kind.group == "text" and chance.random() < 0.3:
+            elif column.kind.group == "text" and rng.random() < 0.3:
                 expression = f"left(concat({column.name}, 'x'), 10)"
             changes.append(f"{column.name} = {expression}")
-        if not changes or chance.random() < 0.15:
-            changes.append(f"id = id {chance.choice(['+', '-'])} {chance.randrange(1, 3)}")
-        tail = f" order by id limit {chance.randrange(1, 5)}" if chance.random() < 0.2 else ""
-        ignore = "ignore " if chance.random() < 0.15 else ""
+        if not changes or rng.random() < 0.15:
+            changes.append(f"id = id {rng.choice(['+', '-'])} {rng.randrange(1, 3)}")
+        tail = f" order by id limit {rng.randrange(1, 5)}" if rng.random() < 0.2 else ""
+        ignore = "ignore " if rng.random() < 0.15 else ""
         return f"update {ignore}{table.name} set {', '.join(changes)} where {self.condition(table)}{tail}", None
 
     def delete(self):
-        chance, table = self.chance, self.world.pick(self.chance)
-        tail = f" order by id limit {chance.randrange(1, 4)}" if chance.random() < 0.3 else ""
+        rng, table = self.rng, self.world.pick(self.rng)
+        tail = f" order by id limit {rng.randrange(1, 4)}" if rng.random() < 0.3 else ""
         return f"delete from {table.name} where {self.condition(table)}{tail}", None
 
     def several_tables(self):
-        chance = self.chance
-        one, other = self.world.pick(chance), self.world.pick(chance)
+        rng = self.rng
+        one, other = self.world.pick(rng), self.world.pick(rng)
         if one is other:
             return self.delete()
-        if chance.random() < 0.5 and one.columns:
-            column = chance.choice(one.columns)
+        if rng.random() < 0.5 and one.columns:
+            column = rng.choice(one.columns)
             return (f"update {one.name} a join {other.name} b on a.id = b.id set a.{column.name} = {self.value(column)} where a.id < {self.key()}",
                     None)
         return f"delete a from {one.name} a join {other.name} b on a.id = b.id where b.id = {self.key()}", None
 
     def select(self):
-        chance, table = self.chance, self.world.pick(self.chance)
-        lock = chance.choice(["", "", "", " for update", " lock in share mode", " for update skip locked", " for update nowait"])
-        if chance.random() < 0.2:
-            other = self.world.pick(chance)
+        rng, table = self.rng, self.world.pick(self.rng)
+        lock = rng.choice(["", "", "", " for update", " lock in share mode", " for update skip locked", " for update nowait"])
+        if rng.random() < 0.2:
+            other = self.world.pick(rng)
             return f"select count(*), max(a.id) from {table.name} a left join {other.name} b on a.id = b.id where a.id > {self.key()}{lock}", None
-        tail = chance.choice(["", " order by id desc", " order by id limit 3"])
+        tail = rng.choice(["", " order by id desc", " order by id limit 3"])
         return f"select * from {table.name} where {self.condition(table)}{tail}{lock}", None
 
     def statement(self):
         """Returns a statement that reads or writes rows."""
-        make = self.chance.choices([self.insert, self.update, self.delete, self.select, self.insert_select, self.several_tables],
+        make = self.rng.choices([self.insert, self.update, self.delete, self.select, self.insert_select, self.several_tables],
                                    [30, 30, 12, 16, 6, 6])[0]
         return make()

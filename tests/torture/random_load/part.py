@@ -10,7 +10,7 @@ import time
 
 from support.servers import MariaDb, Paceline
 from torture.harness import Finding
-from torture.servers import WAIT_SECONDS_MAX, Cluster, can_back_up, catch_up, complaints, logged, wait_for_archive
+from torture.servers import WAIT_SECONDS_MAX, Cluster, can_back_up, catch_up, check_for_panics, logged, wait_for_archive
 
 from . import compare
 from .grammar import World
@@ -23,17 +23,17 @@ EVENTS = ["kill primary", KILL_REPLICA, SWITCH_OVER, FAIL_OVER, LATE_REPLICA, JO
 
 def run(part):
     for round in part.rounds():
-        part.attempt(round, lambda directory, round=round: one_round(part, round, directory))
+        part.run_round(round, lambda directory, round=round: one_round(part, round, directory))
 
 
 def one_round(part, round, directory):
-    chance = part.chance(round)
-    seconds = chance.uniform(5, 8) if part.short else chance.uniform(8, 25)
+    rng = part.rng(round)
+    seconds = rng.uniform(5, 8) if part.short else rng.uniform(8, 25)
     possible = EVENTS + [BACKUP] * can_back_up()
-    events = chance.sample(possible, 3 if part.short else chance.randrange(2, len(possible) + 1))
+    events = rng.sample(possible, 3 if part.short else rng.randrange(2, len(possible) + 1))
     if part.short and round == 0:
         events = [[BACKUP, "kill primary", SWITCH_OVER, FAIL_OVER], [ARCHIVE, JOIN, "kill primary"]][part.seed % 2]
-    cluster = Cluster(directory, chance)
+    cluster = Cluster(directory, rng)
     try:
         primary = cluster.start()
         primary.query("create database rqg character set utf8mb4")
@@ -44,11 +44,11 @@ def one_round(part, round, directory):
         world = World()
         # After a restart a replica's MEMORY tables are empty, but not those of its primary.
         world.has_memory_tables = not {KILL_REPLICA, BACKUP, JOIN, FAIL_OVER} & set(events)
-        running = Run(primary, world, chance, chance.choice([3, 5, 8])).start()
+        running = Run(primary, world, rng, rng.choice([3, 5, 8])).start()
         try:
             for event in events:
                 time.sleep(seconds / (len(events) + 1))
-                happen(part, event, cluster, running, events, chance)
+                run_event(part, event, cluster, running, events, rng)
             time.sleep(seconds / (len(events) + 1))
         finally:
             running.stop()
@@ -61,7 +61,7 @@ def one_round(part, round, directory):
         cluster.close()
 
 
-def happen(part, event, cluster, running, events, chance):
+def run_event(part, event, cluster, running, events, rng):
     primary = running.primary
     followers = [server for server in cluster.servers if server is not primary and isinstance(server, Paceline)]
     if event in (SWITCH_OVER, FAIL_OVER):
@@ -71,14 +71,14 @@ def happen(part, event, cluster, running, events, chance):
         if not candidates:
             # No other server is left because a primary could not return.
             return
-        candidate = chance.choice(candidates)
+        candidate = rng.choice(candidates)
     if event == FAIL_OVER:
         # The replicas continue with what they and the archive have. Transactions that only the old primary had are
         # lost.
         others = [server for server in cluster.servers if server not in (candidate, primary) and not server.is_archives]
         for replica in [candidate, *others]:
             replica.query("stop slave io_thread")
-        time.sleep(chance.choice([0, chance.uniform(0, 0.5)]))
+        time.sleep(rng.choice([0, rng.uniform(0, 0.5)]))
         primary.kill()
         cluster.promote(candidate, None, *others)
         running.primary = candidate
@@ -112,14 +112,14 @@ def happen(part, event, cluster, running, events, chance):
         cluster.archived(primary)
         part.numbers["archives"] += 1
     else:
-        victim = chance.choice(followers) if event == KILL_REPLICA and followers else primary
+        victim = rng.choice(followers) if event == KILL_REPLICA and followers else primary
         victim.kill()
         for archive in cluster.archives:
-            if chance.random() < 0.5:
+            if rng.random() < 0.5:
                 archive.kill()
                 archive.start()
                 part.numbers["kills of archives"] += 1
-        time.sleep(chance.uniform(0, 0.3))
+        time.sleep(rng.uniform(0, 0.3))
         victim.start()
         part.numbers["kills"] += 1
 
@@ -134,7 +134,7 @@ def finish(part, cluster, primary):
             catch_up(server, primary)
     for server in cluster.servers:
         if server is not primary:
-            part.numbers["rows compared"] += compare.same(primary, server)
+            part.numbers["rows compared"] += compare.compare_servers(primary, server)
             part.numbers["comparisons"] += 1
         if isinstance(server, Paceline):
             part.numbers["indexes compared"] += compare.indexes_agree(server)
@@ -143,7 +143,7 @@ def finish(part, cluster, primary):
     primary.start()
     for server in cluster.servers:
         if server is not primary and isinstance(server, Paceline):
-            part.numbers["rows compared"] += compare.same(primary, server, without=memory_tables(primary))
+            part.numbers["rows compared"] += compare.compare_servers(primary, server, without=memory_tables(primary))
             part.numbers["comparisons"] += 1
             break
     # An archive's files must be complete, wherever they are.
@@ -151,7 +151,7 @@ def finish(part, cluster, primary):
         archive.stop()
         cluster.command("binlog", "--verify", "--storage", archive.directory / "storage", archive.datadir)
         archive.start()
-    complaints(cluster)
+    check_for_panics(cluster)
 
 
 def diagnosis(cluster, primary, directory):
@@ -164,7 +164,7 @@ def diagnosis(cluster, primary, directory):
         until = cluster.start()
         # The first server has the whole log.
         cluster.follow_until(until, cluster.servers[0], position)
-        return f"the backup and a replica UNTIL its position {position} hold the same {compare.same(until, backup)} rows"
+        return f"the backup and a replica UNTIL its position {position} hold the same {compare.compare_servers(until, backup)} rows"
     except Exception as error:  # noqa: BLE001 - whatever it is belongs to the finding
         return f"the backup against a replica UNTIL its position: {error}"
 

@@ -17,9 +17,9 @@ NEVER = {1030, 1032, 1034, 1033, 1105, 1194, 1195, 1296, 1712, 1815, 1835, 1977,
 
 
 class Session:
-    def __init__(self, run, chance, definitions):
-        self.run, self.chance = run, chance
-        self.grammar = Statements(run.world, chance)
+    def __init__(self, run, rng, definitions):
+        self.run, self.rng = run, rng
+        self.grammar = Statements(run.world, rng)
         self.definitions = definitions  # the proportion of definitions among the statements
         self.counts, self.refused, self.errors = Counter(), Counter(), []
         self.thread = threading.Thread(target=self.work, daemon=True)
@@ -46,12 +46,12 @@ class Session:
 
     def prepare(self):
         self.last = ""
-        level = self.chance.choice(["read committed", "repeatable read", "repeatable read", "serializable"])
+        level = self.rng.choice(["read committed", "repeatable read", "repeatable read", "serializable"])
         self.cursor.execute(f"set session transaction isolation level {level}")
         self.cursor.execute("set session innodb_lock_wait_timeout=1, session lock_wait_timeout=3")
-        if self.chance.random() < 0.2:
+        if self.rng.random() < 0.2:
             self.cursor.execute("set session sql_mode=''")
-        if self.chance.random() < 0.1:
+        if self.rng.random() < 0.1:
             self.cursor.execute("set session foreign_key_checks=0")
 
     def send(self, statement, note=None):
@@ -76,19 +76,19 @@ class Session:
         return True
 
     def transaction(self):
-        chance = self.chance
-        if chance.random() < self.definitions:
+        rng = self.rng
+        if rng.random() < self.definitions:
             self.counts["definitions"] += self.send(*self.grammar.define())
             return
         if not self.run.world.tables:
             return
-        if chance.random() < 0.3:
+        if rng.random() < 0.3:
             self.counts["transactions"] += self.send(*self.grammar.statement())
             return
         self.send("begin")
         has_savepoint = False
-        for _ in range(chance.randrange(1, 7)):
-            what = chance.random()
+        for _ in range(rng.randrange(1, 7)):
+            what = rng.random()
             if what < 0.07:
                 has_savepoint = self.send("savepoint s")
             elif what < 0.12 and has_savepoint:
@@ -96,17 +96,17 @@ class Session:
                 self.counts["savepoints rolled back"] += 1
             else:
                 self.send(*self.grammar.statement())
-        if chance.random() < 0.1:
+        if rng.random() < 0.1:
             self.send("rollback")
         else:
             self.counts["transactions"] += self.send("commit")
 
 
 class Run:
-    def __init__(self, primary, world, chance, sessions):
+    def __init__(self, primary, world, rng, sessions):
         self.primary, self.world = primary, world
         self.stopping = threading.Event()
-        new = lambda share: Session(self, type(chance)(chance.random()), share)  # noqa: E731
+        new = lambda share: Session(self, type(rng)(rng.random()), share)  # noqa: E731
         self.sessions = [new(0.5)] + [new(0.01) for _ in range(sessions - 1)]
 
     def is_moving(self, error):

@@ -9,7 +9,7 @@ use super::failure::{Failure, HandlerError};
 use super::table::MappedTable;
 use paceline_catalog::foreign_key::{ForeignKeyRun, RunMode};
 use paceline_catalog::{TableDefinition, duplicate_entry};
-use paceline_storage::{Clustered, Row};
+use paceline_storage::{Row, RowPlacement};
 use paceline_txn::{LockMode, LockWait, RowChange, Transaction, WriteMark};
 use paceline_types::error_code::{ER_DUP_ENTRY, ER_KEY_NOT_FOUND};
 use paceline_types::{TimeZone, Value, ValueRef};
@@ -46,7 +46,7 @@ impl RowChanger {
     }
 
     /// Performs the foreign key actions of a row change. Refuses nothing: the primary has checked the keys.
-    fn follow(
+    fn run_foreign_key_actions(
         &self,
         table: &MappedTable,
         before: &[u8],
@@ -72,15 +72,15 @@ impl RowChanger {
         transaction: &mut Transaction,
     ) -> Result<bool, Failure> {
         let schema = table.schema();
-        if let Clustered::Key(index) = schema.clustered() {
+        if let RowPlacement::Key(index) = schema.clustered() {
             self.unique.clear();
             schema.append_row_key(after, &mut self.unique)?;
-            self.claim(table, index, after, transaction)?;
+            self.lock_new_unique_key(table, index, after, transaction)?;
         }
         for index in table.other_unique() {
             self.unique.clear();
             if schema.append_unique_key(*index, after, &mut self.unique)? {
-                self.claim(table, *index, after, transaction)?;
+                self.lock_new_unique_key(table, *index, after, transaction)?;
             }
         }
         let mark = transaction.write_mark();
@@ -93,7 +93,7 @@ impl RowChanger {
 
     /// Locks `self.unique` for the new row. If another row holds it, that row is a duplicate or is deleted, depending
     /// on the mode.
-    fn claim(
+    fn lock_new_unique_key(
         &mut self,
         table: &MappedTable,
         index: usize,
@@ -117,7 +117,7 @@ impl RowChanger {
             .probe_newest(&self.key)?
             .map(|row| row.payload().to_vec());
         if let Some(existing) = existing {
-            self.delete_here(table, &existing, transaction)?;
+            self.delete_selected(table, &existing, transaction)?;
         }
         Ok(())
     }
@@ -130,9 +130,9 @@ impl RowChanger {
         transaction: &mut Transaction,
     ) -> Result<bool, Failure> {
         match self.locate(table, before, transaction)? {
-            RowLookup::Same => self.delete_here(table, before, transaction)?,
+            RowLookup::Same => self.delete_selected(table, before, transaction)?,
             RowLookup::Other(found) if table.exec_mode() == ExecMode::Idempotent => {
-                self.delete_here(table, &found, transaction)?;
+                self.delete_selected(table, &found, transaction)?;
             }
             RowLookup::Other(_) => return Err(missing(table, HandlerError::RecordChanged)),
             RowLookup::Missing(_) if passes_over_missing(table) => return Ok(false),
@@ -150,9 +150,9 @@ impl RowChanger {
         transaction: &mut Transaction,
     ) -> Result<bool, Failure> {
         match self.locate(table, before, transaction)? {
-            RowLookup::Same => self.update_here(table, before, after, transaction),
+            RowLookup::Same => self.update_selected(table, before, after, transaction),
             RowLookup::Other(found) if table.exec_mode() == ExecMode::Idempotent => {
-                self.update_here(table, &found, after, transaction)
+                self.update_selected(table, &found, after, transaction)
             }
             RowLookup::Other(_) => Err(missing(table, HandlerError::RecordChanged)),
             RowLookup::Missing(_) if passes_over_missing(table) => Ok(false),
@@ -161,13 +161,13 @@ impl RowChanger {
     }
 
     /// Selects the row for the next change: the one at `key`, which must be locked.
-    pub(super) fn stand_at(&mut self, key: &[u8]) {
+    pub(super) fn select_row(&mut self, key: &[u8]) {
         self.key.clear();
         self.key.extend_from_slice(key);
     }
 
-    /// Deletes the row selected with [`Self::stand_at`]. `before` is its image.
-    pub(super) fn delete_here(
+    /// Deletes the row selected with [`Self::select_row`]. `before` is its image.
+    pub(super) fn delete_selected(
         &mut self,
         table: &MappedTable,
         before: &[u8],
@@ -183,11 +183,11 @@ impl RowChanger {
             .row_change(Some(row), None, transaction.write_set_mut()?)?;
         self.lock_entries(table, mark, transaction)?;
         transaction.log_row(table.logged(), RowChange::Delete { before })?;
-        self.follow(table, before, None, transaction)
+        self.run_foreign_key_actions(table, before, None, transaction)
     }
 
-    /// Updates the row selected with [`Self::stand_at`]. `before` is its image. Returns whether anything was changed.
-    pub(super) fn update_here(
+    /// Updates the row selected with [`Self::select_row`]. `before` is its image. Returns whether anything was changed.
+    pub(super) fn update_selected(
         &mut self,
         table: &MappedTable,
         before: &[u8],
@@ -195,10 +195,10 @@ impl RowChanger {
         transaction: &mut Transaction,
     ) -> Result<bool, Failure> {
         let schema = table.schema();
-        if let Clustered::Key(index) = schema.clustered() {
+        if let RowPlacement::Key(index) = schema.clustered() {
             self.unique.clear();
             schema.append_row_key(after, &mut self.unique)?;
-            if self.unique != self.key && !self.take(table, index, after, transaction)? {
+            if self.unique != self.key && !self.lock_changed_unique_key(table, index, after, transaction)? {
                 return Ok(false);
             }
         }
@@ -209,7 +209,9 @@ impl RowChanger {
                 continue;
             }
             let had = schema.append_unique_key(*index, before, &mut self.unique_before)?;
-            if (!had || self.unique != self.unique_before) && !self.take(table, *index, after, transaction)? {
+            if (!had || self.unique != self.unique_before)
+                && !self.lock_changed_unique_key(table, *index, after, transaction)?
+            {
                 return Ok(false);
             }
         }
@@ -222,7 +224,7 @@ impl RowChanger {
         self.lock_entries(table, mark, transaction)?;
         transaction.log_row(table.logged(), RowChange::Update { before, after })?;
         observe_auto_increment(table.definition(), after);
-        self.follow(table, before, Some(after), transaction)?;
+        self.run_foreign_key_actions(table, before, Some(after), transaction)?;
         Ok(true)
     }
 
@@ -237,7 +239,7 @@ impl RowChanger {
         let writes = transaction.write_set();
         let is_row_alone =
             writes.len() == since.entries() + 1 && writes.nth_key(since.entries()).0 == self.key;
-        if !is_row_alone || matches!(table.schema().clustered(), Clustered::RowId(_)) {
+        if !is_row_alone || matches!(table.schema().clustered(), RowPlacement::RowId(_)) {
             transaction.lock_written_since(since)?;
         }
         Ok(())
@@ -245,7 +247,7 @@ impl RowChanger {
 
     /// Locks `self.unique` for a row whose key changes to it. Returns false if another row holds it and the update is
     /// skipped.
-    fn take(
+    fn lock_changed_unique_key(
         &mut self,
         table: &MappedTable,
         index: usize,
@@ -268,7 +270,7 @@ impl RowChanger {
         transaction: &mut Transaction,
     ) -> Result<RowLookup, Failure> {
         let schema = table.schema();
-        if let Clustered::Key(_) = schema.clustered() {
+        if let RowPlacement::Key(_) = schema.clustered() {
             self.key.clear();
             schema.append_row_key(image, &mut self.key)?;
             transaction.lock(&self.key, LockMode::Exclusive, LockWait::Default)?;
@@ -296,7 +298,7 @@ pub(super) fn passes_over_missing(table: &MappedTable) -> bool {
 /// Returns error 1032 for a missing row.
 pub(super) fn missing(table: &MappedTable, error: HandlerError) -> Failure {
     let message = ER_KEY_NOT_FOUND.message(&[&table.definition().name()]);
-    Failure::met(ER_KEY_NOT_FOUND, message, error)
+    Failure::of_row(ER_KEY_NOT_FOUND, message, error)
 }
 
 /// Returns error 1062 for a unique key that is taken.
@@ -309,7 +311,7 @@ fn duplicate(definition: &TableDefinition, index: usize, image: &[u8]) -> Failur
         "Duplicate entry '{entry}' for key '{}'",
         definition.indexes()[index].name
     );
-    Failure::met(ER_DUP_ENTRY, message, HandlerError::DuplicateKey)
+    Failure::of_row(ER_DUP_ENTRY, message, HandlerError::DuplicateKey)
 }
 
 /// Makes the counter of generated values account for the row's AUTO_INCREMENT value.

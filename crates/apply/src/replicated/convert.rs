@@ -15,7 +15,7 @@
 //! not look at them here.) They are taken from our columns.
 
 use super::failure::Failure;
-use super::older::{LegacyFormat, StandIns};
+use super::legacy_columns::{LegacyFormat, StandIns};
 use paceline_binlog::event::TableMapEvent;
 use paceline_catalog::TableDefinition;
 use paceline_types::convert::{self, ConvertContext};
@@ -79,13 +79,13 @@ impl From<Ordering> for Conversion {
 
 /// Treatment of one of the primary's columns.
 #[derive(Debug)]
-enum Column {
+enum ColumnUse {
     /// Used, converted if necessary.
-    Taken,
+    Used,
     /// Skipped: our table has no such column.
-    Dropped,
+    Skipped,
     /// Not convertible: an event that contains the column fails with 1677 and this message.
-    Refused(String),
+    Unconvertible(String),
 }
 
 /// The columns of a primary's table, where they differ from ours.
@@ -93,8 +93,8 @@ enum Column {
 pub(super) struct ColumnConversions {
     /// The primary's types, derived from the table map and our own types; stand-ins for types that we do not have.
     types: Vec<DataType>,
-    columns: Vec<Column>,
-    older: Vec<Option<LegacyFormat>>,
+    columns: Vec<ColumnUse>,
+    legacy: Vec<Option<LegacyFormat>>,
 }
 
 impl ColumnConversions {
@@ -106,7 +106,7 @@ impl ColumnConversions {
         let StandIns {
             codes,
             metadata,
-            older,
+            legacy,
         } = StandIns::of(map, definition);
         let decoded = decode_columns(&codes, &metadata, &[]).map_err(|error| {
             Failure::new(
@@ -122,18 +122,18 @@ impl ColumnConversions {
         let mut columns = Vec::with_capacity(types.len());
         for (number, stand_in) in types.iter_mut().enumerate() {
             let Some(column) = definition.columns().get(number) else {
-                columns.push(Column::Dropped);
+                columns.push(ColumnUse::Skipped);
                 continue;
             };
             let target = &column.data_type;
-            let source = match older[number] {
-                Some(older) => &mut older.data_type(stand_in),
+            let source = match legacy[number] {
+                Some(legacy) => &mut legacy.data_type(stand_in),
                 None => stand_in,
             };
             let conversion = conversion(source, target);
             columns.push(match allowed.allow(conversion) {
-                true => Column::Taken,
-                false => Column::Refused(ER_SLAVE_CONVERSION_FAILED.message(&[
+                true => ColumnUse::Used,
+                false => ColumnUse::Unconvertible(ER_SLAVE_CONVERSION_FAILED.message(&[
                     &number,
                     &definition.database(),
                     &definition.name(),
@@ -146,7 +146,7 @@ impl ColumnConversions {
         Ok(ColumnConversions {
             types,
             columns,
-            older,
+            legacy,
         })
     }
 
@@ -156,8 +156,8 @@ impl ColumnConversions {
     /// # Errors
     /// 1610 for bytes that no server writes.
     pub(super) fn read(&self, column: usize, value: Value) -> Result<Value, Failure> {
-        match self.older.get(column) {
-            Some(Some(older)) => older.read(value),
+        match self.legacy.get(column) {
+            Some(Some(legacy)) => legacy.read(value),
             _ => Ok(value),
         }
     }
@@ -171,11 +171,13 @@ impl ColumnConversions {
     ///
     /// # Errors
     /// 1677 if the conversion is not allowed.
-    pub(super) fn is_taken(&self, column: usize) -> Result<bool, Failure> {
+    pub(super) fn is_used(&self, column: usize) -> Result<bool, Failure> {
         match self.columns.get(column) {
-            Some(Column::Taken) => Ok(true),
-            Some(Column::Dropped) | None => Ok(false),
-            Some(Column::Refused(message)) => Err(Failure::new(ER_SLAVE_CONVERSION_FAILED, message.as_str())),
+            Some(ColumnUse::Used) => Ok(true),
+            Some(ColumnUse::Skipped) | None => Ok(false),
+            Some(ColumnUse::Unconvertible(message)) => {
+                Err(Failure::new(ER_SLAVE_CONVERSION_FAILED, message.as_str()))
+            }
         }
     }
 }

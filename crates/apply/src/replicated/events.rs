@@ -71,7 +71,6 @@ pub(super) fn all_columns(event: &RowsEvent<'_>) -> bool {
 /// Contents of the after images of an update.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum AfterImages {
-    /// Values.
     Values,
     /// Changes of the present value for some columns: a [`PartialUpdateRowsEvent`], as a receiver passes it on.
     Changes,

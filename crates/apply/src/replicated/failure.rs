@@ -67,7 +67,7 @@ impl Failure {
     }
 
     /// Creates a failure of a rows event.
-    pub(super) fn met(code: ErrorCode, message: impl Into<String>, handler_error: HandlerError) -> Self {
+    pub(super) fn of_row(code: ErrorCode, message: impl Into<String>, handler_error: HandlerError) -> Self {
         Failure {
             handler_error: Some(handler_error),
             ..Failure::new(code, message)

@@ -3,7 +3,7 @@
 use super::change::RowChanger;
 use super::events::{AfterImages, ReplicatedRows, RowMapping, all_columns};
 use super::failure::Failure;
-use super::row_conversion;
+use super::partial_rows::PartialRowApplier;
 use super::statement_counts::StatementCounts;
 use super::table::MappedTable;
 use super::{RowOptions, SkippedErrors};
@@ -14,8 +14,8 @@ use paceline_binlog::event::{
 };
 use paceline_binlog::group::StatementOptions;
 use paceline_binlog::mysql::PartialUpdateRowsEvent;
+use paceline_catalog::IndexStatistics;
 use paceline_catalog::foreign_key::{ForeignKeyRun, RunMode};
-use paceline_query::plan::Statistics;
 use paceline_txn::Transaction;
 use smallvec::SmallVec;
 use std::sync::Arc;
@@ -103,7 +103,7 @@ pub enum RowsOutcome {
 /// Applies transactions one after the other. Reuses its buffers from one to the next.
 pub struct RowApplier {
     changer: RowChanger,
-    foreign: row_conversion::PartialRowApplier,
+    partial_rows: PartialRowApplier,
     skipped_errors: SkippedErrors,
     counts: Arc<StatementCounts>,
     /// Text of the statement to which the next rows belong.
@@ -116,12 +116,12 @@ impl RowApplier {
     /// Creates an applier that counts what it applies. `statistics` help to choose an index for partial images.
     pub fn new(
         options: &RowOptions,
-        statistics: Option<Arc<Statistics>>,
+        statistics: Arc<dyn IndexStatistics>,
         counts: Arc<StatementCounts>,
     ) -> Self {
         RowApplier {
             changer: RowChanger::default(),
-            foreign: row_conversion::PartialRowApplier::new(statistics),
+            partial_rows: PartialRowApplier::new(statistics),
             skipped_errors: options.skipped_errors.clone(),
             counts,
             annotation: None,
@@ -310,10 +310,11 @@ impl RowApplier {
         transaction: &mut Transaction,
     ) -> Result<u64, Failure> {
         let mut changed = 0;
-        let is_foreign = after == AfterImages::Changes || table.foreign().is_some() || !all_columns(event);
-        let done = match is_foreign {
+        let is_partial =
+            after == AfterImages::Changes || table.conversions().is_some() || !all_columns(event);
+        let done = match is_partial {
             true => self
-                .foreign
+                .partial_rows
                 .rows(event, after, table, &mut self.changer, transaction, &mut changed),
             false => own_rows(event, table, &mut self.changer, transaction, &mut changed),
         };

@@ -15,11 +15,11 @@
 use super::ExecMode;
 use super::events::{AfterImages, ReplicatedRows, all_columns, each_rows_event};
 use super::failure::Failure;
-use super::row_conversion::{ImageColumns, key_of};
+use super::partial_rows::{ImageColumns, key_of};
 use super::table::MappedTable;
 use paceline_binlog::event::{RowsEvent, RowsFlags, RowsKind};
-use paceline_catalog::foreign_key::Changed;
-use paceline_storage::Clustered;
+use paceline_catalog::foreign_key::RowFate;
+use paceline_storage::RowPlacement;
 use xxhash_rust::xxh3::xxh3_64;
 
 /// The keys that a transaction touches.
@@ -54,7 +54,7 @@ fn of_event(
     key: &mut Vec<u8>,
     keys: &mut Vec<u64>,
 ) -> Result<TouchedKeys, Failure> {
-    if table.foreign().is_some() || table.exec_mode() == ExecMode::Idempotent {
+    if table.conversions().is_some() || table.exec_mode() == ExecMode::Idempotent {
         return Ok(TouchedKeys::Everything);
     }
     if may_trigger(event, table) {
@@ -88,8 +88,8 @@ fn may_trigger(event: &RowsEvent<'_>, table: &MappedTable) -> bool {
     match event.kind {
         _ if has_rows_of_actions => false,
         RowsKind::Write => false,
-        RowsKind::Delete => foreign_keys.acts_on(table.definition(), Changed::Deleted),
-        RowsKind::Update => foreign_keys.acts_on(table.definition(), Changed::Updated),
+        RowsKind::Delete => foreign_keys.acts_on(table.definition(), RowFate::Deleted),
+        RowsKind::Update => foreign_keys.acts_on(table.definition(), RowFate::Updated),
     }
 }
 
@@ -101,7 +101,7 @@ fn of_partial_event(
     table: &MappedTable,
     keys: &mut Vec<u64>,
 ) -> Result<TouchedKeys, Failure> {
-    let Clustered::Key(index) = table.schema().clustered() else {
+    let RowPlacement::Key(index) = table.schema().clustered() else {
         return Ok(TouchedKeys::Everything);
     };
     let held = ImageColumns::new(event, event.columns_present, table)?;
@@ -168,8 +168,8 @@ fn of_image(
     };
     key.clear();
     match schema.clustered() {
-        Clustered::Key(_) => schema.append_row_key(image, key)?,
-        Clustered::RowId(hidden) => {
+        RowPlacement::Key(_) => schema.append_row_key(image, key)?,
+        RowPlacement::RowId(hidden) => {
             key.extend_from_slice(&hidden.hash.to_be_bytes());
             key.extend_from_slice(image);
         }

@@ -17,9 +17,9 @@
 //!   our own table map and whole images.
 //!
 //! [`table`]: finds the table, and compares its columns with ours. [`keys`]: the keys that a row touches. [`change`]:
-//! rows in our own layout. [`foreign`]: rows in other layouts, converted to ours. [`convert`]: type conversions.
-//! [`older`]: column formats that our tables do not use. [`events`]: the rows events of a transaction. [`group`]: a
-//! whole transaction. [`failure`]: errors, in MariaDB's words.
+//! rows in our own layout. [`partial_rows`]: rows in other layouts, converted to ours. [`convert`]: type conversions.
+//! [`legacy_columns`]: column formats that our tables do not use. [`events`]: the rows events of a transaction.
+//! [`group`]: a whole transaction. [`failure`]: errors, in MariaDB's words.
 
 mod change;
 mod convert;
@@ -27,8 +27,8 @@ mod events;
 mod failure;
 mod group;
 mod keys;
-mod older;
-mod row_conversion;
+mod legacy_columns;
+mod partial_rows;
 mod statement_counts;
 mod table;
 

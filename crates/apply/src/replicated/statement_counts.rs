@@ -1,5 +1,5 @@
-//! How many statements of primaries were applied as rows, for `Com_insert` and its like: MariaDB's SQL thread counts
-//! there too.
+//! Numbers of statements applied as rows, for `Com_insert` and similar counters: MariaDB's SQL thread counts
+//! them too.
 
 use paceline_binlog::event::RowsKind;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -27,22 +27,22 @@ impl StatementCounts {
         self.commits.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Statements that inserted rows.
+    /// Returns the number of statements that inserted rows.
     pub fn inserts(&self) -> u64 {
         self.inserts.load(Ordering::Relaxed)
     }
 
-    /// Statements that updated rows.
+    /// Returns the number of statements that updated rows.
     pub fn updates(&self) -> u64 {
         self.updates.load(Ordering::Relaxed)
     }
 
-    /// Statements that deleted rows.
+    /// Returns the number of statements that deleted rows.
     pub fn deletes(&self) -> u64 {
         self.deletes.load(Ordering::Relaxed)
     }
 
-    /// Transactions of rows.
+    /// Returns the number of row transactions.
     pub fn commits(&self) -> u64 {
         self.commits.load(Ordering::Relaxed)
     }

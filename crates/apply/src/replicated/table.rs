@@ -7,7 +7,7 @@ use paceline_binlog::LoggedTable;
 use paceline_binlog::event::TableMapEvent;
 use paceline_catalog::foreign_key::{Changes, ForeignKeys};
 use paceline_catalog::{Catalog, IndexKind, TableDefinition};
-use paceline_storage::{Clustered, EngineKind, TableSchema};
+use paceline_storage::{EngineKind, RowPlacement, TableSchema};
 use paceline_types::table_map_metadata::{RowMetadata, append_metadata, type_code};
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -50,7 +50,7 @@ pub struct MappedTable {
     /// Unique indexes other than the one that rows are stored in.
     other_unique: Vec<usize>,
     /// `None` if the primary's images are laid out as ours.
-    foreign: Option<ColumnConversions>,
+    conversions: Option<ColumnConversions>,
     /// Foreign keys whose actions a change of its rows may require; `None` without any.
     foreign_keys: Option<Arc<ForeignKeys>>,
     metadata: RowMetadata,
@@ -68,13 +68,13 @@ impl MappedTable {
         definition: Arc<TableDefinition>,
         options: &RowOptions,
     ) -> Result<Self, Failure> {
-        let foreign = match is_ours(map, &definition) {
+        let conversions = match is_ours(map, &definition) {
             true => None,
             false => Some(ColumnConversions::new(map, &definition, options.conversions)?),
         };
         let clustered = match definition.schema().clustered() {
-            Clustered::Key(number) => number,
-            Clustered::RowId(_) => usize::MAX,
+            RowPlacement::Key(number) => number,
+            RowPlacement::RowId(_) => usize::MAX,
         };
         let other_unique = (0..definition.indexes().len())
             .filter(|index| *index != clustered && definition.indexes()[*index].kind != IndexKind::Plain)
@@ -82,7 +82,7 @@ impl MappedTable {
         Ok(MappedTable {
             definition,
             other_unique,
-            foreign,
+            conversions,
             foreign_keys: None,
             metadata: options.row_metadata,
             exec_mode: options.exec_mode,
@@ -142,8 +142,8 @@ impl MappedTable {
         &self.other_unique
     }
 
-    pub(super) fn foreign(&self) -> Option<&ColumnConversions> {
-        self.foreign.as_ref()
+    pub(super) fn conversions(&self) -> Option<&ColumnConversions> {
+        self.conversions.as_ref()
     }
 
     pub(super) fn exec_mode(&self) -> ExecMode {

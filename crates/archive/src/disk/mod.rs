@@ -38,7 +38,7 @@ pub const UNFINISHED: &str = ".tmp";
 
 /// Form of a file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Form {
+pub enum FileForm {
     /// As the log has written it.
     Plain,
     /// Compressed.
@@ -70,7 +70,7 @@ impl ArchiveDisk {
     ///
     /// # Errors
     /// Fails if the directory cannot be read.
-    pub fn form(&self, path: &Path) -> io::Result<Option<(Form, u64)>> {
+    pub fn form(&self, path: &Path) -> io::Result<Option<(FileForm, u64)>> {
         for (form, path) in forms(path) {
             match fs::metadata(path) {
                 Ok(found) => return Ok(Some((form, found.len()))),
@@ -100,10 +100,10 @@ impl ArchiveDisk {
         // The file may change its form meanwhile: the next form exists before the previous one is removed.
         for (form, path) in forms(path) {
             let opened = match form {
-                Form::Plain => open_plain(&path),
-                Form::Compressed => LocalFrames::open(&path)
+                FileForm::Plain => open_plain(&path),
+                FileForm::Compressed => LocalFrames::open(&path)
                     .map(|(frames, table)| Arc::new(FramedFile::new(frames, table)) as Arc<dyn DiskFile>),
-                Form::Stub => {
+                FileForm::Stub => {
                     let name = path.file_stem().unwrap_or_default().to_string_lossy();
                     self.open_stub(&path, format!("{name}{COMPRESSED}"))
                 }
@@ -135,11 +135,11 @@ impl ArchiveDisk {
 }
 
 /// Returns the paths of a file in its three forms, in the order of preference.
-fn forms(path: &Path) -> [(Form, PathBuf); 3] {
+fn forms(path: &Path) -> [(FileForm, PathBuf); 3] {
     [
-        (Form::Plain, path.to_owned()),
-        (Form::Compressed, with_suffix(path, COMPRESSED)),
-        (Form::Stub, with_suffix(path, STUB)),
+        (FileForm::Plain, path.to_owned()),
+        (FileForm::Compressed, with_suffix(path, COMPRESSED)),
+        (FileForm::Stub, with_suffix(path, STUB)),
     ]
 }
 
@@ -237,11 +237,11 @@ mod tests {
         let modified = disk.modified(&path).unwrap();
         assert_eq!(
             disk.form(&path).unwrap(),
-            Some((Form::Plain, content.len() as u64))
+            Some((FileForm::Plain, content.len() as u64))
         );
         seekable::compress(&path, &with_suffix(&path, COMPRESSED)).unwrap();
         fs::remove_file(&path).unwrap();
-        let Some((Form::Compressed, bytes)) = disk.form(&path).unwrap() else {
+        let Some((FileForm::Compressed, bytes)) = disk.form(&path).unwrap() else {
             panic!("it is compressed");
         };
         assert!(bytes < content.len() as u64 / 2);

@@ -1,7 +1,7 @@
 //! Finds the primary among several candidates.
 
+use crate::context::ArchiveContext;
 use crate::options::{Address, Candidates};
-use crate::shared::ArchiveContext;
 use paceline_replication::replica::definition::Definition;
 use paceline_replication::replica::error::SourceError;
 use paceline_replication::replica::options::ReplicaOptions;
@@ -20,23 +20,23 @@ const RETRIES_SHOWN: u64 = 100_000;
 const PACKET_MAX: usize = 1 << 30;
 
 /// Returns the connection settings for a candidate.
-pub fn definition(shared: &ArchiveContext, address: &Address) -> Definition {
+pub fn definition(context: &ArchiveContext, address: &Address) -> Definition {
     Definition {
         host: address.host.clone(),
         port: address.port,
-        user: shared.account.user.clone(),
-        password: shared.account.password.clone().into(),
+        user: context.account.user.clone(),
+        password: context.account.password.clone().into(),
         heartbeat_period_ms: Some(HEARTBEAT_MS),
         connect_retry_seconds: 5,
-        tls: shared.source_tls.clone(),
+        tls: context.source_tls.clone(),
         ..Definition::default()
     }
 }
 
 /// Returns the archive's identity and options towards its primaries: those of a replica that may acknowledge.
-pub fn replica_options(shared: &ArchiveContext) -> ReplicaOptions {
+pub fn replica_options(context: &ArchiveContext) -> ReplicaOptions {
     ReplicaOptions {
-        server_id: shared.server_id,
+        server_id: context.server_id,
         domain_id: DomainId(0),
         report_host: String::new(),
         report_user: String::new(),
@@ -48,7 +48,7 @@ pub fn replica_options(shared: &ArchiveContext) -> ReplicaOptions {
         gtid_ignore_duplicates: false,
         replicate_same_server_id: false,
         marked_for_skip: Default::default(),
-        semi_sync: shared.semi_sync == crate::options::SemiSync::Acknowledge,
+        semi_sync: context.semi_sync == crate::options::SemiSync::Acknowledge,
         retry_count: RETRIES_SHOWN,
         filters: Arc::default(),
     }
@@ -62,23 +62,23 @@ pub struct ConnectedCandidate {
     pub address: Address,
 }
 
-/// Connects to the first candidate that accepts writes, or else to the first that answers. `unfit` is chosen only if no
-/// other candidate answers.
+/// Connects to the first candidate that accepts writes, or else to the first that answers. `refused` is chosen only if
+/// no other candidate answers.
 ///
 /// # Errors
 /// The error of the first candidate, if none answers.
-pub async fn choose(
-    shared: &ArchiveContext,
+pub async fn connect_best(
+    context: &ArchiveContext,
     candidates: &Candidates,
-    unfit: Option<&Address>,
+    refused: Option<&Address>,
 ) -> Result<ConnectedCandidate, (Address, SourceError)> {
-    let options = replica_options(shared);
+    let options = replica_options(context);
     let only_one = candidates.0.len() == 1;
     let mut replica = None;
     let mut last_resort = None;
     let mut failure = None;
     for address in &candidates.0 {
-        let definition = definition(shared, address);
+        let definition = definition(context, address);
         let connected = async {
             let mut source = Source::connect(&definition, &options).await?;
             let writable = match only_one {
@@ -93,7 +93,7 @@ pub async fn choose(
                     source,
                     address: address.clone(),
                 };
-                if unfit == Some(address) {
+                if refused == Some(address) {
                     last_resort.get_or_insert(chosen);
                     continue;
                 }

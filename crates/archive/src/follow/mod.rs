@@ -7,8 +7,8 @@
 //! ```
 //!
 //! **The primary.** Among several candidates, the one that is not `read_only` is followed. If all are `read_only`, the
-//! first that answers is followed: a replica that logs what it applies has the same transactions. A [`scout`] checks
-//! every few seconds whether this has changed.
+//! first that answers is followed: a replica that logs what it applies has the same transactions. A [`primary_monitor`]
+//! checks every few seconds whether this has changed.
 //!
 //! **A new primary.** It is asked for the transactions after the archive's last GTIDs. If it does not have these GTIDs,
 //! it is not followed, and the error names them. Nothing is ever undone here: if the archive has transactions that the
@@ -18,12 +18,12 @@
 //! it is needed.
 
 pub mod candidates;
-pub mod primary_watch;
+pub mod primary_monitor;
 mod session;
 pub mod status;
 
+use crate::context::ArchiveContext;
 use crate::options::{Address, Candidates};
-use crate::shared::ArchiveContext;
 use crate::writer::Progress;
 use paceline_replication::replica::error::SourceError;
 use parking_lot::Mutex;
@@ -38,11 +38,11 @@ const FIRST_PAUSE: Duration = Duration::from_millis(100);
 /// Longest pause before connecting again.
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 /// Interval at which an unchanged error is logged again.
-const TELL_AGAIN: Duration = Duration::from_secs(60);
+const LOG_AGAIN_AFTER: Duration = Duration::from_secs(60);
 
 /// Requested state of a follower.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Wanted {
+pub enum RequestedState {
     /// Following.
     Follow,
     /// Stopped (STOP SLAVE).
@@ -51,7 +51,7 @@ pub enum Wanted {
 
 /// Reason for the end of a session with a primary.
 #[derive(Debug)]
-pub enum End {
+pub enum SessionEnd {
     /// An error.
     Failed(SourceError),
     /// Another candidate has become the primary.
@@ -60,15 +60,15 @@ pub enum End {
     Closed,
 }
 
-impl From<SourceError> for End {
+impl From<SourceError> for SessionEnd {
     fn from(error: SourceError) -> Self {
-        End::Failed(error)
+        SessionEnd::Failed(error)
     }
 }
 
-impl From<crate::writer::Closed> for End {
-    fn from(_: crate::writer::Closed) -> Self {
-        End::Closed
+impl From<crate::writer::WriterClosed> for SessionEnd {
+    fn from(_: crate::writer::WriterClosed) -> Self {
+        SessionEnd::Closed
     }
 }
 
@@ -77,13 +77,13 @@ impl From<crate::writer::Closed> for End {
 pub struct Follower {
     name: String,
     candidates: Mutex<Candidates>,
-    wanted: watch::Sender<Wanted>,
+    requested: watch::Sender<RequestedState>,
     /// Changes when the candidates are replaced.
     changed: watch::Sender<u64>,
     status: Mutex<FollowStatus>,
     /// The candidate that refused to send what follows the archive's position. Others that accept writes are
     /// preferred.
-    unfit: Mutex<Option<Address>>,
+    refused_candidate: Mutex<Option<Address>>,
     /// Number of groups passed to the writer since the start.
     handed_over: AtomicU64,
     /// Number of these groups that are durable.
@@ -96,10 +96,10 @@ impl Follower {
         Follower {
             name,
             candidates: Mutex::new(candidates),
-            wanted: watch::Sender::new(Wanted::Follow),
+            requested: watch::Sender::new(RequestedState::Follow),
             changed: watch::Sender::new(0),
             status: Mutex::default(),
-            unfit: Mutex::default(),
+            refused_candidate: Mutex::default(),
             handed_over: AtomicU64::new(0),
             progress: Arc::new(Progress::new(0)),
         }
@@ -118,7 +118,7 @@ impl Follower {
     /// `CHANGE MASTER`: replaces the servers that it may follow, and clears the last error.
     pub fn set_candidates(&self, candidates: Candidates) {
         *self.candidates.lock() = candidates;
-        *self.unfit.lock() = None;
+        *self.refused_candidate.lock() = None;
         self.update(|status| {
             status.error_number = 0;
             status.error.clear();
@@ -127,13 +127,13 @@ impl Follower {
     }
 
     /// `START SLAVE`, `STOP SLAVE`: requests a state. Returns the one requested before.
-    pub fn want(&self, wanted: Wanted) -> Wanted {
-        self.wanted.send_replace(wanted)
+    pub fn request(&self, requested: RequestedState) -> RequestedState {
+        self.requested.send_replace(requested)
     }
 
     /// Returns the requested state.
-    pub fn wanted(&self) -> Wanted {
-        *self.wanted.borrow()
+    pub fn requested(&self) -> RequestedState {
+        *self.requested.borrow()
     }
 
     /// Returns the status to be shown.
@@ -174,24 +174,28 @@ impl Follower {
     }
 
     /// Follows until the archive stops.
-    pub async fn run(self: Arc<Self>, shared: Arc<ArchiveContext>) {
+    pub async fn run(self: Arc<Self>, context: Arc<ArchiveContext>) {
         let mut pause = FIRST_PAUSE;
-        let mut told: Option<(String, Instant)> = None;
-        let mut wanted = self.wanted.subscribe();
+        let mut logged: Option<(String, Instant)> = None;
+        let mut requested = self.requested.subscribe();
         let mut changed = self.changed.subscribe();
         loop {
             // This also stops a follower that was about to try again.
-            if *wanted.borrow() == Wanted::Stop {
+            if *requested.borrow() == RequestedState::Stop {
                 self.update(|status| status.stop());
             }
-            if wanted.wait_for(|wanted| *wanted == Wanted::Follow).await.is_err() {
+            if requested
+                .wait_for(|requested| *requested == RequestedState::Follow)
+                .await
+                .is_err()
+            {
                 return;
             }
             changed.borrow_and_update();
             let connects = self.status().connects;
             let end = tokio::select! {
-                end = session::run(&self, &shared) => end,
-                _ = wanted.wait_for(|wanted| *wanted == Wanted::Stop) => {
+                end = session::run(&self, &context) => end,
+                _ = requested.wait_for(|requested| *requested == RequestedState::Stop) => {
                     self.update(|status| status.stop());
                     continue;
                 }
@@ -199,29 +203,29 @@ impl Follower {
                     self.update(|status| status.state = FollowState::Connecting);
                     continue;
                 }
-                () = shared.stop_requested() => break,
+                () = context.stop_requested() => break,
             };
             match end {
-                End::Closed => break,
-                End::Replaced => {
+                SessionEnd::Closed => break,
+                SessionEnd::Replaced => {
                     tracing::info!("{} is another server now", self.shown());
-                    *self.unfit.lock() = None;
+                    *self.refused_candidate.lock() = None;
                     pause = FIRST_PAUSE;
                     continue;
                 }
-                End::Failed(error) => {
+                SessionEnd::Failed(error) => {
                     let (_, message) = error.shown();
                     let is_known = self.status().connects == connects
-                        && told
+                        && logged
                             .as_ref()
-                            .is_some_and(|(text, at)| text == message && at.elapsed() < TELL_AGAIN);
+                            .is_some_and(|(text, at)| text == message && at.elapsed() < LOG_AGAIN_AFTER);
                     if !is_known {
                         tracing::warn!("{}: {message}", self.shown());
-                        told = Some((message.to_owned(), Instant::now()));
+                        logged = Some((message.to_owned(), Instant::now()));
                     }
                     self.update(|status| status.fail(&error));
                     if let SourceError::Fatal { .. } = error {
-                        *self.unfit.lock() = self.status().address;
+                        *self.refused_candidate.lock() = self.status().address;
                     }
                 }
             }
@@ -230,9 +234,9 @@ impl Follower {
             }
             tokio::select! {
                 () = tokio::time::sleep(pause) => {}
-                () = shared.stop_requested() => break,
+                () = context.stop_requested() => break,
                 _ = changed.changed() => {}
-                _ = wanted.wait_for(|wanted| *wanted == Wanted::Stop) => {}
+                _ = requested.wait_for(|requested| *requested == RequestedState::Stop) => {}
             }
             pause = (pause * 2).min(LONGEST_PAUSE);
         }

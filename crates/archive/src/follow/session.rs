@@ -1,10 +1,10 @@
 //! A session with a primary, from the handshake to its end.
 
-use super::candidates::{ConnectedCandidate, choose, replica_options};
+use super::candidates::{ConnectedCandidate, connect_best, replica_options};
 use super::status::FollowState;
-use super::{End, Follower, primary_watch};
-use crate::begin::{Next, domain_without_beginning};
-use crate::shared::ArchiveContext;
+use super::{Follower, SessionEnd, primary_monitor};
+use crate::context::ArchiveContext;
+use crate::log_start::{StartDecision, domain_without_beginning};
 use crate::writer::{Progress, Writer};
 use paceline_binlog::SourcePosition;
 use paceline_replication::replica::assemble::{Assembler, AssemblyResult, GtidSupply};
@@ -13,6 +13,7 @@ use paceline_replication::replica::source::{SentEvent, Source, SourceKind, Start
 use paceline_types::error_code::ER_SLAVE_FATAL_ERROR;
 use paceline_types::{DomainId, SequenceNumber};
 use std::collections::VecDeque;
+use std::convert::Infallible;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::SystemTime;
@@ -28,32 +29,29 @@ const MEMORY_BYTES_MAX: usize = 128 << 20;
 /// `Last_IO_Errno` for a full disk.
 const EE_DISK_FULL: u16 = 20;
 
-/// A type without values.
-enum Never {}
-
 /// Connects, and receives until an error occurs. When this returns, groups passed to the writer may not be durable yet;
 /// the next session waits for them.
-pub async fn run(follower: &Follower, shared: &ArchiveContext) -> End {
-    match try_run(follower, shared).await {
+pub async fn run(follower: &Follower, context: &ArchiveContext) -> SessionEnd {
+    match try_run(follower, context).await {
         Ok(never) => match never {},
         Err(end) => end,
     }
 }
 
-async fn try_run(follower: &Follower, shared: &ArchiveContext) -> Result<Never, End> {
-    let Some(writer) = shared.writer.lock().clone() else {
-        return Err(End::Closed);
+async fn try_run(follower: &Follower, context: &ArchiveContext) -> Result<Infallible, SessionEnd> {
+    let Some(writer) = context.writer.lock().clone() else {
+        return Err(SessionEnd::Closed);
     };
     let candidates = follower.candidates();
-    let unfit = follower.unfit.lock().clone();
+    let refused_candidate = follower.refused_candidate.lock().clone();
     follower.update(|status| {
         status.state = FollowState::Connecting;
         status.doing = "Connecting to master";
     });
-    let chosen = choose(shared, &candidates, unfit.as_ref()).await;
+    let chosen = connect_best(context, &candidates, refused_candidate.as_ref()).await;
     let ConnectedCandidate { mut source, address } = chosen.map_err(|(address, error)| {
         follower.update(|status| status.address = Some(address));
-        End::Failed(error)
+        SessionEnd::Failed(error)
     })?;
     follower.update(|status| {
         status.address = Some(address.clone());
@@ -68,10 +66,10 @@ async fn try_run(follower: &Follower, shared: &ArchiveContext) -> Result<Never, 
         )
         .into());
     }
-    begin(follower, shared, &writer, &mut source).await?;
+    start_log(follower, context, &writer, &mut source).await?;
     follower.written().await;
-    let options = replica_options(shared);
-    let start = StartAt::Gtids(shared.position());
+    let options = replica_options(context);
+    let start = StartAt::Gtids(context.position());
     source.set_start(&start, None, &options).await?;
     source.start_dump(&start, &options).await?;
     follower.update(|status| {
@@ -82,7 +80,7 @@ async fn try_run(follower: &Follower, shared: &ArchiveContext) -> Result<Never, 
         status.error_number = 0;
         status.error.clear();
     });
-    match shared.position() {
+    match context.position() {
         position if position.is_empty() => {
             tracing::info!("following {address} from the beginning of its log on")
         }
@@ -90,7 +88,7 @@ async fn try_run(follower: &Follower, shared: &ArchiveContext) -> Result<Never, 
     }
     let stream = Stream {
         follower,
-        directory: &shared.datadir,
+        directory: &context.datadir,
         writer,
         progress: follower.progress.clone(),
         awaited: VecDeque::new(),
@@ -99,35 +97,35 @@ async fn try_run(follower: &Follower, shared: &ArchiveContext) -> Result<Never, 
     };
     tokio::select! {
         ended = stream.run(source) => ended,
-        () = primary_watch::replaced(shared, &candidates, &address) => Err(End::Replaced),
+        () = primary_monitor::wait_until_replaced(context, &candidates, &address) => Err(SessionEnd::Replaced),
     }
 }
 
 /// Makes sure that the archive's log has begun and that it can accept this primary's domains.
-async fn begin(
+async fn start_log(
     follower: &Follower,
-    shared: &ArchiveContext,
+    context: &ArchiveContext,
     writer: &Writer,
     source: &mut Source,
-) -> Result<(), End> {
+) -> Result<(), SessionEnd> {
     let oldest = source.oldest_position().await?;
-    let beginning = &shared.beginning;
-    if !beginning.has_begun() {
-        match beginning.tell(follower.name(), &oldest) {
-            Next::BeginWith(state) => {
+    let log_start = &context.log_start;
+    if !log_start.has_started() {
+        match log_start.report(follower.name(), &oldest) {
+            StartDecision::BeginWith(state) => {
                 if !state.is_empty() {
                     tracing::info!("the archive begins behind '{}'", state.position());
                     writer.begin(state).await?;
                 }
-                beginning.begun();
+                log_start.mark_started();
             }
-            Next::Wait => {
+            StartDecision::Wait => {
                 tracing::info!("waiting until all primaries have told where their logs begin");
-                beginning.wait().await;
+                log_start.wait().await;
             }
         }
     }
-    match domain_without_beginning(&shared.position(), &oldest) {
+    match domain_without_beginning(&context.position(), &oldest) {
         None => Ok(()),
         Some(gtid) => Err(SourceError::fatal_with(
             ER_SLAVE_FATAL_ERROR,
@@ -156,7 +154,7 @@ struct Stream<'a> {
 }
 
 impl Stream<'_> {
-    async fn run(mut self, mut source: Source) -> Result<Never, End> {
+    async fn run(mut self, mut source: Source) -> Result<Infallible, SessionEnd> {
         // A MariaDB primary assigns its own GTIDs, so none have to be supplied.
         let supply = GtidSupply {
             domain_id: DomainId(0),
@@ -185,7 +183,7 @@ impl Stream<'_> {
         }
     }
 
-    async fn take(&mut self, assembler: &mut Assembler, event: &SentEvent<'_>) -> Result<(), End> {
+    async fn take(&mut self, assembler: &mut Assembler, event: &SentEvent<'_>) -> Result<(), SessionEnd> {
         self.bytes += event.bytes.len() as u64;
         if let AssemblyResult::Group(group) = assembler.take(event.bytes)? {
             self.groups += 1;
@@ -215,7 +213,7 @@ impl Stream<'_> {
     }
 
     /// Acknowledges to the primary what is durable here.
-    async fn acknowledge(&mut self, source: &mut Source) -> Result<(), End> {
+    async fn acknowledge(&mut self, source: &mut Source) -> Result<(), SessionEnd> {
         let durable = *self.progress.borrow();
         let mut place = None;
         while let Some((number, _)) = self.awaited.front()

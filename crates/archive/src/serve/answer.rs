@@ -4,7 +4,7 @@ use paceline_wire::Capabilities;
 use paceline_wire::PacketWriter;
 use paceline_wire::bytes::put_lenenc_bytes;
 use paceline_wire::column::{ColumnDefinition, Metadata, field_type, write_column_count};
-use paceline_wire::response::{Ok as OkPacket, OkKind, Status, write_end_of_columns, write_end_of_rows};
+use paceline_wire::response::{OkKind, OkPacket, Status, write_end_of_columns, write_end_of_rows};
 
 /// Collations of text (utf8mb4_general_ci) and of other values.
 const TEXT: u16 = 45;
@@ -37,7 +37,7 @@ impl Cell {
 
 /// Type of a column.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Kind {
+pub enum ColumnKind {
     /// Numbers.
     Number,
     /// Text.
@@ -47,13 +47,13 @@ pub enum Kind {
 /// Rows and the names of their columns.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Table {
-    columns: Vec<(String, Kind)>,
+    columns: Vec<(String, ColumnKind)>,
     rows: Vec<Vec<Cell>>,
 }
 
 impl Table {
     /// Creates an empty table with these columns.
-    pub fn new(columns: &[(&str, Kind)]) -> Self {
+    pub fn new(columns: &[(&str, ColumnKind)]) -> Self {
         Table {
             columns: columns
                 .iter()
@@ -66,8 +66,8 @@ impl Table {
     /// Creates a table with one row from pairs of name and value.
     pub fn of_row(named: Vec<(String, Cell)>) -> Self {
         let kind = |cell: &Cell| match cell {
-            Cell::Number(_) => Kind::Number,
-            Cell::Text(_) | Cell::Null => Kind::Text,
+            Cell::Number(_) => ColumnKind::Number,
+            Cell::Text(_) | Cell::Null => ColumnKind::Text,
         };
         Table {
             columns: named
@@ -136,10 +136,10 @@ impl Answer {
     }
 }
 
-fn column(name: &str, kind: Kind) -> ColumnDefinition<'_> {
+fn column(name: &str, kind: ColumnKind) -> ColumnDefinition<'_> {
     let (collation, length, field_type) = match kind {
-        Kind::Number => (BINARY, 21, field_type::LONGLONG),
-        Kind::Text => (TEXT, 65_535, field_type::VAR_STRING),
+        ColumnKind::Number => (BINARY, 21, field_type::LONGLONG),
+        ColumnKind::Text => (TEXT, 65_535, field_type::VAR_STRING),
     };
     ColumnDefinition {
         schema: "",

@@ -62,10 +62,10 @@ impl Session {
         Ok(match (name.as_str(), arguments.as_slice()) {
             ("unix_timestamp", []) => Cell::Number(i64::from(unix_seconds())),
             ("version", []) => Cell::text(version()),
-            ("connection_id", []) => Cell::Number(i64::from(self.shared.id)),
+            ("connection_id", []) => Cell::Number(i64::from(self.client.id)),
             ("database" | "schema", []) => Cell::Null,
             ("user" | "current_user" | "session_user" | "system_user", []) => {
-                Cell::text(format!("{}@{}", self.state.user, self.shared.host))
+                Cell::text(format!("{}@{}", self.state.user, self.client.host))
             }
             ("binlog_gtid_pos", [Cell::Text(file), Cell::Number(offset)]) => self.gtids_at(file, *offset),
             ("binlog_gtid_pos", [_, _]) => Cell::Null,
@@ -76,7 +76,7 @@ impl Session {
 
     /// BINLOG_GTID_POS: returns NULL for a position that is not in the log.
     fn gtids_at(&self, file: &str, offset: i64) -> Cell {
-        let log = &self.archive.shared.log;
+        let log = &self.archive.context.log;
         let files = log.files();
         // An empty name means the first file.
         let file = match (file, files.first()) {
@@ -95,7 +95,7 @@ impl Session {
         let Cell::Text(text) = position else {
             return Ok(Cell::Null);
         };
-        let wanted: GtidPosition = text
+        let requested: GtidPosition = text
             .parse()
             .map_err(|_| Error::new(ER_INCORRECT_GTID_STATE, &[]))?;
         let seconds = match timeout {
@@ -103,17 +103,17 @@ impl Session {
             [Cell::Text(seconds)] => seconds.parse::<f64>().ok().filter(|seconds| *seconds >= 0.0),
             _ => None,
         };
-        let sendable = &self.archive.shared.sendable;
+        let sendable = &self.archive.context.sendable;
         let arrives = async {
             loop {
                 let seen = sendable.position();
-                if self.archive.shared.position().covers(&wanted) {
+                if self.archive.context.position().covers(&requested) {
                     return;
                 }
                 sendable.past(seen).await;
             }
         };
-        let stopped = self.archive.shared.stop_requested();
+        let stopped = self.archive.context.stop_requested();
         let timeout = async {
             match seconds {
                 Some(seconds) => tokio::time::sleep(Duration::from_secs_f64(seconds.min(1e9))).await,

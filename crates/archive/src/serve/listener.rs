@@ -12,7 +12,7 @@ pub async fn serve(listener: &Listener, archive: &Arc<Archive>) {
     loop {
         let accepted = tokio::select! {
             accepted = listener.accept() => accepted,
-            () = archive.shared.stop_requested() => return,
+            () = archive.context.stop_requested() => return,
         };
         match accepted {
             Ok((socket, address)) => {
@@ -36,8 +36,8 @@ fn begin(archive: &Arc<Archive>, socket: Socket, host: String) {
         }
     };
     match archive.sessions.add(handle, host) {
-        Admission::Admitted(shared) => {
-            tokio::spawn(Session::new(archive.clone(), shared, socket).run());
+        Admission::Admitted(client) => {
+            tokio::spawn(Session::new(archive.clone(), client, socket).run());
         }
         Admission::Full(_) => {
             tokio::spawn(refuse(socket));

@@ -13,7 +13,7 @@ const SESSIONS_MAX: usize = 1000;
 
 /// The part of a session that other sessions can see.
 #[derive(Debug)]
-pub struct SessionShared {
+pub struct ClientHandle {
     /// Connection id.
     pub id: u32,
     /// Ends the stream of a replica.
@@ -27,7 +27,7 @@ pub struct SessionShared {
     pub doing: Mutex<(&'static str, &'static str)>,
 }
 
-impl SessionShared {
+impl ClientHandle {
     /// Ends the session.
     pub fn kill(&self, reason: InterruptReason) {
         self.interrupt.raise(reason);
@@ -38,7 +38,7 @@ impl SessionShared {
 /// All sessions.
 #[derive(Debug, Default)]
 pub struct Sessions {
-    all: Mutex<BTreeMap<u32, Arc<SessionShared>>>,
+    all: Mutex<BTreeMap<u32, Arc<ClientHandle>>>,
     last_id: AtomicU32,
 }
 
@@ -46,16 +46,16 @@ pub struct Sessions {
 #[derive(Debug)]
 pub enum Admission {
     /// The session was added.
-    Admitted(Arc<SessionShared>),
+    Admitted(Arc<ClientHandle>),
     /// The limit was reached: the client gets error 1040.
-    Full(Arc<SessionShared>),
+    Full(Arc<ClientHandle>),
 }
 
 impl Sessions {
     /// Adds a session for a client that has connected.
     pub fn add(&self, socket: SocketHandle, host: String) -> Admission {
         let id = self.last_id.fetch_add(1, Ordering::Relaxed) + 1;
-        let shared = Arc::new(SessionShared {
+        let client = Arc::new(ClientHandle {
             id,
             interrupt: Interrupt::new(),
             socket,
@@ -65,10 +65,10 @@ impl Sessions {
         });
         let mut all = self.all.lock();
         if all.len() >= SESSIONS_MAX {
-            return Admission::Full(shared);
+            return Admission::Full(client);
         }
-        all.insert(id, shared.clone());
-        Admission::Admitted(shared)
+        all.insert(id, client.clone());
+        Admission::Admitted(client)
     }
 
     /// Removes a session that has ended.
@@ -77,7 +77,7 @@ impl Sessions {
     }
 
     /// Returns all sessions.
-    pub fn all(&self) -> Vec<Arc<SessionShared>> {
+    pub fn all(&self) -> Vec<Arc<ClientHandle>> {
         self.all.lock().values().cloned().collect()
     }
 

@@ -1,20 +1,20 @@
 //! The session of a client: login, commands, and the stream to a replica.
 
 use super::answer::Answer;
-use super::registry::SessionShared;
+use super::registry::ClientHandle;
 use super::variables::SessionState;
 use crate::archive::{Archive, version};
 use paceline_binlog::GtidPosition;
 use paceline_replication::primary::{
-    DumpRequest, Ended, Host, Link, MarkedForSkip, Registered, Registration,
+    DumpRequest, Host, Link, MarkedForSkip, Registration, RegistrationState, StreamEnd,
 };
 use paceline_syntax::Error;
 use paceline_txn::InterruptReason;
 use paceline_types::error_code::*;
 use paceline_wire::authentication::{NATIVE_PASSWORD, NativePassword, Scramble};
 use paceline_wire::command::Command;
-use paceline_wire::handshake::{Greeting, Login, encode_authentication_switch, is_tls_request};
-use paceline_wire::response::{Ok as OkPacket, OkKind, Status, write_eof, write_error};
+use paceline_wire::handshake::{Greeting, HandshakeResponse, encode_authentication_switch, is_tls_request};
+use paceline_wire::response::{OkKind, OkPacket, Status, write_eof, write_error};
 use paceline_wire::socket::Socket;
 use paceline_wire::tls::proof::proof;
 use paceline_wire::{Capabilities, PacketReader, PacketWriter, WireError, WireResult};
@@ -42,7 +42,7 @@ enum Phase {
 /// A client's session.
 pub struct Session {
     pub(super) archive: Arc<Archive>,
-    pub(super) shared: Arc<SessionShared>,
+    pub(super) client: Arc<ClientHandle>,
     pub(super) state: SessionState,
     socket: Socket,
     reader: PacketReader,
@@ -61,10 +61,10 @@ pub async fn refuse(mut socket: Socket) {
 
 impl Session {
     /// Creates the session of a client that has just connected.
-    pub fn new(archive: Arc<Archive>, shared: Arc<SessionShared>, socket: Socket) -> Self {
+    pub fn new(archive: Arc<Archive>, client: Arc<ClientHandle>, socket: Socket) -> Self {
         Session {
             archive,
-            shared,
+            client,
             state: SessionState::default(),
             socket,
             reader: PacketReader::new(LOGIN_PACKET_MAX),
@@ -85,12 +85,12 @@ impl Session {
             self.say_goodbye(&error).await;
         }
         self.socket.finish().await;
-        self.archive.primary.replicas().forget(self.shared.id);
-        self.archive.sessions.remove(self.shared.id);
+        self.archive.primary.replicas().forget(self.client.id);
+        self.archive.sessions.remove(self.client.id);
     }
 
     async fn say_goodbye(&mut self, error: &WireError) {
-        let code = match (error, self.shared.interrupt.raised()) {
+        let code = match (error, self.client.interrupt.raised()) {
             (WireError::Closed, Some(InterruptReason::Shutdown)) => ER_SERVER_SHUTDOWN,
             (WireError::Closed, Some(InterruptReason::Connection)) => ER_CONNECTION_KILLED,
             _ => match error.code() {
@@ -113,7 +113,7 @@ impl Session {
         };
         let greeting = Greeting {
             server_version: format!("5.5.5-{}", version()),
-            connection_id: self.shared.id,
+            connection_id: self.client.id,
             scramble,
             capabilities: offered,
             collation: COLLATION,
@@ -129,7 +129,7 @@ impl Session {
             self.socket = tls.accept(self.socket.take(), early).await?;
             self.read_answer().await?;
         }
-        let login = Login::decode(self.reader.payload())?;
+        let login = HandshakeResponse::decode(self.reader.payload())?;
         self.capabilities = login.capabilities & Capabilities::SERVER;
         self.authenticate(login, scramble).await?;
         if self.phase == Phase::Commands && self.capabilities.has(Capabilities::COMPRESS) {
@@ -139,7 +139,7 @@ impl Session {
         Ok(())
     }
 
-    async fn authenticate(&mut self, login: Login, scramble: Scramble) -> WireResult<()> {
+    async fn authenticate(&mut self, login: HandshakeResponse, scramble: Scramble) -> WireResult<()> {
         let mut answer = login.answer;
         if login
             .plugin
@@ -151,7 +151,7 @@ impl Session {
             self.flush().await?;
             answer = self.read_answer().await?.to_vec();
         }
-        let account = &self.archive.shared.account;
+        let account = &self.archive.context.account;
         let is_right = NativePassword::of(&account.password).verify(&scramble, &answer);
         if login.user == account.user && is_right {
             self.state.user = login.user;
@@ -165,8 +165,8 @@ impl Session {
             ok.write(&mut self.writer, OkKind::Command, self.capabilities);
         } else {
             let using = if answer.is_empty() { "NO" } else { "YES" };
-            let error = Error::new(ER_ACCESS_DENIED_ERROR, &[&login.user, &self.shared.host, &using]);
-            tracing::warn!("connection {}: {error}", self.shared.id);
+            let error = Error::new(ER_ACCESS_DENIED_ERROR, &[&login.user, &self.client.host, &using]);
+            tracing::warn!("connection {}: {error}", self.client.id);
             self.phase = Phase::Closing;
             self.write_error(&error);
         }
@@ -175,7 +175,7 @@ impl Session {
 
     /// Returns a proof for an encrypted client that the owner of this certificate knows the password.
     fn proof(&self, scramble: &Scramble) -> String {
-        let password = NativePassword::of(&self.archive.shared.account.password);
+        let password = NativePassword::of(&self.archive.context.account.password);
         match (self.socket.tls(), &self.archive.tls, password) {
             (Some(_), Some(tls), NativePassword::Hash(kept)) => proof(&kept, scramble, tls.certificate()),
             _ => String::new(),
@@ -184,10 +184,10 @@ impl Session {
 
     async fn serve(&mut self) -> WireResult<()> {
         while self.phase == Phase::Commands {
-            *self.shared.doing.lock() = ("Sleep", "");
+            *self.client.doing.lock() = ("Sleep", "");
             self.reader.set_sequence(0);
             self.reader.advance(&mut self.socket).await?;
-            if self.shared.interrupt.raised().is_some() {
+            if self.client.interrupt.raised().is_some() {
                 return Err(WireError::Closed);
             }
             self.writer.set_sequence(self.reader.sequence());
@@ -202,7 +202,7 @@ impl Session {
             Ok(command) => command,
             Err(error) => {
                 let code = ER_MALFORMED_PACKET;
-                tracing::debug!("connection {}: {error}", self.shared.id);
+                tracing::debug!("connection {}: {error}", self.client.id);
                 self.write_error(&Error::new(code, &[]));
                 return Ok(());
             }
@@ -216,20 +216,20 @@ impl Session {
             }
             Command::Query(text) => {
                 let text = text.to_vec();
-                *self.shared.doing.lock() = ("Query", "executing");
+                *self.client.doing.lock() = ("Query", "executing");
                 match self.execute(&text).await {
                     Ok(answer) => answer.write(&mut self.writer, self.capabilities),
                     Err(error) => self.write_error(&error),
                 }
             }
             Command::RegisterReplica(payload) => {
-                let (host, server_id) = (self.shared.host.clone(), self.archive.shared.server_id);
+                let (host, server_id) = (self.client.host.clone(), self.archive.context.server_id);
                 match Registration::parse(payload, &host, server_id) {
                     Ok(registration) => {
                         self.archive
                             .primary
                             .replicas()
-                            .register(self.shared.id, registration);
+                            .register(self.client.id, registration);
                         self.write_ok();
                     }
                     Err(problem) => self.write_error(&Error::with_message(ER_UNKNOWN_ERROR, problem)),
@@ -238,7 +238,7 @@ impl Session {
             Command::BinlogDump(_) => self.binlog_dump().await?,
             Command::Shutdown => {
                 self.write_ok();
-                self.archive.shared.request_stop();
+                self.archive.context.request_stop();
             }
             _ => self.write_error(&Error::new(ER_UNKNOWN_COM_ERROR, &[])),
         }
@@ -248,7 +248,7 @@ impl Session {
     /// COM_BINLOG_DUMP. The connection ends with the stream, as in MariaDB.
     async fn binlog_dump(&mut self) -> WireResult<()> {
         self.phase = Phase::Closing;
-        *self.shared.doing.lock() = ("Binlog Dump", "");
+        *self.client.doing.lock() = ("Binlog Dump", "");
         let request = match self.dump_request() {
             Ok(request) => request,
             Err(error) => {
@@ -256,13 +256,13 @@ impl Session {
                 return Ok(());
             }
         };
-        let (archive, shared) = (self.archive.clone(), self.shared.clone());
-        let show = |state: &'static str| *shared.doing.lock() = ("Binlog Dump", state);
+        let (archive, client) = (self.archive.clone(), self.client.clone());
+        let show = |state: &'static str| *client.doing.lock() = ("Binlog Dump", state);
         let host = Host {
-            connection: self.shared.id,
-            interrupt: &shared.interrupt,
+            connection: self.client.id,
+            interrupt: &client.interrupt,
             show: &show,
-            server_id: archive.shared.server_id,
+            server_id: archive.context.server_id,
             // Everything the archive has is in its log: no position has moved beyond it.
             replicated: GtidPosition::new(),
         };
@@ -273,20 +273,20 @@ impl Session {
             write_timeout: WRITE_TIMEOUT,
         };
         match archive.primary.serve(link, &request, host).await {
-            Ended::AtEnd => {
+            StreamEnd::AtEnd => {
                 write_eof(&mut self.writer, 0, Status::AUTOCOMMIT);
                 Ok(())
             }
-            Ended::Refused(refusal) => {
+            StreamEnd::Refused(refusal) => {
                 tracing::warn!(
                     "connection {}: the replica with server id {} is not served: {refusal}",
-                    self.shared.id,
+                    self.client.id,
                     request.server_id
                 );
                 self.write_error(&Error::with_message(refusal.code(), refusal.to_string()));
                 Ok(())
             }
-            Ended::Gone(error) => Err(error),
+            StreamEnd::Gone(error) => Err(error),
         }
     }
 
@@ -294,9 +294,9 @@ impl Session {
         let Ok(Command::BinlogDump(dump)) = Command::parse(self.reader.payload()) else {
             return Err(Error::new(ER_UNKNOWN_ERROR, &[]));
         };
-        let registered = match self.archive.primary.replicas().registration(self.shared.id) {
-            Some(registration) => Registered::As(registration.server_id),
-            None => Registered::No,
+        let registered = match self.archive.primary.replicas().registration(self.client.id) {
+            Some(registration) => RegistrationState::As(registration.server_id),
+            None => RegistrationState::No,
         };
         let marked = match self.state.skips_marked {
             true => MarkedForSkip::LeftOut,

@@ -1,12 +1,12 @@
 //! SHOW statements.
 
-use super::answer::{Answer, Cell, Kind, Table};
+use super::answer::{Answer, Cell, ColumnKind, Table};
 use super::evaluate::unsupported;
 use super::session::Session;
 use super::variables::all;
 use crate::clock::unix_seconds;
 use crate::follow::status::{FollowState, FollowStatus};
-use crate::follow::{Follower, Wanted};
+use crate::follow::{Follower, RequestedState};
 use paceline_syntax::Error;
 use paceline_syntax::{Show, ShowFilter};
 use paceline_types::Collation;
@@ -27,9 +27,9 @@ impl Session {
             Show::SlaveHosts => self.slave_hosts(),
             Show::ProcessList { .. } => self.process_list(),
             Show::Warnings(_) | Show::Errors(_) => Table::new(&[
-                ("Level", Kind::Text),
-                ("Code", Kind::Number),
-                ("Message", Kind::Text),
+                ("Level", ColumnKind::Text),
+                ("Code", ColumnKind::Number),
+                ("Message", ColumnKind::Text),
             ]),
             _ => return Err(unsupported("this SHOW")),
         };
@@ -38,14 +38,14 @@ impl Session {
 
     fn master_status(&self) -> Result<Table, Error> {
         let mut table = Table::new(&[
-            ("File", Kind::Text),
-            ("Position", Kind::Number),
-            ("Binlog_Do_DB", Kind::Text),
-            ("Binlog_Ignore_DB", Kind::Text),
+            ("File", ColumnKind::Text),
+            ("Position", ColumnKind::Number),
+            ("Binlog_Do_DB", ColumnKind::Text),
+            ("Binlog_Ignore_DB", ColumnKind::Text),
         ]);
-        let log = &self.archive.shared.log;
+        let log = &self.archive.context.log;
         let (file, offset) = log
-            .coordinates(self.archive.shared.sendable.position())
+            .coordinates(self.archive.context.sendable.position())
             .map_err(|error| Error::with_message(ER_BINLOG_PURGE_FATAL_ERR, error.to_string()))?;
         table.row(vec![
             Cell::Text(file),
@@ -57,8 +57,8 @@ impl Session {
     }
 
     fn binary_logs(&self) -> Table {
-        let mut table = Table::new(&[("Log_name", Kind::Text), ("File_size", Kind::Number)]);
-        for file in self.archive.shared.log.files() {
+        let mut table = Table::new(&[("Log_name", ColumnKind::Text), ("File_size", ColumnKind::Number)]);
+        for file in self.archive.context.log.files() {
             table.row(vec![Cell::Text(file.name), Cell::count(file.length)]);
         }
         table
@@ -66,10 +66,10 @@ impl Session {
 
     fn slave_hosts(&self) -> Table {
         let mut table = Table::new(&[
-            ("Server_id", Kind::Number),
-            ("Host", Kind::Text),
-            ("Port", Kind::Number),
-            ("Master_id", Kind::Number),
+            ("Server_id", ColumnKind::Number),
+            ("Host", ColumnKind::Text),
+            ("Port", ColumnKind::Number),
+            ("Master_id", ColumnKind::Number),
         ]);
         for replica in self.archive.primary.replicas().list() {
             table.row(vec![
@@ -84,20 +84,20 @@ impl Session {
 
     fn process_list(&self) -> Table {
         let mut table = Table::new(&[
-            ("Id", Kind::Number),
-            ("User", Kind::Text),
-            ("Host", Kind::Text),
-            ("db", Kind::Text),
-            ("Command", Kind::Text),
-            ("Time", Kind::Number),
-            ("State", Kind::Text),
-            ("Info", Kind::Text),
+            ("Id", ColumnKind::Number),
+            ("User", ColumnKind::Text),
+            ("Host", ColumnKind::Text),
+            ("db", ColumnKind::Text),
+            ("Command", ColumnKind::Text),
+            ("Time", ColumnKind::Number),
+            ("State", ColumnKind::Text),
+            ("Info", ColumnKind::Text),
         ]);
         for session in self.archive.sessions.all() {
             let (command, state) = *session.doing.lock();
             table.row(vec![
                 Cell::Number(i64::from(session.id)),
-                Cell::text(self.archive.shared.account.user.clone()),
+                Cell::text(self.archive.context.account.user.clone()),
                 Cell::text(session.host.clone()),
                 Cell::Null,
                 Cell::text(command),
@@ -116,7 +116,7 @@ impl Session {
         };
         let mut columns = Vec::new();
         if all {
-            columns.push(("Connection_name", Kind::Text));
+            columns.push(("Connection_name", ColumnKind::Text));
         }
         columns.extend(STATUS_COLUMNS);
         let mut table = Table::new(&columns);
@@ -137,14 +137,14 @@ impl Session {
             .address
             .clone()
             .unwrap_or_else(|| follower.candidates().0[0].clone());
-        let runs = match follower.wanted() {
-            Wanted::Follow => "Yes",
-            Wanted::Stop => "No",
+        let runs = match follower.requested() {
+            RequestedState::Follow => "Yes",
+            RequestedState::Stop => "No",
         };
         vec![
             Cell::text(status.doing),
             Cell::text(address.host),
-            Cell::text(self.archive.shared.account.user.clone()),
+            Cell::text(self.archive.context.account.user.clone()),
             Cell::Number(i64::from(address.port)),
             Cell::text(&*status.read.file),
             Cell::count(status.read.offset),
@@ -160,7 +160,7 @@ impl Session {
             Cell::text(""),
             Cell::Number(i64::from(status.server_id)),
             Cell::text("Slave_Pos"),
-            Cell::text(self.archive.shared.position().to_string()),
+            Cell::text(self.archive.context.position().to_string()),
             Cell::text(follower.candidates().to_string()),
             Cell::count(status.waiting),
         ]
@@ -171,7 +171,7 @@ impl Session {
         let followers: Vec<FollowStatus> = archive.followers.iter().map(|one| one.status()).collect();
         let sum = |of: fn(&FollowStatus) -> u64| Cell::count(followers.iter().map(of).sum());
         let on = |on: bool| Cell::text(if on { "ON" } else { "OFF" });
-        let files = archive.shared.log.files();
+        let files = archive.context.log.files();
         let connected = followers
             .iter()
             .filter(|status| status.state == FollowState::Connected);
@@ -182,11 +182,11 @@ impl Session {
                 Cell::count(files.iter().map(|file| file.length).sum()),
             ),
             ("Paceline_archive_oldest", {
-                Cell::text(archive.shared.log.oldest_state().position().to_string())
+                Cell::text(archive.context.log.oldest_state().position().to_string())
             }),
             (
                 "Paceline_archive_position",
-                Cell::text(archive.shared.position().to_string()),
+                Cell::text(archive.context.position().to_string()),
             ),
             ("Paceline_archive_primaries", Cell::count(followers.len() as u64)),
             (
@@ -214,7 +214,7 @@ impl Session {
             ("Threads_connected", Cell::count(archive.sessions.count() as u64)),
             ("Uptime", Cell::count(archive.started.elapsed().as_secs())),
         ];
-        if let Some(writer) = &*archive.shared.writer.lock() {
+        if let Some(writer) = &*archive.context.writer.lock() {
             let counters = writer.counters();
             let count = |counter: &std::sync::atomic::AtomicU64| Cell::count(counter.load(Ordering::Relaxed));
             list.extend([
@@ -228,8 +228,8 @@ impl Session {
                 ("Paceline_archive_written_transactions", count(&counters.groups)),
             ]);
         }
-        if let Some(keeper) = &archive.keeper {
-            let kept = keeper.status();
+        if let Some(retention) = &archive.retention {
+            let kept = retention.status();
             list.extend([
                 ("Paceline_archive_compressed_files", Cell::count(kept.compressed)),
                 ("Paceline_archive_keeper_error", Cell::text(kept.error)),
@@ -244,28 +244,28 @@ impl Session {
 }
 
 /// Columns of SHOW SLAVE STATUS in MariaDB's order, followed by two of the archive.
-const STATUS_COLUMNS: [(&str, Kind); 21] = [
-    ("Slave_IO_State", Kind::Text),
-    ("Master_Host", Kind::Text),
-    ("Master_User", Kind::Text),
-    ("Master_Port", Kind::Number),
-    ("Master_Log_File", Kind::Text),
-    ("Read_Master_Log_Pos", Kind::Number),
-    ("Slave_IO_Running", Kind::Text),
-    ("Slave_SQL_Running", Kind::Text),
-    ("Last_Errno", Kind::Number),
-    ("Last_Error", Kind::Text),
-    ("Exec_Master_Log_Pos", Kind::Number),
-    ("Seconds_Behind_Master", Kind::Number),
-    ("Last_IO_Errno", Kind::Number),
-    ("Last_IO_Error", Kind::Text),
-    ("Last_SQL_Errno", Kind::Number),
-    ("Last_SQL_Error", Kind::Text),
-    ("Master_Server_Id", Kind::Number),
-    ("Using_Gtid", Kind::Text),
-    ("Gtid_IO_Pos", Kind::Text),
-    ("Candidates", Kind::Text),
-    ("Waiting_Transactions", Kind::Number),
+const STATUS_COLUMNS: [(&str, ColumnKind); 21] = [
+    ("Slave_IO_State", ColumnKind::Text),
+    ("Master_Host", ColumnKind::Text),
+    ("Master_User", ColumnKind::Text),
+    ("Master_Port", ColumnKind::Number),
+    ("Master_Log_File", ColumnKind::Text),
+    ("Read_Master_Log_Pos", ColumnKind::Number),
+    ("Slave_IO_Running", ColumnKind::Text),
+    ("Slave_SQL_Running", ColumnKind::Text),
+    ("Last_Errno", ColumnKind::Number),
+    ("Last_Error", ColumnKind::Text),
+    ("Exec_Master_Log_Pos", ColumnKind::Number),
+    ("Seconds_Behind_Master", ColumnKind::Number),
+    ("Last_IO_Errno", ColumnKind::Number),
+    ("Last_IO_Error", ColumnKind::Text),
+    ("Last_SQL_Errno", ColumnKind::Number),
+    ("Last_SQL_Error", ColumnKind::Text),
+    ("Master_Server_Id", ColumnKind::Number),
+    ("Using_Gtid", ColumnKind::Text),
+    ("Gtid_IO_Pos", ColumnKind::Text),
+    ("Candidates", ColumnKind::Text),
+    ("Waiting_Transactions", ColumnKind::Number),
 ];
 
 /// Returns 0 if everything that the primary has sent is durable; otherwise the age of the newest received transaction,
@@ -287,7 +287,7 @@ fn filtered(
     rows: impl Iterator<Item = (&'static str, Cell)>,
     filter: &ShowFilter,
 ) -> Result<Table, Error> {
-    let mut table = Table::new(&[(name, Kind::Text), ("Value", Kind::Text)]);
+    let mut table = Table::new(&[(name, ColumnKind::Text), ("Value", ColumnKind::Text)]);
     for (name, cell) in rows {
         let is_wanted = match filter {
             ShowFilter::None => true,

@@ -4,7 +4,7 @@ use super::answer::{Answer, Cell, Table};
 use super::evaluate::unsupported;
 use super::session::Session;
 use super::variables::is_accepted;
-use crate::follow::{Follower, Wanted};
+use crate::follow::{Follower, RequestedState};
 use crate::options::{Address, Candidates};
 use crate::writer::RotateError;
 use paceline_binlog::log::PurgeTarget;
@@ -41,7 +41,7 @@ impl Session {
                 _ => Err(unsupported("KILL of anything but a connection")),
             },
             Statement::Shutdown => {
-                self.archive.shared.request_stop();
+                self.archive.context.request_stop();
                 Ok(Answer::DONE)
             }
             _ => {
@@ -140,7 +140,7 @@ impl Session {
         for target in targets {
             match target {
                 FlushTarget::Logs("" | "BINARY") => {
-                    let writer = self.archive.shared.writer.lock().clone();
+                    let writer = self.archive.context.writer.lock().clone();
                     let Some(writer) = writer else {
                         return Err(unsupported("FLUSH BINARY LOGS without a primary"));
                     };
@@ -166,13 +166,13 @@ impl Session {
             return Err(unsupported("PURGE BINARY LOGS BEFORE"));
         };
         let target = PurgeTarget::File(file.clone());
-        let leases = self.archive.shared.leases.clone();
-        let log = self.archive.shared.log.clone();
-        let keeper = self.archive.keeper.clone();
+        let leases = self.archive.context.leases.clone();
+        let log = self.archive.context.log.clone();
+        let retention = self.archive.retention.clone();
         let guard = move |file: &paceline_binlog::log::LogFile| {
-            let is_due = keeper
+            let is_due = retention
                 .as_ref()
-                .is_some_and(|keeper| keeper.has_yet_to_copy(&file.name));
+                .is_some_and(|retention| retention.has_yet_to_copy(&file.name));
             match is_due {
                 true => Some("the copy to object storage".to_owned()),
                 false => leases.holder_of(file.ordinal),
@@ -208,10 +208,10 @@ impl Session {
                 if !until.is_empty() {
                     return Err(unsupported("START SLAVE UNTIL"));
                 }
-                self.want(connection.as_deref(), *all, Wanted::Follow)
+                self.request(connection.as_deref(), *all, RequestedState::Follow)
             }
             ReplicationStatement::Stop { connection, all, .. } => {
-                self.want(connection.as_deref(), *all, Wanted::Stop)
+                self.request(connection.as_deref(), *all, RequestedState::Stop)
             }
             ReplicationStatement::ChangeMaster { connection, settings } => {
                 let follower = self.follower(connection.as_deref())?;
@@ -241,13 +241,18 @@ impl Session {
         }
     }
 
-    fn want(&self, connection: Option<&str>, all: bool, wanted: Wanted) -> Result<Answer, Error> {
+    fn request(
+        &self,
+        connection: Option<&str>,
+        all: bool,
+        requested: RequestedState,
+    ) -> Result<Answer, Error> {
         if all {
             for follower in &self.archive.followers {
-                follower.want(wanted);
+                follower.request(requested);
             }
         } else {
-            self.follower(connection)?.want(wanted);
+            self.follower(connection)?.request(requested);
         }
         Ok(Answer::DONE)
     }

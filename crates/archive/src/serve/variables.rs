@@ -61,7 +61,7 @@ pub fn is_accepted(name: &str) -> bool {
 
 /// Returns all readable system variables, sorted by name.
 pub fn all(archive: &Archive) -> Vec<(&'static str, Cell)> {
-    let state = archive.shared.log.state();
+    let state = archive.context.log.state();
     let position = state.position().to_string();
     let on = |on: bool| Cell::text(if on { "ON" } else { "OFF" });
     let text = |text: &str| Cell::text(text);
@@ -80,7 +80,7 @@ pub fn all(archive: &Archive) -> Vec<(&'static str, Cell)> {
         ("collation_server", text("utf8mb4_general_ci")),
         (
             "datadir",
-            Cell::text(format!("{}/", archive.shared.datadir.display())),
+            Cell::text(format!("{}/", archive.context.datadir.display())),
         ),
         ("gtid_binlog_pos", Cell::text(position.clone())),
         ("gtid_binlog_state", Cell::text(state.to_string())),
@@ -102,9 +102,9 @@ pub fn all(archive: &Archive) -> Vec<(&'static str, Cell)> {
         ("read_only", on(true)),
         (
             "rpl_semi_sync_slave_enabled",
-            on(archive.shared.semi_sync == SemiSync::Acknowledge),
+            on(archive.context.semi_sync == SemiSync::Acknowledge),
         ),
-        ("server_id", Cell::Number(i64::from(archive.shared.server_id.0))),
+        ("server_id", Cell::Number(i64::from(archive.context.server_id.0))),
         ("skip_replication", on(false)),
         ("sql_mode", text("")),
         ("system_time_zone", text("UTC")),

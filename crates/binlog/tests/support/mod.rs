@@ -65,7 +65,7 @@ pub fn transaction(rows: usize) -> EventGroupBuffer {
     buffer
 }
 
-/// Appends a commit group without syncing it. Returns where each transaction starts and ends.
+/// Appends a commit group without syncing it. Returns the start and the end of each transaction.
 pub fn append(log: &Log, transactions: &[(Gtid, usize)]) -> Result<Vec<(LogPosition, LogPosition)>> {
     let mut buffers: Vec<EventGroupBuffer> =
         transactions.iter().map(|(_, rows)| transaction(*rows)).collect();

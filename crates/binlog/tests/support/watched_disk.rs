@@ -28,7 +28,7 @@ impl WatchedDisk {
         }
     }
 
-    /// Returns how many reads of files there were.
+    /// Returns the number of reads of files.
     pub fn reads(&self) -> u64 {
         self.reads.load(Ordering::Relaxed)
     }

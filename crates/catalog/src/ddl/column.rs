@@ -1,4 +1,4 @@
-//! From a column as written to a column of the catalog: its default, its checks.
+//! Resolution of a column's definition: its default and its checks.
 
 use paceline_types::convert::{self, ConvertContext};
 use paceline_types::error_code::*;
@@ -14,10 +14,10 @@ use paceline_expression::{EmptyScope, EvalContext, EvalState, bind_expr};
 use paceline_syntax::ast::{Expr, Literal, UnaryOp};
 use paceline_syntax::definition::{ColumnSpec, DefaultSpec};
 
-/// A column.
+/// Resolves a column.
 ///
 /// # Errors
-/// Those of its type; 1166, 1067, 1294, 1063, 1901, 1235.
+/// Errors of its type; 1166, 1067, 1294, 1063, 1901, 1235.
 pub fn resolve_column(
     spec: &ColumnSpec,
     table_collation: Collation,
@@ -81,7 +81,7 @@ pub fn resolve_column(
         default => resolve_default(&column, default.as_ref(), session)?,
     };
     if let Some(decimals) = spec.on_update {
-        // No digits mean those of the column; fewer than it has are refused.
+        // Without digits those of the column apply; fewer than the column's are rejected.
         let own = temporal_decimals(&column.data_type).filter(|own| decimals == 0 || decimals >= *own);
         column.on_update = Some(own.ok_or_else(|| Error::new(ER_INVALID_ON_UPDATE, &[name]))?);
     }
@@ -110,12 +110,12 @@ fn is_null(default: &DefaultSpec) -> bool {
     matches!(expr.without_parentheses(), Expr::Literal(Literal::Null))
 }
 
-/// Gives TIMESTAMP columns without a default the implicit one of `explicit_defaults_for_timestamp=OFF`: the current
-/// time, also ON UPDATE, if it is the table's first TIMESTAMP column, and zero for others that the statement defines.
-/// `columns` are the table's, in order, and whether the statement defines them.
+/// Gives TIMESTAMP columns without a default the implicit one of `explicit_defaults_for_timestamp=OFF`: the
+/// table's first TIMESTAMP column gets the current time, also ON UPDATE; others that the statement defines
+/// get zero. `columns` are the table's columns in order, with whether the statement defines them.
 ///
 /// # Errors
-/// 1067 if zero is no date under `sql_mode`.
+/// 1067 if `sql_mode` does not allow zero as a date.
 pub fn give_old_timestamp_defaults<'c>(
     columns: impl Iterator<Item = (&'c mut ColumnDefinition, bool)>,
     session: &mut SessionContext,
@@ -147,7 +147,7 @@ fn quoted(name: &str) -> String {
     out
 }
 
-/// The digits of fraction of a column that can have CURRENT_TIMESTAMP.
+/// Returns the fractional digits of a column that can have CURRENT_TIMESTAMP.
 fn temporal_decimals(data_type: &DataType) -> Option<u8> {
     match data_type {
         DataType::DateTime { decimals } | DataType::Timestamp { decimals } => Some(*decimals),
@@ -155,7 +155,7 @@ fn temporal_decimals(data_type: &DataType) -> Option<u8> {
     }
 }
 
-/// A column's default. `column` has its type and nullability.
+/// Resolves a column's default. `column` has its type and nullability already.
 ///
 /// # Errors
 /// 1067, 1901.
@@ -171,7 +171,7 @@ pub fn resolve_default(
         Some(DefaultSpec::CurrentTimestamp(decimals)) => match temporal_decimals(&column.data_type) {
             Some(own) if *decimals == 0 => Ok(ColumnDefault::CurrentTimestamp(own)),
             Some(own) => Ok(ColumnDefault::CurrentTimestamp(own.min(*decimals))),
-            // Elsewhere it is an expression: DATE DEFAULT NOW().
+            // For other types it is an expression: DATE DEFAULT NOW().
             None if *decimals == 0 => Ok(ColumnDefault::Expression("current_timestamp()".to_owned())),
             None => Ok(ColumnDefault::Expression(format!(
                 "current_timestamp({decimals})"
@@ -183,7 +183,7 @@ pub fn resolve_default(
             Some(value) => literal_default(column, value, session).map(ColumnDefault::Literal),
             None => {
                 let text = normal_form(expr, "DEFAULT", &column.name)?;
-                // As MariaDB, in parentheses but for a column and a function call.
+                // As in MariaDB, an expression other than a column or a function call gets parentheses.
                 Ok(ColumnDefault::Expression(match expr.without_parentheses() {
                     Expr::Column(_)
                     | Expr::Call(_)
@@ -197,7 +197,7 @@ pub fn resolve_default(
     }
 }
 
-/// The value of a literal, with or without a sign or an introducer; `None` for any other expression.
+/// Returns the value of a literal, with or without a sign or an introducer; `None` for any other expression.
 fn literal(expr: &Expr, session: &mut SessionContext) -> Result<Option<Value>> {
     let is_literal = match expr {
         Expr::Literal(_) | Expr::Introduced { .. } | Expr::TemporalLiteral { .. } => true,
@@ -213,7 +213,7 @@ fn literal(expr: &Expr, session: &mut SessionContext) -> Result<Option<Value>> {
     if !is_literal {
         return Ok(None);
     }
-    // b'101' is a number among numbers and a string among strings: as a default of BIT it is a number.
+    // b'101' is a number in numeric context and a string elsewhere. As a default of BIT it is a number.
     let bound = bind_expr(expr, &mut EmptyScope::new(session))?;
     let mut state = EvalState::new();
     bound
@@ -221,12 +221,12 @@ fn literal(expr: &Expr, session: &mut SessionContext) -> Result<Option<Value>> {
         .map(Some)
 }
 
-/// A literal's text in the form of [`ColumnDefault::Literal`].
+/// Returns a literal's text in the form of [`ColumnDefault::Literal`].
 fn literal_default(column: &ColumnDefinition, value: Value, session: &mut SessionContext) -> Result<String> {
     let invalid = || Error::new(ER_INVALID_DEFAULT, &[&column.name]);
     let data_type = &column.data_type;
     let value = match (value, data_type) {
-        // 0x41 and b'1000001' are numbers to a numeric column.
+        // In a numeric column 0x41 and b'1000001' are numbers.
         (Value::Bytes(bytes), data_type) if data_type.is_numeric() && bytes.len() <= 8 => Value::UInt(
             bytes
                 .iter()
@@ -256,10 +256,10 @@ fn literal_default(column: &ColumnDefinition, value: Value, session: &mut Sessio
     let stored = match &value {
         Value::Bytes(bytes) => bytes.iter().map(|byte| char::from(*byte)).collect(),
         Value::Bit(bits) => bits.bits.to_string(),
-        // A point in time is kept in UTC, whatever time zone it was written in.
+        // A TIMESTAMP is stored in UTC, whatever time zone it was written in.
         value => text::to_string(&value.as_ref(), &TimeZone::UTC),
     };
-    // What is kept must give the same value again.
+    // The stored text must have the same value when it is read.
     debug_assert!(
         !matches!(literal_value(column, &stored), Value::Null),
         "a literal default returns"

@@ -1,6 +1,7 @@
-//! From a type as written to a column's type: lengths, signs, character sets.
+//! Resolution of a column's type: lengths, signs, character sets.
 //!
-//! The rules and errors are those of `Column_definition::check` and its kin (`sql/field.cc`, `sql/sql_type.cc`).
+//! Rules and errors are those of `Column_definition::check` and related functions (`sql/field.cc`,
+//! `sql/sql_type.cc`).
 
 use std::sync::Arc;
 
@@ -14,18 +15,18 @@ use crate::error::{Error, Result};
 use paceline_expression::session::SessionContext;
 use paceline_syntax::definition::{CharsetName, DEFAULT_COLLATION, TypeKind, TypeSpec};
 
-/// The most bytes that a VARCHAR or VARBINARY may have.
+/// Maximum length of a VARCHAR or VARBINARY, in bytes.
 const VARCHAR_BYTES_MAX: u64 = 65_535;
 
-/// A character set by its name.
+/// Returns a character set by its name.
 ///
 /// # Errors
-/// 1115; 1235 for one that MariaDB has and this server has not.
+/// 1115; 1235 for one that MariaDB has and this server does not.
 pub fn charset(name: &str) -> Result<Charset> {
     Charset::from_name(name).ok_or_else(|| Error::new(ER_UNKNOWN_CHARACTER_SET, &[&name]))
 }
 
-/// A collation by its name.
+/// Returns a collation by its name.
 ///
 /// # Errors
 /// 1273.
@@ -33,7 +34,8 @@ pub fn collation(name: &str) -> Result<Collation> {
     Collation::from_name(name).ok_or_else(|| Error::new(ER_UNKNOWN_COLLATION, &[&name]))
 }
 
-/// What `CHARACTER SET` and `COLLATE` together mean where `default` holds otherwise; `None` if neither was written.
+/// Returns the meaning of `CHARACTER SET` and `COLLATE` together, where `default` applies otherwise; `None`
+/// if neither is written.
 ///
 /// # Errors
 /// 1115, 1273, 1253.
@@ -70,7 +72,7 @@ pub fn resolve_collation(
     }
 }
 
-/// The `_bin` collation of a character set.
+/// Returns the `_bin` collation of a character set.
 fn bin_collation(charset: Charset) -> Collation {
     match charset {
         Charset::Utf8mb4 => Collation::Utf8mb4Bin,
@@ -81,7 +83,7 @@ fn bin_collation(charset: Charset) -> Collation {
     }
 }
 
-/// A column's type. `table_collation` is for columns that name none.
+/// Resolves a column's type. `table_collation` applies to columns that name none.
 ///
 /// # Errors
 /// 1063, 1074, 1115, 1253, 1273, 1291, 1367, 1097, 1425, 1426, 1427, 1439, 1235.
@@ -236,7 +238,7 @@ fn float(column: &str, spec: &TypeSpec, sign: Sign) -> Result<DataType> {
 fn double(column: &str, spec: &TypeSpec, sign: Sign) -> Result<DataType> {
     let fixed = match (spec.length, spec.decimals) {
         (Some(precision), Some(scale)) => Some(fixed_point(column, precision, scale)?),
-        // DOUBLE(10) is not in the grammar of MariaDB.
+        // MariaDB's grammar does not have DOUBLE(10).
         (Some(_), None) => return Err(Error::new(ER_WRONG_FIELD_SPEC, &[&column])),
         _ => None,
     };
@@ -283,7 +285,7 @@ fn var_binary(column: &str, length: u64, session: &mut SessionContext) -> Result
     })
 }
 
-/// 1074 in strict mode; otherwise a note that the type becomes a longer one.
+/// Returns 1074 in strict mode. Otherwise adds a note that the column gets a longer type.
 fn too_long(column: &str, max: u64, from: &str, to: &str, session: &mut SessionContext) -> Result<()> {
     if session.settings.sql_mode.is_strict() {
         return Err(Error::new(ER_TOO_BIG_FIELDLENGTH, &[&column, &max]));
@@ -293,7 +295,7 @@ fn too_long(column: &str, max: u64, from: &str, to: &str, session: &mut SessionC
     Ok(())
 }
 
-/// The smallest size that holds so many characters; 64 KiB where none is said.
+/// Returns the smallest size for this number of characters; 64 KiB if none is given.
 fn blob_size(length: Option<u64>, bytes_per_character: u32) -> BlobSize {
     let Some(length) = length else {
         return BlobSize::Normal;
@@ -399,7 +401,7 @@ fn labels(
     })
 }
 
-/// The longest value of a type in bytes, as an index holds it; BLOB and TEXT have no such length.
+/// Returns the maximum length of a type's values in an index, in bytes; `None` for BLOB and TEXT.
 pub fn key_bytes(data_type: &DataType) -> Option<u64> {
     Some(match data_type {
         DataType::Integer(integer) => integer.width.bytes() as u64,
@@ -440,7 +442,7 @@ pub fn key_bytes(data_type: &DataType) -> Option<u64> {
     })
 }
 
-/// The bytes of a row that a type takes of the 65,535 that MariaDB allows.
+/// Returns the number of bytes that a type takes of the 65,535 that MariaDB allows in a row.
 pub fn row_bytes(data_type: &DataType) -> u64 {
     match data_type {
         DataType::VarChar { .. } | DataType::VarBinary { .. } => {

@@ -24,9 +24,9 @@ use paceline_syntax::definition::{
     CreateTable, CreateTableBody, ForeignKeySpec, TableConstraint, TableOptions,
 };
 
-/// The most columns of a table.
+/// Maximum number of columns of a table.
 const COLUMNS_MAX: usize = 4096;
-/// The longest row in bytes, BLOBs aside.
+/// Maximum length of a row without BLOBs, in bytes.
 const ROW_BYTES_MAX: u64 = 65_535;
 
 impl Planner<'_> {
@@ -38,7 +38,7 @@ impl Planner<'_> {
         {
             return Err(Error::new(ER_NONUNIQ_TABLE, &[&name]));
         }
-        // A table of the other kind is in nobody's way.
+        // A temporary and an ordinary table can have the same name.
         let existing = match create.temporary {
             true => {
                 self.refuse_virtual(&database)?;
@@ -123,7 +123,7 @@ impl Planner<'_> {
                 self.add_foreign_keys(&mut description, &keys, KeyStatement::Create)?;
                 self.check_forward_references(&description)?;
                 if options.engine.is_none() && engine != TableEngine::InnoDb {
-                    // `default_storage_engine` is not logged.
+                    // The log does not contain `default_storage_engine`.
                     self.log_as_definition(&description)?;
                 }
                 if select.is_some() {
@@ -138,14 +138,14 @@ impl Planner<'_> {
         }
     }
 
-    /// A table whose rows come from a query is logged by what it has become, its rows follow.
+    /// Logs a table that is filled by a query by its resulting definition. Its rows follow.
     fn log_as_definition(&mut self, description: &TableDescription) -> Result<()> {
         if description.temporary {
             return Ok(());
         }
         let table = TableDefinition::new(description.clone(), Default::default(), Default::default())?;
         let mut text = show_create_table(&table, SqlMode::EMPTY, description.auto_increment_start);
-        // With its database: the current one may be another.
+        // Include the database: the current one may be different.
         let mut name = String::new();
         quote_identifier(table.name(), &mut name);
         let mut qualified = String::new();
@@ -168,7 +168,7 @@ impl Planner<'_> {
         Ok(())
     }
 
-    /// Puts the query's columns behind those that were defined, except where one of these has the name.
+    /// Appends the query's columns to the defined ones, except those whose name is defined.
     fn merge_select_columns(&mut self, columns: &mut Vec<ColumnDefinition>) {
         let Some(selected) = self.select_columns else {
             return;
@@ -188,8 +188,7 @@ impl Planner<'_> {
         *columns = defined;
     }
 
-    /// Refuses the names that InnoDB has for what a table has besides its own columns and indexes, and notes what it
-    /// says of it after the error.
+    /// Rejects the names of InnoDB's hidden columns and index, and adds InnoDB's warning after the error.
     ///
     /// # Errors
     /// 1166, 1280.
@@ -225,7 +224,7 @@ impl Planner<'_> {
         Ok(())
     }
 
-    /// 1030: a warning after the error of a CREATE TABLE that an engine has refused.
+    /// Adds warning 1030 after the error of a CREATE TABLE that an engine rejects.
     fn engine_says(&mut self, occasion: Occasion, number: u32, what: &str) {
         if occasion == Occasion::Create {
             let message = format!("Got error {number} \"{what}\" from storage engine InnoDB");
@@ -233,15 +232,15 @@ impl Planner<'_> {
         }
     }
 
-    /// Whether `innodb_force_primary_key` wants a table of InnoDB to have a primary key, or a unique one that can stand
-    /// for it.
+    /// Returns whether `innodb_force_primary_key` requires InnoDB tables to have a primary key, or a unique
+    /// key that can replace it.
     fn forces_primary_key(&self) -> bool {
         let variables = &self.session.services.variables;
         let read = variables.get(self.session, "innodb_force_primary_key", VariableScope::Global);
         read.is_ok_and(|variable| variable.value == Value::Int(1))
     }
 
-    /// Resolves the indexes, and checks the table as a whole.
+    /// Resolves the indexes and checks the table as a whole.
     pub(super) fn complete(
         &mut self,
         description: &mut TableDescription,
@@ -256,7 +255,7 @@ impl Planner<'_> {
             return Err(Error::new(ER_TOO_MANY_FIELDS, &[]));
         }
         for (n, column) in description.columns.iter().enumerate() {
-            // A query may call a column nothing, as it does `''`.
+            // A query's column can have an empty name, as the column of SELECT '' has.
             if column.name.is_empty() {
                 return Err(Error::new(ER_WRONG_COLUMN_NAME, &[&column.name]));
             }
@@ -272,7 +271,7 @@ impl Planner<'_> {
         }
         let mut drafts = drafts;
         for draft in &mut drafts {
-            // Without a name it will have that of its first column.
+            // An index without a name will get the name of its first column.
             let first_column = draft.parts.first().map(|part| part.0.clone());
             let name = draft.name.clone().or(first_column).unwrap_or_default();
             draft.comment = shortened_comment(
@@ -298,7 +297,7 @@ impl Planner<'_> {
                 DataType::Text { .. } | DataType::Blob { .. } | DataType::Json
             )
         };
-        // We could; a MariaDB replica cannot.
+        // This server could store them; a MariaDB replica cannot.
         if engine == TableEngine::Memory && description.columns.iter().any(is_blob) {
             return Err(Error::new(ER_TABLE_CANT_HANDLE_BLOB, &[&engine.name()]));
         }
@@ -356,23 +355,23 @@ impl Planner<'_> {
         self.check_forward_references(&description)?;
         description.created_seconds = self.session.statement.start_micros / 1_000_000;
         if table.is_temporary() {
-            // Whoever replays it has no such table.
+            // A replica or a replay does not have the temporary table.
             self.log_as_definition(&description)?;
         }
         self.change(CatalogChange::PutTable(Box::new(description)))
     }
 
-    /// The collation of a new table.
+    /// Returns the collation of a new table.
     fn table_collation(&self, database: &str, options: &TableOptions) -> Result<Collation> {
         let default = self.default_collation(database)?;
         let resolved = resolve_collation(options.charset.as_ref(), options.collation.as_deref(), default)?;
         Ok(resolved.unwrap_or(default))
     }
 
-    /// The collation of tables in a database that name none.
+    /// Returns the collation of tables in a database that specify none.
     ///
     /// # Errors
-    /// 1049; a temporary table's database need not be there.
+    /// 1049. The database of a temporary table need not exist.
     pub(super) fn default_collation(&self, database: &str) -> Result<Collation> {
         match self.catalog.database(database) {
             None if self.makes_temporary() => Ok(self.session.settings.collation_server),
@@ -380,10 +379,10 @@ impl Planner<'_> {
         }
     }
 
-    /// The engine that ENGINE means.
+    /// Returns the engine for ENGINE.
     ///
     /// # Errors
-    /// 1286, where `sql_mode` does not let another stand in.
+    /// 1286, if `sql_mode` forbids a replacement.
     pub(super) fn table_engine(&mut self, table: &str, options: &TableOptions) -> Result<TableEngine> {
         if let Some(what) = options.unsupported {
             return Err(Error::unsupported(what));
@@ -415,7 +414,7 @@ impl Planner<'_> {
         Ok(self.default_engine)
     }
 
-    /// 1266: the engine that was named is not here, another stands in.
+    /// Adds warning 1266: the named engine does not exist here and another one replaces it.
     fn warn_stand_in(&mut self, engine: TableEngine, table: &str) {
         let message = ER_WARN_USING_OTHER_HANDLER.message(&[&engine.name(), &table]);
         self.session
@@ -424,11 +423,12 @@ impl Planner<'_> {
     }
 }
 
-/// The columns and the index that each table of InnoDB has besides its own.
+/// Names of the hidden columns of every InnoDB table.
 const HIDDEN_COLUMNS: [&str; 3] = ["DB_ROW_ID", "DB_TRX_ID", "DB_ROLL_PTR"];
 const HIDDEN_INDEX: &str = "GEN_CLUST_INDEX";
 
-/// Whether a table has a primary key, or a unique one without NULL and prefixes that stands for it.
+/// Returns whether a table has a primary key, or a unique key without NULL and prefixes, which can replace
+/// it.
 fn has_row_key(description: &TableDescription) -> bool {
     let is_whole = |index: &IndexDefinition| {
         !index.hashed
@@ -441,7 +441,7 @@ fn has_row_key(description: &TableDescription) -> bool {
     })
 }
 
-/// The statement that completes a table's definition.
+/// Statement that completes a table's definition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Occasion {
     /// CREATE TABLE.
@@ -466,7 +466,7 @@ pub(super) fn add_constraint(
             let expression = normal_form(&check.expr, "CHECK", &name)?;
             checks.push(CheckConstraint { name, expression });
         }
-        // The key itself is looked at when the table has its columns and indexes.
+        // The key itself is checked when the table has its columns and indexes.
         TableConstraint::ForeignKey(key) => drafts.push(own_index(key)?),
         TableConstraint::Period => return Err(Error::unsupported("PERIOD")),
     }
@@ -474,7 +474,7 @@ pub(super) fn add_constraint(
 }
 
 /// # Errors
-/// 1826 for a check that is named as a foreign key is.
+/// 1826 if a check has the name of a foreign key.
 fn check_constraint_names(checks: &[CheckConstraint], keys: &[ForeignKeySpec]) -> Result<()> {
     for check in checks.iter().filter(|check| !check.name.is_empty()) {
         let has_name = |key: &ForeignKeySpec| {
@@ -489,7 +489,7 @@ fn check_constraint_names(checks: &[CheckConstraint], keys: &[ForeignKeySpec]) -
     Ok(())
 }
 
-/// Names the checks that have none: `CONSTRAINT_1` …
+/// Names the unnamed checks: `CONSTRAINT_1` …
 fn name_checks(checks: &mut [CheckConstraint]) -> Result<()> {
     for n in 0..checks.len() {
         let name = &checks[n].name;
@@ -510,7 +510,7 @@ fn name_checks(checks: &mut [CheckConstraint]) -> Result<()> {
     Ok(())
 }
 
-/// Checks that checks and defaults name columns that are there.
+/// Checks that the columns in checks and defaults exist.
 ///
 /// # Errors
 /// 1054.
@@ -536,16 +536,16 @@ fn check_expressions(description: &TableDescription) -> Result<()> {
     check_generated(description)
 }
 
-/// Checks that generated columns come behind what they are made of.
+/// Checks that generated columns come after the columns that they depend on.
 ///
 /// # Errors
-/// 4029; 1901 for one made of an AUTO_INCREMENT column; 1903 for one in the primary key.
+/// 4029; 1901 for a dependency on an AUTO_INCREMENT column; 1903 for a generated column in the primary key.
 fn check_generated(description: &TableDescription) -> Result<()> {
     use crate::ColumnDefault;
     for (place, column) in description.columns.iter().enumerate() {
         let (text, made_before) = match (&column.generated, &column.default) {
             (Some(generated), _) => (&generated.expression, place),
-            // Defaults are given before anything is generated.
+            // Defaults are assigned before any column is generated.
             (None, ColumnDefault::Expression(text)) => (text, 0),
             (None, _) => continue,
         };
@@ -581,7 +581,7 @@ fn check_generated(description: &TableDescription) -> Result<()> {
 }
 
 fn check_columns(text: &str, description: &TableDescription, clause: &str) -> Result<()> {
-    // In the normal form every name is in backticks, and nothing else but strings can hold one.
+    // In the normal form every name is in backticks, and backticks occur only there and in strings.
     let mut rest = text;
     while let Some(start) = rest.find(['`', '\'']) {
         let quote = rest.as_bytes()[start];
@@ -614,7 +614,7 @@ fn check_columns(text: &str, description: &TableDescription, clause: &str) -> Re
     Ok(())
 }
 
-/// The table's comment.
+/// Returns the table's comment.
 ///
 /// # Errors
 /// 1628.
@@ -627,11 +627,11 @@ pub(super) fn checked_table_comment(
     options.comment.clone().map(shorten).transpose()
 }
 
-/// A comment of at most `characters_max` characters: a longer one is an error in strict mode, and is cut with a warning
-/// otherwise.
+/// Returns a comment of at most `characters_max` characters. A longer one is an error in strict mode;
+/// otherwise it is truncated with a warning.
 ///
 /// # Errors
-/// `code`, which names what the comment is for.
+/// `code`, which depends on the commented object.
 pub(super) fn shortened_comment(
     mut comment: String,
     characters_max: usize,

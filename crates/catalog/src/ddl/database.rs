@@ -1,5 +1,3 @@
-//! Databases.
-
 use paceline_types::error_code::*;
 
 use super::column_type::resolve_collation;
@@ -73,7 +71,7 @@ impl Planner<'_> {
         if name == SYSTEM_DATABASE {
             return Err(Error::unsupported("DROP DATABASE of a system database"));
         }
-        // Where another database refers to one of them all of them stay; MariaDB drops the others.
+        // If another database refers to one of the tables, all of them stay. MariaDB drops the others.
         for table in database.tables() {
             self.refuse_referenced(table, Some(name))?;
         }

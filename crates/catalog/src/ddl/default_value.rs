@@ -1,4 +1,4 @@
-//! The values of defaults.
+//! Values of defaults.
 
 use paceline_types::convert::{self, ConvertContext};
 use paceline_types::{DataType, DateTime, TimeZone, Timestamp, Value};
@@ -6,7 +6,7 @@ use paceline_types::{DataType, DateTime, TimeZone, Timestamp, Value};
 use crate::{ColumnDefault, ColumnDefinition, literal_value};
 use paceline_expression::session::{KeepDiagnostics, Services, SessionContext};
 
-/// The statement's time in the session's zone.
+/// Returns the statement's time in the session's time zone.
 pub(super) fn local_time(session: &SessionContext) -> DateTime {
     let micros = session.statement.start_micros;
     let local = session.settings.time_zone.to_local(micros.div_euclid(1_000_000));
@@ -14,7 +14,8 @@ pub(super) fn local_time(session: &SessionContext) -> DateTime {
     DateTime::from_date_and_micros(local.date, of_day, 6)
 }
 
-/// The value of a NOT NULL column that has no default: zero, the empty string, an ENUM's first label.
+/// Returns the value of a NOT NULL column without a default: zero, the empty string, the first label of an
+/// ENUM.
 pub(super) fn implicit_default(data_type: &DataType) -> Value {
     let value = match data_type {
         DataType::Enum { .. } => Value::Int(1),
@@ -36,7 +37,7 @@ pub(super) fn implicit_default(data_type: &DataType) -> Value {
     convert::assign(value, data_type, &context).value
 }
 
-/// The value of a column's default that needs no row.
+/// Returns the value of a column's default if it does not depend on the row.
 pub(super) fn constant_default(column: &ColumnDefinition, session: &SessionContext) -> Option<Value> {
     match &column.default {
         ColumnDefault::None => Some(implicit_default(&column.data_type)),
@@ -60,8 +61,8 @@ pub(super) fn constant_default(column: &ColumnDefinition, session: &SessionConte
     }
 }
 
-/// The value of a column that a replicated row does not hold: its default, where that can be told without a session
-/// (the time now for `CURRENT_TIMESTAMP`), else NULL or the type's zero.
+/// Returns the value of a column that a replicated row does not contain: its default, if that can be computed
+/// without a session (the current time for `CURRENT_TIMESTAMP`), else NULL or the type's zero.
 pub fn default_of_absent(column: &ColumnDefinition) -> Value {
     let value = match &column.default {
         ColumnDefault::Expression(_) | ColumnDefault::None => None,

@@ -1,4 +1,4 @@
-//! From indexes as written to indexes of the catalog: their names, their columns, their order.
+//! Resolution of indexes: names, columns, order.
 
 use paceline_types::error_code::*;
 use paceline_types::{BlobSize, Charset, DataType};
@@ -9,46 +9,46 @@ use crate::{ColumnDefinition, IndexDefinition, IndexKind, IndexPart, same_name};
 use paceline_expression::session::SessionContext;
 use paceline_syntax::definition::{ColumnSpec, IndexKind as SpecKind, IndexSpec};
 
-/// The name of the primary key.
+/// Name of the primary key.
 pub const PRIMARY: &str = "PRIMARY";
 
-/// The number of an index that is still to get one.
+/// Stands for the number of an index that has none yet.
 pub const NO_NUMBER: u32 = 0;
 
-/// The longest key in bytes, and the longest part of one.
+/// Maximum length of a key, and of a part of one, in bytes.
 const KEY_BYTES_MAX: u64 = 3072;
-/// The most indexes of a table.
+/// Maximum number of indexes of a table.
 const INDEXES_MAX: usize = 64;
-/// The most columns of an index.
+/// Maximum number of columns of an index.
 const PARTS_MAX: usize = 32;
 
-/// An index whose number is still to be given.
+/// An index without a number.
 #[derive(Debug, Clone)]
 pub struct DraftIndex {
-    /// The number it has already, in ALTER TABLE.
+    /// Existing number, in ALTER TABLE.
     pub id: Option<u32>,
-    /// Its kind.
+    /// Kind of the index.
     pub kind: IndexKind,
-    /// Its name, where it has one.
+    /// Name, unless it is to be generated.
     pub name: Option<String>,
-    /// Its columns by name, with the prefix as written and whether it descends.
+    /// Columns: name, prefix length as written, whether descending.
     pub parts: Vec<(String, Option<u64>, bool)>,
     /// `USING`.
     pub algorithm: Option<String>,
-    /// Its comment.
+    /// Comment of the definition.
     pub comment: String,
     /// `IGNORED`.
     pub ignored: bool,
-    /// It is made for a foreign key, and goes where another one serves.
+    /// Created for a foreign key, and dropped when another index can replace it.
     pub generated: bool,
-    /// The table has it already: nobody is told that it is one too many.
+    /// Existing index of the table: no note if it duplicates another one.
     pub is_known: bool,
-    /// Whether the keys that the table has of it are hashes.
+    /// Whether the keys of the existing index are hashes.
     pub was_hashed: bool,
 }
 
 impl DraftIndex {
-    /// An index as written.
+    /// Creates an index as written.
     ///
     /// # Errors
     /// 1235 for FULLTEXT, SPATIAL and VECTOR; 1280, 1688.
@@ -86,7 +86,7 @@ impl DraftIndex {
         })
     }
 
-    /// The indexes that a column's definition asks for (`PRIMARY KEY`, `UNIQUE`).
+    /// Returns the indexes of a column's definition (`PRIMARY KEY`, `UNIQUE`).
     pub fn of_column(spec: &ColumnSpec) -> impl Iterator<Item = Self> {
         let asked = [
             (spec.primary_key, IndexKind::Primary),
@@ -109,7 +109,7 @@ impl DraftIndex {
             })
     }
 
-    /// An index of the catalog, to be changed.
+    /// Returns an existing index, to be changed.
     pub fn of_existing(index: &IndexDefinition, columns: &[ColumnDefinition]) -> Self {
         Self {
             id: Some(index.id),
@@ -126,7 +126,7 @@ impl DraftIndex {
                     )
                 })
                 .collect(),
-            // Whether it is still one of hashes shows anew.
+            // Whether the new index needs hashes is decided again.
             algorithm: index.algorithm.clone().filter(|_| !index.hashed),
             comment: index.comment.clone(),
             ignored: index.ignored,
@@ -137,8 +137,8 @@ impl DraftIndex {
     }
 }
 
-/// The indexes of a table in MariaDB's order; those without a number have [`NO_NUMBER`]. Columns of a primary key
-/// become NOT NULL, even those that were said to be NULL.
+/// Resolves the indexes of a table and returns them in MariaDB's order. Those without a number get
+/// [`NO_NUMBER`]. Columns of a primary key become NOT NULL, even if they are declared NULL.
 ///
 /// # Errors
 /// 1061, 1068, 1069, 1070, 1071, 1072, 1060, 1089, 1170, 1391, 1235.
@@ -205,7 +205,7 @@ pub fn resolve_indexes(
     Ok(indexes)
 }
 
-/// A note for each new index on just the columns of another.
+/// Adds a note for each new index on exactly the columns of another one.
 fn note_duplicates(indexes: &[IndexDefinition], known: &[String], session: &mut SessionContext) {
     for (n, index) in indexes.iter().enumerate() {
         let same = |other: &IndexDefinition| other.kind == index.kind && other.parts == index.parts;
@@ -217,12 +217,11 @@ fn note_duplicates(indexes: &[IndexDefinition], known: &[String], session: &mut 
     }
 }
 
-/// What an index's keys are made of.
+/// Contents of an index's keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum KeyForm {
-    /// The values.
     Values,
-    /// A hash of them: a unique index on more than a key holds.
+    /// A hash of the values: for a unique index whose values exceed the length of a key.
     Hash,
 }
 
@@ -275,7 +274,7 @@ fn resolve_parts(
     }
 }
 
-/// The prefix of a column that an index holds, and its bytes.
+/// Returns the prefix of a column in an index, and its length in bytes.
 fn resolve_prefix(
     column: &ColumnDefinition,
     length: Option<u64>,
@@ -294,7 +293,7 @@ fn resolve_prefix(
     }
     let whole = key_bytes(data_type);
     let (mut prefix, mut bytes) = match (length, whole) {
-        // As much as a key can hold, with a note.
+        // The longest prefix that a key can hold, with a note.
         (None, None) if kind == IndexKind::Plain => match data_type {
             DataType::Text { size, .. } | DataType::Blob { size } if *size == BlobSize::Tiny => {
                 (Some(255), 255 * per_character)
@@ -306,7 +305,7 @@ fn resolve_prefix(
         (None, Some(bytes)) => (None, bytes),
         (Some(_), _) if !is_string => return Err(Error::new(ER_WRONG_SUB_KEY, &[])),
         (Some(length), None) => {
-            // Not more characters than the type has bytes.
+            // At most as many characters as the type has bytes.
             let length = longest_prefix(data_type).map_or(length, |longest| length.min(longest));
             (Some(length), length.saturating_mul(per_character))
         }
@@ -331,8 +330,8 @@ fn resolve_prefix(
     Ok((prefix.map(|prefix| prefix as u32), bytes))
 }
 
-/// The longest prefix of a column that a key can have, in characters: of TEXT and BLOB as many as the type has bytes.
-/// `None`: it has no prefixes.
+/// Returns the longest possible prefix of a column in characters: for TEXT and BLOB, the maximum number of
+/// bytes of the type. `None` if the type has no prefixes.
 pub(super) fn longest_prefix(data_type: &DataType) -> Option<u64> {
     match data_type {
         DataType::Text { size, .. } | DataType::Blob { size } => Some(size.max_bytes()),
@@ -341,7 +340,7 @@ pub(super) fn longest_prefix(data_type: &DataType) -> Option<u64> {
     }
 }
 
-/// `column`, `column_2`, `column_3` …: the first that no index has.
+/// Returns the first of `column`, `column_2`, `column_3` … that is not the name of an index.
 fn unused_name(column: &str, taken: &[String]) -> String {
     let is_free = |name: &str| !taken.iter().any(|other| same_name(other, name));
     if is_free(column) && !column.eq_ignore_ascii_case(PRIMARY) {
@@ -353,9 +352,9 @@ fn unused_name(column: &str, taken: &[String]) -> String {
         .expect("some number is free")
 }
 
-/// MariaDB's order (`sort_keys`, `sql/sql_table.cc`): the primary key, unique indexes without nullable columns, unique
-/// indexes with nullable columns, the rest. Among unique indexes, those with prefixes follow the others, and hash
-/// indexes come last.
+/// Sorts indexes in MariaDB's order (`sort_keys`, `sql/sql_table.cc`): the primary key, unique indexes
+/// without nullable columns, unique indexes with nullable columns, the rest. Among unique indexes, those with
+/// prefixes follow the others, and hash indexes come last.
 pub fn sort_indexes(indexes: &mut [IndexDefinition], columns: &[ColumnDefinition]) {
     indexes.sort_by_key(|index| {
         let nullable = index.parts.iter().any(|part| columns[part.column].nullable);
@@ -368,7 +367,7 @@ pub fn sort_indexes(indexes: &mut [IndexDefinition], columns: &[ColumnDefinition
     });
 }
 
-/// Checks that an AUTO_INCREMENT column is the only one and leads an index.
+/// Checks that there is at most one AUTO_INCREMENT column, and that it is the first column of an index.
 ///
 /// # Errors
 /// 1075.

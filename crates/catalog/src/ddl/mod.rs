@@ -1,4 +1,4 @@
-//! Definition statements: from what was parsed to what has to change.
+//! Definition statements: from the parsed statement to the changes that it makes.
 //!
 //! ```text
 //!   DdlStatement ─▶ plan_ddl(catalog, session, first id) ─▶ DdlPlan ─▶ TableBuild::run ─▶ files aside, synced
@@ -7,13 +7,13 @@
 //!                              one Query event with the id, one batch, published in the log's order
 //! ```
 //!
-//! The protocol (run time): lock what [`ddl_objects`] and [`foreign_key_names`] tell exclusively; [`prepare_ddl`]
-//! plans, and builds aside what needs building, synced; the Query event with the plan's id is logged; then records,
-//! range deletes and builds become visible at once, and the catalog is switched before anyone sees them. Recovery and
-//! replicas call [`replay_ddl`] with the event: the same plan under the same numbers finds its build finished, or makes
-//! it.
+//! The protocol at run time: lock the [`ddl_objects`] and [`foreign_key_names`] exclusively; [`prepare_ddl`]
+//! plans, and builds aside what must be built, synced; the Query event with the plan's id is logged; then
+//! records, range deletes and builds become visible at once, and the catalog is switched before any session
+//! sees them. Recovery and replicas call [`replay_ddl`] with the event: the same plan with the same numbers
+//! finds its finished build, or builds again.
 //!
-//! Planning reads nothing but the catalog, the statement and the session's settings, all of which the log carries.
+//! Planning reads only the catalog, the statement and the session's settings. The log carries all of them.
 
 mod alter_table;
 mod column;

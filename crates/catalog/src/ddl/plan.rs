@@ -1,4 +1,4 @@
-//! What a definition statement is going to change.
+//! The plan of a definition statement: the changes that it makes.
 
 use std::sync::Arc;
 
@@ -16,56 +16,56 @@ use crate::{
 use paceline_expression::session::SessionContext;
 use paceline_syntax::{DdlStatement, TableName};
 
-/// What planning reads and writes.
+/// Inputs of planning, and the session that receives notes.
 ///
-/// At replay the session is one made from the log's event (`sql_mode`, character sets, time zone, current database,
-/// timestamp): the same statement gives the same plan.
+/// At replay the session is created from the log's event (`sql_mode`, character sets, time zone, current
+/// database, timestamp), so the same statement has the same plan.
 pub struct DdlContext<'a> {
-    /// The catalog as it is.
+    /// Current catalog.
     pub catalog: &'a Catalog,
-    /// The session: its settings are read, notes and warnings are written to it.
+    /// Session: its settings are read, and notes and warnings are added to it.
     pub session: &'a mut SessionContext,
-    /// The first number that new indexes may take. It is logged (Q_XID), so that a replay gives the same numbers.
+    /// First number for new indexes. It is logged (Q_XID), so that a replay assigns the same numbers.
     pub first_id: u32,
     /// `default_storage_engine`.
     pub default_engine: TableEngine,
-    /// The result columns of `CREATE TABLE … SELECT`.
+    /// Result columns of `CREATE TABLE … SELECT`.
     pub select_columns: Option<&'a [SelectedColumn]>,
-    /// Where rows of temporary tables are; none at replay, as no such table is in the log.
+    /// Storage of temporary tables' rows; `None` at replay, because the log contains no such tables.
     pub temporary: Option<&'a Arc<TemporarySpace>>,
 }
 
-/// What a definition statement is going to change.
+/// Changes that a definition statement makes.
 #[derive(Debug, Default)]
 pub struct DdlPlan {
     /// Changes of the catalog.
     pub changes: Vec<CatalogChange>,
-    /// Indexes whose keys all go.
+    /// Indexes whose entries are all deleted.
     pub dropped: Vec<IndexId>,
-    /// A table whose data must be built anew, or that gets new indexes.
+    /// Table whose data must be rebuilt, or that gets new indexes.
     pub build: Option<TableBuild>,
-    /// An error that the statement ends with although it has changed something: DROP TABLE of tables some of which are
-    /// not there.
+    /// Error that the statement ends with although it has changed something: DROP TABLE of several tables of
+    /// which some do not exist.
     pub failure: Option<Error>,
-    /// How the statement is to be logged.
+    /// Form in which the statement is logged.
     pub logged: LoggedStatement,
-    /// Rows affected, as the answer tells it.
+    /// Number of affected rows in the answer.
     pub affected_rows: u64,
-    /// The first number behind those that the plan took.
+    /// First number after those that the plan has taken.
     pub next_id: u32,
-    /// The table that `CREATE TABLE … SELECT` is to fill; `None` if there is nothing to fill.
+    /// Table for `CREATE TABLE … SELECT` to fill; `None` if there is nothing to fill.
     pub fill: Option<TableName>,
-    /// What becomes of the session's temporary tables: not logged, and not part of the rest.
+    /// Changes of the session's temporary tables, which are not logged.
     pub temporary: TemporaryPlan,
 }
 
-/// How a statement is logged.
+/// Form in which a statement is logged.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum LoggedStatement {
-    /// As it was written.
+    /// As written.
     #[default]
     AsWritten,
-    /// In other words that mean the same to whoever replays it.
+    /// As an equivalent statement that can be replayed.
     Rewritten(String),
     /// Not at all: it changes nothing.
     Nothing,
@@ -80,7 +80,7 @@ impl DdlPlan {
         write_changes(&self.changes, writes);
     }
 
-    /// Whether nothing would change.
+    /// Returns whether the plan changes nothing.
     pub fn is_empty(&self) -> bool {
         self.changes.is_empty()
             && self.dropped.is_empty()
@@ -92,7 +92,8 @@ impl DdlPlan {
 /// Plans a statement. Changes nothing but the session's diagnostics.
 ///
 /// # Errors
-/// MariaDB's, for whatever the statement cannot do. Errors that depend on the data come when the plan's build is made.
+/// MariaDB's error if the statement is not possible. Errors that depend on the data are found by the plan's
+/// build.
 pub fn plan_ddl(context: DdlContext<'_>, statement: &DdlStatement) -> Result<DdlPlan> {
     let mut planner = Planner::new(context);
     match statement {
@@ -128,21 +129,21 @@ pub fn plan_ddl(context: DdlContext<'_>, statement: &DdlStatement) -> Result<Ddl
     Ok(planner.finish())
 }
 
-/// A plan in the making.
+/// State of planning.
 pub(super) struct Planner<'a> {
     pub(super) session: &'a mut SessionContext,
-    /// The catalog with the changes so far.
+    /// The catalog with the changes made so far.
     pub(super) catalog: Catalog,
     pub(super) plan: DdlPlan,
     pub(super) default_engine: TableEngine,
     pub(super) select_columns: Option<&'a [SelectedColumn]>,
     first_id: u32,
     space: Option<&'a Arc<TemporarySpace>>,
-    /// Whether indexes that are made now are those of a temporary table.
+    /// Whether the indexes being created belong to a temporary table.
     making: CreationKind,
 }
 
-/// What kind of table a statement makes or changes.
+/// Kind of table that a statement creates or changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum CreationKind {
     Ordinary,
@@ -178,7 +179,8 @@ impl<'a> Planner<'a> {
             .as_ref()
             .is_some_and(|build| !build.target.temporary);
         if builds && self.plan.next_id == self.first_id {
-            // Where rows are only tested no index takes a number, but the build has the first one.
+            // A build that only tests rows assigns no numbers to indexes, but the build itself has the first
+            // one.
             self.plan.next_id += 1;
         }
         if self.plan.next_id > self.first_id {
@@ -213,10 +215,10 @@ impl<'a> Planner<'a> {
         Ok(())
     }
 
-    /// What follows makes or changes a temporary table, of which nothing is logged.
+    /// Switches to creating or changing a temporary table, which is not logged.
     ///
     /// # Errors
-    /// 1235 where there can be none: at replay.
+    /// 1235 at replay, where there are no temporary tables.
     pub(super) fn make_temporary(&mut self) -> Result<()> {
         if self.space.is_none() {
             return Err(Error::unsupported("TEMPORARY tables here"));
@@ -226,15 +228,15 @@ impl<'a> Planner<'a> {
         Ok(())
     }
 
-    /// Whether a temporary table is made or changed.
+    /// Returns whether a temporary table is being created or changed.
     pub(super) fn makes_temporary(&self) -> bool {
         self.making == CreationKind::Temporary
     }
 
-    /// A number for an index.
+    /// Returns a number for a new index.
     ///
     /// # Errors
-    /// 1114 if temporary tables have no room.
+    /// 1114 if the space for temporary tables is full.
     pub(super) fn new_id(&mut self, engine: TableEngine) -> Result<u32> {
         if let (CreationKind::Temporary, Some(space)) = (self.making, self.space) {
             let index = space.new_index()?;
@@ -251,20 +253,20 @@ impl<'a> Planner<'a> {
         Ok(IndexId::in_engine(number, engine).as_u32())
     }
 
-    /// The name with its database.
+    /// Returns a table's database and name.
     ///
     /// # Errors
-    /// 1046 if none is named and none is current.
+    /// 1046 if neither the name nor the session has a database.
     pub(super) fn qualified(&self, name: &TableName) -> Result<(String, String)> {
         let database = name.database.clone().or_else(|| self.session.database.clone());
         let database = database.ok_or_else(|| Error::new(ER_NO_DB_ERROR, &[]))?;
         Ok((database, name.name.clone()))
     }
 
-    /// A database that statements may change.
+    /// Returns a database that statements can change.
     ///
     /// # Errors
-    /// 1044 for those made on demand, 1049 for one that is not there.
+    /// 1044 for virtual databases, 1049 if it does not exist.
     pub(super) fn database(&self, name: &str) -> Result<&Arc<Database>> {
         self.refuse_virtual(name)?;
         self.catalog
@@ -288,10 +290,10 @@ impl<'a> Planner<'a> {
         Ok(())
     }
 
-    /// A table that is there.
+    /// Returns an existing table.
     ///
     /// # Errors
-    /// 1146, 1044, 1046; 1347 for a view; 1142 for a table that is part of the program.
+    /// 1146, 1044, 1046; 1347 for a view; 1142 for a built-in table.
     pub(super) fn table(&self, name: &TableName) -> Result<Arc<TableDefinition>> {
         let (database, name) = self.qualified(name)?;
         self.refuse_virtual(&database)?;
@@ -325,7 +327,7 @@ impl<'a> Planner<'a> {
         Ok(())
     }
 
-    /// A note, or an error: what `IF EXISTS` and its like turn the one into the other.
+    /// Adds a note, or returns the error. IF EXISTS and IF NOT EXISTS turn the error into a note.
     pub(super) fn note_or_fail(&mut self, only_note: OnlyNote, error: Error) -> Result<()> {
         match only_note {
             OnlyNote::Yes => {
@@ -337,7 +339,7 @@ impl<'a> Planner<'a> {
     }
 }
 
-/// Whether `IF EXISTS` or `IF NOT EXISTS` was said.
+/// Whether the statement has `IF EXISTS` or `IF NOT EXISTS`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum OnlyNote {
     Yes,
@@ -350,12 +352,12 @@ impl From<bool> for OnlyNote {
     }
 }
 
-/// Whether a table of `mysql` is part of the program.
+/// Returns whether a table of `mysql` is built in.
 fn is_built_in(name: &str) -> bool {
     crate::system::is_system_table(name)
 }
 
-/// The engine of a name; `None` for one that this server does not know.
+/// Returns the engine with this name; `None` if this server does not have it.
 pub fn engine(name: &str) -> Option<TableEngine> {
     const DISK: &[&str] = &["InnoDB", "RocksDB", "MyISAM", "Aria", "XtraDB"];
     const MEMORY: &[&str] = &["MEMORY", "HEAP"];

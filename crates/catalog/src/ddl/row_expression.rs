@@ -1,4 +1,4 @@
-//! Defaults and checks that are expressions over a row, for rows that ALTER TABLE makes or tests.
+//! Defaults and checks that are expressions over a row, for rows that ALTER TABLE creates or tests.
 
 use paceline_types::Value;
 use paceline_types::error_code::*;
@@ -12,11 +12,11 @@ use paceline_expression::{EvalContext, EvalState, Expr, ExprType, Scope, bind_co
 use paceline_syntax::ast::{self, ColumnName};
 use paceline_syntax::parse_expression;
 
-/// The expressions of a table, bound to its columns.
+/// Expressions of a table, bound to its columns.
 pub(super) struct RowExpressions {
     defaults: Vec<Option<Expr>>,
     generated: Vec<Option<Expr>>,
-    /// Name and condition.
+    /// Name and condition of each check.
     checks: Vec<(String, Expr)>,
     state: EvalState,
 }
@@ -59,14 +59,15 @@ impl RowExpressions {
         !self.checks.is_empty()
     }
 
-    /// Whether a new column's default is random or the like: whoever carries out the same statement gets other rows.
+    /// Returns whether a new column's default is random or the like, so that a replica would compute
+    /// different rows.
     pub(super) fn varies(&self, number: usize) -> bool {
         self.defaults[number]
             .as_ref()
             .is_some_and(|expr| !expr.is_stable())
     }
 
-    /// The value of a new column in a row.
+    /// Returns the value of a new column in a row.
     pub(super) fn default(
         &mut self,
         number: usize,
@@ -83,8 +84,8 @@ impl RowExpressions {
         }
     }
 
-    /// The value of a generated column in a row whose columns before it have theirs; `None` for a column that is not
-    /// generated.
+    /// Returns the value of a generated column in a row whose preceding columns have their values; `None` for
+    /// a column that is not generated.
     pub(super) fn generated(
         &mut self,
         number: usize,
@@ -113,7 +114,7 @@ impl RowExpressions {
             return Ok(());
         }
         for (name, condition) in &self.checks {
-            // What is neither true nor false passes.
+            // A condition that is UNKNOWN passes.
             let truth = condition.eval_truth(row, &mut EvalContext::new(session, &mut self.state))?;
             if truth == Some(false) {
                 return Err(Error::new(
@@ -126,7 +127,7 @@ impl RowExpressions {
     }
 }
 
-/// The generated columns of a table, for rows that come from elsewhere without them.
+/// Generated columns of a table, for rows from elsewhere that lack them.
 pub struct GeneratedColumns<'t> {
     table: &'t TableDescription,
     expressions: RowExpressions,
@@ -134,7 +135,7 @@ pub struct GeneratedColumns<'t> {
 }
 
 impl<'t> GeneratedColumns<'t> {
-    /// Those of a table.
+    /// Binds the generated columns of a table.
     ///
     /// # Errors
     /// If an expression cannot be bound.
@@ -147,10 +148,10 @@ impl<'t> GeneratedColumns<'t> {
         })
     }
 
-    /// Computes those that are absent, from the row's other columns.
+    /// Computes the absent generated columns from the row's other columns.
     ///
     /// # Errors
-    /// Those of the expressions, and of values that the columns cannot hold.
+    /// Errors of the expressions, and of values that the columns cannot hold.
     pub fn fill_in(&mut self, row: &mut [Value], absent: &[bool]) -> Result<()> {
         for (number, column) in self.table.columns.iter().enumerate() {
             if absent[number]
@@ -165,7 +166,7 @@ impl<'t> GeneratedColumns<'t> {
     }
 }
 
-/// The columns of a table, by their place.
+/// Columns of a table by their index.
 struct RowScope<'a> {
     table: &'a TableDescription,
     session: &'a SessionContext,

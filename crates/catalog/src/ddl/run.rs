@@ -1,9 +1,9 @@
-//! From a statement to what `txn` commits, at run time and at replay.
+//! Preparation of definition statements for commit, at run time and at replay.
 //!
 //! ```text
-//!   run time   locks on objects() ─▶ prepare() ─▶ commit_ddl(Query event with xid, writes, builds)
-//!                                                  └─ on_publish: CatalogHandle::publish(changes, version)
-//!   replay     Query event ─▶ replay() ─▶ the same writes and builds, the same changes
+//!   run time   locks on ddl_objects() ─▶ prepare_ddl() ─▶ commit_ddl(Query event with xid, writes, builds)
+//!                                                          └─ on_publish: CatalogHandle::publish(changes, version)
+//!   replay     Query event ─▶ replay_ddl() ─▶ the same writes and builds, the same changes
 //! ```
 
 use paceline_binlog::event::{QueryEvent, StatusVar};
@@ -25,24 +25,24 @@ use paceline_syntax::{
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Something to be locked.
+/// Object to be locked for a definition statement.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct DdlObject {
-    /// The database.
+    /// Database of the object.
     pub database: String,
-    /// The table; none means the database itself.
+    /// Table; `None` for the database itself.
     pub table: Option<String>,
-    /// What it is needed for.
+    /// Reason for the lock.
     pub need: DdlNeed,
 }
 
-/// What a definition needs something for.
+/// Reason for locking an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum DdlNeed {
-    /// It is defined, or knows of what is: locked exclusively.
+    /// The statement defines it or depends on its definition: locked exclusively.
     Defined,
-    /// Its definition is read, and is to be the same when the statement is run from the log: nobody may change it until
-    /// then.
+    /// Its definition is read, and must be the same when the statement is replayed from the log: no other
+    /// session may change it until then.
     Read,
 }
 
@@ -56,8 +56,8 @@ impl DdlObject {
     }
 }
 
-/// Whether a statement is about a session's temporary tables and nothing else: then nothing is locked for it, and
-/// nothing is logged of it.
+/// Returns whether a statement concerns only temporary tables of the session. Then nothing is locked, and
+/// nothing is logged.
 ///
 /// # Errors
 /// 1046.
@@ -88,8 +88,8 @@ pub fn is_temporary_ddl(statement: &DdlStatement, catalog: &Catalog, database: O
     Ok(all)
 }
 
-/// For each pair of a RENAME TABLE, whether it is about a temporary table. They are carried out one after the other:
-/// one that has been given another name no longer hides the ordinary table of its old one.
+/// Returns for each pair of a RENAME TABLE whether it renames a temporary table. The pairs are executed in
+/// order: after a temporary table is renamed, it no longer hides the ordinary table of its old name.
 ///
 /// # Errors
 /// 1046.
@@ -103,7 +103,7 @@ pub fn temporary_renames(
         let database = database.ok_or_else(|| Error::new(paceline_types::error_code::ER_NO_DB_ERROR, &[]))?;
         Ok((database.to_owned(), name.name.clone()))
     };
-    // Names that pairs before have taken from a temporary table, or given to one.
+    // Names that earlier pairs have taken from a temporary table or given to one.
     let mut changed = HashMap::new();
     let mut temporary = Vec::with_capacity(renames.len());
     for (from, to) in renames {
@@ -121,8 +121,8 @@ pub fn temporary_renames(
     Ok(temporary)
 }
 
-/// The objects that a statement must lock exclusively before it is prepared, sorted, so that no two statements
-/// deadlock. Temporary tables need no lock: no other session sees them.
+/// Returns the objects that a statement must lock exclusively before it is prepared. They are sorted, so that
+/// statements cannot deadlock. Temporary tables need no lock, because no other session sees them.
 ///
 /// # Errors
 /// 1046.
@@ -197,9 +197,10 @@ pub fn ddl_objects(
     Ok(objects)
 }
 
-/// The tables that a definition concerns by foreign keys: those that a new key refers to, since whoever changes them
-/// must know of it from then on; and those whose keys refer to what is made, altered or renamed, since they are looked
-/// at, and change with a name. They are to be locked as `objects` are, which the statement names.
+/// Returns the tables that a definition affects through foreign keys. Tables that a new key refers to: later
+/// changes of them must respect the key. Tables whose keys refer to a table that is created, altered or
+/// renamed: their keys are checked, and change with the name. They are locked like `objects`, which the
+/// statement names.
 pub fn related_ddl_objects(
     statement: &DdlStatement,
     objects: &[DdlObject],
@@ -229,7 +230,7 @@ pub fn related_ddl_objects(
     related
 }
 
-/// Database and name of the tables that a definition's new foreign keys refer to.
+/// Returns database and name of the tables that a definition's new foreign keys refer to.
 pub fn referenced_tables(statement: &DdlStatement, database: Option<&str>) -> Vec<(String, String)> {
     let own = match statement {
         DdlStatement::CreateTable(create) => &create.name,
@@ -244,8 +245,8 @@ pub fn referenced_tables(statement: &DdlStatement, database: Option<&str>) -> Ve
     tables.collect()
 }
 
-/// The tables and views whose definitions a statement reads: the table that another is to be like, and what a view is
-/// of. Its text in the log says no more than their names.
+/// Returns the tables and views whose definitions a statement reads: the source of CREATE TABLE … LIKE, and
+/// the tables of a view. The logged text contains only their names.
 pub fn read_ddl_objects(
     statement: &DdlStatement,
     catalog: &Catalog,
@@ -271,52 +272,53 @@ pub fn read_ddl_objects(
     objects.collect()
 }
 
-/// What a statement is prepared with, besides the session.
+/// Inputs for preparing a statement, besides the session.
 #[derive(Clone, Copy)]
 pub struct DdlInput<'a> {
-    /// The catalog.
+    /// Handle on the catalog; planning takes index numbers from it.
     pub catalog: &'a CatalogHandle,
-    /// The engines, for what is built aside.
+    /// Engines, for builds.
     pub storage: &'a Storage,
-    /// All that is committed: taken when the locks were there.
+    /// Snapshot of all committed data, taken after the locks.
     pub snapshot: &'a StorageSnapshot,
     /// `default_storage_engine`.
     pub default_engine: TableEngine,
-    /// The result columns of `CREATE TABLE … SELECT`.
+    /// Result columns of `CREATE TABLE … SELECT`.
     pub select_columns: Option<&'a [SelectedColumn]>,
-    /// The session's temporary tables; none at replay.
+    /// Temporary tables of the session; `None` at replay.
     pub temporary: Option<&'a TemporaryTables>,
 }
 
 /// A statement that is ready to be logged.
 pub struct PreparedDdl {
-    /// The plan. If [`DdlPlan::is_empty`], it is logged all the same, as MariaDB does, unless `logged` says otherwise.
+    /// The plan. Even if [`DdlPlan::is_empty`], the statement is logged, as in MariaDB, unless `logged` says
+    /// otherwise.
     pub plan: DdlPlan,
-    /// What it writes.
+    /// Records and range deletes.
     pub writes: WriteSet,
-    /// What was built aside.
+    /// Finished builds.
     pub builds: Vec<BuildId>,
-    /// The id for the Query event (Q_XID): [`DdlContext::first_id`] and the id of the build. `None` if the plan took no
-    /// numbers.
+    /// Id for the Query event (Q_XID): [`DdlContext::first_id`], and the id of the build. `None` if the plan
+    /// took no numbers.
     pub xid: Option<u64>,
-    /// What was read to build it; `None` if nothing was.
+    /// Summary of the rows read by the build; `None` if nothing was built.
     pub built: Option<BuildSummary>,
-    /// Rows of temporary tables that were built anew: to be applied with [`DdlPlan::temporary`].
+    /// Rebuilt rows of temporary tables, to be applied with [`DdlPlan::temporary`].
     pub temporary_writes: Option<TemporaryWrites>,
 }
 
 impl PreparedDdl {
-    /// What [`CatalogHandle::publish`] is to be given.
+    /// Returns the changes for [`CatalogHandle::publish`].
     pub fn changes(&self) -> &[CatalogChange] {
         &self.plan.changes
     }
 }
 
-/// Plans a statement and builds what is to be built. The caller holds the locks on [`ddl_objects`] and
-/// [`foreign_key_names`](super::foreign_key_names) until it is published.
+/// Plans a statement and does its build. The caller holds the locks on [`ddl_objects`] and
+/// [`foreign_key_names`](super::foreign_key_names) until the statement is published.
 ///
 /// # Errors
-/// Whatever MariaDB says against it.
+/// MariaDB's error if the statement is not possible.
 pub fn prepare_ddl(
     input: DdlInput<'_>,
     session: &mut SessionContext,
@@ -350,7 +352,8 @@ fn plan_with(
     plan_ddl(context, statement)
 }
 
-/// Builds what the plan asks for. `finished`: builds that are there from before the crash that a replay follows.
+/// Does the plan's build. `finished` are builds that were finished before the crash that a replay recovers
+/// from.
 fn finish(
     input: DdlInput<'_>,
     session: &mut SessionContext,
@@ -398,17 +401,17 @@ fn finish(
     })
 }
 
-/// What replay needs of the server around: its own tables, and what statements about accounts do.
+/// Services of the server that replay needs: virtual tables, and statements about accounts.
 pub trait ReplayHost {
-    /// The tables that the server makes on demand, which a view may read.
+    /// Returns the virtual tables, which a view may read.
     fn virtual_tables(&self) -> Option<Arc<dyn VirtualTables>> {
         None
     }
 
-    /// The changes that a statement about accounts makes.
+    /// Returns the catalog changes of a statement about accounts.
     ///
     /// # Errors
-    /// If it cannot be done on these accounts.
+    /// If the statement is not possible with these accounts.
     fn replay_accounts(
         &self,
         statement: &AccountStatement,
@@ -419,19 +422,20 @@ pub trait ReplayHost {
 
 /// A statement of the log, prepared again.
 pub struct ReplayedDdl {
-    /// What it writes.
+    /// Records and range deletes.
     pub writes: WriteSet,
-    /// What was built and becomes visible with it.
+    /// Builds that become visible with the statement.
     pub builds: Vec<BuildId>,
-    /// What [`CatalogHandle::publish`] is to be given with its version.
+    /// Changes for [`CatalogHandle::publish`], with the statement's version.
     pub changes: Vec<CatalogChange>,
 }
 
-/// Plans a statement of the log again, on the tables as they were at its place. What it built is there if it was built
-/// on this data directory; otherwise it is built now.
+/// Plans a statement of the log again, with the tables as they were at its position. If its build was made in
+/// this data directory, it exists; otherwise it is made now.
 ///
 /// # Errors
-/// If it cannot be done: these are not the tables that it was logged on. 1235 for a statement that is no definition.
+/// If the statement is not possible: it was logged with other tables. 1235 for a statement that is not a
+/// definition.
 pub fn replay_ddl(
     catalog: &CatalogHandle,
     storage: &Storage,
@@ -488,7 +492,7 @@ pub fn replay_ddl(
                 changes,
             })
         }
-        // What is logged only to be carried out on replicas.
+        // These are logged only to be executed on replicas.
         Statement::TableMaintenance { .. } | Statement::Flush { .. } => Ok(ReplayedDdl {
             writes: WriteSet::new(),
             builds: Vec::new(),
@@ -498,8 +502,8 @@ pub fn replay_ddl(
     }
 }
 
-/// What a logged text does: what SET STATEMENT sets for it is in the event already, and SET PASSWORD is a statement
-/// about accounts.
+/// Returns the statement to replay for a logged text: the effects of SET STATEMENT are in the event already,
+/// and SET PASSWORD is a statement about accounts.
 fn logged_statement(statement: Statement) -> Statement {
     match statement {
         Statement::SetStatement { statement, .. } => logged_statement(*statement),
@@ -514,7 +518,7 @@ fn logged_statement(statement: Statement) -> Statement {
     }
 }
 
-/// What a Query event's flags say of its session: the bits of MariaDB's OPTION_… there.
+/// Session settings in a Query event's flags: MariaDB's bits OPTION_….
 pub mod session_flags {
     /// OPTION_AUTO_IS_NULL.
     pub const AUTO_IS_NULL: u32 = 1 << 14;
@@ -528,7 +532,7 @@ pub mod session_flags {
     pub const RELAXED_UNIQUE_CHECKS: u32 = 1 << 27;
 }
 
-/// A session with the settings that a Query event carries.
+/// Creates a session with the settings of a Query event.
 pub fn session_of_event(query: &QueryEvent<'_>, timestamp_seconds: u32) -> SessionContext {
     let mut session = SessionContext::new(u64::from(query.connection_id), Services::default());
     let settings = &mut session.settings;

@@ -1,32 +1,32 @@
-//! `CREATE TABLE … SELECT`: columns from a query's result.
+//! Columns of `CREATE TABLE … SELECT`, from a query's result.
 
 use paceline_types::DataType;
 
 use crate::{ColumnDefault, ColumnDefinition};
 
-/// A result column of the query, as far as it makes a column.
+/// Properties of a query's result column that its table column inherits.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SelectedColumn {
-    /// Its name.
+    /// Name of the column.
     pub name: String,
-    /// Its type.
+    /// Type of the values.
     pub data_type: DataType,
-    /// Whether it may be NULL.
+    /// Whether the values can be NULL.
     pub nullable: bool,
-    /// The default of the table's column that it shows; [`ColumnDefault::None`] for an expression.
+    /// Default of the selected table column; [`ColumnDefault::None`] for an expression.
     pub default: ColumnDefault,
-    /// Its `ON UPDATE CURRENT_TIMESTAMP(n)`: its n.
+    /// `ON UPDATE CURRENT_TIMESTAMP(n)` of the selected table column: n.
     pub on_update: Option<u8>,
-    /// That column's comment.
+    /// Comment of the selected table column.
     pub comment: String,
 }
 
 impl SelectedColumn {
-    /// The column that it makes.
+    /// Returns the definition of the new column.
     pub(super) fn definition(&self) -> ColumnDefinition {
         ColumnDefinition {
             name: self.name.clone(),
-            // Nothing but empty strings are made as CHAR(0) and BINARY(0).
+            // Columns with only empty strings become CHAR(0) and BINARY(0).
             data_type: match &self.data_type {
                 DataType::VarBinary { length: 0 } => DataType::Binary { length: 0 },
                 DataType::VarChar { length: 0, collation } => DataType::Char {
@@ -38,9 +38,9 @@ impl SelectedColumn {
             nullable: self.nullable,
             default: match &self.default {
                 ColumnDefault::None | ColumnDefault::Expression(_) if self.nullable => ColumnDefault::Null,
-                // What it is made of need not have been selected.
+                // The default's expression may need columns that are not selected.
                 ColumnDefault::Expression(_) => ColumnDefault::None,
-                // An expression that is never NULL has its type's zero for a default.
+                // For an expression that is never NULL this is its type's zero.
                 other => other.clone(),
             },
             on_update: self.on_update,

@@ -1,4 +1,5 @@
-//! SHOW CREATE TABLE and SHOW CREATE DATABASE, byte for byte as MariaDB 10.11 (`show_create_table`, `sql/sql_show.cc`).
+//! SHOW CREATE TABLE and SHOW CREATE DATABASE, byte for byte as in MariaDB 10.11 (`show_create_table`,
+//! `sql/sql_show.cc`).
 
 use std::fmt::Write;
 
@@ -12,7 +13,8 @@ use crate::{
 };
 use paceline_expression::session::SqlMode;
 
-/// The statement that makes the table. `auto_increment_next` is the next value, shown above 1.
+/// Returns the statement that creates the table. `auto_increment_next` is the next value, which is shown if
+/// it is above 1.
 pub fn show_create_table(table: &TableDefinition, sql_mode: SqlMode, auto_increment_next: u64) -> String {
     let mut out = match table.is_temporary() {
         true => "CREATE TEMPORARY TABLE ".to_owned(),
@@ -48,7 +50,7 @@ pub fn show_create_table(table: &TableDefinition, sql_mode: SqlMode, auto_increm
     out
 }
 
-/// The statement that makes the database.
+/// Returns the statement that creates the database.
 pub fn show_create_database(
     database: &DatabaseDefinition,
     if_not_exists: IfNotExists,
@@ -69,12 +71,12 @@ pub fn show_create_database(
     out
 }
 
-/// Whether SHOW CREATE DATABASE was asked with `IF NOT EXISTS`.
+/// Whether SHOW CREATE DATABASE has `IF NOT EXISTS`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum IfNotExists {
-    /// It is part of the statement shown.
+    /// The statement shown contains it.
     Shown,
-    /// It is not.
+    /// The statement shown does not contain it.
     Omitted,
 }
 
@@ -88,7 +90,7 @@ fn identifier(name: &str, sql_mode: SqlMode, out: &mut String) {
     }
 }
 
-/// A column's type as it is shown.
+/// Returns a column's type as shown.
 pub fn shown_type(data_type: &DataType, compressed: bool) -> String {
     match compressed {
         true => format!("{data_type} /*M!100301 COMPRESSED*/"),
@@ -110,7 +112,7 @@ fn write_column(
     let collation = column.data_type.collation();
     if has_charset && !sql_mode.contains(SqlMode::NO_FIELD_OPTIONS) {
         let differs = collation != table.collation;
-        // JSON always says what it is.
+        // For JSON it is always shown.
         if differs || column.data_type == DataType::Json {
             let _ = write!(out, " CHARACTER SET {}", collation.charset().name());
         }
@@ -173,7 +175,7 @@ fn write_default(table: &TableDefinition, n: usize, column: &ColumnDefinition, o
     }
 }
 
-/// A column's default as SHOW CREATE TABLE writes it.
+/// Appends a literal as SHOW CREATE TABLE shows a default.
 pub fn write_literal(value: &Value, data_type: &DataType, out: &mut String) {
     use paceline_types::{TimeZone, text};
     match (value, data_type) {
@@ -253,7 +255,7 @@ fn write_index(table: &TableDefinition, index: &IndexDefinition, sql_mode: SqlMo
 }
 
 fn write_options(table: &TableDefinition, sql_mode: SqlMode, auto_increment_next: u64, out: &mut String) {
-    // MySQL before 4.1 knew no character sets, and called the engine a type.
+    // MySQL before 4.1 had no character sets, and called the engine a type.
     let is_old = sql_mode.contains(SqlMode::MYSQL323) || sql_mode.contains(SqlMode::MYSQL40);
     let _ = write!(
         out,
@@ -306,11 +308,11 @@ fn write_options(table: &TableDefinition, sql_mode: SqlMode, auto_increment_next
         out.push_str(" COMMENT=");
         quote_text(&table.comment, out);
     }
-    // Options of the engine stand behind all others.
+    // Options that the engine defines come last.
     out.push_str(&engine_options(&table.options));
 }
 
-/// The options that the engine defines, as they are shown: a blank before each.
+/// Returns the options that the engine defines, each preceded by a space.
 pub fn engine_options(options: &[(String, String)]) -> String {
     let mut out = String::new();
     for (name, value) in options.iter().filter(|(name, _)| is_engine_option(name)) {

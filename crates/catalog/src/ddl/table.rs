@@ -1,4 +1,4 @@
-//! Tables as wholes: DROP, TRUNCATE, RENAME.
+//! Whole tables: DROP, TRUNCATE, RENAME.
 
 use std::fmt::Write;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ impl Planner<'_> {
         self.forget_name(table)
     }
 
-    /// A table is no longer known by its name.
+    /// Removes a table's name from the catalog.
     pub(super) fn forget_name(&mut self, table: &TableDefinition) -> Result<()> {
         let (database, name) = (table.database().to_owned(), table.name().to_owned());
         self.change(match table.is_temporary() {
@@ -48,7 +48,7 @@ impl Planner<'_> {
                 return Err(Error::new(ER_NONUNIQ_TABLE, &[&table]));
             }
         }
-        // Of what is temporary nothing is logged.
+        // Dropping temporary tables is not logged.
         let mut is_rewritten = temporary;
         let mut referenced = None;
         for name in tables {
@@ -78,7 +78,8 @@ impl Planner<'_> {
             match if_exists {
                 true => self.session.diagnostics.note(error.code(), error.message()),
                 false => {
-                    // What is there goes all the same; the log says so without the names that would fail.
+                    // Existing tables are dropped in spite of the error. The logged statement omits the names
+                    // that would fail.
                     self.plan.failure = Some(error);
                     is_rewritten = true;
                 }
@@ -95,7 +96,7 @@ impl Planner<'_> {
             }
         }
         if referenced.is_some() {
-            // The others go all the same.
+            // The other tables are dropped in spite of the error.
             self.plan.failure = referenced;
             is_rewritten = true;
         }
@@ -122,8 +123,8 @@ impl Planner<'_> {
         let mut description = table.description().clone();
         description.auto_increment_start = 1;
         let (database, name) = (description.database.clone(), description.name.clone());
-        // The definition gets a new version: older snapshots must not find the table empty, and older rows are not for
-        // it.
+        // The definition gets a new version: older snapshots must not see an empty table, and older row
+        // events do not fit it.
         self.change(CatalogChange::PutTable(Box::new(description)))?;
         self.change(CatalogChange::ForgetAutoIncrement { database, name })
     }
@@ -168,7 +169,7 @@ impl Planner<'_> {
         Ok(())
     }
 
-    /// Gives a table another name.
+    /// Changes the name of a table.
     fn rename_table(&mut self, table: &TableDefinition, database: &str, name: &str) -> Result<()> {
         self.refuse_virtual(database)?;
         self.check_new_name(table, database, name, true)?;
@@ -177,16 +178,16 @@ impl Planner<'_> {
         description.name = name.to_owned();
         self.rename_in_keys(table, &mut description)?;
         self.check_forward_references(&description)?;
-        // The new name first: the counter is found by the table's number.
+        // Put the new name first: the counter is found by the table's number.
         self.change(CatalogChange::PutTable(Box::new(description)))?;
         self.forget_name(table)
     }
 
-    /// Checks that a table may be renamed so. `only_rename`: nothing else is done to it.
+    /// Checks that a table can get this name. `only_rename` says that the statement has no other change.
     ///
     /// # Errors
-    /// 1050 for a name that a table of the same kind has; 1025 or 1049 if there is no such database, which a temporary
-    /// table does not need.
+    /// 1050 if a table of the same kind has the name; 1025 or 1049 if the database does not exist, which a
+    /// temporary table does not need.
     pub(super) fn check_new_name(
         &self,
         table: &TableDefinition,
@@ -214,7 +215,7 @@ impl Planner<'_> {
         }
     }
 
-    /// DROP TRIGGER and its like, of which there are none.
+    /// Handles DROP TRIGGER and similar statements, whose objects never exist.
     pub(super) fn drop_other(&mut self, kind: &str, if_exists: bool, names: &[TableName]) -> Result<()> {
         self.plan.logged = LoggedStatement::Nothing;
         for name in names {
@@ -271,10 +272,10 @@ fn quoted((database, table): &FullName) -> String {
     text
 }
 
-/// What an engine told MariaDB when a table was to be renamed into a database that is not there.
+/// Error number that an engine returns to MariaDB for a rename into a database that does not exist.
 const HA_ERR_GENERIC: u32 = 168;
 
-/// 1025 for a table that is renamed into a database that is not there.
+/// Returns 1025 for a rename into a database that does not exist.
 fn no_database_for(table: &TableDefinition, database: &str, name: &str) -> Error {
     let path = |database: &str, name: &str| format!("./{}/{}", file_name(database), file_name(name));
     Error::new(
@@ -287,7 +288,7 @@ fn no_database_for(table: &TableDefinition, database: &str, name: &str) -> Error
     )
 }
 
-/// A name as MariaDB would write it in its data directory.
+/// Returns a name in the form of file names in MariaDB's data directory.
 fn file_name(name: &str) -> String {
     let mut file = String::new();
     for character in name.chars() {

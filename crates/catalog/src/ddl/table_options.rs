@@ -1,5 +1,6 @@
-//! Options of a table that InnoDB checks (`create_options_are_invalid`, `storage/innobase/handler/ha_innodb.cc`). None
-//! of them changes anything here: rows are stored and compressed in one way. Those that would in MariaDB raise a note.
+//! Table options that InnoDB checks (`create_options_are_invalid`, `storage/innobase/handler/ha_innodb.cc`).
+//! They have no effect here, because there is only one way to store and compress rows. Options that would
+//! have an effect in MariaDB raise a note.
 
 use paceline_types::ErrorCode;
 use paceline_types::error_code::*;
@@ -10,10 +11,10 @@ use crate::{TableDescription, TableEngine, same_name};
 use paceline_expression::session::{Level, SqlMode};
 use paceline_syntax::definition::{ENGINE_OPTIONS, TableOptions};
 
-/// `HA_WRONG_CREATE_OPTION`: MariaDB tells it as it is where an engine's option is wrong.
+/// `HA_WRONG_CREATE_OPTION`: MariaDB reports this number if an engine's option is invalid.
 const WRONG_CREATE_OPTION: ErrorCode = ErrorCode::from_number(140);
-/// Options that change how MariaDB stores a table or counts its rows, by their names in capitals; `0` and `DEFAULT` are
-/// nothing.
+/// Options that change how MariaDB stores a table or counts its rows, by their names in capitals. Their
+/// values `0` and `DEFAULT` have no effect.
 const STORAGE_OPTIONS: &[&str] = &[
     "KEY_BLOCK_SIZE",
     "STATS_PERSISTENT",
@@ -21,19 +22,19 @@ const STORAGE_OPTIONS: &[&str] = &[
     "STATS_SAMPLE_PAGES",
 ];
 
-/// Which statement has the options.
+/// Statement with the options.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum OptionStatement {
     Create,
     Alter,
 }
 
-/// Whether a table's option is one that InnoDB defines.
+/// Returns whether InnoDB defines a table option of this name.
 pub fn is_engine_option(name: &str) -> bool {
     ENGINE_OPTIONS.iter().any(|known| same_name(known, name))
 }
 
-/// What InnoDB finds wrong: the option's name, and the warning that says why.
+/// InnoDB's objection: the option's name, and the warning with the reason.
 struct Fault {
     option: &'static str,
     code: ErrorCode,
@@ -52,7 +53,7 @@ impl Fault {
 }
 
 impl Planner<'_> {
-    /// Puts a statement's options into the table's description, and checks what comes of it.
+    /// Copies a statement's options to the table's description and checks the result.
     ///
     /// # Errors
     /// 1005 or 1478, 1911, 1912, 4047.
@@ -67,7 +68,7 @@ impl Planner<'_> {
         }
         for (name, value) in &options.other {
             table.options.retain(|(known, _)| known != name);
-            // The default of what counts rows is nothing that is kept.
+            // The default of statistics options is not stored.
             if !(name.starts_with("STATS_") && value == "DEFAULT") {
                 table.options.push((name.clone(), value.clone()));
             }
@@ -93,7 +94,7 @@ impl Planner<'_> {
         if table.engine != TableEngine::InnoDb {
             return Ok(());
         }
-        // Another engine's options are not InnoDB's to check where it only stands in.
+        // If InnoDB only replaces another engine, that engine's options are not checked.
         let stands_in = options
             .engine
             .as_ref()
@@ -143,7 +144,7 @@ impl Planner<'_> {
         })
     }
 
-    /// Says which options that have an effect in MariaDB have none here.
+    /// Adds notes about options that have an effect in MariaDB but not here.
     fn note_options(&mut self, options: &TableOptions) {
         let format = options
             .row_format
@@ -170,7 +171,7 @@ impl Planner<'_> {
         }
     }
 
-    /// 1235 as a note: something is kept and shown, and changes nothing.
+    /// Adds 1235 as a note: an option is stored and shown, but has no effect.
     pub(super) fn note_no_effect(&mut self, what: &str) {
         let message = ER_NOT_SUPPORTED_YET.message(&[&what]);
         self.session.diagnostics.note(ER_NOT_SUPPORTED_YET, message);
@@ -224,7 +225,7 @@ fn checked_value(name: &str, value: Option<&str>) -> Result<()> {
     }
 }
 
-/// What is wrong with the options that InnoDB defines (`check_table_options`).
+/// Returns InnoDB's objection to the options that it defines (`check_table_options`).
 fn engine_fault(table: &TableDescription) -> Option<Fault> {
     let is_compressed = option(table, "PAGE_COMPRESSED").and_then(truth) == Some(true);
     let fault = |option, message: &str| Some(Fault::new(option, WRONG_CREATE_OPTION, message));
@@ -248,7 +249,7 @@ fn engine_fault(table: &TableDescription) -> Option<Fault> {
             "PAGE_COMPRESSION_LEVEL requires PAGE_COMPRESSED",
         );
     }
-    // As a MariaDB without a plugin that manages keys.
+    // Like a MariaDB without an encryption plugin.
     let asks = option(table, "ENCRYPTED").is_some_and(|value| value.eq_ignore_ascii_case("YES"));
     let key = option(table, "ENCRYPTION_KEY_ID").unwrap_or("1");
     asks.then(|| {
@@ -257,7 +258,7 @@ fn engine_fault(table: &TableDescription) -> Option<Fault> {
     })
 }
 
-/// What InnoDB refuses under `innodb_strict_mode`; of several faults the last one's option is named.
+/// Returns InnoDB's objection under `innodb_strict_mode`. Of several, it names the last option.
 fn format_fault(row_format: Option<&str>, key_block_size: u64) -> Option<Fault> {
     let fault = |option, message: String| Some(Fault::new(option, ER_ILLEGAL_HA_CREATE_OPTION, message));
     match row_format {
@@ -275,7 +276,8 @@ fn format_fault(row_format: Option<&str>, key_block_size: u64) -> Option<Fault> 
     fault("KEY_BLOCK_SIZE", message)
 }
 
-/// What InnoDB takes options for without `innodb_strict_mode` (`innobase_table_flags`).
+/// Returns InnoDB's warnings about values that it assumes without `innodb_strict_mode`
+/// (`innobase_table_flags`).
 fn assumptions(row_format: Option<&str>, key_block_size: u64, temporary: bool) -> Vec<String> {
     let mut messages = Vec::new();
     if key_block_size > 0 {

@@ -1,53 +1,55 @@
-//! Foreign keys at run time: what a changed row asks of other tables, and what becomes of the rows there.
+//! Foreign keys at run time: checks of changed rows against other tables, and actions on the rows there.
 //!
 //! ```text
-//!   insert, update of the child    its values ─▶ shared lock on the parent's key ─▶ is it there, at the newest? ─▶ write, or 1452
-//!   delete, update of the parent   write (exclusive lock on its key) ─▶ children at the newest ─▶ none, 1451, or changed as well
+//!   insert, update of the child    its values ─▶ shared lock on the parent's key ─▶ does it exist, in the newest state? ─▶ write, or 1452
+//!   delete, update of the parent   write (exclusive lock on its key) ─▶ children in the newest state ─▶ none, 1451, or changed as well
 //! ```
 //!
 //! ## The protocol
 //!
-//! Everything here reads the newest committed state under locks, never the snapshot: whether a reference holds is no
-//! matter of what a transaction sees.
+//! Checks and actions read the newest committed state under locks, never the snapshot: whether a reference is
+//! valid does not depend on what a transaction sees.
 //!
 //! | First | Then | Otherwise |
 //! |---|---|---|
-//! | the child's writer has the shared lock on the parent's key | it looks whether the key is there | the parent goes between look and write: a row that refers to nothing |
-//! | the parent's writer has the exclusive lock on its key | it looks for children | a child comes between look and write |
-//! | the child's row that was found is locked (shared to refuse, exclusive to change) | it is read again | it is refused for a child that another transaction is just deleting; or a row is changed that is no child any more |
+//! | the child's writer gets the shared lock on the parent's key | it looks for the key | the parent disappears between the look and the write: a row that references nothing |
+//! | the parent's writer gets the exclusive lock on its key | it looks for children | a child appears between the look and the write |
+//! | the child's row that was found is locked (shared for a check, exclusive for an action) | it is read again | an error for a child that another transaction is just deleting; or a change of a row that is no longer a child |
 //!
-//! So the two exclude each other in either order: a child's insert that comes first is waited for and then found, one
-//! that comes second waits and finds no parent. Both locks last until the end of the transaction, and take part in the
-//! search for deadlocks as all others do.
+//! So each of the two excludes the other, in either order. The parent's writer waits for an earlier insert of
+//! a child and then finds the child; a later insert waits and finds no parent. Both locks are held until the
+//! end of the transaction, and take part in deadlock detection like all others.
 //!
-//! *Which key is locked.* Where the referenced columns are all the columns of a unique index, the key is the index's
-//! own, which whoever writes such an entry locks exclusively anyway. Elsewhere (an index that is not unique, or that
-//! has more columns) many entries may have the values: then the lock is on their common *prefix*, which no entry has as
-//! its key, and the parent's writer takes it explicitly. Inserting a second parent takes no such lock: a child's insert
-//! that does not see a parent that is not committed yet gets 1452 at once, where InnoDB waits.
+//! *Which key is locked.* If the referenced columns are all columns of a unique index, the key is the index's
+//! own key, which a writer of the entry locks exclusively anyway. Otherwise (the index is not unique, or has
+//! more columns) many entries can have the values. Then the lock is on their common *prefix*, which is no
+//! entry's key, and the parent's writer takes it explicitly. Inserting a second parent does not take this
+//! lock: while a parent is uncommitted, a child's insert fails with 1452 at once, where InnoDB waits.
 //!
-//! *Snapshot isolation.* A check locks, reads and gives no 1020: it writes nothing there. An action writes the child's
-//! row, and who writes a row must have seen its newest version: under REPEATABLE READ with a snapshot an action on a
-//! row that has changed since gets 1020, as any update of it would.
+//! *Snapshot isolation.* A check locks and reads, and never fails with 1020, because it writes nothing there.
+//! An action writes the child's row, and a writer must have seen the newest version: under REPEATABLE READ
+//! with a snapshot, an action on a row that has changed since then fails with 1020, like any other update of
+//! the row.
 //!
-//! ## What InnoDB does, and so does this
+//! ## Behaviour shared with InnoDB
 //!
-//! Checks are made row by row, at once. NULL in any column refers to nothing. A row that refers to itself is its own
-//! child: it cannot be deleted under RESTRICT. Actions go on to any depth up to [`CASCADE_DEPTH_MAX`], beyond which
-//! there is 1296. A chain of updates may not come to a table that it is updating already (1451); one of deletes may.
-//! Changed children are checked against their other parents; `CHECK` constraints, `ON UPDATE CURRENT_TIMESTAMP` and
-//! default values take no part.
+//! Checks are made row by row, immediately. A NULL in any column means that the row references nothing. A row
+//! that references itself is its own child: it cannot be deleted under RESTRICT. Actions cascade up to the
+//! depth [`CASCADE_DEPTH_MAX`]; beyond it the error is 1296. A chain of updates must not return to a table
+//! that it is updating (1451); a chain of deletes may. Changed children are checked against their other
+//! parents. `CHECK` constraints, `ON UPDATE CURRENT_TIMESTAMP` and default values are not applied.
 //!
 //! ## The log
 //!
-//! Replay is blind (invariant 8), so each row that an action changes is logged as any other, unlike in MariaDB. The
-//! rows events of a statement that foreign keys concern carry `NO_FOREIGN_KEY_CHECKS`: who applies them, here or in
-//! MariaDB, neither checks nor acts, and comes to the same rows. A check there could also fail for what was right here:
-//! a session with `foreign_key_checks=0` takes no locks for references, so that the log may have its child in front of
-//! the delete of a parent that had none when it was checked.
+//! Replay is blind (invariant 8), so every row that an action changes is logged like any other, unlike in
+//! MariaDB. The rows events of a statement that foreign keys concern carry the flag `NO_FOREIGN_KEY_CHECKS`:
+//! a server that applies them, this one or MariaDB, neither checks nor acts, and gets the same rows. A check
+//! during replay could also fail for a valid history: a session with `foreign_key_checks=0` takes no locks
+//! for references, so its child can precede, in the log, the delete of a parent that had no children when it
+//! was checked.
 //!
-//! [`ForeignKeys`] is what a statement has to know of the keys around its tables, resolved when it is planned;
-//! [`ForeignKeyRun`] does what they ask for.
+//! [`ForeignKeys`] contains the keys around a statement's tables, resolved when it is planned.
+//! [`ForeignKeyRun`] does the checks and actions.
 
 mod run;
 
@@ -55,7 +57,7 @@ use std::collections::HashMap;
 use std::fmt::Write;
 use std::sync::Arc;
 
-use paceline_storage::Clustered;
+use paceline_storage::RowPlacement;
 use paceline_types::Value;
 
 use crate::ddl::quote_identifier;
@@ -64,52 +66,53 @@ use crate::{Catalog, ForeignKey, TableDefinition, TableDescription, TableEngine,
 
 pub use run::{ForeignKeyRun, RunMode, is_foreign_key_error};
 
-/// How many rows a chain of actions may have, the first one among them: what InnoDB's FK_MAX_CASCADE_DEL comes to.
+/// Maximum number of rows in a chain of actions, including the first: the effect of InnoDB's
+/// FK_MAX_CASCADE_DEL.
 pub const CASCADE_DEPTH_MAX: usize = 15;
 
-/// What a statement does with a table.
+/// Changes that a statement makes to a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Changes {
-    /// Rows go.
+    /// Rows are deleted.
     pub delete: bool,
-    /// Rows are changed.
+    /// Rows are updated.
     pub update: bool,
 }
 
-/// What became of a row that others refer to.
+/// Change of a referenced row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Changed {
-    /// It is gone.
+pub enum RowFate {
+    /// The row was deleted.
     Deleted,
-    /// It has other values.
+    /// The row has other values.
     Updated,
 }
 
 /// A foreign key with both of its tables.
 #[derive(Debug)]
 pub struct ResolvedKey {
-    /// The definition.
+    /// Definition in the child.
     pub key: ForeignKey,
-    /// The table that has the key.
+    /// Table that has the key.
     pub child: Arc<TableDefinition>,
-    /// Its columns in the child.
+    /// Columns of the key in the child.
     pub columns: Vec<usize>,
-    /// The index of the child that begins with them.
+    /// Index of the child that begins with these columns.
     pub index: usize,
-    /// `None`: the table that it refers to is not there.
+    /// `None` if the referenced table does not exist.
     pub parent: Option<Parent>,
 }
 
-/// The side that a foreign key refers to.
+/// Referenced side of a foreign key.
 #[derive(Debug)]
 pub struct Parent {
-    /// The table.
+    /// Referenced table.
     pub table: Arc<TableDefinition>,
-    /// The columns there.
+    /// Referenced columns.
     pub columns: Vec<usize>,
-    /// The index that begins with them.
+    /// Index that begins with these columns.
     pub index: usize,
-    /// Whether they are all of its columns, and it is unique.
+    /// Whether the index is unique and has no other columns.
     pub exact: bool,
 }
 
@@ -139,23 +142,23 @@ impl ResolvedKey {
         })
     }
 
-    /// The values of the child's columns; `None` where one is NULL, so that the row refers to nothing.
+    /// Returns the values of the child's columns; `None` if one is NULL, so that the row references nothing.
     fn values(&self, image: &[u8]) -> Result<Option<Vec<Value>>> {
         values_of(&self.child, &self.columns, image)
     }
 
-    /// The key under which the parent of these values is, or with which all its entries begin.
+    /// Returns the key of the parent with these values, or the prefix of all such entries.
     fn parent_key(&self, parent: &Parent, values: &[Value]) -> Result<Vec<u8>> {
         key_prefix(&parent.table, parent.index, values)
     }
 
-    /// What all entries of children with these values begin with.
+    /// Returns the prefix of all entries of children with these values.
     fn child_prefix(&self, values: &[Value]) -> Result<Vec<u8>> {
         key_prefix(&self.child, self.index, values)
     }
 
-    /// Whether an update makes another entry in the index that serves the key, which is when InnoDB looks for the
-    /// parent: a column of it changes, or one of the key that the row lives under.
+    /// Returns whether an update changes the entry in the index that serves the key: a column of the index or
+    /// of the clustered index changes. This is when InnoDB looks for the parent.
     fn is_written_anew(&self, before: &[u8], after: &[u8]) -> Result<bool> {
         let schema = self.child.schema();
         let mut columns: Vec<usize> = schema.indexes()[self.index]
@@ -163,7 +166,7 @@ impl ResolvedKey {
             .iter()
             .map(|part| part.column)
             .collect();
-        if let Clustered::Key(index) = schema.clustered() {
+        if let RowPlacement::Key(index) = schema.clustered() {
             columns.extend(schema.indexes()[index].parts.iter().map(|part| part.column));
         }
         let (before, after) = (schema.image(before), schema.image(after));
@@ -181,7 +184,7 @@ impl ResolvedKey {
 }
 
 impl ForeignKey {
-    /// The name of the index of the table that it refers to.
+    /// Returns the name of the index that serves the key in the referenced table.
     pub fn parent_index<'t>(&self, parent: &'t TableDescription) -> Option<&'t str> {
         serving_index(parent, &self.referenced_columns).map(|index| &*parent.indexes[index].name)
     }
@@ -216,7 +219,7 @@ fn columns_of(table: &TableDefinition, names: &[String]) -> Option<Vec<usize>> {
     names.iter().map(|name| table.column(name)).collect()
 }
 
-/// The first index that begins with these columns, whole and in this order.
+/// Returns the first index that begins with these columns, whole and in this order.
 pub(crate) fn serving_index(table: &TableDescription, columns: &[String]) -> Option<usize> {
     if columns.is_empty() {
         return None;
@@ -230,25 +233,25 @@ pub(crate) fn serving_index(table: &TableDescription, columns: &[String]) -> Opt
     })
 }
 
-/// The keys around a table.
+/// Foreign keys around a table.
 #[derive(Debug, Default)]
 pub struct TableKeys {
-    /// Its own, in the order of the indexes that serve them.
+    /// Keys of the table itself, in the order of the indexes that serve them.
     pub own: Vec<Arc<ResolvedKey>>,
-    /// Those that refer to it, in the order of its indexes.
+    /// Keys that refer to the table, in the order of its indexes.
     pub referring: Vec<Arc<ResolvedKey>>,
 }
 
-/// A table that a statement needs for foreign keys alone.
+/// A table that a statement needs only because of foreign keys.
 #[derive(Debug, Clone)]
 pub struct RelatedTable {
-    /// It.
+    /// Definition of the table.
     pub definition: Arc<TableDefinition>,
-    /// Whether actions may change its rows.
+    /// Whether actions can change its rows.
     pub is_written: bool,
 }
 
-/// What was looked up, to see whether it is still so.
+/// Looked-up state, kept to detect changes.
 #[derive(Debug)]
 struct Seen {
     database: String,
@@ -256,19 +259,19 @@ struct Seen {
     referrers: Option<Arc<TableReferrers>>,
 }
 
-/// The foreign keys around the tables that a statement changes, and around those that their actions may change.
+/// Foreign keys around the tables that a statement changes, and around those that actions can change.
 #[derive(Debug)]
 pub struct ForeignKeys {
     tables: HashMap<u32, TableKeys>,
     related: Vec<RelatedTable>,
     seen: Vec<Seen>,
-    /// Tables that keys refer to and that are not there.
+    /// Referenced tables that do not exist.
     missing: Vec<(String, String)>,
     may_act: bool,
 }
 
 impl ForeignKeys {
-    /// Those around these tables. `None`: there are none.
+    /// Resolves the keys around these tables. `None` if there are none.
     pub fn new(catalog: &Catalog, changed: &[(Arc<TableDefinition>, Changes)]) -> Option<Arc<Self>> {
         let concerns = |table: &TableDefinition| {
             !table.is_temporary()
@@ -336,7 +339,7 @@ impl ForeignKeys {
         found
             .own
             .sort_by(|a, b| (a.index, &a.key.name).cmp(&(b.index, &b.key.name)));
-        // Stable: by database and name within an index.
+        // A stable sort: within an index, by database and name.
         found
             .referring
             .sort_by_key(|key| key.parent.as_ref().map(|parent| parent.index));
@@ -357,26 +360,27 @@ impl ForeignKeys {
         }
     }
 
-    /// The tables that are read or changed for them, those that the statement itself changes perhaps among them.
+    /// Returns the tables that are read or changed because of the keys. Tables that the statement itself
+    /// changes can be among them.
     pub fn related(&self) -> &[RelatedTable] {
         &self.related
     }
 
-    /// Whether the statement may change rows beside its own.
+    /// Returns whether the statement can change other rows than its own.
     pub fn may_act(&self) -> bool {
         self.may_act
     }
 
-    /// Whether other rows may change when a row of this table does.
-    pub fn acts_on(&self, table: &TableDefinition, changed: Changed) -> bool {
+    /// Returns whether a change of a row of this table can change other rows.
+    pub fn acts_on(&self, table: &TableDefinition, changed: RowFate) -> bool {
         let acts = |key: &Arc<ResolvedKey>| match changed {
-            Changed::Deleted => key.key.on_delete.is_action(),
-            Changed::Updated => key.key.on_update.is_action(),
+            RowFate::Deleted => key.key.on_delete.is_action(),
+            RowFate::Updated => key.key.on_update.is_action(),
         };
         self.of(table).is_some_and(|keys| keys.referring.iter().any(acts))
     }
 
-    /// Whether these are all keys still. Must be asked under the metadata locks of all tables.
+    /// Returns whether the keys are still the same. The caller holds the metadata locks of all tables.
     pub fn is_current(&self, catalog: &Catalog) -> bool {
         let same = |seen: &Seen| match (catalog.referrers(&seen.database, &seen.name), &seen.referrers) {
             (None, None) => true,
@@ -402,15 +406,16 @@ impl ForeignKeys {
     }
 }
 
-/// What stands between a table's name and its message's end: ``CONSTRAINT `c` FOREIGN KEY (`a`) REFERENCES `p` (`id`)
-/// ON DELETE CASCADE``.
+/// Returns the text from after a table's name to the end of the message: ``CONSTRAINT `c` FOREIGN KEY (`a`)
+/// REFERENCES `p` (`id`) ON DELETE CASCADE``.
 pub fn constraint_text(database: &str, key: &ForeignKey) -> String {
     let mut out = String::new();
     write_constraint(database, key, quote_identifier, &mut out);
     out
 }
 
-/// Writes that with names quoted as `quote` does. The other table has its database where that is not `database`.
+/// Appends this text, with names quoted by `quote`. The referenced table is written with its database unless
+/// that is `database`.
 pub(crate) fn write_constraint(
     database: &str,
     key: &ForeignKey,

@@ -1,4 +1,4 @@
-//! Checks and actions, row by row: see the module above for the order of locks and looks.
+//! Checks and actions of foreign keys, row by row. The parent module describes the order of locks and reads.
 
 use paceline_storage::{Direction, KeyRange, Row};
 use paceline_txn::{LockMode, LockWait, RowChange, Transaction};
@@ -10,23 +10,23 @@ use super::{CASCADE_DEPTH_MAX, ForeignKeys, Parent, ResolvedKey, TableKeys, cons
 use crate::error::{Error, Result};
 use crate::{IndexKind, ReferentialAction, TableDefinition};
 
-/// What is done for a row.
+/// Extent of the work for a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RunMode {
     /// Checks and actions.
     Full,
-    /// Actions alone: whoever changed the row first has checked it.
+    /// Actions only: the row was checked on the server that changed it first.
     ActionsOnly,
 }
 
-/// A row that is being changed, while what follows from it is done.
+/// A row whose change is in progress while its consequences are executed.
 struct Ancestor {
     table: u32,
     before: Vec<u8>,
     is_delete: bool,
 }
 
-/// Does what foreign keys ask for. One serves a statement.
+/// Checks and actions of one statement.
 pub struct ForeignKeyRun<'k> {
     keys: &'k ForeignKeys,
     mode: RunMode,
@@ -35,7 +35,7 @@ pub struct ForeignKeyRun<'k> {
     changed: u64,
 }
 
-/// Whether an error says that a foreign key forbids a row's change: what IGNORE passes over.
+/// Returns whether an error means that a foreign key forbids the change of a row, which IGNORE skips.
 pub fn is_foreign_key_error(error: &Error) -> bool {
     [
         ER_NO_REFERENCED_ROW_2,
@@ -45,7 +45,6 @@ pub fn is_foreign_key_error(error: &Error) -> bool {
     .contains(&error.code())
 }
 
-/// What becomes of a child.
 #[derive(Clone, Copy)]
 enum ChildChange<'v> {
     Delete,
@@ -54,7 +53,7 @@ enum ChildChange<'v> {
 }
 
 impl<'k> ForeignKeyRun<'k> {
-    /// One for a statement.
+    /// Creates the object for a statement.
     pub fn new(keys: &'k ForeignKeys, mode: RunMode, metadata: RowMetadata) -> Self {
         ForeignKeyRun {
             keys,
@@ -65,20 +64,20 @@ impl<'k> ForeignKeyRun<'k> {
         }
     }
 
-    /// How many rows were changed beside those of the statement.
+    /// Returns the number of rows changed by actions.
     pub fn changed(&self) -> u64 {
         self.changed
     }
 
-    /// Announces the tables whose rows actions may change, ahead of the statement's rows.
+    /// Announces the tables whose rows actions can change, before the statement's rows.
     pub fn announce(&self, transaction: &mut Transaction) {
         for table in self.keys.related.iter().filter(|table| table.is_written) {
             transaction.map_table(table.definition.logged(self.metadata));
         }
     }
 
-    /// Looks whether the parents of a row are there that is to be written; of an update only those whose entry it
-    /// changes. Only keys that `wanted` lets pass, by the child's index that serves them.
+    /// Checks that the parents of a row exist before it is written. For an update, only those keys are
+    /// checked whose entry changes. `wanted` selects keys by the child's index that serves them.
     ///
     /// # Errors
     /// 1452; those of locks.
@@ -109,8 +108,8 @@ impl<'k> ForeignKeyRun<'k> {
         Ok(())
     }
 
-    /// Looks whether a row may get other values that other rows refer to, before they are: what is refused is refused
-    /// ahead of duplicate keys.
+    /// Checks that the referenced values of a row can change, before they do: this error has precedence over
+    /// a duplicate key.
     ///
     /// # Errors
     /// 1451; those of locks.
@@ -126,7 +125,7 @@ impl<'k> ForeignKeyRun<'k> {
             let Some(parent) = key.parent.as_ref().filter(|parent| wanted(parent)) else {
                 continue;
             };
-            // A chain of updates may not come back to its table.
+            // A chain of updates must not return to its table.
             let refuses = !key.key.on_update.is_action() || parent.table.id == key.child.id;
             let Some(values) = parent.values(before)?.filter(|_| refuses) else {
                 continue;
@@ -141,10 +140,11 @@ impl<'k> ForeignKeyRun<'k> {
         Ok(())
     }
 
-    /// A row was changed, and is in the write set: does what the keys that refer to it ask for.
+    /// Executes the consequences of a row's change for the keys that refer to it. The change is in the write
+    /// set.
     ///
     /// # Errors
-    /// 1451, 1452, 1761, 1296; those of locks, 1020 among them. What was done is to be undone then.
+    /// 1451, 1452, 1761, 1296; those of locks, including 1020. The caller then rolls back what was done.
     pub fn row_changed(
         &mut self,
         table: &TableDefinition,
@@ -237,7 +237,7 @@ impl<'k> ForeignKeyRun<'k> {
         self.change_children(key, &values, change, parent_row, depth, transaction)
     }
 
-    /// 1451 if a row has these values.
+    /// Returns 1451 if a child has these values.
     fn refuse_if_referenced(
         &self,
         key: &ResolvedKey,
@@ -246,7 +246,7 @@ impl<'k> ForeignKeyRun<'k> {
     ) -> Result<()> {
         let refused = || Err(Error::new(ER_ROW_IS_REFERENCED_2, &[&shown(key)]));
         let prefix = key.child_prefix(values)?;
-        // What is on its way out refers to it still.
+        // A row that is being deleted or changed still references them.
         for ancestor in self
             .ancestors
             .iter()
@@ -272,7 +272,7 @@ impl<'k> ForeignKeyRun<'k> {
             if is_child {
                 return refused();
             }
-            // It was somebody else's to change, and is no child any more.
+            // Another transaction has changed the row: it is no longer a child.
             transaction.unlock_since(mark);
         }
         Ok(())
@@ -304,7 +304,7 @@ impl<'k> ForeignKeyRun<'k> {
             if depth + 1 >= CASCADE_DEPTH_MAX {
                 return Err(too_deep(key));
             }
-            // Among rows that look the same it is always the first.
+            // Of identical rows it is always the first one.
             let meant = transaction.lock_row_like(key.child.schema(), &image);
             if let Some(meant) = meant.map_err(|error| key.child.transaction_error(error))? {
                 row_key = meant;
@@ -338,7 +338,7 @@ impl<'k> ForeignKeyRun<'k> {
         self.follow(child, image, None, depth + 1, transaction)
     }
 
-    #[allow(clippy::too_many_arguments)] // What a changed child hangs on.
+    #[allow(clippy::too_many_arguments)] // A changed child depends on all of them.
     fn update_child(
         &mut self,
         key: &ResolvedKey,
@@ -385,7 +385,7 @@ impl<'k> ForeignKeyRun<'k> {
     }
 }
 
-/// Locks the parent of these values against its going, and looks whether it is there.
+/// Locks the parent of these values against deletion, and returns whether it exists.
 fn has_parent(
     key: &ResolvedKey,
     values: &[Value],
@@ -396,8 +396,8 @@ fn has_parent(
         return Ok(false);
     };
     let wanted = key.parent_key(parent, values)?;
-    // A row may be its own parent. If others may have these values too, the lock is for them: none of them may go
-    // without seeing this child.
+    // A row can be its own parent. If other rows can have these values too, the lock is needed for them: none
+    // of them may be deleted without seeing this child.
     let is_own = parent.table.id == key.child.id
         && match parent.values(row)? {
             Some(own) => key.parent_key(parent, &own)? == wanted,
@@ -417,7 +417,7 @@ fn has_parent(
     Ok(scan.next()?.is_some())
 }
 
-/// Whether a child's row has the values whose entries begin so.
+/// Returns whether a child's row has the values that belong to this prefix.
 fn has_values(key: &ResolvedKey, image: &[u8], prefix: &[u8]) -> Result<bool> {
     match key.values(image)? {
         Some(values) => Ok(key.child_prefix(&values)? == prefix),
@@ -425,7 +425,7 @@ fn has_values(key: &ResolvedKey, image: &[u8], prefix: &[u8]) -> Result<bool> {
     }
 }
 
-/// Whether a value of the parent's column is one of the child's: it may be too long, or NULL.
+/// Returns whether the child's column can hold a value of the parent's column: it may be too long, or NULL.
 fn can_hold(child: &TableDefinition, column: usize, value: &Value) -> bool {
     let column = &child.columns()[column];
     let longest = column.data_type.max_characters().unwrap_or(u64::MAX);
@@ -437,7 +437,7 @@ fn can_hold(child: &TableDefinition, column: usize, value: &Value) -> bool {
     }
 }
 
-/// Locks the unique keys that a row changes to; the first one that another has.
+/// Locks the new unique keys of a row. Returns the index of the first one that another row has.
 fn taken_key(
     table: &TableDefinition,
     before: &[u8],
@@ -463,13 +463,13 @@ fn taken_key(
     Ok(None)
 }
 
-/// The table and the key, as 1451 and 1452 tell them.
+/// Returns the table and the key as shown by 1451 and 1452.
 fn shown(key: &ResolvedKey) -> String {
     let (database, table) = (key.child.database(), key.child.name());
     format!("`{database}`.`{table}`, {}", constraint_text(database, &key.key))
 }
 
-/// 1296: what InnoDB's HA_ERR_FK_DEPTH_EXCEEDED comes to.
+/// Returns 1296, the result of InnoDB's HA_ERR_FK_DEPTH_EXCEEDED.
 fn too_deep(key: &ResolvedKey) -> Error {
     const HA_ERR_FK_DEPTH_EXCEEDED: u32 = 193;
     Error::new(
@@ -478,7 +478,7 @@ fn too_deep(key: &ResolvedKey) -> Error {
     )
 }
 
-/// 1761.
+/// Returns 1761: a duplicate key in a child.
 fn duplicate_child(key: &ResolvedKey, index: usize, parent_row: Option<(&TableDefinition, &[u8])>) -> Error {
     let mut record = Vec::new();
     if let Some((parent, image)) = parent_row {

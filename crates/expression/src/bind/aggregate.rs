@@ -1,4 +1,4 @@
-//! Aggregates: which they are, their arguments and their result types.
+//! Aggregate functions: names, arguments, and types of the results.
 
 use paceline_types::data_type::{IntegerType, IntegerWidth, Sign};
 use paceline_types::error_code::ER_BAD_FIELD_ERROR;
@@ -15,7 +15,6 @@ use crate::tree::Expr;
 use crate::window::SortOrder;
 use paceline_syntax::ast::{self, Arguments};
 
-/// The aggregate of that name.
 pub(super) fn function_named(name: &str, call: &ast::FunctionCall) -> Option<AggregateFunction> {
     use AggregateFunction as A;
     Some(match name {
@@ -41,7 +40,7 @@ pub(super) fn function_named(name: &str, call: &ast::FunctionCall) -> Option<Agg
     })
 }
 
-/// Binds an aggregate and hands it to the scope.
+/// Binds a call of an aggregate and passes it to the scope.
 pub(super) fn bind(kind: AggregateFunction, call: &ast::FunctionCall, scope: &mut dyn Scope) -> Result<Expr> {
     scope.enter_aggregate()?;
     let aggregate = bind_arguments(kind, call, scope)?;
@@ -96,11 +95,11 @@ pub(super) fn bind_arguments(
     use AggregateFunction as A;
     for arg in &mut aggregate.args {
         match kind {
-            // They compare.
+            // MIN and MAX compare.
             A::Min | A::Max => super::operators::read_leniently(arg),
             A::GroupConcat | A::JsonArrayAgg | A::Count => {}
             A::JsonObjectAgg => super::operators::hex_to_number(arg),
-            // The distinct values are those of the texts.
+            // DISTINCT compares the texts.
             _ if aggregate.distinct == Distinctness::Distinct => super::operators::hex_to_number(arg),
             _ => super::operators::read_as_number(arg),
         }
@@ -109,7 +108,7 @@ pub(super) fn bind_arguments(
     Ok(aggregate)
 }
 
-/// An integer is the place of an argument.
+/// An integer is the number of an argument.
 fn order_by(
     items: &[ast::OrderItem],
     args: &[Expr],
@@ -135,7 +134,7 @@ fn order_by(
     Ok(order)
 }
 
-/// The type of one of the values of an argument: of the smallest, the largest, the one before.
+/// Returns the type of one of an argument's values: the smallest, the largest, the previous one.
 pub(super) fn extreme_type(argument: &ExprType) -> ExprType {
     let ty = argument.clone().nullable();
     match &ty.data_type {
@@ -164,7 +163,7 @@ fn result_type(aggregate: &Aggregate, scope: &mut dyn Scope) -> Result<ExprType>
         _ => ty.decimals(),
     };
     let numeric = |ty: &ExprType| match ty.class() {
-        // The labels' numbers.
+        // ENUM and SET values count as their numbers.
         Class::String => matches!(ty.data_type, DataType::Enum { .. } | DataType::Set { .. }),
         Class::Int | Class::Decimal | Class::Date => true,
         Class::Time | Class::DateTime => true,

@@ -1,4 +1,4 @@
-//! Function calls: native functions by the table, and those whose arguments are not all expressions.
+//! Function calls: native functions by the table, and functions whose arguments are not all expressions.
 
 use crate::cast::CastTarget;
 use paceline_types::Value;
@@ -14,7 +14,7 @@ use crate::session::SessionContext;
 use crate::tree::{ArithmeticOp, Expr, ExprKind};
 use paceline_syntax::ast::{self, ColumnName};
 
-/// Binds a call.
+/// Binds a function call.
 pub(super) fn function(call: &ast::FunctionCall, scope: &mut dyn Scope) -> Result<Expr> {
     let written = call.full_name();
     let lower = written.to_ascii_lowercase();
@@ -70,12 +70,12 @@ fn name_of(expr: &ast::Expr) -> Result<&ColumnName> {
     }
 }
 
-/// A word among the arguments.
+/// Returns a keyword as an argument.
 pub(super) fn keyword(word: &str) -> Expr {
     Expr::literal(Value::Text(word.to_owned()), ExprType::null())
 }
 
-/// `date ± INTERVAL value unit`.
+/// Binds `date ± INTERVAL value unit`.
 pub(super) fn date_arithmetic(
     name: &str,
     date: Expr,
@@ -86,12 +86,12 @@ pub(super) fn date_arithmetic(
     make(name, vec![date, amount, keyword(interval.unit.name())], scope)
 }
 
-/// A call of a native function with bound arguments.
+/// Returns a call of a native function with bound arguments.
 pub(super) fn make(name: &str, args: Vec<Expr>, scope: &mut dyn Scope) -> Result<Expr> {
     make_written(name, name, args, scope)
 }
 
-/// The same; messages call it as it was written.
+/// Like [`make`], with the function's name as written, for messages.
 fn make_written(name: &str, written: &str, mut args: Vec<Expr>, scope: &mut dyn Scope) -> Result<Expr> {
     let session = scope.session();
     let Some(function) = functions::find(name) else {
@@ -132,9 +132,9 @@ fn make_written(name: &str, written: &str, mut args: Vec<Expr>, scope: &mut dyn 
     })
 }
 
-/// Makes numbers, dates and times of the arguments that are read as such.
+/// Selects the numeric or temporal form of the arguments that the function reads as such.
 fn read_arguments(name: &str, args: &mut [Expr], session: &SessionContext) {
-    // The amount of `INTERVAL '1 2' DAY_HOUR` is a text.
+    // In `INTERVAL '1 2' DAY_HOUR` the amount is text.
     let composite =
         matches!(args.get(2).and_then(Expr::as_literal), Some(Value::Text(unit)) if unit.contains('_'));
     for (index, arg) in args.iter_mut().enumerate() {
@@ -146,7 +146,7 @@ fn read_arguments(name: &str, args: &mut [Expr], session: &SessionContext) {
             operators::read_as_number(arg);
         } else if functions::reads_temporal(name, index) {
             operators::read_as_temporal(arg, session);
-            // TIMEDIFF is NULL to what wants a whole date.
+            // A function that needs a whole date reads TIMEDIFF as NULL.
             if functions::wants_whole_date(name) && is_timediff(arg) {
                 *arg = Expr::null();
             }
@@ -154,7 +154,7 @@ fn read_arguments(name: &str, args: &mut [Expr], session: &SessionContext) {
     }
 }
 
-/// Whether it is TIMEDIFF, or that as a date.
+/// Returns whether the expression is TIMEDIFF, possibly cast to a date.
 fn is_timediff(expr: &Expr) -> bool {
     match &expr.kind {
         ExprKind::Cast {

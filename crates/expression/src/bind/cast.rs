@@ -1,4 +1,4 @@
-//! CAST, CONVERT and COLLATE: what they convert to, and the errors of types that do not exist.
+//! CAST, CONVERT and COLLATE: their targets, and the errors of types that do not exist.
 
 use paceline_types::error_code::ER_UNKNOWN_CHARACTER_SET;
 use paceline_types::{Charset, Collation, DataType};
@@ -145,7 +145,7 @@ pub(super) fn cast(mut operand: Expr, target: CastTarget) -> Result<Expr> {
         CastTarget::Char { .. } | CastTarget::Binary { .. } => {}
         CastTarget::Decimal { .. } => operators::read_as_decimal(&mut operand),
         CastTarget::Double | CastTarget::Float => operators::read_as_number(&mut operand),
-        // MariaDB reads JSON, and texts that are dates, as they are written where an integer is wanted.
+        // For an integer, MariaDB reads the text form of JSON and of texts that are dates.
         CastTarget::Signed | CastTarget::Unsigned => operators::hex_to_number(&mut operand),
         _ => {
             operators::hex_to_number(&mut operand);
@@ -164,9 +164,9 @@ pub(super) fn cast(mut operand: Expr, target: CastTarget) -> Result<Expr> {
     })
 }
 
-/// Latin1 text and a binary string meet: where the binary string prevails, text is the bytes that it has in latin1;
-/// where text does, as a column does beside a literal, bytes are the characters that they are in latin1. Unicode's text
-/// is kept as its bytes, and needs neither.
+/// Converts between latin1 text and binary strings that are combined. If the result is binary, text becomes
+/// its latin1 bytes. If the result is text (a column has precedence over a literal), bytes become the
+/// characters that they are in latin1. Unicode text is stored as its bytes and needs no conversion.
 pub(crate) fn in_common_charset(operand: &mut Expr, collation: Collation, session: &SessionContext) {
     let Some(target) = common_charset(&operand.ty, collation) else {
         return;
@@ -182,8 +182,8 @@ pub(crate) fn in_common_charset(operand: &mut Expr, collation: Collation, sessio
     *operand = fold(Expr { kind, ty }, session);
 }
 
-/// What a text of this type is converted to in order to be of the collation's character set, as [`in_common_charset`]
-/// says.
+/// Returns the conversion by which a text of this type gets the character set of the collation, for
+/// [`in_common_charset`].
 fn common_charset(ty: &ExprType, collation: Collation) -> Option<CastTarget> {
     if ty.class() != Class::String || ty.is_parameter() {
         return None;
@@ -198,7 +198,7 @@ fn common_charset(ty: &ExprType, collation: Collation) -> Option<CastTarget> {
     }
 }
 
-/// What an operand of this type is converted to for this comparison.
+/// Returns the conversion that an operand of this type needs for a comparison.
 pub(crate) fn compared_charset(ty: &ExprType, by: &Comparison) -> Option<CastTarget> {
     match by {
         Comparison::Bytes => common_charset(ty, Collation::Binary),
@@ -207,7 +207,7 @@ pub(crate) fn compared_charset(ty: &ExprType, by: &Comparison) -> Option<CastTar
     }
 }
 
-/// As [`in_common_charset`], for what this comparison compares.
+/// Applies [`in_common_charset`] to an operand of a comparison.
 pub(crate) fn as_compared(operand: &mut Expr, by: &Comparison, session: &SessionContext) {
     match by {
         Comparison::Bytes => in_common_charset(operand, Collation::Binary, session),

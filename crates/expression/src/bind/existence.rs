@@ -1,5 +1,6 @@
-//! `EXISTS (SELECT * FROM …)`: a `*` there is `1`, as in MariaDB (`setup_wild`), with what follows from that: it needs
-//! no table, HAVING finds no column by it, and an index that holds what the conditions read answers alone.
+//! `EXISTS (SELECT * FROM …)`: as in MariaDB (`setup_wild`), `*` becomes `1`. It follows that the `*` needs
+//! no table, that HAVING finds no column through it, and that an index with the columns of the conditions is
+//! covering.
 
 use std::borrow::Cow;
 

@@ -1,5 +1,5 @@
-//! Constant folding: a pure node over literals becomes its value, unless evaluating it would warn or fail, which
-//! MariaDB does anew at each execution.
+//! Constant folding: a pure node over literals is replaced by its value, unless its evaluation would warn or
+//! fail. MariaDB repeats such warnings and errors at each execution.
 
 use std::borrow::Cow;
 
@@ -9,10 +9,10 @@ use crate::session::{Services, SessionContext};
 use crate::tree::{Domain, Expr, ExprKind};
 use paceline_types::Value;
 
-/// Longer values are made when the statement runs: there they can be interrupted, and are gone with their row.
+/// Longer values are computed during execution, where they can be interrupted and are freed with their row.
 const FOLDED_BYTES_MAX: usize = 64 << 10;
 
-/// Folds one node whose children are folded already.
+/// Folds a node whose children are folded already.
 pub(super) fn fold(mut expr: Expr, session: &SessionContext) -> Expr {
     if !is_foldable(&expr) {
         return expr;
@@ -24,7 +24,7 @@ pub(super) fn fold(mut expr: Expr, session: &SessionContext) -> Expr {
     scratch.statement = session.statement.clone();
     let mut state = EvalState::new();
     let mut context = EvalContext::new(&mut scratch, &mut state);
-    // With its own digits: what is assigned to a text shows them.
+    // Keep all digits: an assignment to a text shows them.
     let folded = expr.eval_unrounded(&[], &mut context).map(Cow::into_owned);
     if let (Ok(value), 0) = (folded, scratch.diagnostics.warning_count())
         && is_short(&value)
@@ -40,14 +40,14 @@ fn is_foldable(expr: &Expr) -> bool {
     }
     match &expr.kind {
         ExprKind::Call(call) if call.function.stability != Stability::Pure => return false,
-        // What it gives depends on who reads it.
+        // The result depends on the context that reads it.
         ExprKind::Call(call) if call.has_number_function() => return false,
-        // A division keeps more digits for the arithmetic around it than its value shows.
+        // For surrounding arithmetic a division keeps more digits than its value shows.
         ExprKind::Arithmetic {
             domain: Domain::Decimal | Domain::Dynamic,
             ..
         } => return false,
-        // Dates depend on the current day; everything else that is listed depends on nothing but its operands.
+        // Dates depend on the current day. The nodes listed here depend only on their operands.
         ExprKind::Call(_)
         | ExprKind::Compare { .. }
         | ExprKind::And(_)

@@ -1,4 +1,4 @@
-//! Literals: their values and the types that MariaDB gives them.
+//! Literals: values and types, as in MariaDB.
 
 use paceline_types::data_type::Sign;
 use paceline_types::error_code::{ER_UNKNOWN_CHARACTER_SET, ER_WRONG_VALUE};
@@ -12,7 +12,7 @@ use crate::session::{SessionContext, SqlMode};
 use crate::tree::Expr;
 use paceline_syntax::ast;
 
-/// A number as it is written: BIGINT, BIGINT UNSIGNED, DECIMAL, DOUBLE or `0x…`.
+/// Returns a number as written: BIGINT, BIGINT UNSIGNED, DECIMAL, DOUBLE or `0x…`.
 pub(super) fn number(text: &str) -> Result<Expr> {
     let digits_only = text.bytes().all(|byte| byte.is_ascii_digit());
     if digits_only {
@@ -52,7 +52,7 @@ pub(super) fn number(text: &str) -> Result<Expr> {
     ))
 }
 
-/// A string in the connection's collation.
+/// Returns a string in the connection's collation.
 pub(super) fn string(text: &str, session: &SessionContext) -> Expr {
     if text.is_empty() && session.settings.sql_mode.contains(SqlMode::EMPTY_STRING_IS_NULL) {
         return Expr::null();
@@ -61,14 +61,14 @@ pub(super) fn string(text: &str, session: &SessionContext) -> Expr {
     Expr::literal(Value::Text(text.to_owned()), ty)
 }
 
-/// `0x41`: a string of bytes, and a number in numeric context.
+/// Returns `0x41`: a byte string, and a number in numeric context.
 pub fn hex_number(digits: &str) -> Result<Expr> {
     let mut expr = hex(digits)?;
     expr.ty.note = TypeNote::HexLiteral;
     Ok(expr)
 }
 
-/// `x'41'`.
+/// Returns `x'41'`.
 pub(super) fn hex(digits: &str) -> Result<Expr> {
     let bytes = hex_bytes(digits)?;
     let ty = ExprType::bytes(bytes.len() as u64);
@@ -87,7 +87,7 @@ fn hex_bytes(digits: &str) -> Result<Vec<u8>> {
         .map_err(|_| errors::syntax_near(digits))
 }
 
-/// `b'101'`: as bytes, and a number in numeric context.
+/// Returns `b'101'`: a byte string, and a number in numeric context.
 pub(super) fn bits(digits: &str) -> Result<Expr> {
     let bytes = bit_bytes(digits)?;
     let mut ty = ExprType::bytes(bytes.len() as u64);
@@ -106,7 +106,7 @@ fn bit_bytes(digits: &str) -> Result<Vec<u8>> {
         .ok_or_else(|| errors::syntax_near(digits))
 }
 
-/// `_charset'…'`.
+/// Returns `_charset'…'`.
 pub(super) fn introduced(name: &str, literal: &ast::Literal) -> Result<Expr> {
     let charset =
         Charset::from_name(name).ok_or_else(|| errors::error(ER_UNKNOWN_CHARACTER_SET, &[&name]))?;
@@ -129,7 +129,7 @@ pub(super) fn introduced(name: &str, literal: &ast::Literal) -> Result<Expr> {
     Ok(Expr::literal(Value::Text(text), ty))
 }
 
-/// `DATE '2020-01-31'`, `TIME '…'`, `TIMESTAMP '…'`.
+/// Returns `DATE '2020-01-31'`, `TIME '…'` or `TIMESTAMP '…'`.
 pub(super) fn temporal(kind: ast::TemporalKind, text: &str, session: &SessionContext) -> Result<Expr> {
     let modes = session.settings.date_modes();
     let time_modes = temporal::DateModes {
@@ -165,7 +165,7 @@ pub(super) fn temporal(kind: ast::TemporalKind, text: &str, session: &SessionCon
     }
 }
 
-/// TRUE and FALSE, both as wide as the longer word.
+/// Returns TRUE or FALSE, both as wide as the longer word.
 pub(super) fn boolean(truth: bool) -> Expr {
     Expr::literal(
         Value::Int(i64::from(truth)),
@@ -176,7 +176,7 @@ pub(super) fn boolean(truth: bool) -> Expr {
     )
 }
 
-/// The collation of a name, which must be one of `charset`.
+/// Returns the collation of this name. It must belong to `charset`.
 pub(super) fn collation(name: &str, charset: Charset) -> Result<Collation> {
     use paceline_types::error_code::{ER_COLLATION_CHARSET_MISMATCH, ER_UNKNOWN_COLLATION};
     let collation =

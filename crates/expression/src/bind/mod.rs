@@ -40,10 +40,10 @@ use paceline_syntax::ast::{self, BinaryOp, UnaryOp};
 use paceline_syntax::stack;
 use predicates::{in_list, like, quantified, scalar_subquery};
 
-/// Binds an expression that gives one value.
+/// Binds an expression that has a single value.
 ///
 /// # Errors
-/// 1054, 1052, 1241 (a row where a value is wanted), 1267, 1305, 1582, 1111 …
+/// 1054, 1052, 1241 (a row in place of a value), 1267, 1305, 1582, 1111 …
 pub fn bind_expr(expr: &ast::Expr, scope: &mut dyn Scope) -> Result<Expr> {
     expect_value(bind_operand(expr, scope)?)
 }
@@ -51,13 +51,13 @@ pub fn bind_expr(expr: &ast::Expr, scope: &mut dyn Scope) -> Result<Expr> {
 /// Binds an expression used as a condition.
 ///
 /// # Errors
-/// As [`bind_expr`].
+/// Those of [`bind_expr`].
 pub fn bind_condition(expr: &ast::Expr, scope: &mut dyn Scope) -> Result<Expr> {
     bind_expr(expr, scope)
 }
 
-/// `left op right` of two bound expressions, by the rule that their types ask for: for USING, NATURAL JOIN and row
-/// values.
+/// Returns the comparison of two bound expressions by the rule for their types: for USING, NATURAL JOIN and
+/// row values.
 ///
 /// # Errors
 /// 1267, 1241.
@@ -65,7 +65,7 @@ pub fn bind_comparison(op: CompareOp, left: Expr, right: Expr, scope: &dyn Scope
     operators::compare(op, left, right, scope.session())
 }
 
-/// Converts an expression's values to a type that [`common_type`] gave: for the selects of a UNION.
+/// Converts an expression to a type returned by [`common_type`]: for the SELECTs of a UNION.
 pub fn convert_to_common_type(expr: Expr, ty: &ExprType) -> Expr {
     let shows_otherwise =
         matches!(ty.data_type, DataType::Bit { .. } | DataType::Year) && !expr.ty.is_column();
@@ -82,7 +82,7 @@ pub fn convert_to_common_type(expr: Expr, ty: &ExprType) -> Expr {
     }
 }
 
-/// Binds an operand, which may be a row.
+/// Binds an operand, which can be a row.
 fn bind_operand(expr: &ast::Expr, scope: &mut dyn Scope) -> Result<Expr> {
     let bound = stack::on_enough(|| bind_node(expr, scope))?;
     Ok(fold::fold(bound, scope.session()))
@@ -256,7 +256,7 @@ fn literal_value(literal: &ast::Literal, session: &SessionContext) -> Result<Exp
 }
 
 fn unary(op: UnaryOp, operand: &ast::Expr, whole: &ast::Expr, scope: &mut dyn Scope) -> Result<Expr> {
-    // A number of 2^63 is out of the signed range only without its minus.
+    // 2^63 is out of the signed range, but -2^63 is not.
     let operand = bind_expr(operand, scope)?;
     match op {
         UnaryOp::Plus => Ok(operand),
@@ -349,7 +349,7 @@ fn is(test: ast::TruthTest, negated: bool, operand: &ast::Expr, scope: &mut dyn 
     })
 }
 
-/// The comparison that an operator is.
+/// Returns the operator as a comparison, if it is one.
 fn comparison(op: BinaryOp) -> Option<CompareOp> {
     Some(match op {
         BinaryOp::Equal => CompareOp::Eq,
@@ -428,7 +428,7 @@ fn binary(
     operators::arithmetic(arithmetic, left, right, &whole.to_string(), scope.session())
 }
 
-/// AND and OR, flattened: `a AND b AND c` is one node.
+/// Binds AND and OR. `a AND b AND c` becomes one node.
 fn logical(left: &ast::Expr, op: BinaryOp, right: &ast::Expr, scope: &mut dyn Scope) -> Result<Expr> {
     let mut operands = Vec::new();
     for side in [left, right] {
@@ -475,7 +475,7 @@ fn assignment(variable: &str, value: &ast::Expr, scope: &mut dyn Scope) -> Resul
     })
 }
 
-/// How CASE compares a text with the texts among its values: all in one collation.
+/// Returns the rule by which CASE compares a text with the texts among its values: all in one collation.
 fn case_of_texts(operand: &Expr, tests: &[Expr], connection: Collation) -> Result<Option<Comparison>> {
     let is_text = |expr: &&Expr| expr.ty.class() == Class::String && !expr.ty.is_parameter();
     if !is_text(&operand) || !tests.iter().any(|test| is_text(&test)) {

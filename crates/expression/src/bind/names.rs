@@ -1,4 +1,4 @@
-//! Variables of users and of the system.
+//! User variables and system variables.
 
 use paceline_types::{Collation, DataType};
 
@@ -26,7 +26,7 @@ pub(super) fn user_variable(name: &str, session: &SessionContext) -> Expr {
     }
 }
 
-/// The type that a user variable has after something of this type was assigned: it keeps no widths of integers.
+/// Returns the type of a user variable after an assignment of this type: integers lose their display widths.
 fn in_variable(ty: &ExprType) -> ExprType {
     match (&ty.data_type, ty.is_unsigned()) {
         (DataType::Integer(_) | DataType::Year, false) => ExprType::bigint(20),

@@ -1,4 +1,4 @@
-//! Operators: comparisons with their rules, arithmetic with its domains and result types.
+//! Operators: rules of comparisons, domains and result types of arithmetic.
 
 use paceline_types::convert::{self, Completeness};
 use paceline_types::data_type::{IntegerType, IntegerWidth, Sign};
@@ -21,7 +21,7 @@ use crate::scope::unique_id;
 use crate::session::{SessionContext, SqlMode};
 use crate::tree::{ArithmeticOp, CompareOp, Comparison, Domain, Expr, ExprKind};
 
-/// How many columns an operand has: 1 for a value.
+/// Returns the number of columns of an operand: 1 for a value.
 pub(super) fn width(expr: &Expr) -> usize {
     match &expr.kind {
         ExprKind::Row(items) => items.len(),
@@ -30,7 +30,7 @@ pub(super) fn width(expr: &Expr) -> usize {
     }
 }
 
-/// An operand's elements: those of a row, or itself; none of a subquery that gives rows.
+/// Returns the elements of a row, or the operand itself; none for a subquery with several columns.
 pub(super) fn elements(expr: &mut Expr) -> &mut [Expr] {
     if !matches!(expr.kind, ExprKind::Row(_)) && width(expr) == 1 {
         return std::slice::from_mut(expr);
@@ -41,7 +41,7 @@ pub(super) fn elements(expr: &mut Expr) -> &mut [Expr] {
     }
 }
 
-/// The types of an operand's columns.
+/// Returns the types of an operand's columns.
 pub(super) fn column_types(expr: &Expr) -> Vec<ExprType> {
     match &expr.kind {
         ExprKind::Row(items) => items.iter().map(|item| item.ty.clone()).collect(),
@@ -50,7 +50,7 @@ pub(super) fn column_types(expr: &Expr) -> Vec<ExprType> {
     }
 }
 
-/// 1241 for a row where a value is wanted.
+/// Returns the expression, or 1241 if it is a row.
 pub(super) fn expect_value(expr: Expr) -> Result<Expr> {
     if width(&expr) == 1 && !matches!(expr.kind, ExprKind::Row(_)) {
         Ok(expr)
@@ -59,7 +59,7 @@ pub(super) fn expect_value(expr: Expr) -> Result<Expr> {
     }
 }
 
-/// `left op right`.
+/// Binds a comparison.
 pub(super) fn compare(
     op: CompareOp,
     mut left: Expr,
@@ -117,7 +117,8 @@ pub(super) fn compare(
     })
 }
 
-/// The decimals that two numbers have at most, where both have fixed ones and they are compared as doubles.
+/// Returns the larger number of decimals of two numbers that are compared as doubles and both have fixed
+/// decimals.
 pub fn fixed_decimals(by: &Comparison, left: &ExprType, right: &ExprType) -> Option<u8> {
     let decimals = [left, right].map(|ty| match ty.class() {
         Class::Int | Class::Decimal | Class::Double => ty.decimals(),
@@ -127,14 +128,14 @@ pub fn fixed_decimals(by: &Comparison, left: &ExprType, right: &ExprType) -> Opt
     (*by == Comparison::Double && most < NOT_FIXED_DECIMALS).then_some(most)
 }
 
-/// Doubles with fixed decimals are compared in these.
+/// Compares doubles with this number of decimals, if it is fixed.
 pub fn compare_fixed(by: &mut Comparison, decimals: Option<u8>) {
     if let (Comparison::Double, Some(decimals)) = (&*by, decimals) {
         *by = Comparison::FixedDouble(decimals);
     }
 }
 
-/// 1267 for a literal that the other side's character set cannot hold.
+/// Returns 1267 for a literal that the other operand's character set cannot encode.
 pub(super) fn check_literals(
     by: &Comparison,
     op: CompareOp,
@@ -149,7 +150,7 @@ pub(super) fn check_literals(
     CollationMix::check_literals(&[left, right], *collation, connection, op.as_str())
 }
 
-/// The rules for the columns of two rows.
+/// Returns the comparison rules for the columns of two rows.
 pub(super) fn row_rules(
     operation: &str,
     left: &[ExprType],
@@ -167,7 +168,7 @@ fn is_temporal(by: &Comparison) -> bool {
     matches!(by, Comparison::DateTime | Comparison::Time)
 }
 
-/// As [`adapt_each`], and constant texts become the numbers that they are compared as.
+/// Does the work of [`adapt_each`], and converts constant texts to the numbers that they are compared as.
 pub(super) fn adapt(by: &mut Comparison, left: &mut Expr, right: &mut Expr, session: &SessionContext) {
     if matches!(by, Comparison::Int | Comparison::Decimal | Comparison::Double) {
         hex_to_number(left);
@@ -182,20 +183,20 @@ pub(super) fn adapt(by: &mut Comparison, left: &mut Expr, right: &mut Expr, sess
     literal_to_number(by, right);
 }
 
-/// A constant beside a YEAR or BIGINT column is that column's value. Whether the literal is one, and now is that number.
+/// Converts a constant beside a YEAR or BIGINT column to a value of that column. Returns whether it did.
 pub fn literal_to_column(column: &Expr, literal: &mut Expr, session: &SessionContext) -> bool {
     literal_to_year(column, literal, session) || literal_to_bigint(column, literal)
 }
 
-/// Converts a constant once, here, to what the comparison will want of it; an integer column against a text that is an
-/// integer becomes a comparison of integers, which an index can serve.
+/// Converts constants once to the type that the comparison needs. The comparison of an integer column with
+/// the text of an integer becomes one of integers, which an index can serve.
 pub(super) fn adapt_each(by: &mut Comparison, left: &mut Expr, right: &mut Expr, session: &SessionContext) {
     if matches!(by, Comparison::Int | Comparison::Decimal | Comparison::Double) {
         hex_to_number(left);
         hex_to_number(right);
     }
-    // A constant text is stored in the integer column that it is compared with, and then is the number that it begins
-    // with.
+    // In a comparison with an integer column, MariaDB stores a constant text in that column: it becomes the
+    // number that it begins with.
     let is_stored = [
         is_integer_column(right) && is_constant_sum(left),
         is_integer_column(left) && is_constant_sum(right),
@@ -240,8 +241,8 @@ pub(super) fn adapt_each(by: &mut Comparison, left: &mut Expr, right: &mut Expr,
     }
 }
 
-/// A BIGINT column is compared with a constant date or time as with its number. Whether the literal is one, and now is
-/// that number.
+/// Converts a constant date or time to its number for the comparison with a BIGINT column. Returns whether it
+/// did.
 fn literal_to_bigint(column: &Expr, literal: &mut Expr) -> bool {
     let is_bigint =
         matches!(&column.ty.data_type, DataType::Integer(integer) if integer.width == IntegerWidth::Big);
@@ -264,14 +265,14 @@ fn is_integer_column(expr: &Expr) -> bool {
     matches!(expr.kind, ExprKind::Column(_) | ExprKind::OuterColumn { .. }) && expr.ty.class() == Class::Int
 }
 
-/// A constant sum of a text and an interval.
+/// Returns whether the expression is a constant sum of a text and an interval.
 fn is_constant_sum(expr: &Expr) -> bool {
     matches!(&expr.kind, ExprKind::Call(call) if call.function.as_temporal.is_some())
         && expr.is_constant_during_execution()
 }
 
-/// A YEAR column is compared with a constant as if that had been stored in it: with 24, or `'24'`, as with 2024, with
-/// 2.5 as with 2003, with a time as with 0. Whether the literal is a year, and now is that number.
+/// Converts a constant that is compared with a YEAR column as if it were stored in one: 24 and `'24'` become
+/// 2024, 2.5 becomes 2003, a time becomes 0. Returns whether it did.
 fn literal_to_year(column: &Expr, literal: &mut Expr, session: &SessionContext) -> bool {
     if column.ty.data_type != DataType::Year || !is_integer_column(column) || !column.ty.is_column() {
         return false;
@@ -290,7 +291,7 @@ fn literal_to_year(column: &Expr, literal: &mut Expr, session: &SessionContext) 
     else {
         return false;
     };
-    // Of a date its year, whatever the rest is.
+    // A date counts as its year.
     let value = match value {
         Value::Date(date) => Value::Int(i64::from(date.year)),
         Value::DateTime(datetime) => Value::Int(i64::from(datetime.date.year)),
@@ -310,7 +311,7 @@ fn literal_to_year(column: &Expr, literal: &mut Expr, session: &SessionContext) 
     }
 }
 
-/// Turns `'5'`, `5.0` or `5e0` into 5; leaves anything else alone.
+/// Converts `'5'`, `5.0` or `5e0` to 5. Other constants stay. Returns whether it did.
 fn literal_to_integer(expr: &mut Expr) -> bool {
     let ExprKind::Literal(value) = &expr.kind else {
         return false;
@@ -331,7 +332,8 @@ fn literal_to_integer(expr: &mut Expr) -> bool {
     true
 }
 
-/// JSON_EXTRACT compared with text gives a string without its quotes; of two, MariaDB unquotes the left one only.
+/// Makes JSON_EXTRACT return strings without quotes if it is compared with text. If both operands are
+/// JSON_EXTRACT, MariaDB unquotes only the left one.
 pub fn unquote_json(by: &Comparison, left: &mut Expr, right: &mut Expr, session: &SessionContext) {
     if !reads_text(by) {
         return;
@@ -346,7 +348,7 @@ pub fn unquote_json(by: &Comparison, left: &mut Expr, right: &mut Expr, session:
     }
 }
 
-/// Whether texts are compared as such.
+/// Returns whether the operands are compared as text.
 pub fn reads_text(by: &Comparison) -> bool {
     matches!(
         by,
@@ -354,7 +356,7 @@ pub fn reads_text(by: &Comparison) -> bool {
     )
 }
 
-/// Calls another function with the same arguments, and folds what can be folded now.
+/// Replaces the function of a call, and folds the result if possible.
 fn call_instead(expr: &mut Expr, function: &'static Function, session: &SessionContext) {
     if let ExprKind::Call(call) = &mut expr.kind
         && !std::ptr::eq(call.function, function)
@@ -364,7 +366,7 @@ fn call_instead(expr: &mut Expr, function: &'static Function, session: &SessionC
     }
 }
 
-/// An operand of arithmetic, or a function's argument that is a number.
+/// Selects the numeric form of an operand of arithmetic or of a numeric argument.
 pub fn read_as_number(expr: &mut Expr) {
     hex_to_number(expr);
     if let ExprKind::Call(call) = &mut expr.kind {
@@ -372,7 +374,7 @@ pub fn read_as_number(expr: &mut Expr) {
     }
 }
 
-/// An operand of which a decimal is wanted.
+/// Selects the decimal form of an operand.
 pub fn read_as_decimal(expr: &mut Expr) {
     hex_to_number(expr);
     if let ExprKind::Call(call) = &mut expr.kind {
@@ -380,14 +382,14 @@ pub fn read_as_decimal(expr: &mut Expr) {
     }
 }
 
-/// An operand that is wanted as a date or a time.
+/// Selects the temporal form of an operand that is read as a date or time.
 pub fn read_as_temporal(expr: &mut Expr, session: &SessionContext) {
     if let ExprKind::Call(call) = &expr.kind {
         call_instead(expr, call.temporal_function(), session);
     }
 }
 
-/// An operand that is compared as a date or a time: what a cast cannot read as one is zero to it, not NULL.
+/// Makes an operand of a temporal comparison zero, rather than NULL, if a cast cannot read it.
 pub fn read_leniently(expr: &mut Expr) {
     if !expr.ty.class().is_temporal() {
         return;
@@ -452,7 +454,7 @@ fn read_operand_leniently(operand: &mut Expr, function: &'static Function) {
     };
 }
 
-/// A hexadecimal literal in numeric context is a number.
+/// Converts a hexadecimal literal in numeric context to a number.
 pub(super) fn hex_to_number(expr: &mut Expr) {
     if expr.ty.note != TypeNote::HexLiteral {
         return;
@@ -462,13 +464,13 @@ pub(super) fn hex_to_number(expr: &mut Expr) {
     }
 }
 
-/// The number that a hexadecimal literal is: its last 8 bytes.
+/// Returns the numeric value of a hexadecimal literal: its last 8 bytes.
 pub fn hex_number(bytes: &[u8]) -> Value {
     let tail = &bytes[bytes.len().saturating_sub(8)..];
     Value::UInt(tail.iter().fold(0, |number, byte| number << 8 | u64::from(*byte)))
 }
 
-/// Of an operand that serves several comparisons, converts the elements of which all want the same.
+/// Converts those elements of an operand for which all of several comparisons need the same conversion.
 pub(super) fn adapt_shared(operand: &mut Expr, rules: &[Comparison], session: &SessionContext) {
     for (place, element) in elements(operand).iter_mut().enumerate() {
         let mut wanted = rules.iter().map(|by| match by {
@@ -531,7 +533,8 @@ fn literal_to_time(expr: &mut Expr, session: &SessionContext) {
     };
 }
 
-/// A constant text that is compared as a number: that number, or what it begins with and a warning for each execution.
+/// Converts a constant text that is compared as a number. If the text has more than a number, each execution
+/// converts it, with a warning.
 pub fn literal_to_number(by: &Comparison, expr: &mut Expr) {
     let ExprKind::Literal(Value::Text(text)) = &expr.kind else {
         return;
@@ -558,7 +561,7 @@ pub fn literal_to_number(by: &Comparison, expr: &mut Expr) {
     };
 }
 
-/// A constant of an IN list that is converted once is so before the statement runs.
+/// Makes the conversion of a constant in an IN list happen before the execution.
 pub(super) fn converted_before(item: &mut Expr) {
     if let ExprKind::Call(call) = &mut item.kind
         && let Some(listed) = listed(call.function)
@@ -567,7 +570,7 @@ pub(super) fn converted_before(item: &mut Expr) {
     }
 }
 
-/// A decimal that is no constant and a constant text are compared as decimals, so that no digit is lost.
+/// Compares a non-constant decimal and a constant text as decimals, so that no digit is lost.
 pub fn compare_exactly(by: &mut Comparison, left: &Expr, right: &Expr) {
     let is_exact = |number: &Expr, text: &Expr| {
         number.ty.class() == Class::Decimal
@@ -581,7 +584,8 @@ pub fn compare_exactly(by: &mut Comparison, left: &Expr, right: &Expr) {
     }
 }
 
-/// A constant that cannot be converted here, since each execution warns of it.
+/// Returns a constant with its conversion. It is not converted during binding because each execution must
+/// warn.
 fn converted_once(constant: &mut Expr, function: &'static Function, ty: ExprType) -> Expr {
     let call = Call {
         function,
@@ -607,7 +611,7 @@ fn lax(session: &SessionContext) -> convert::ConvertContext<'_> {
     }
 }
 
-/// `value BETWEEN low AND high`.
+/// Binds `value BETWEEN low AND high`.
 pub(super) fn between(
     mut value: Expr,
     mut low: Expr,
@@ -650,7 +654,7 @@ pub(super) fn between(
     adapt_each(&mut by, &mut value, &mut low, session);
     literal_to_number(&by, &mut low);
     if by == Comparison::Int && from_is_not_int(&saved.0.ty, &high, session)? {
-        // The upper bound is not an integer: both bounds keep the wider rule.
+        // The upper bound is not an integer, so both bounds keep the wider rule.
         (value, low) = saved;
         by = Comparison::Decimal;
         if matches!(high.ty.class(), Class::String | Class::Double) || low.ty.class() == Class::String {
@@ -674,7 +678,7 @@ pub(super) fn between(
     })
 }
 
-/// The one rule by which a value is compared with both bounds.
+/// Returns the rule by which a value is compared with both bounds.
 fn between_rule(
     value: &ExprType,
     low: &ExprType,
@@ -693,7 +697,7 @@ fn between_rule(
         (_, Comparison::Dynamic(_)) => to,
         (Comparison::DateTime, _) | (_, Comparison::DateTime) => Comparison::DateTime,
         (Comparison::Time, _) | (_, Comparison::Time) => Comparison::Time,
-        // A number between two texts is compared as a double, which is what a decimal and a text are compared as.
+        // A number between two texts is compared as a double, like a decimal and a text.
         (Comparison::Decimal, Comparison::Decimal)
             if all.iter().filter(|ty| ty.class() == Class::String).count() > 1 =>
         {
@@ -713,7 +717,7 @@ fn from_is_not_int(value: &ExprType, high: &Expr, session: &SessionContext) -> R
     Ok(!literal_to_integer(&mut high.clone()))
 }
 
-/// The class in which an operand takes part in arithmetic.
+/// Returns the class in which an operand takes part in arithmetic.
 fn arithmetic_class(ty: &ExprType) -> Class {
     match ty.class() {
         Class::Date => Class::Int,
@@ -725,7 +729,7 @@ fn arithmetic_class(ty: &ExprType) -> Class {
     }
 }
 
-/// The domain of an operator on these types.
+/// Returns the domain of an operator for operands of these types.
 fn domain(op: ArithmeticOp, left: &ExprType, right: &ExprType) -> Domain {
     if left.is_parameter() || right.is_parameter() {
         let other = if left.is_parameter() { right } else { left };
@@ -742,7 +746,7 @@ fn domain(op: ArithmeticOp, left: &ExprType, right: &ExprType) -> Domain {
     }
 }
 
-/// `left op right`. `source` is its text.
+/// Binds arithmetic on two operands. `source` is the text of the expression.
 pub fn arithmetic(
     op: ArithmeticOp,
     mut left: Expr,
@@ -796,7 +800,7 @@ fn display_width(ty: &ExprType) -> u32 {
 
 fn integer_type(op: ArithmeticOp, left: &ExprType, right: &ExprType, session: &SessionContext) -> ExprType {
     let mode = session.settings.sql_mode;
-    // Beside a date a number is a decimal first, which is unsigned only if both are. DIV has no decimals.
+    // Beside a date, a number first becomes a decimal, which is unsigned only if both operands are. DIV has no decimals.
     let is_decimal_first = left.class().is_temporal() || right.class().is_temporal();
     let either = match is_decimal_first && op != ArithmeticOp::IntDivide {
         true => left.is_unsigned() && right.is_unsigned(),
@@ -841,7 +845,8 @@ fn integer_type(op: ArithmeticOp, left: &ExprType, right: &ExprType, session: &S
     ExprType::int(length)
 }
 
-/// A double whose operands have fixed decimals has them too: `PI() + 0` shows six.
+/// Returns the type of a double. If the operands have fixed decimals, so has the result: `PI() + 0` shows
+/// six.
 fn double_type(op: ArithmeticOp, left: &ExprType, right: &ExprType, increment: u8) -> ExprType {
     let (a, b) = (left.decimals(), right.decimals());
     if a == NOT_FIXED_DECIMALS || b == NOT_FIXED_DECIMALS {
@@ -891,7 +896,7 @@ fn decimal_type(op: ArithmeticOp, left: &ExprType, right: &ExprType, increment: 
     }
 }
 
-/// `-operand`; of a literal the negative literal.
+/// Binds `-operand`. A literal becomes the negative literal.
 pub(super) fn negate(mut operand: Expr, source: &str) -> Result<Expr> {
     read_as_number(&mut operand);
     if let ExprKind::Literal(value) = &operand.kind {

@@ -1,4 +1,4 @@
-//! IN, ANY and ALL, LIKE; and subqueries where a value is wanted.
+//! IN, ANY and ALL, LIKE; subqueries as values.
 
 use std::sync::Arc;
 
@@ -33,7 +33,7 @@ pub(super) fn in_list(
     let connection = session.settings.collation_connection;
     let mut rules = Vec::with_capacity(items.len());
     let mut nullable = needle.ty.nullable;
-    // Texts are all compared in one collation.
+    // Texts are all compared in a single collation.
     let mut of_texts = None;
     let operation = match (items.len(), negated) {
         (1, false) => "=",
@@ -53,7 +53,7 @@ pub(super) fn in_list(
             CollationMix::check_literals(&operands, collation, connection, operation)?;
             of_texts = Some(Comparison::of_texts(collation));
         } else if needle.ty.class() == Class::String && !types.iter().any(|ty| ty.is_parameter()) {
-            // The texts among others have to go together, too.
+            // Texts among operands of other types must have compatible collations too.
             let texts: Vec<&ExprType> = types
                 .iter()
                 .copied()
@@ -90,11 +90,11 @@ pub(super) fn in_list(
                 Some(by) => by.clone(),
                 None => rules::comparison_rule_for(operation, &needle.ty, &item.ty, connection)?,
             };
-            // `a IN (b)` is `a = b`; a longer list is compared with JSON as it is written.
+            // `a IN (b)` is `a = b`. With a longer list, JSON is compared with its quotes.
             if single {
                 operators::unquote_json(&by, &mut needle, item, session);
             }
-            // The needle serves every item, so only items are converted ahead.
+            // All items share the needle, so only the items are converted.
             let mut unchanged = needle.clone();
             let decimals = operators::fixed_decimals(&by, &needle.ty, &item.ty);
             if single {
@@ -158,7 +158,7 @@ pub(super) fn in_list(
     })
 }
 
-/// The rules for the columns of a row that is looked for among others: one for a column, whatever the rows hold there.
+/// Returns the rules for the columns of a row that is searched in a list of rows: one rule per column.
 fn rules_of_columns(
     operation: &str,
     needle: &Expr,
@@ -220,15 +220,15 @@ pub(super) fn quantified(
     let mut by = operators::row_rules(operation, &types, &subquery.columns, session)?;
     let elements = operators::elements(&mut left);
     for ((by, column), element) in by.iter_mut().zip(&subquery.columns).zip(elements) {
-        // The rows themselves are converted when they are there.
+        // The values of the rows are converted when the subquery runs.
         let mut column = Expr::column(0, column.clone());
         operators::unquote_json(by, element, &mut column, session);
         let decimals = operators::fixed_decimals(by, &element.ty, &column.ty);
-        // MariaDB keeps the left side of `<` and its like as text where its type is text: there ADDTIME of a text and a
-        // label are no numbers.
+        // For `<` and similar operators MariaDB keeps the left side as text if its type is text: ADDTIME of a
+        // text and an ENUM value are not converted to numbers.
         let is_kept = !equality && element.ty.class() == Class::String && !element.ty.is_parameter();
-        // What is looked up in the rows of a subquery is read before, and not as leniently as what is compared with
-        // each row.
+        // A left side that is looked up in a subquery's rows is read before the lookup, and less leniently
+        // than one that is compared with each row.
         let is_read_before = matches!(by, Comparison::DateTime | Comparison::Time)
             && subquery.correlation == Correlation::Uncorrelated
             && !element.is_constant_during_execution();
@@ -255,7 +255,7 @@ pub(super) fn quantified(
     })
 }
 
-/// The text of a label.
+/// Converts an ENUM or SET value to its text.
 fn as_text(expr: &mut Expr) {
     let collation = match expr.ty.data_type {
         DataType::Enum { collation, .. } | DataType::Set { collation, .. } => collation,
@@ -290,7 +290,7 @@ pub(super) fn like(
         .sql_mode
         .contains(crate::session::SqlMode::NO_BACKSLASH_ESCAPES);
     let escape = match escape {
-        // MariaDB means it even where a backslash escapes nothing in the literals.
+        // In MariaDB the default holds even if a backslash is not an escape character in literals.
         None => '\\',
         Some(escape) => match bind_expr(escape, scope)?.as_literal() {
             Some(Value::Text(text)) => {
@@ -299,7 +299,7 @@ pub(super) fn like(
                 if characters.next().is_some() || (first.is_none() && no_backslash) {
                     return Err(errors::error(ER_WRONG_ARGUMENTS, &[&"ESCAPE"]));
                 }
-                // MariaDB takes none at all for the usual one.
+                // MariaDB treats an empty string as the default.
                 first.unwrap_or('\\')
             }
             Some(Value::Null) => '\\',

@@ -1,5 +1,5 @@
-//! What types decide together: the collation of mixed text, the rule of a comparison, the common type of several
-//! expressions.
+//! Decisions that depend on several types: the collation of combined texts, the rule of a comparison, the
+//! common type of expressions.
 
 use paceline_types::data_type::{DecimalType, IntegerType, IntegerWidth, Sign};
 use paceline_types::error_code::{
@@ -12,25 +12,26 @@ use crate::errors;
 use crate::expr_type::{Class, Coercibility, ExprType, NOT_FIXED_DECIMALS, Repertoire, TypeNote};
 use crate::tree::{ArithmeticOp, Comparison, Expr, ExprKind};
 
-/// Finds the collation of several texts (MariaDB's `DTCollation::aggregate`).
+/// Collation of combined texts (MariaDB's `DTCollation::aggregate`).
 pub struct CollationMix;
 
-/// A collation, how strongly it is insisted on, and the characters of the texts.
+/// Collation, coercibility and repertoire of one or several texts.
 type Mixed = (Collation, Coercibility, Repertoire);
 
 impl CollationMix {
-    /// The collation of a type's values as text: numbers and dates have the connection's.
+    /// Returns the collation and coercibility of a type's values as text. Numbers and dates have the
+    /// connection's collation.
     pub fn of_type(ty: &ExprType, connection: Collation) -> (Collation, Coercibility) {
         match ty.class() {
             _ if ty.is_parameter() => (connection, ty.coercibility),
-            // A BIT column is a binary string beside text; what is computed from one is a number.
+            // Beside text a BIT column is a binary string; an expression computed from one is a number.
             _ if ty.is_bit_column() => (Collation::Binary, ty.coercibility),
             Class::String | Class::Null => (ty.collation(), ty.coercibility),
             _ => (connection, Coercibility::Numeric),
         }
     }
 
-    /// The collation of all types together.
+    /// Returns the collation of all types together.
     pub fn of(
         types: &[&ExprType],
         connection: Collation,
@@ -54,7 +55,7 @@ impl CollationMix {
         Ok((mixed.0, mixed.1))
     }
 
-    /// As [`CollationMix::of`], for comparisons, which need to know how.
+    /// Like [`CollationMix::of`], but fails if the collations do not mix: a comparison needs one.
     pub fn for_comparison(types: &[&ExprType], connection: Collation, operation: &str) -> Result<Collation> {
         let (collation, coercibility) = Self::of(types, connection, operation)?;
         if coercibility == Coercibility::None {
@@ -63,8 +64,8 @@ impl CollationMix {
         Ok(collation)
     }
 
-    /// Whether the operands can be converted to the character set that was found for all: to one that is not Unicode,
-    /// literals of its characters, and whatever is ASCII.
+    /// Checks that all operands can be converted to the common character set. If that is not Unicode, this
+    /// holds for ASCII text and for literals whose characters it has.
     pub fn check_literals(
         operands: &[&Expr],
         collation: Collation,
@@ -76,7 +77,7 @@ impl CollationMix {
             _ if operand.ty.class() != Class::String || operand.ty.is_parameter() => false,
             Some(Value::Text(text)) => !charset.can_encode(text),
             Some(_) => false,
-            // MariaDB looks whether the value of a constant can be converted.
+            // MariaDB checks whether the value of a constant can be converted.
             None if operand.is_constant_during_execution() => false,
             None => {
                 let own = operand.ty.charset();
@@ -142,7 +143,7 @@ impl CollationMix {
     }
 }
 
-/// The word that error 1267 has for it.
+/// Returns the name of a coercibility in error 1267.
 fn coercibility_name(coercibility: Coercibility) -> &'static str {
     match coercibility {
         Coercibility::Explicit => "EXPLICIT",
@@ -159,7 +160,7 @@ fn is_unicode(charset: Charset) -> bool {
     matches!(charset, Charset::Utf8mb4 | Charset::Utf8mb3)
 }
 
-/// The characters of texts of two expressions.
+/// Returns the repertoire of two texts together.
 fn joined_repertoire(a: Repertoire, b: Repertoire) -> Repertoire {
     match (a, b) {
         (Repertoire::Ascii, Repertoire::Ascii) => Repertoire::Ascii,
@@ -167,14 +168,15 @@ fn joined_repertoire(a: Repertoire, b: Repertoire) -> Repertoire {
     }
 }
 
-/// The characters of texts of several expressions.
+/// Returns the repertoire of several expressions together.
 pub(crate) fn repertoire_of<'t>(types: impl Iterator<Item = &'t ExprType>) -> Repertoire {
     types
         .map(|ty| ty.repertoire)
         .fold(Repertoire::Ascii, joined_repertoire)
 }
 
-/// Whether `a`'s character set holds all that `b`'s texts may have, and `a` insists at least as strongly.
+/// Returns whether `a`'s character set has all characters that `b`'s texts can contain, and `a` has at least
+/// the same precedence.
 fn is_superset(a: Mixed, b: Mixed) -> bool {
     let (ours, theirs) = (a.0.charset(), b.0.charset());
     let wider =
@@ -195,10 +197,10 @@ fn bin_collation(charset: Charset) -> Collation {
     }
 }
 
-/// The rule by which two values of these types are compared.
+/// Returns the rule by which two values of these types are compared.
 ///
 /// # Errors
-/// 1267 when their collations do not mix.
+/// 1267 if their collations do not mix.
 pub fn comparison_rule(left: &ExprType, right: &ExprType, connection: Collation) -> Result<Comparison> {
     comparison_rule_for("=", left, right, connection)
 }
@@ -226,7 +228,7 @@ pub(crate) fn comparison_rule_for(
     }
 }
 
-/// The one rule by which a column of a row is compared with that column of several other rows.
+/// Returns the rule by which a column of a row is compared with the same column of several other rows.
 pub(crate) fn rule_of_column(
     operation: &str,
     needle: &ExprType,
@@ -256,7 +258,7 @@ pub(crate) fn rule_of_column(
     Ok(rule_of_classes(class, class).unwrap_or(Comparison::Double))
 }
 
-/// The class in which values of two classes are compared.
+/// Returns the class in which values of two classes are compared.
 fn compared_class(a: Class, b: Class) -> Class {
     use Class::{DateTime, Decimal, Double, Int};
     match (a, b) {
@@ -269,7 +271,7 @@ fn compared_class(a: Class, b: Class) -> Class {
     }
 }
 
-/// The class, of a hexadecimal literal the integer's where the other side is a number.
+/// Returns the class of a type. A hexadecimal literal is an integer if the other operand is a number.
 fn numeric_class(ty: &ExprType, other: &ExprType) -> Class {
     let other = other.class();
     if ty.note == TypeNote::HexLiteral && other != Class::String && other != Class::Null {
@@ -278,7 +280,7 @@ fn numeric_class(ty: &ExprType, other: &ExprType) -> Class {
     ty.class()
 }
 
-/// The rule for two classes that are not both strings.
+/// Returns the rule for two classes that are not both strings.
 pub(crate) fn rule_of_classes(a: Class, b: Class) -> Option<Comparison> {
     use Class::{Date, DateTime, Decimal, Double, Int, Null, String, Time};
     Some(match (a, b) {
@@ -302,7 +304,7 @@ pub(crate) fn rule_of_classes(a: Class, b: Class) -> Option<Comparison> {
     })
 }
 
-/// The type of a value that comes from one of several expressions: CASE, COALESCE, a column of a UNION.
+/// Returns the common type of several expressions of which one supplies the value: CASE, COALESCE.
 ///
 /// # Errors
 /// 1267, 1270, 1271.
@@ -310,7 +312,8 @@ pub fn common_type(types: &[&ExprType], connection: Collation, operation: &str) 
     common_type_in(types, connection, operation)
 }
 
-/// The type of a column of a UNION or its like, whose values must have one collation.
+/// Returns the type of a column of a UNION or another set operation, whose values must have a single
+/// collation.
 ///
 /// # Errors
 /// 1267, 1270, 1271.
@@ -325,7 +328,7 @@ pub fn union_type(types: &[&ExprType], connection: Collation) -> Result<ExprType
     Ok(ty)
 }
 
-/// The type of BIT among other numbers in a UNION: their digits as a binary string.
+/// Returns the type of BIT and other numbers in a UNION: a binary string of their digits.
 fn union_with_bits(types: &[&ExprType]) -> Option<ExprType> {
     let known = || types.iter().filter(|ty| !ty.is_null());
     let is_bit = |ty: &&&ExprType| matches!(ty.data_type, DataType::Bit { .. });
@@ -374,7 +377,7 @@ pub(crate) fn common_type_in(
             DataType::Text { collation, .. } => {
                 ExprType::long_text(first.max_characters(), *collation).data_type
             }
-            // One of several labels is text.
+            // One of several ENUM or SET values is text.
             DataType::Enum { collation, .. } | DataType::Set { collation, .. } => {
                 ExprType::text(first.max_characters(), *collation).data_type
             }
@@ -414,7 +417,7 @@ pub(crate) fn common_type_in(
         Class::String | Class::Null => {
             let (collation, coercibility) = CollationMix::of(&known, connection, operation)?;
             let length = known.iter().map(|ty| ty.max_characters()).max().unwrap_or(0);
-            // TEXT beside anything stays TEXT.
+            // TEXT beside any other type stays TEXT.
             let ty = match known.iter().any(|ty| ty.is_long_text()) {
                 true => ExprType::long_text(length, collation),
                 false => ExprType::text(length, collation),
@@ -479,7 +482,7 @@ fn common_integer(types: &[&ExprType]) -> ExprType {
         Sign::Signed
     };
     if unsigned > 0 && sign == Sign::Signed {
-        // MariaDB has no wider integer for both, and goes on with DECIMAL whatever the width.
+        // MariaDB has no integer type that is wide enough for both, and uses DECIMAL whatever the width.
         let digits = types.iter().map(|ty| ty.integer_digits()).max().unwrap_or(20);
         return ExprType::decimal(digits, 0);
     }
@@ -526,8 +529,8 @@ fn common_double(types: &[&ExprType]) -> ExprType {
     ExprType::double_with(decimals.unwrap_or(NOT_FIXED_DECIMALS))
 }
 
-/// `=` and its like compare a quotient with the digits that it shows; BETWEEN, IN and CASE compare all that it has.
-/// Says whether `operand` holds one.
+/// Rounds a quotient to the digits that it shows, for `=` and similar operators; BETWEEN, IN and CASE compare
+/// all its digits. Returns whether `operand` contains a quotient.
 pub(crate) fn round_quotient(by: &Comparison, operand: &mut Expr) -> bool {
     if !is_exact_quotient(by, operand) {
         return false;
@@ -541,7 +544,7 @@ pub(crate) fn round_quotient(by: &Comparison, operand: &mut Expr) -> bool {
     true
 }
 
-/// Whether an operand of this comparison may have more digits than it shows.
+/// Returns whether an operand of this comparison can have more digits than it shows.
 pub(crate) fn is_exact_quotient(by: &Comparison, operand: &Expr) -> bool {
     let exact = matches!(by, Comparison::Decimal | Comparison::Dynamic(_));
     let divides = |node: &Expr| {

@@ -1,4 +1,4 @@
-//! Window functions: their arguments and the types of their results.
+//! Window functions: arguments and types of the results.
 
 use paceline_types::data_type::IntegerWidth;
 use paceline_types::error_code::{ER_WRONG_TYPE_FOR_PERCENTILE_FUNC, ER_WRONG_TYPE_OF_ARGUMENT};
@@ -18,7 +18,8 @@ use paceline_syntax::ast;
 /// Binds `name(…) OVER …`.
 ///
 /// # Errors
-/// 4015, 4074, 4009, 4017, 4018 by the scope; 1235 for what MariaDB has not as a window function; 4101, 4104 for types.
+/// 4015, 4074, 4009, 4017, 4018 from the scope; 1235 for functions that MariaDB does not support over
+/// windows; 4101, 4104 for types.
 pub(super) fn bind(
     name: &str,
     call: &ast::FunctionCall,
@@ -69,7 +70,7 @@ pub(super) fn bind(
     })
 }
 
-/// Aggregates that MariaDB does not compute over windows.
+/// Rejects aggregates that MariaDB does not support over windows.
 fn refuse(aggregate: &Aggregate) -> Result<()> {
     use AggregateFunction as A;
     let distinct = aggregate.distinct == Distinctness::Distinct;
@@ -102,7 +103,7 @@ fn check_percentile(function: &WindowFunction, fraction: &ExprType, ordered: &Ex
     Ok(())
 }
 
-/// A DOUBLE with ten digits behind the point, as MariaDB's ranks between 0 and 1 and its percentiles are.
+/// Returns DOUBLE with ten decimals, the type of MariaDB's percentiles and of ranks between 0 and 1.
 fn ten_decimals(width: u8) -> ExprType {
     ExprType::new(DataType::Double(FloatType {
         fixed: Some(FixedPoint {
@@ -130,11 +131,11 @@ fn result_type(function: &WindowFunction, args: &[Expr]) -> ExprType {
     }
 }
 
-/// The type of a function that gives the value of one of the rows.
+/// Returns the type of a function whose result is the value of one of the rows.
 fn value_type(arg: &Expr) -> ExprType {
     let mut ty = extreme_type(&arg.ty);
     match &mut ty.data_type {
-        // MariaDB keeps the type of columns, and takes the widest of its kind for the rest.
+        // MariaDB keeps the type of a column. Other expressions get the widest type of their kind.
         DataType::Integer(integer)
             if !matches!(arg.kind, ExprKind::Column(_)) && ty.note != TypeNote::Boolean =>
         {

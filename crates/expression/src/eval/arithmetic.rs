@@ -149,7 +149,7 @@ fn decimals(
     let left = convert::to_decimal(left, context)?;
     let right = convert::to_decimal(right, context)?;
     match call.op {
-        // What cancels out is a zero without digits.
+        // The sum of a number and its negation is a zero without digits.
         ArithmeticOp::Add if left.is_negative() != right.is_negative() && left == right.neg() => {
             Ok(Value::Decimal(Decimal::ZERO))
         }
@@ -158,7 +158,7 @@ fn decimals(
         }
         ArithmeticOp::Add => call.decimal(left.add(&right)),
         ArithmeticOp::Subtract => call.decimal(left.sub(&right)),
-        // A zero that would be negative has no decimals either.
+        // Likewise a zero that would be negative.
         ArithmeticOp::Multiply
             if left.is_negative() != right.is_negative() && (left.is_zero() || right.is_zero()) =>
         {

@@ -142,7 +142,7 @@ pub fn compare_rows<'a>(
     compare_row_values(op, by, &left, &right, context)
 }
 
-/// Whether rows are equal, or unequal: elements after the first difference are not evaluated.
+/// Returns whether rows are equal, or unequal. Elements after the first difference are not evaluated.
 fn equal_rows<'a>(
     op: CompareOp,
     by: &[Comparison],
@@ -175,7 +175,8 @@ fn equal_rows<'a>(
     Ok((!unknown).then_some(op != CompareOp::Ne))
 }
 
-/// Compares two rows of values; MariaDB's rules for NULL inside: `<` and its like decide at the first unequal element.
+/// Compares two rows of values. NULL in a row is treated as in MariaDB: `<` and similar operators decide at
+/// the first unequal element.
 pub fn compare_row_values(
     op: CompareOp,
     by: &[Comparison],

@@ -15,7 +15,6 @@ use crate::context::EvalContext;
 use crate::error::Result;
 use crate::expr_type::{Class, ExprType};
 
-/// Returns the class of a value.
 pub(crate) fn class_of(value: &Value) -> Class {
     match value {
         Value::Null => Class::Null,
@@ -153,7 +152,7 @@ pub fn to_decimal(value: &Value, context: &mut EvalContext<'_>) -> Result<Decima
     })
 }
 
-/// Warning 1916: a double past the integers.
+/// Adds warning 1916, for a double beyond the integers.
 #[cold]
 fn warn_overflow(value: &Value, context: &mut EvalContext<'_>) -> Result<()> {
     let message = ER_DATA_OVERFLOW.message(&[&shown(value, context), &"INT"]);
@@ -187,7 +186,7 @@ pub fn to_i128(value: &Value, context: &mut EvalContext<'_>) -> Result<i128> {
                 return Ok(0);
             };
             match (complete, value) {
-                // A FLOAT says nothing.
+                // A FLOAT causes no warning.
                 (Completeness::Whole, _) | (_, Value::Float(_)) => {}
                 (_, Value::Double(_)) => warn_overflow(value, context)?,
                 _ => context.warn_truncated("INTEGER", value)?,
@@ -206,7 +205,7 @@ pub fn to_i128(value: &Value, context: &mut EvalContext<'_>) -> Result<i128> {
 pub fn to_i64(value: &Value, context: &mut EvalContext<'_>) -> Result<i64> {
     Ok(match value {
         Value::Int(number) => *number,
-        // These have no bits that could wrap.
+        // These have no bits that could wrap around.
         Value::Decimal(decimal) => {
             let number = to_i128(value, context)?;
             if number > i128::from(i64::MAX) && !is_past_integers(decimal) {
@@ -287,7 +286,7 @@ pub(crate) fn truth(value: &Value, context: &mut EvalContext<'_>) -> Result<Opti
     }))
 }
 
-/// Bytes as text: each that begins no character becomes `?`.
+/// Converts bytes to text. Each byte that begins no character becomes `?`.
 fn text_of_bytes(bytes: &[u8]) -> Cow<'_, str> {
     if let Ok(text) = std::str::from_utf8(bytes) {
         return Cow::Borrowed(text);
@@ -300,7 +299,7 @@ fn text_of_bytes(bytes: &[u8]) -> Cow<'_, str> {
     Cow::Owned(text)
 }
 
-/// The truth of a column of text where it is compared with 0.
+/// Returns whether a text column counts as true when it is compared with 0.
 pub(crate) fn truth_of_column(value: &Value, context: &mut EvalContext<'_>) -> Result<Option<bool>> {
     if value.is_null() {
         return Ok(None);
@@ -308,7 +307,7 @@ pub(crate) fn truth_of_column(value: &Value, context: &mut EvalContext<'_>) -> R
     Ok(Some(!to_decimal(value, context)?.is_zero()))
 }
 
-/// As text; bytes that begin no character become `?`.
+/// Converts to text. Bytes that begin no character become `?`.
 pub fn text_of<'v>(value: &'v Value, context: &EvalContext<'_>) -> Cow<'v, str> {
     match value {
         Value::Text(text) => Cow::Borrowed(text),
@@ -400,17 +399,16 @@ pub(crate) fn bits_as_text<'v>(value: &'v Value, context: &EvalContext<'_>) -> C
 
 /// Converts to a datetime. Returns `None` for NULL, and with warning 1292 for a value that is not a datetime.
 pub(crate) fn to_datetime(value: &Value, context: &mut EvalContext<'_>) -> Result<Option<DateTime>> {
-    // ALLOW_INVALID_DATES is for what is stored.
+    // ALLOW_INVALID_DATES applies to stored values.
     to_datetime_of(value, DateUse::Instant, context)
 }
 
-/// As [`to_datetime`] for what becomes a day: with the invalid dates that ALLOW_INVALID_DATES allows, and never rounded
-/// to the next.
+/// Like [`to_datetime`], for a value that is used as a day: accepts the dates that ALLOW_INVALID_DATES
+/// allows, and never rounds to the next day.
 pub(crate) fn to_day(value: &Value, context: &mut EvalContext<'_>) -> Result<Option<DateTime>> {
     to_datetime_of(value, DateUse::Day, context)
 }
 
-/// What a date is read for.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum DateUse {
     Instant,
@@ -587,7 +585,7 @@ pub(crate) fn to_union_type<'a>(
     context: &mut EvalContext<'_>,
 ) -> Result<Cow<'a, Value>> {
     match (&*value, to.class()) {
-        // A TEXT or BLOB has its bytes.
+        // TEXT and BLOB get the bytes.
         (Value::Bit(bits), Class::String) if to.is_long_text() => {
             let bytes = bits.to_be_bytes()[8 - bits.byte_length()..].to_vec();
             to_common_type(Cow::Owned(Value::Bytes(bytes)), from, to, context)
@@ -600,11 +598,11 @@ pub(crate) fn to_union_type<'a>(
             let number = Cow::Owned(Value::Int(i64::from(*year)));
             to_common_type(number, &ExprType::int(4), to, context)
         }
-        // Whatever digits its type shows, and of a FLOAT those of the same DOUBLE.
+        // All digits, whatever the type shows. A FLOAT has those of the same DOUBLE.
         (Value::Double(_) | Value::Float(_), Class::String) if !to.is_long_text() => {
             let number = to_double(&value, context)?;
             let room = usize::try_from(to.max_characters()).unwrap_or(usize::MAX);
-            // MariaDB counts a character more for what is no column.
+            // MariaDB allows one more character for expressions other than columns.
             let room = room.max(if from.is_column() { 0 } else { 23 });
             let mut text = Vec::new();
             float_text::append_double_within(number, room, &mut text);
@@ -614,7 +612,7 @@ pub(crate) fn to_union_type<'a>(
         (Value::Decimal(number), Class::String) => {
             let mut text = number.to_string();
             let room = usize::try_from(to.max_characters()).unwrap_or(usize::MAX);
-            // Only of the fraction something can be missing.
+            // Only a part of the fraction may be cut off.
             let whole = text.find('.').unwrap_or(text.len());
             text.truncate(room.max(whole));
             to_common_type(Cow::Owned(Value::Text(text)), to, to, context)

@@ -250,7 +250,7 @@ impl Expr {
                 source,
             } => {
                 let left = operands[0].eval_in(frame, context)?;
-                // Only exact decimals do not look at the other operand then.
+                // Only for exact decimals the other operand is not evaluated then.
                 let looks = *domain != Domain::Decimal && *op != ArithmeticOp::IntDivide;
                 let says = operands[1].ty.nullable || operands[1].ty.class() == Class::String;
                 if left.is_null() && !(looks && says) {
@@ -295,7 +295,7 @@ impl Expr {
                 if left.is_null() && *op != BitOp::Xor {
                     return Ok(Cow::Owned(Value::Null));
                 }
-                // Else both are converted, which may say something.
+                // Otherwise both are converted, which can cause warnings.
                 let left = convert::to_bit_operand(&left, context)?;
                 let right = convert::to_bit_operand(&right, context)?;
                 if is_null {
@@ -427,8 +427,8 @@ impl Expr {
         }
     }
 
-    /// The truth of a condition, or of an operand of AND, OR and NOT: MariaDB makes `column <> 0` of a column there,
-    /// and of one of text it warns as of a decimal.
+    /// Returns whether a condition, or an operand of AND, OR or NOT, holds. MariaDB converts a column to
+    /// `column <> 0` there; for a text column it warns as for a decimal.
     fn condition_in<'a>(&'a self, frame: &Frame<'a>, context: &mut EvalContext<'_>) -> Result<Option<bool>> {
         if !matches!(self.kind, ExprKind::Column(_)) || !self.ty.data_type.is_text() {
             return self.truth_in(frame, context);
@@ -457,7 +457,7 @@ impl Expr {
                 }
                 let right = operands[1].eval_in(frame, context)?;
                 if right.is_null() {
-                    // As in MariaDB the left side has been converted by then, and may say something.
+                    // As in MariaDB, the left side has been converted by then, which can cause a warning.
                     convert_for(by, &left, context)?;
                 } else if left.is_null() {
                     convert_for(by, &right, context)?;
@@ -586,8 +586,8 @@ fn equal_branch<'a>(
     Ok(None)
 }
 
-/// The truth of AND and OR. The first operand with the value `decisive`, false for AND and true for OR, decides it, and
-/// the operands after it are not evaluated.
+/// Evaluates AND or OR. The first operand with the value `decisive`, false for AND and true for OR,
+/// determines the result; the operands after it are not evaluated.
 #[inline]
 fn decide<'a>(
     operands: &'a [Expr],
@@ -606,7 +606,7 @@ fn decide<'a>(
     Ok(result)
 }
 
-/// Converts a value as a comparison does, for what that says.
+/// Converts a value as a comparison does, for the warnings of the conversion.
 pub(crate) fn convert_for(by: &Comparison, value: &Value, context: &mut EvalContext<'_>) -> Result<()> {
     match by {
         Comparison::Double => convert::to_double(value, context).map(drop),

@@ -10,12 +10,11 @@ use paceline_types::Collation;
 use parking_lot::Mutex;
 use pcre2::bytes::{CaptureLocations, Regex, RegexBuilder};
 
-/// Maximum stack of machine code in bytes. It grows to what a match needs, and is freed with the pattern.
+/// Maximum stack of machine code, in bytes. It grows as a match needs it, and is freed with the pattern.
 const JIT_STACK_MAX: usize = 1 << 20;
 /// PCRE2's `PCRE2_ERROR_MATCHLIMIT`.
 const MATCH_LIMIT_EXCEEDED: i32 = -47;
 
-/// A compiled pattern.
 #[derive(Debug)]
 pub(crate) struct CompiledPattern {
     source: Vec<u8>,
@@ -23,9 +22,9 @@ pub(crate) struct CompiledPattern {
     written: String,
     collation: Collation,
     compiled: Regex,
-    /// The same for the interpreter, once it was needed.
+    /// The pattern for the interpreter, created when it is first needed.
     interpreted: OnceLock<Regex>,
-    /// Room for the groups of a match, once it was needed.
+    /// Buffer for the groups of a match, created when it is first needed.
     groups: Mutex<Option<CaptureLocations>>,
 }
 
@@ -38,7 +37,7 @@ impl CompiledPattern {
     /// begins with.
     ///
     /// # Errors
-    /// PCRE2's text with the offset, as in error 1139.
+    /// PCRE2's message with the offset, as in error 1139.
     pub(crate) fn new(source: &[u8], collation: Collation, options: &str) -> Result<CompiledPattern, String> {
         let mut written = written(source).into_owned();
         written.insert_str(end_of_verbs(&written), options);
@@ -70,7 +69,7 @@ impl CompiledPattern {
     /// Returns the first match at or after `start`.
     ///
     /// # Errors
-    /// PCRE2's text if the match was given up.
+    /// PCRE2's message if the match was given up.
     pub(crate) fn find(&self, subject: &[u8], start: usize) -> Result<Option<Range<usize>>, String> {
         let find = |regex: &Regex| {
             let found = regex.find_at(subject, start)?;
@@ -86,7 +85,7 @@ impl CompiledPattern {
     pub(crate) fn find_groups(&self, subject: &[u8], start: usize) -> Result<Option<Groups>, String> {
         let mut room = self.groups.lock();
         let find = |regex: &Regex| {
-            // The interpreter's needs no room for machine code's stack, but it works with either.
+            // The interpreter needs no stack for machine code, but works with any buffer.
             let found = room.get_or_insert_with(|| regex.capture_locations());
             let is_match = regex.captures_read_at(found, subject, start)?.is_some();
             let range = |group| found.get(group).map_or(0..0, |(from, to)| from..to);
@@ -98,7 +97,7 @@ impl CompiledPattern {
     fn either<T>(&self, mut find: impl FnMut(&Regex) -> Result<T, pcre2::Error>) -> Result<T, String> {
         match find(&self.compiled) {
             Ok(found) => return Ok(found),
-            // The interpreter counts more steps, so it would give up as well.
+            // The interpreter counts more steps, so it would give up too.
             Err(error) if error.code() == MATCH_LIMIT_EXCEEDED => return Err(text_of(&error, 0)),
             Err(_) => {}
         }
@@ -151,8 +150,8 @@ fn end_of_verbs(pattern: &str) -> usize {
     pattern.len() - rest.len()
 }
 
-/// Returns PCRE2's text of an error, without the words that crate `pcre2` adds, and with MariaDB's. Its offset does not
-/// count the `added` bytes of options.
+/// Returns PCRE2's error message, in MariaDB's form instead of that of crate `pcre2`. Its offset does not count the
+/// `added` bytes of options.
 fn text_of(error: &pcre2::Error, added: usize) -> String {
     let text = error.to_string();
     match error.offset() {
@@ -189,7 +188,7 @@ mod tests {
 
     #[test]
     fn a_match_that_needs_much_stack_or_time() {
-        // More stack than machine code has.
+        // Needs more stack than machine code has.
         let text = "a".repeat(200_000);
         assert_eq!(pattern("^(a|b)*$").find(text.as_bytes(), 0), Ok(Some(0..200_000)));
         let text = "a".repeat(60) + "b";

@@ -289,7 +289,7 @@ impl<'a> Args<'a> {
         convert::to_datetime(&value, context)
     }
 
-    /// As a day and time of which the day is wanted: see [`convert::to_day`].
+    /// Evaluates an argument as a datetime that is used as a day: see [`convert::to_day`].
     pub fn day(&self, index: usize, context: &mut EvalContext<'_>) -> Result<Option<DateTime>> {
         let value = self.value(index, context)?;
         convert::to_day(&value, context)
@@ -339,7 +339,7 @@ macro_rules! some {
 }
 pub(crate) use some;
 
-/// As [`Args::real_datetime`]: of IFNULL and its like the first argument that is one.
+/// Like [`Args::real_datetime`]. For IFNULL and similar functions, the first argument that is a date counts.
 fn real_datetime_of(
     expr: &Expr,
     frame: &Frame<'_>,
@@ -380,7 +380,7 @@ fn real_datetime_of(
     check_before_long(&value, context)?;
     let datetime = convert::to_datetime(&value, context)?;
     if datetime.is_some_and(|datetime| datetime.date.month == 0 || datetime.date.day == 0) {
-        // MariaDB lets the zero date of FROM_DAYS pass, but for that of day 0.
+        // MariaDB accepts the zero date of FROM_DAYS, except for day 0.
         if let ExprKind::Call(call) = &under_casts(expr).kind
             && call.function.name == "from_days"
         {
@@ -403,7 +403,7 @@ fn real_datetime_of(
     Ok(datetime)
 }
 
-/// The COALESCE of dates whose day DATE() takes.
+/// Returns the COALESCE of dates whose day DATE() takes.
 fn choice_under_date(expr: &Expr) -> Option<&Expr> {
     let operand = match &expr.kind {
         ExprKind::Cast {
@@ -424,17 +424,17 @@ fn choice_under_date(expr: &Expr) -> Option<&Expr> {
     }
 }
 
-/// Whether it is a TIMEDIFF, which MariaDB takes for a zero date where it stands for a date in a choice.
+/// Returns whether an expression is a TIMEDIFF, which MariaDB takes for a zero date where it stands for a date in a choice.
 fn is_timediff(expr: &Expr) -> bool {
     matches!(&expr.kind, ExprKind::Call(call) if call.function.name == "timediff")
 }
 
-/// Whether a date is one from the beginning, not made of a number or a text by a cast.
+/// Returns whether an expression is a date itself, not a number or text cast to one.
 fn is_made_of_day(expr: &Expr) -> bool {
     under_casts(expr).ty.class().is_temporal()
 }
 
-/// What is under casts to a date.
+/// Returns the operand under casts to a date.
 fn under_casts(expr: &Expr) -> &Expr {
     match &expr.kind {
         ExprKind::Cast {

@@ -113,7 +113,7 @@ fn eval_sha1(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
     )))))
 }
 
-/// As long as the digest; the longest where its length is not known yet.
+/// Returns a type with the length of the digest, or of the longest digest if the length is unknown.
 fn bind_sha2(call: &mut BindCall<'_>) -> Result<ExprType> {
     let characters = match call.args[1].as_literal() {
         Some(Value::Int(224)) => 56,
@@ -126,7 +126,7 @@ fn bind_sha2(call: &mut BindCall<'_>) -> Result<ExprType> {
 
 fn eval_sha2(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
     let bytes = some!(args.bytes(0, context)?);
-    // As in MariaDB, NULL is the default length.
+    // As in MariaDB, NULL means the default length.
     Ok(match args.int(1, context)?.unwrap_or(0) {
         0 | 256 => Value::Text(hex_lower(&Sha256::digest(bytes))),
         224 => Value::Text(hex_lower(&Sha224::digest(bytes))),
@@ -224,7 +224,7 @@ fn bind_hex(call: &mut BindCall<'_>) -> Result<ExprType> {
     Ok(call.ascii_text(length))
 }
 
-/// Computes HEX: of a number its digits, of a text its bytes.
+/// Computes HEX: the digits of a number, or the bytes of a text.
 fn eval_hex(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
     let value = args.value(0, context)?;
     Ok(match &*value {

@@ -223,7 +223,8 @@ fn integer_type(display_width: u8, sign: Sign) -> ExprType {
     }))
 }
 
-/// What is whole already as a rounded number: labels have five characters, days eight.
+/// Returns the type of an integral argument as a rounded number: ENUM and SET have five characters, dates
+/// eight.
 fn whole_number(argument: &ExprType) -> ExprType {
     let display_width = match argument.data_type {
         DataType::Enum { .. } | DataType::Set { .. } => 5,
@@ -508,7 +509,7 @@ fn round_micros(micros: i64, decimals: u8, rounding: Rounding) -> i64 {
 
 /// Rounds a double to a number of decimals like MariaDB's `my_double_round`: half to even, by `rint`.
 pub(super) fn round_double(number: f64, digits: i32, rounding: Rounding) -> f64 {
-    // The nearest double, as MariaDB's table has it; `powi` is off by more from 1e23 on.
+    // The nearest double, as in MariaDB's table. `powi` is less exact from 1e23 on.
     let factor = match digits.abs() {
         digits @ 0..=22 => 10f64.powi(digits),
         digits => format!("1e{}", digits.min(400)).parse().unwrap_or(f64::INFINITY),

@@ -121,7 +121,7 @@ fn subject<'a>(
     }))
 }
 
-/// Returns the result for bytes of a text. They are not UTF-8 if `\C` has split a character.
+/// Returns the result for bytes of a text. They are not valid UTF-8 if `\C` has split a character.
 fn value_of(bytes: &[u8], args: &Args<'_>) -> Value {
     match args.is_binary() {
         true => Value::Bytes(bytes.to_vec()),
@@ -129,7 +129,7 @@ fn value_of(bytes: &[u8], args: &Args<'_>) -> Value {
     }
 }
 
-/// Returns the result of a search. If it was given up, that is a warning, and there is no match.
+/// Returns the result of a search. If the search was given up, adds a warning and returns no match.
 fn or_warning<T>(found: Result<Option<T>, String>, context: &mut EvalContext<'_>) -> Result<Option<T>> {
     match found {
         Ok(found) => Ok(found),

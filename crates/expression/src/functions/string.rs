@@ -647,7 +647,7 @@ fn eval_field(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
 
 fn eval_find_in_set(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
     let needle = some!(args.text(0, context)?);
-    // Of a constant the place in the definition of the SET.
+    // For a constant, the position in the definition of the SET.
     if args.call.args[0].is_constant_during_execution()
         && let Value::Set(set) = &*args.value(1, context)?
     {
@@ -665,7 +665,7 @@ fn eval_find_in_set(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Va
     let collation = search_collation(args, context);
     let equal = |part: &str| match collation {
         Collation::Binary => part == needle,
-        // Trailing blanks count here.
+        // Trailing spaces are significant here.
         collation => collation.equals_unpadded(part, &needle),
     };
     Ok(Value::Int(
@@ -680,7 +680,7 @@ fn bind_elt(call: &mut BindCall<'_>) -> Result<ExprType> {
 }
 
 fn eval_elt(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
-    // MariaDB takes 32 bits of it.
+    // MariaDB uses 32 bits of the number.
     let index = some!(args.int(0, context)?) as u32;
     if index < 1 || index as usize >= args.len() {
         return Ok(Value::Null);
@@ -697,9 +697,9 @@ fn bind_make_set(call: &mut BindCall<'_>) -> Result<ExprType> {
     Ok(call.text(length, &indexes)?.with_nullable(nullable))
 }
 
-/// ELT as a number: the number of what it chooses, not of its text.
+/// ELT as a number: the number of the selected argument, not of its text.
 static ELT_NUMBER: Function = pure("elt", (2, MANY), bind_elt, |args, context| {
-    // MariaDB takes 32 bits of it.
+    // MariaDB uses 32 bits of the number.
     let index = some!(args.int(0, context)?) as u32;
     if index < 1 || index as usize >= args.len() {
         return Ok(Value::Null);

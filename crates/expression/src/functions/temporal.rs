@@ -123,7 +123,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
         |_| Ok(ExprType::int32(8).nullable()),
         eval_datediff,
     ),
-    // Never folded: what wants a whole date has to see that it is one (`wants_whole_date`).
+    // Never folded: functions that need a whole date recognize this call (`wants_whole_date`).
     steady("timediff", (2, 2), bind_timediff, eval_timediff),
     pure(
         "timestampdiff",
@@ -163,7 +163,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
         |call| Ok(ExprType::time(argument_fraction(call, 2, ReadAs::Number)).nullable()),
         eval_maketime,
     ),
-    // Never folded: its zero date is another than that of a literal (`real_datetime_of`).
+    // Never folded: its zero date is treated differently from that of a literal (`real_datetime_of`).
     steady(
         "from_days",
         (1, 1),
@@ -296,8 +296,8 @@ pub(super) fn value_fraction(expr: &Expr) -> u8 {
     }
 }
 
-/// The digits after the point that MariaDB has an expression announce: texts have no fixed number of them but where a
-/// function makes them.
+/// Returns the number of decimals that MariaDB reports for an expression. For text it is not fixed, except
+/// for the result of some functions.
 pub(super) fn shown_decimals(expr: &Expr) -> u8 {
     if expr.ty.class() != Class::String {
         return expr.ty.decimals();
@@ -322,7 +322,7 @@ pub(super) fn shown_decimals(expr: &Expr) -> u8 {
     }
 }
 
-/// Returns the number of fraction digits of a type's values: labels have none.
+/// Returns the number of fraction digits of a type's values: ENUM and SET have none.
 fn type_fraction(ty: &ExprType) -> u8 {
     match ty.data_type {
         DataType::Enum { .. } | DataType::Set { .. } => 0,
@@ -672,7 +672,8 @@ fn date_add_value(args: &Args<'_>, context: &mut EvalContext<'_>, direction: Dir
         context.warn_incorrect("datetime", &date)?;
         return Ok(Value::Null);
     }
-    // As in MariaDB after the date: one that is none says so whatever the interval is.
+    // As in MariaDB, evaluate this after the date: an invalid date causes its warning whatever the interval
+    // is.
     let interval = match directed(interval(args, context)?, direction) {
         Amount::Interval(interval) => interval,
         Amount::Null => return Ok(Value::Null),
@@ -805,12 +806,13 @@ fn from_absolute_micros(micros: i64, decimals: u8) -> Option<DateTime> {
     ))
 }
 
-/// The fraction digits that the second argument of ADDTIME brings: a text that is no constant may have six.
+/// Returns the number of fraction digits that the second argument of ADDTIME can add: six for a text that is
+/// not constant.
 fn added_fraction(call: &BindCall<'_>) -> u8 {
     match (&call.args[1].kind, call.args[1].ty.class()) {
         (ExprKind::Literal(Value::Text(text)), _) if temporal::parse_day_second(text).is_none() => 6,
         (ExprKind::Literal(_) | ExprKind::UserVariable(_), _) => argument_fraction(call, 1, ReadAs::Time),
-        // Labels too.
+        // ENUM and SET too.
         (_, Class::String) => 6,
         _ => argument_fraction(call, 1, ReadAs::Time),
     }
@@ -860,8 +862,8 @@ fn addtime_value(args: &Args<'_>, context: &mut EvalContext<'_>, direction: Dire
         -right
     };
     let as_text = args.ty.class() == Class::String;
-    // A number, and a text that is known to have a fraction of that length, has the fraction of its type; any other
-    // text has one where there is any.
+    // A number, and a text whose type has a fraction of known length, has the fraction of its type. Any other
+    // text has a fraction only if its value has one.
     let of_number = match shown_decimals(&args.call.args[0]) {
         NOT_FIXED_DECIMALS => None,
         decimals => Some(decimals.max(added_decimals).min(6)),
@@ -912,7 +914,7 @@ fn clipped_text(micros: i64) -> String {
 }
 
 fn eval_datediff(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
-    // Both are looked at, also where the first is NULL.
+    // Both are evaluated, even if the first is NULL.
     let left = args.real_datetime(0, context)?;
     let right = args.real_datetime(1, context)?;
     let (left, right) = (day_number(some!(left).date), day_number(some!(right).date));
@@ -1001,7 +1003,7 @@ fn eval_timestamp(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Valu
 }
 
 fn eval_makedate(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
-    // Both are looked at, also where the first is NULL.
+    // Both are evaluated, even if the first is NULL.
     let year = args.int(0, context)?;
     let day = args.int(1, context)?;
     let (year, day) = (some!(year), some!(day));
@@ -1028,7 +1030,7 @@ fn two_digit_year(year: i64) -> i64 {
 }
 
 fn eval_maketime(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
-    // All are looked at, also where the first is NULL.
+    // All are evaluated, even if the first is NULL.
     let hour = args.wide_int(0, context)?;
     let minute = args.int(1, context)?;
     let second = args.decimal(2, context)?;

@@ -126,12 +126,12 @@ pub(super) fn locale_named(
     Ok(Locale::english())
 }
 
-/// The day of the week from Monday; days of the year and month 0 have none.
+/// Returns the day of the week, counted from Monday. Dates whose year and month are both 0 have none.
 fn known_weekday(date: Date) -> Option<u32> {
     (date.year != 0 || date.month != 0).then(|| weekday(date))
 }
 
-/// The day of the year; dates of the month 0 or the year 0 have none.
+/// Returns the day of the year. Dates with month 0 or year 0 have none.
 fn known_day_of_year(date: Date) -> Option<u32> {
     (date.year != 0 && date.month != 0).then(|| day_of_year(date))
 }
@@ -434,7 +434,7 @@ impl<'t> Reader<'t> {
     fn read(mut self, format: &str) -> Option<(Parts, &'t str)> {
         let mut letters = format.chars().peekable();
         while let Some(letter) = letters.next() {
-            // Blanks before each element are skipped. If nothing is left, the remaining parts are zero.
+            // Spaces before each element are skipped. If nothing is left, the remaining parts are zero.
             if self.rest.trim_start().is_empty() && !letter.is_whitespace() {
                 self.rest = "";
                 break;

@@ -147,7 +147,7 @@ fn eval_from_unixtime(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<
         return Ok(text.map_or(Value::Null, Value::Text));
     }
     let decimals = match args.ty_of(0).class() {
-        // What a text has is not known before.
+        // The number of digits of a text is not known before.
         Class::String if local.micros == 0 => 0,
         _ => args.ty.decimals().min(6),
     };
@@ -157,7 +157,7 @@ fn eval_from_unixtime(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<
 fn eval_sec_to_time(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
     let value = args.value(0, context)?;
     let number = match *value {
-        // MariaDB has its own way to the nanoseconds: those of 11.01 are 11.009999999.
+        // MariaDB truncates to nanoseconds: 11.01 becomes 11.009999999.
         Value::Double(seconds) if seconds.abs() < 1e9 => {
             let whole = seconds.abs().floor();
             let nanos = ((seconds.abs() - whole) * 1e9) as i64;
@@ -202,14 +202,14 @@ fn eval_time_to_sec(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Va
     if args.ty.class() == Class::Int {
         return Ok(Value::Int(time.micros() / 1_000_000));
     }
-    // It shows as many digits as its type has, and has six or none.
+    // The type determines the digits shown. The value itself has six or none.
     if time.micros() % 1_000_000 == 0 {
         return Ok(Value::Decimal(Decimal::from(time.micros() / 1_000_000)));
     }
     let number = Decimal::from(time.micros())
         .div(&Decimal::from(1_000_000i64), 6)?
         .unwrap_or(Decimal::ZERO);
-    // The type shows its own number of digits; the value has six.
+    // The type has its own number of digits; the value has six.
     Ok(Value::Decimal(number.round(6, Rounding::Truncate)))
 }
 
@@ -222,7 +222,7 @@ fn eval_convert_tz(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Val
     };
     some!(real_day(datetime.date));
     let decimals = args.ty.decimals().min(6);
-    // Outside of the range of TIMESTAMP the time is not changed.
+    // A time outside of the range of TIMESTAMP is not converted.
     let Some(seconds) = from
         .to_utc(datetime)
         .filter(|seconds| (1..=i64::from(i32::MAX)).contains(seconds))
@@ -278,7 +278,7 @@ fn eval_period_add(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Val
     if period == 0 {
         return Ok(Value::Int(0));
     }
-    // 32 bits, as in MariaDB.
+    // Computed with 32 bits, as in MariaDB.
     let months = (months_of_period(period) as i32).wrapping_add(months as i32);
     Ok(Value::Int(period_of_months(i64::from(months as u32))))
 }

@@ -2,7 +2,7 @@
 
 use paceline_types::convert::number_to_interval;
 use paceline_types::temporal::{
-    ExtractedPart, IntervalOrDateTime, IntervalUnit, Parsed, WeekMode, day_number, day_of_year,
+    ExtractedPart, IntervalOrDateTime, IntervalUnit, ParseResult, WeekMode, day_number, day_of_year,
     parse_extract_source, week_and_year, weekday,
 };
 use paceline_types::{Date, DateTime, Time, Value};
@@ -268,11 +268,11 @@ fn extract_source(
     let value = &*convert::bits_as_text(value, context);
     let read = match value {
         Value::Null => return Ok(None),
-        Value::Time(time) => Some(IntervalOrDateTime::Interval(Parsed::whole(time.micros()))),
+        Value::Time(time) => Some(IntervalOrDateTime::Interval(ParseResult::whole(time.micros()))),
         Value::Year(year) => number_to_interval(&Value::Int(i64::from(*year) * 10_000)),
         Value::Date(_) | Value::DateTime(_) | Value::Timestamp(_) => {
             let datetime = convert::to_datetime(value, context)?;
-            return Ok(datetime.map(|datetime| IntervalOrDateTime::DateTime(Parsed::whole(datetime))));
+            return Ok(datetime.map(|datetime| IntervalOrDateTime::DateTime(ParseResult::whole(datetime))));
         }
         Value::Text(_) | Value::Bytes(_) | Value::Enum(_) | Value::Set(_) => {
             let text = convert::text_of(value, context);

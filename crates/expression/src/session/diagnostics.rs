@@ -1,22 +1,22 @@
-//! The diagnostics area: what `SHOW WARNINGS`, `@@warning_count` and an OK packet's warning count read.
+//! The diagnostics area, which `SHOW WARNINGS`, `@@warning_count` and the warning count of OK packets read.
 //!
-//! At most `max_error_count` conditions are kept; the rest are counted only, as in MariaDB.
+//! It keeps at most `max_error_count` conditions and only counts the rest, as in MariaDB.
 
 use paceline_types::ErrorCode;
 
-/// How grave a condition is.
+/// Severity of a condition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Level {
-    /// Worth knowing (`DROP TABLE IF EXISTS` on what is not there).
+    /// Information (`DROP TABLE IF EXISTS` of a table that does not exist).
     Note,
-    /// The statement went on, with another value than was asked for.
+    /// The statement continued with a value other than the requested one.
     Warning,
     /// The statement failed.
     Error,
 }
 
 impl Level {
-    /// The word that SHOW WARNINGS prints.
+    /// Returns the word that SHOW WARNINGS prints.
     pub const fn as_str(self) -> &'static str {
         match self {
             Level::Note => "Note",
@@ -26,45 +26,45 @@ impl Level {
     }
 }
 
-/// Whether notes are kept and counted (`sql_notes`).
+/// Treatment of notes (`sql_notes`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Notes {
-    /// As warnings are.
+    /// Kept and counted like warnings.
     Kept,
-    /// Neither.
+    /// Neither kept nor counted.
     Dropped,
 }
 
-/// One line of SHOW WARNINGS.
+/// One row of SHOW WARNINGS.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Condition {
-    /// How grave it is.
+    /// Severity, which decides whether the condition counts as an error.
     pub level: Level,
     /// MariaDB's error number.
     pub code: ErrorCode,
-    /// The text, without number and SQLSTATE.
+    /// Message without number and SQLSTATE.
     pub message: String,
 }
 
-/// The conditions of the current (or, until the next statement begins, of the last) statement.
+/// Conditions of the current statement; between statements, those of the last one.
 #[derive(Clone, Debug)]
 pub struct Diagnostics {
     conditions: Vec<Condition>,
     warning_count: u64,
     error_count: u64,
-    /// How many of them an earlier statement has raised.
+    /// Number of conditions that earlier statements raised.
     earlier: u64,
-    /// Whether the first condition of this statement takes the place of the earlier ones.
+    /// Whether the first condition of this statement replaces the earlier ones.
     replaceable: bool,
     capacity: usize,
     notes: Notes,
     current_row: u64,
-    /// Warnings that come after the statement's error.
+    /// Warnings to be listed after the statement's error.
     after_error: Vec<(ErrorCode, String)>,
 }
 
 impl Diagnostics {
-    /// An empty area that keeps at most `max_error_count` conditions.
+    /// Creates an empty area that keeps at most `max_error_count` conditions.
     pub fn new(max_error_count: usize) -> Self {
         Diagnostics {
             conditions: Vec::new(),
@@ -79,9 +79,9 @@ impl Diagnostics {
         }
     }
 
-    /// A statement begins. What earlier ones have raised stays until this one raises something, or turns out to use a
-    /// table ([`Diagnostics::forget_earlier`]), as in MariaDB: `SET`, `COMMIT` or `SELECT 1` leaves it to SHOW
-    /// WARNINGS.
+    /// Begins a statement. As in MariaDB, the conditions of earlier statements stay until this one raises a
+    /// condition or uses a table ([`Diagnostics::forget_earlier`]): after `SET`, `COMMIT` or `SELECT 1`, SHOW
+    /// WARNINGS still shows them.
     pub fn begin(&mut self, max_error_count: usize) {
         self.earlier = self.warning_count;
         self.replaceable = self.warning_count > 0;
@@ -90,12 +90,13 @@ impl Diagnostics {
         self.after_error.clear();
     }
 
-    /// A command begins that is no statement (COM_PING): what is here stays, with its count, until something is raised.
+    /// Begins a command that is not a statement (COM_PING). The conditions and their count stay until one is
+    /// raised.
     pub fn begin_command(&mut self) {
         self.replaceable = self.warning_count > 0;
     }
 
-    /// The statement uses a table: nothing is left of earlier ones.
+    /// Removes the conditions of earlier statements, because this one uses a table.
     pub fn forget_earlier(&mut self) {
         if self.replaceable {
             self.clear(self.capacity);
@@ -113,19 +114,19 @@ impl Diagnostics {
         self.current_row = 1;
     }
 
-    /// A statement begins that is about what is here (SHOW WARNINGS).
+    /// Begins a statement that reads the conditions (SHOW WARNINGS).
     pub fn keep(&mut self) {
         self.earlier = self.warning_count;
         self.replaceable = false;
         self.current_row = 1;
     }
 
-    /// Chooses what becomes of notes from now on.
+    /// Sets the treatment of notes from now on.
     pub fn set_notes(&mut self, notes: Notes) {
         self.notes = notes;
     }
 
-    /// Adds a condition; beyond the limit it is only counted.
+    /// Adds a condition. Beyond the limit it is only counted.
     pub fn push(&mut self, level: Level, code: ErrorCode, message: impl Into<String>) {
         if level == Level::Note && self.notes == Notes::Dropped {
             return;
@@ -149,7 +150,7 @@ impl Diagnostics {
         }
     }
 
-    /// Adds a warning that is to come after the error with which the statement ends.
+    /// Adds a warning to be listed after the error with which the statement ends.
     pub fn warn_after_error(&mut self, code: ErrorCode, message: impl Into<String>) {
         self.after_error.push((code, message.into()));
     }
@@ -164,37 +165,37 @@ impl Diagnostics {
         self.push(Level::Note, code, message);
     }
 
-    /// The conditions kept, oldest first.
+    /// Returns the conditions kept, oldest first.
     pub fn conditions(&self) -> &[Condition] {
         &self.conditions
     }
 
-    /// `@@warning_count`: errors, warnings and notes, also those that were not kept.
+    /// Returns `@@warning_count`: the number of errors, warnings and notes, including those not kept.
     pub fn warning_count(&self) -> u64 {
         self.warning_count
     }
 
-    /// `@@error_count`.
+    /// Returns `@@error_count`.
     pub fn error_count(&self) -> u64 {
         self.error_count
     }
 
-    /// What an OK or EOF packet carries: how many conditions the statement itself has raised.
+    /// Returns the count for an OK or EOF packet: the number of conditions that this statement itself raised.
     pub fn warning_count_u16(&self) -> u16 {
         u16::try_from(self.warning_count - self.earlier).unwrap_or(u16::MAX)
     }
 
-    /// The row that conversion warnings name ("at row 3"); 1 when a statement begins.
+    /// Returns the row number for conversion warnings ("at row 3"); 1 at the start of a statement.
     pub fn current_row(&self) -> u64 {
         self.current_row
     }
 
-    /// Goes on to the next row of a multi-row statement.
+    /// Moves on to the next row of a multi-row statement.
     pub fn next_row(&mut self) {
         self.current_row += 1;
     }
 
-    /// Takes the row counter back to 1 (a new statement, or a new phase of one).
+    /// Resets the row number to 1, for a new statement or a new phase of one.
     pub fn reset_row(&mut self) {
         self.current_row = 1;
     }

@@ -1,4 +1,5 @@
-//! What execution asks of the server around it. `server` implements these; tests use [`NoServices`].
+//! Services that execution needs from the server around it. `server` implements them; tests use
+//! [`NoServices`].
 
 use std::fmt::Debug;
 use std::time::Duration;
@@ -10,25 +11,25 @@ use crate::ExprType;
 use crate::error::Result;
 use paceline_syntax::ast::VariableScope;
 
-/// A system variable's value and how result sets describe it.
+/// A system variable's value and its type in result sets.
 #[derive(Clone, Debug)]
 pub struct SystemVariable {
-    /// The value now.
+    /// Current value.
     pub value: Value,
-    /// Its type.
+    /// Type in result sets.
     pub ty: ExprType,
 }
 
-/// System variables by name.
+/// Access to system variables by name.
 pub trait SystemVariables: Send + Sync + Debug {
-    /// Reads a variable. `name` in lower case.
+    /// Reads a variable. `name` is in lower case.
     ///
     /// # Errors
     /// 1193 for an unknown name, 1238 for the wrong scope.
     fn get(&self, session: &SessionContext, name: &str, scope: VariableScope) -> Result<SystemVariable>;
 }
 
-/// One privilege, as GRANT names it.
+/// A privilege by its name in GRANT.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs)] // The names are MariaDB's own.
 pub enum Privilege {
@@ -73,7 +74,7 @@ pub enum Privilege {
     SlaveMonitor,
 }
 
-/// What a privilege is asked for.
+/// Object that a privilege is needed for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PrivilegeTarget<'a> {
     /// `*.*`.
@@ -82,19 +83,19 @@ pub enum PrivilegeTarget<'a> {
     Database(&'a str),
     /// `database.table`.
     Table {
-        /// The database's name.
+        /// Name of the database.
         database: &'a str,
-        /// The table's name.
+        /// Name of the table.
         table: &'a str,
     },
 }
 
-/// Who may do what.
+/// Privilege checks.
 pub trait Privileges: Send + Sync + Debug {
-    /// Whether the session's account has the privilege.
+    /// Checks that the session's account has the privilege.
     ///
     /// # Errors
-    /// 1142, 1044 or 1227, ready to be sent.
+    /// 1142, 1044 or 1227 with MariaDB's message.
     fn check(
         &self,
         session: &SessionContext,
@@ -102,28 +103,28 @@ pub trait Privileges: Send + Sync + Debug {
         target: PrivilegeTarget<'_>,
     ) -> Result<()>;
 
-    /// Whether the account may know that the database is there (any privilege in it).
+    /// Returns whether the account may see that the database exists: any privilege in it suffices.
     fn can_see_database(&self, session: &SessionContext, database: &str) -> bool;
 }
 
-/// A column of a table that exists only in memory.
+/// A column of a virtual table.
 #[derive(Clone, Debug)]
 pub struct VirtualColumn {
-    /// The name, in upper case in `information_schema`.
+    /// Name; in upper case in `information_schema`.
     pub name: String,
-    /// The type.
+    /// Type of the values.
     pub ty: ExprType,
 }
 
-/// Tables whose rows the server makes on demand: `information_schema`, `performance_schema`.
+/// Virtual tables: `information_schema` and `performance_schema`, whose rows the server computes.
 pub trait VirtualTables: Send + Sync + Debug {
-    /// The columns, or `None` when there is no such table. Names compare without case.
+    /// Returns the columns; `None` if there is no such table. Names are compared without case.
     fn columns(&self, database: &str, table: &str) -> Option<Vec<VirtualColumn>>;
 
-    /// The rows as they are now: those that are wanted, at least. Columns that are not read may have any value.
+    /// Returns the current rows: at least those in `wanted`. Columns that are not read can have any value.
     ///
     /// # Errors
-    /// What reading them meets.
+    /// Errors of reading them.
     fn rows(
         &self,
         session: &SessionContext,
@@ -133,50 +134,51 @@ pub trait VirtualTables: Send + Sync + Debug {
     ) -> Result<Vec<Vec<Value>>>;
 }
 
-/// How a wait ended.
+/// Outcome of a wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WaitOutcome {
-    /// The time was over.
+    /// The time has elapsed.
     Elapsed,
-    /// What was waited for came.
+    /// The condition became true.
     Done,
-    /// KILL QUERY or a shutdown.
+    /// The wait was ended by KILL QUERY or a shutdown.
     Interrupted,
 }
 
-/// Functions whose answer lies outside the statement: waiting, user locks, the log.
+/// Functions whose result comes from outside the statement: waiting, user locks, the log.
 pub trait ServerFunctions: Send + Sync + Debug {
-    /// Sleeps; ends early when the session's statement is killed.
+    /// Sleeps. Returns early if the session's statement is killed.
     fn sleep(&self, session: &SessionContext, duration: Duration) -> WaitOutcome;
 
-    /// An error when the running statement was killed (1317) or the server shuts down (1053).
+    /// Checks that the running statement was not killed, that it is within its time limit, and that the
+    /// server is not shutting down.
     ///
     /// # Errors
-    /// 1317, 1053, 1969 (`max_statement_time`).
+    /// 1317 (killed), 1053 (shutdown), 1969 (`max_statement_time`).
     fn check_interrupt(&self, session: &SessionContext) -> Result<()>;
 
-    /// `GET_LOCK(name, timeout)`; a negative timeout waits forever.
+    /// Implements `GET_LOCK(name, timeout)`. A negative timeout waits without limit.
     ///
     /// # Errors
     /// 1213 for a deadlock among user locks.
     fn get_lock(&self, session: &SessionContext, name: &str, timeout_seconds: f64) -> Result<WaitOutcome>;
 
-    /// `RELEASE_LOCK(name)`: `None` when there is no such lock, `false` when another session holds it.
+    /// Implements `RELEASE_LOCK(name)`: `None` if there is no such lock, `false` if another session holds it.
     fn release_lock(&self, session: &SessionContext, name: &str) -> Option<bool>;
 
-    /// `RELEASE_ALL_LOCKS()`: how many were held.
+    /// Implements `RELEASE_ALL_LOCKS()`, which returns the number of locks that were held.
     fn release_all_locks(&self, session: &SessionContext) -> u64;
 
-    /// `IS_USED_LOCK(name)`: the holder's connection id.
+    /// Implements `IS_USED_LOCK(name)`, which returns the holder's connection id.
     fn lock_holder(&self, session: &SessionContext, name: &str) -> Option<u64>;
 
-    /// `BINLOG_GTID_POS(file, offset)`.
+    /// Implements `BINLOG_GTID_POS(file, offset)`.
     ///
     /// # Errors
-    /// What reading the log meets.
+    /// Errors of reading the log.
     fn binlog_gtid_pos(&self, session: &SessionContext, file: &str, offset: u64) -> Result<Option<String>>;
 
-    /// `MASTER_GTID_WAIT(list[, timeout])`: 0 reached, -1 timed out.
+    /// Implements `MASTER_GTID_WAIT(list[, timeout])`: 0 for reached, -1 for timed out.
     ///
     /// # Errors
     /// 1941 for a malformed list, 1317 when interrupted.
@@ -187,41 +189,41 @@ pub trait ServerFunctions: Send + Sync + Debug {
         timeout_seconds: Option<f64>,
     ) -> Result<i64>;
 
-    /// `MASTER_POS_WAIT(file, offset[, timeout[, connection]])`.
+    /// Implements `MASTER_POS_WAIT(file, offset[, timeout[, connection]])`.
     ///
     /// # Errors
     /// 1317 when interrupted.
     fn master_pos_wait(&self, session: &SessionContext, wait: &PlaceWait<'_>) -> Result<SourceWaitOutcome>;
 
-    /// What `VERSION()` returns.
+    /// Returns the result of `VERSION()`.
     fn version(&self) -> String;
 }
 
-/// What `MASTER_POS_WAIT()` waits for.
+/// Arguments of `MASTER_POS_WAIT()`.
 #[derive(Clone, Copy, Debug)]
 pub struct PlaceWait<'a> {
-    /// The file of the primary's log.
+    /// File of the primary's log.
     pub file: &'a str,
-    /// The offset in it, in bytes.
+    /// Offset in the file, in bytes.
     pub offset: u64,
-    /// For how long; `None`: for ever.
+    /// Maximum waiting time; `None` for no limit.
     pub timeout: Option<Duration>,
-    /// By which connection; `None`: `default_master_connection`.
+    /// Connection to wait for; `None` is `default_master_connection`.
     pub connection: Option<&'a str>,
 }
 
-/// How `MASTER_POS_WAIT()` ended.
+/// Outcome of `MASTER_POS_WAIT()`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum SourceWaitOutcome {
-    /// It is there, after so many moves; -1 after the timeout.
+    /// Position reached, after this number of moves; -1 after the timeout.
     Done(i64),
-    /// It does not get there: the applier does not run, or the place is none of its log.
+    /// The position cannot be reached: the applier does not run, or the position is not in its log.
     InVain,
-    /// There is no such connection.
+    /// There is no connection of this name.
     NoConnection(String),
 }
 
-/// Every service refused or empty: for tests and for evaluation without a server around it.
+/// Services that are empty or return errors, for tests and for evaluation without a server.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoServices;
 

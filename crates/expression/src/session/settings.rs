@@ -1,5 +1,5 @@
-//! Typed copies of the session variables that execution reads often. `server` keeps them in step with the variables by
-//! name; defaults are MariaDB 10.11's.
+//! Typed copies of the session variables that execution reads often. `server` keeps them equal to the
+//! variables. Defaults are those of MariaDB 10.11.
 
 use std::time::Duration;
 
@@ -9,24 +9,24 @@ use paceline_types::{Charset, Collation, IsolationLevel, Locale, TimeZone};
 
 use super::SqlMode;
 
-/// `alter_algorithm`: what ALTER TABLE without ALGORITHM= is to be done by at most.
+/// `alter_algorithm`: the slowest method that an ALTER TABLE without ALGORITHM= may use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum AlterAlgorithm {
-    /// Whatever it takes.
+    /// Any method.
     #[default]
     Default,
-    /// The same.
+    /// Any method.
     Copy,
-    /// Rows are not written anew under a lock.
+    /// Rows are not rewritten under a lock.
     InPlace,
-    /// Rows are not written anew.
+    /// Rows are not rewritten.
     NoCopy,
     /// Only the definition changes.
     Instant,
 }
 
 impl AlterAlgorithm {
-    /// By the number of the variable's value.
+    /// Returns the algorithm with this number in the variable.
     pub const fn of_number(number: u64) -> Self {
         match number {
             1 => AlterAlgorithm::Copy,
@@ -37,7 +37,7 @@ impl AlterAlgorithm {
         }
     }
 
-    /// As ALGORITHM= writes it.
+    /// Returns the algorithm's name after ALGORITHM=.
     pub const fn as_str(self) -> &'static str {
         match self {
             AlterAlgorithm::Default => "DEFAULT",
@@ -49,23 +49,23 @@ impl AlterAlgorithm {
     }
 }
 
-/// How long a session may sleep within a transaction; `None` leaves it to `wait_timeout`.
+/// Maximum idle time of a session within a transaction; `None` leaves the limit to `wait_timeout`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct IdleTransactionTimeouts {
-    /// `idle_transaction_timeout`: where none of the others holds.
+    /// `idle_transaction_timeout`: applies if neither of the others is set.
     pub any: Option<Duration>,
-    /// `idle_readonly_transaction_timeout`: of one that has changed nothing.
+    /// `idle_readonly_transaction_timeout`: for a transaction that has changed nothing.
     pub read_only: Option<Duration>,
-    /// `idle_write_transaction_timeout`: of one that has changed rows.
+    /// `idle_write_transaction_timeout`: for a transaction that has changed rows.
     pub write: Option<Duration>,
 }
 
-/// The session's variables as execution wants them.
+/// Typed copies of a session's variables.
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// `sql_mode`.
     pub sql_mode: SqlMode,
-    /// `time_zone`; `SYSTEM` where the server sets nothing else.
+    /// `time_zone`; `SYSTEM` if the server does not set it.
     pub time_zone: TimeZone,
     /// `autocommit`.
     pub autocommit: bool,
@@ -73,17 +73,17 @@ pub struct Settings {
     pub isolation: IsolationLevel,
     /// `innodb_snapshot_isolation`: a write to a row that has changed since the snapshot gets 1020.
     pub snapshot_isolation: bool,
-    /// `innodb_strict_mode`: options that InnoDB would not take are refused. Off where statements are replayed.
+    /// `innodb_strict_mode`: table options that InnoDB rejects are errors. Off when statements are replayed.
     pub innodb_strict_mode: bool,
     /// `alter_algorithm`.
     pub alter_algorithm: AlterAlgorithm,
     /// `tx_read_only`.
     pub transaction_read_only: bool,
-    /// `character_set_client`: what statements arrive in.
+    /// `character_set_client`: encoding of received statements.
     pub character_set_client: Charset,
-    /// `collation_connection`: of literals and of functions that make text.
+    /// `collation_connection`: collation of literals and of functions that produce text.
     pub collation_connection: Collation,
-    /// `character_set_results`: what results are sent in; `None` sends them as they are.
+    /// `character_set_results`: encoding of results; `None` sends them unconverted.
     pub character_set_results: Option<Charset>,
     /// `collation_database`.
     pub collation_database: Collation,
@@ -93,41 +93,41 @@ pub struct Settings {
     pub foreign_key_checks: bool,
     /// `check_constraint_checks`.
     pub check_constraint_checks: bool,
-    /// `paceline_load_generated`: LOAD DATA takes values for generated columns as they are.
+    /// `paceline_load_generated`: LOAD DATA stores values for generated columns unchanged.
     pub load_generated: bool,
     /// `unique_checks`.
     pub unique_checks: bool,
-    /// `explicit_defaults_for_timestamp`: a TIMESTAMP column has what is written, and no more.
+    /// `explicit_defaults_for_timestamp`: a TIMESTAMP column has no implicit default or ON UPDATE.
     pub explicit_defaults_for_timestamp: bool,
     /// `sql_log_bin`.
     pub log_bin: bool,
-    /// `binlog_row_metadata`: how much a table map tells of its columns.
+    /// `binlog_row_metadata`: amount of column metadata in a table map.
     pub binlog_row_metadata: RowMetadata,
-    /// `sql_select_limit`; `u64::MAX` is no limit.
+    /// `sql_select_limit`; `u64::MAX` means no limit.
     pub select_limit: u64,
     /// `sql_safe_updates`.
     pub safe_updates: bool,
     /// `sql_auto_is_null`.
     pub auto_is_null: bool,
-    /// `idle_transaction_timeout` and its like.
+    /// `idle_transaction_timeout` and its two variants.
     pub idle_transaction: IdleTransactionTimeouts,
-    /// `max_error_count`: conditions kept.
+    /// `max_error_count`: maximum number of conditions kept.
     pub max_error_count: usize,
     /// `group_concat_max_len`, in bytes.
     pub group_concat_max_len: usize,
-    /// `div_precision_increment`: digits that `/` adds to the dividend's scale.
+    /// `div_precision_increment`: number of digits that `/` adds to the dividend's scale.
     pub div_precision_increment: u8,
     /// `default_regex_flags`.
     pub regex_options: RegexOptions,
-    /// `max_allowed_packet`, in bytes: also the longest value that a function makes.
+    /// `max_allowed_packet`, in bytes. It also limits the values that functions produce.
     pub max_allowed_packet: usize,
     /// `max_sort_length`, in bytes.
     pub max_sort_length: usize,
-    /// `max_recursive_iterations`: rounds of a recursive query.
+    /// `max_recursive_iterations`: maximum number of rounds of a recursive query.
     pub max_recursive_iterations: u64,
     /// `default_week_format`.
     pub default_week_format: u8,
-    /// `lc_time_names`: the language of months and days.
+    /// `lc_time_names`: language of month and day names.
     pub time_locale: &'static Locale,
     /// `auto_increment_increment`.
     pub auto_increment_increment: u64,
@@ -135,11 +135,11 @@ pub struct Settings {
     pub auto_increment_offset: u64,
     /// `innodb_lock_wait_timeout`.
     pub row_lock_wait_timeout: Duration,
-    /// `lock_wait_timeout`: for metadata locks.
+    /// `lock_wait_timeout`, for metadata locks.
     pub metadata_lock_wait_timeout: Duration,
-    /// `max_statement_time`; zero is no limit.
+    /// `max_statement_time`; zero means no limit.
     pub max_statement_time: Duration,
-    /// `SET TIMESTAMP`: microseconds since 1970 that `NOW()` tells, instead of the clock.
+    /// `SET TIMESTAMP`: the value of `NOW()` instead of the clock's, in microseconds since 1970.
     pub timestamp_override: Option<i64>,
 }
 
@@ -199,7 +199,7 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// Which odd dates `sql_mode` lets pass.
+    /// Returns which invalid or incomplete dates `sql_mode` accepts.
     pub fn date_modes(&self) -> DateModes {
         DateModes {
             no_zero_date: self.sql_mode.contains(SqlMode::NO_ZERO_DATE),

@@ -1,21 +1,24 @@
-//! What is fixed while one statement runs, so that the statement gives the same result when it is replayed.
+//! State that is constant while a statement runs, so that the statement has the same result when it is
+//! replayed.
 
 use paceline_types::error_code::ErrorCode;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// The running statement's own state.
+/// State of the running statement.
 #[derive(Clone, Debug, Default)]
 pub struct StatementContext {
-    /// When it began: microseconds since 1970 (UTC), or what `SET TIMESTAMP` says. `NOW()` reads this.
+    /// Start of the statement, in microseconds since 1970 (UTC), or the value of `SET TIMESTAMP`. `NOW()`
+    /// reads this.
     pub start_micros: i64,
-    /// `LAST_INSERT_ID(expr)` was called with this: the OK packet carries it.
+    /// Last argument of `LAST_INSERT_ID(expr)`, which the OK packet reports.
     pub explicit_last_insert_id: Option<u64>,
-    /// `SET INSERT_ID`: the value that the next AUTO_INCREMENT column takes.
+    /// `SET INSERT_ID`: the next value for an AUTO_INCREMENT column.
     pub insert_id: Option<u64>,
-    /// Whether `NOW()`, `UUID()`, `RAND()` or alike was evaluated (a Query event then carries what it needs).
+    /// Whether `NOW()`, `UUID()`, `RAND()` or the like was evaluated. A Query event then contains the values
+    /// that they depend on.
     pub used_current_time: bool,
-    /// It is a primary's, and failed there with this error after it had changed rows of tables without transactions,
-    /// which stayed changed. If it fails so here, what it has changed by then stays, too.
+    /// Error of a replicated statement on its primary, where its changes to non-transactional tables were
+    /// kept. If it fails here with this error, its changes are kept too.
     pub failed_on_primary: Option<ErrorCode>,
 }
 
@@ -28,19 +31,21 @@ impl StatementContext {
         }
     }
 
-    /// Whole seconds of the start, rounded towards the past.
+    /// Returns the start in whole seconds, rounded down.
     pub fn start_seconds(&self) -> i64 {
         self.start_micros.div_euclid(1_000_000)
     }
 }
 
-/// The clock: microseconds since 1970. Only `SYSDATE()`, `UUID()` and beginning a statement read it.
+/// Returns the clock's time in microseconds since 1970. Only `SYSDATE()`, `UUID()` and the start of a
+/// statement read it.
 pub(crate) fn now_micros() -> i64 {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     i64::try_from(now.as_micros()).unwrap_or(i64::MAX)
 }
 
-/// MariaDB's generator behind `RAND()` (`my_rnd`): two 30-bit numbers, so that a Rand event of the log can carry it.
+/// MariaDB's generator of `RAND()` (`my_rnd`). Its state is two 30-bit numbers, which a Rand event of the log
+/// can carry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RandomGenerator {
     /// First half of the state.
@@ -52,7 +57,7 @@ pub struct RandomGenerator {
 const MODULUS: u64 = 0x3FFF_FFFF;
 
 impl RandomGenerator {
-    /// `SET rand_seed1 = …, rand_seed2 = …`.
+    /// Returns the generator for `SET rand_seed1 = …, rand_seed2 = …`.
     pub const fn new(seed1: u64, seed2: u64) -> Self {
         RandomGenerator {
             seed1: seed1 % MODULUS,
@@ -60,12 +65,12 @@ impl RandomGenerator {
         }
     }
 
-    /// Any number becomes a state.
+    /// Returns a generator whose state is derived from any number.
     pub const fn from_seed(seed: u64) -> Self {
         Self::new(seed & 0xFFFF_FFFF, seed >> 32)
     }
 
-    /// `RAND(seed)`: the state MariaDB derives from the argument.
+    /// Returns the generator of `RAND(seed)`, whose state is derived from the argument as in MariaDB.
     pub const fn from_rand_argument(seed: u32) -> Self {
         let seed = seed as u64;
         Self::new(
@@ -74,7 +79,7 @@ impl RandomGenerator {
         )
     }
 
-    /// The next number in 0 ≤ x < 1.
+    /// Returns the next number in 0 ≤ x < 1.
     pub fn next_f64(&mut self) -> f64 {
         self.seed1 = (self.seed1 * 3 + self.seed2) % MODULUS;
         self.seed2 = (self.seed1 + self.seed2 + 33) % MODULUS;

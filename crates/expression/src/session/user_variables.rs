@@ -1,4 +1,5 @@
-//! `@name` variables. Names compare without case; a variable keeps the type of what was assigned last.
+//! User variables, `@name`. Names are compared without case. A variable keeps the type of its last
+//! assignment.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -9,25 +10,25 @@ use crate::error::Result;
 use crate::{ExprType, for_user_variable};
 use paceline_types::{MemoryCharge, SessionMemory};
 
-/// One variable: its value and the type that result-set metadata show for it.
+/// A user variable: its value and its type in result sets.
 #[derive(Clone, Debug)]
 pub struct UserVariable {
-    /// What was assigned.
+    /// Assigned value.
     pub value: Value,
-    /// The type of the expression that was assigned.
+    /// Type of the assigned expression.
     pub ty: ExprType,
 }
 
 impl UserVariable {
-    /// A variable that an expression of this type was assigned to. It holds numbers, text and bytes: a time becomes
-    /// text.
+    /// Creates a variable from a value of this type. A variable can hold numbers, text and bytes: a temporal
+    /// value becomes text.
     pub fn new(value: &Value, ty: ExprType, time_zone: &TimeZone) -> Self {
         let value = for_user_variable(value, time_zone);
         let ty = match &value {
             Value::Text(text) if !ty.data_type.is_text() => {
                 ExprType::text(text.chars().count() as u64, Collation::Utf8mb4GeneralCi)
             }
-            // A quotient keeps all its digits, and shows them from here on.
+            // A quotient keeps all its digits, and from here on shows them.
             Value::Decimal(number) if number.scale() > ty.decimals() => {
                 let scale = u32::from(number.scale());
                 ExprType::decimal(ty.integer_digits() + scale, scale)
@@ -38,18 +39,18 @@ impl UserVariable {
     }
 }
 
-/// What a variable takes beside its name and its value, in bytes.
+/// Memory of a variable besides its name and its value, in bytes.
 const VARIABLE_BYTES: usize = size_of::<UserVariable>() + 32;
 
-/// All variables of a session.
+/// User variables of a session.
 #[derive(Debug, Default)]
 pub struct UserVariables {
     by_name: HashMap<Box<str>, UserVariable>,
-    /// What they take of their session's memory, if it has an account.
+    /// Charge to the session's memory account, if there is one.
     memory: Option<MemoryCharge>,
 }
 
-/// A copy is for planning: it goes soon, and is not counted.
+/// A copy is not charged: it is used for planning only and is short-lived.
 impl Clone for UserVariables {
     fn clone(&self) -> Self {
         UserVariables {
@@ -60,7 +61,7 @@ impl Clone for UserVariables {
 }
 
 impl UserVariables {
-    /// No variables; those that come count against the account.
+    /// Creates an empty set whose variables are charged to the account.
     pub fn charged_to(account: &Arc<SessionMemory>) -> Self {
         UserVariables {
             by_name: HashMap::new(),
@@ -68,16 +69,16 @@ impl UserVariables {
         }
     }
 
-    /// The variable, or `None` when it was never assigned (it then reads as NULL).
-    /// `name` must be in lower case, as the binder stores it.
+    /// Returns the variable; `None` if it was never assigned (it then reads as NULL). `name` must be in lower
+    /// case, as the binder stores it.
     pub fn get(&self, name: &str) -> Option<&UserVariable> {
         self.by_name.get(name)
     }
 
-    /// Assigns; `name` in lower case.
+    /// Assigns a variable. `name` is in lower case.
     ///
     /// # Errors
-    /// 1290 or 1041 for a value that the session has no memory for; the variable stays what it was.
+    /// 1290 or 1041 if the session has no memory left for the value. The variable is then unchanged.
     pub fn set(&mut self, name: &str, variable: UserVariable) -> Result<()> {
         let known = self.by_name.get_mut(name);
         if let Some(memory) = &mut self.memory {
@@ -101,7 +102,7 @@ impl UserVariables {
         Ok(())
     }
 
-    /// Forgets all (COM_RESET_CONNECTION, COM_CHANGE_USER).
+    /// Removes all variables (COM_RESET_CONNECTION, COM_CHANGE_USER).
     pub fn clear(&mut self) {
         self.by_name.clear();
         if let Some(memory) = &mut self.memory {
@@ -109,7 +110,7 @@ impl UserVariables {
         }
     }
 
-    /// Every variable, in no order.
+    /// Returns the variables in no particular order.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &UserVariable)> {
         self.by_name.iter().map(|(name, variable)| (&**name, variable))
     }

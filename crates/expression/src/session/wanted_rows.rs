@@ -1,56 +1,56 @@
-//! Which rows of a table that the server makes up are wanted: so that it makes no others.
+//! The rows of a virtual table that a query needs, so that the server computes no others.
 //!
-//! It may be too many, as the conditions are checked on each row, and is never too few.
+//! The set may be too large, because conditions are checked again on each row, but never too small.
 
 use paceline_types::Collation;
 
-/// What a query asks of the rows of a table that the server makes up.
+/// The rows and columns of a virtual table that a query needs.
 #[derive(Debug, Clone, Default)]
 pub struct WantedRows {
     tests: Vec<(String, NameTest)>,
     columns: Option<Vec<String>>,
 }
 
-/// What a name in a column must be.
+/// Test of a name in a column.
 #[derive(Debug, Clone)]
 pub enum NameTest {
-    /// One of these.
+    /// Equality with one of several names.
     OneOf {
-        /// The names.
+        /// Names, of which one must be equal.
         names: Vec<String>,
-        /// How they compare.
+        /// Collation of the comparison.
         collation: Collation,
     },
-    /// Like a pattern.
+    /// Match with a LIKE pattern.
     Like {
-        /// The pattern.
+        /// LIKE pattern.
         pattern: String,
-        /// Its escape character.
+        /// Escape character of the pattern.
         escape: char,
-        /// How characters compare.
+        /// Collation of the comparison.
         collation: Collation,
     },
 }
 
 impl WantedRows {
-    /// All rows, and all columns of them.
+    /// Returns all rows with all columns.
     pub fn all() -> Self {
         WantedRows::default()
     }
 
-    /// Only rows whose column of that name passes.
+    /// Restricts the rows to those whose column of this name passes the test.
     pub fn with_test(mut self, column: &str, test: NameTest) -> Self {
         self.tests.push((column.to_owned(), test));
         self
     }
 
-    /// Only these columns are read.
+    /// Restricts the columns to these.
     pub fn with_columns(mut self, columns: Vec<String>) -> Self {
         self.columns = Some(columns);
         self
     }
 
-    /// Whether a row with that name in one of these columns may be wanted.
+    /// Returns whether a row with this name in one of these columns can be needed.
     pub fn admits(&self, columns: &[&str], name: &str) -> bool {
         self.tests
             .iter()
@@ -58,7 +58,7 @@ impl WantedRows {
             .all(|(_, test)| test.passes(name))
     }
 
-    /// Whether one of these columns is read.
+    /// Returns whether one of these columns is read.
     pub fn reads(&self, columns: &[&str]) -> bool {
         let is_read = |read: &String| columns.iter().any(|column| column.eq_ignore_ascii_case(read));
         self.columns.as_ref().is_none_or(|read| read.iter().any(is_read))

@@ -1,15 +1,17 @@
 #!/usr/bin/env python3
-"""Records what MariaDB answers to the expressions of *.txt in this folder.
+"""Records MariaDB's results for the expressions of *.txt in this folder.
 
-usage: record.py SOCKET FILE...     (needs PyMySQL, a MariaDB 10.11 with utf8mb4_general_ci as its default, root without password)
+    usage: record.py SOCKET FILE...     (needs PyMySQL, a MariaDB 10.11 with utf8mb4_general_ci as its default, root without password)
 
-A file is a list of expressions, each behind "> " (">> " for one over all rows of the table t, else over its first row) and
-followed by what the server says of it, which this program writes:
-  = value            (\\N for NULL, x:… for bytes that are no text)
-  : type length decimals flags collation   (as a column definition packet has them)
-  ~ code message     a warning or note
-  ! code message     the error
-Lines that begin with # stay as they are.
+A file is a list of expressions, each after "> " (or ">> " to evaluate it over all rows of the table t, instead of its
+first row). Each is followed by the server's answer, which this program writes:
+
+    = value            (\\N for NULL, x:… for bytes that are not text)
+    : type length decimals flags collation   (from the column definition packet)
+    ~ code message     a warning or note
+    ! code message     the error
+
+Lines that begin with # are kept.
 """
 import re, sys
 import pymysql

@@ -134,7 +134,6 @@ fn child<'n, 't>(parent: &'n mut Node<'t>, leg: &Leg) -> Result<&'n mut Node<'t>
     found.ok_or(Error::DiffNotApplied)
 }
 
-/// Parses a path.
 fn parse_path(path: &[u8]) -> Result<Vec<Leg>> {
     let text = std::str::from_utf8(path).map_err(|_| Error::MalformedDiff)?;
     let mut rest = text.trim_ascii().strip_prefix('$').ok_or(Error::MalformedDiff)?;

@@ -46,7 +46,7 @@ const PAIR: &[u8] = &[2, 2, 0, 10, 0, 5, 1, 0, 4, 0, 0];
 
 #[test]
 fn no_changes_leave_the_text_as_it_is() {
-    // Not even text that is not a document is changed.
+    // The text is not touched, even if it is not a document.
     for text in ["{\"a\":1}", "", "no JSON"] {
         assert_eq!(changed(text, &[]).unwrap(), text);
     }

@@ -42,7 +42,7 @@ pub enum Error {
     },
     /// Something exists already.
     #[error("{place}: {problem}")]
-    InTheWay {
+    AlreadyExists {
         /// The place as given.
         place: String,
         /// What exists, and what to do about it.
@@ -74,7 +74,7 @@ pub enum Error {
     Interrupted,
     /// It stopped after it had started to write.
     #[error("{why}\n{left}")]
-    Left {
+    Incomplete {
         /// Reason why it stopped.
         why: Box<Error>,
         /// What remains, and what to do about it.

@@ -13,7 +13,7 @@
 //! own checksum too. An object that no manifest names is not part of a backup.
 
 use super::error::{Error, Result};
-use paceline_object_storage::{ObjectStorage, Replace};
+use paceline_object_storage::{ObjectStorage, Overwrite};
 use paceline_server::backup::position_text;
 use paceline_types::LogPosition;
 use serde::{Deserialize, Serialize};
@@ -37,7 +37,7 @@ pub struct Manifest {
     /// Version of the manifest format: at most [`FORMAT`].
     pub format: u32,
     /// The preceding manifest; `None` for a full backup.
-    pub follows: Option<Follows>,
+    pub follows: Option<ParentManifest>,
     pub server: Server,
     /// Time when the backup started (RFC 3339, UTC).
     pub begun: String,
@@ -54,7 +54,7 @@ pub struct Manifest {
 
 /// Reference to the preceding manifest.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Follows {
+pub struct ParentManifest {
     /// Number of this increment, from 1.
     pub number: u32,
     /// Checksum of the preceding manifest.
@@ -162,7 +162,7 @@ pub fn checksum_text(checksum: &Xxh3) -> String {
 
 /// A manifest as stored, with its checksum.
 #[derive(Serialize, Deserialize)]
-struct Sealed {
+struct StoredManifest {
     /// Checksum of the manifest as compact JSON.
     checksum: String,
     manifest: Manifest,
@@ -190,33 +190,34 @@ impl Manifest {
     /// # Errors
     /// Fails if there is one already, or if the place fails.
     pub async fn store(&self, storage: &ObjectStorage) -> Result<()> {
-        let sealed = Sealed {
+        let stored = StoredManifest {
             checksum: self.checksum(),
             manifest: self.clone(),
         };
         let mut text =
-            serde_json::to_string_pretty(&sealed).expect("a manifest has nothing that JSON cannot say");
+            serde_json::to_string_pretty(&stored).expect("a manifest has nothing that JSON cannot say");
         text.push('\n');
-        Ok(storage.put(&self.object(), text, Replace::No).await?)
+        Ok(storage.put(&self.object(), text, Overwrite::No).await?)
     }
 
-    fn unseal(storage: &ObjectStorage, name: &str, bytes: &[u8]) -> Result<Manifest> {
+    fn decode(storage: &ObjectStorage, name: &str, bytes: &[u8]) -> Result<Manifest> {
         let damaged = |problem: String| Error::Damaged {
             place: storage.place().to_owned(),
             name: name.to_owned(),
             problem,
         };
-        let sealed: Sealed = serde_json::from_slice(bytes).map_err(|error| damaged(error.to_string()))?;
-        if sealed.manifest.format > FORMAT {
+        let stored: StoredManifest =
+            serde_json::from_slice(bytes).map_err(|error| damaged(error.to_string()))?;
+        if stored.manifest.format > FORMAT {
             return Err(damaged(format!(
                 "its format {} is of a later version of this program",
-                sealed.manifest.format
+                stored.manifest.format
             )));
         }
-        if sealed.manifest.checksum() != sealed.checksum {
+        if stored.manifest.checksum() != stored.checksum {
             return Err(damaged("its checksum is wrong".into()));
         }
-        Ok(sealed.manifest)
+        Ok(stored.manifest)
     }
 }
 
@@ -227,7 +228,7 @@ type PendingReads = VecDeque<(u32, JoinHandle<Result<Manifest>>)>;
 async fn read_increment(storage: ObjectStorage, number: u32) -> Result<Manifest> {
     let name = increment_name(number);
     match storage.get(&name).await {
-        Ok(bytes) => Manifest::unseal(&storage, &name, &bytes),
+        Ok(bytes) => Manifest::decode(&storage, &name, &bytes),
         // Without the missing increment, later ones would be ignored.
         Err(paceline_object_storage::Error::NotFound { .. }) => Err(Error::Damaged {
             place: storage.place().to_owned(),
@@ -253,7 +254,7 @@ impl Chain {
     /// fails.
     pub async fn load(storage: &ObjectStorage) -> Result<Option<Chain>> {
         let full = match storage.get(FULL).await {
-            Ok(bytes) => Manifest::unseal(storage, FULL, &bytes)?,
+            Ok(bytes) => Manifest::decode(storage, FULL, &bytes)?,
             Err(paceline_object_storage::Error::NotFound { .. }) => return Ok(None),
             Err(error) => return Err(error.into()),
         };
@@ -269,17 +270,17 @@ impl Chain {
         for number in 1..=last.unwrap_or(0) {
             coming.push_back((number, tokio::spawn(read_increment(storage.clone(), number))));
             if coming.len() == SIDE_BY_SIDE {
-                chain.take_first(storage, &mut coming).await?;
+                chain.append_next(storage, &mut coming).await?;
             }
         }
         while !coming.is_empty() {
-            chain.take_first(storage, &mut coming).await?;
+            chain.append_next(storage, &mut coming).await?;
         }
         Ok(Some(chain))
     }
 
     /// Waits for the first of the increments that are being read, and appends it.
-    async fn take_first(&mut self, storage: &ObjectStorage, coming: &mut PendingReads) -> Result<()> {
+    async fn append_next(&mut self, storage: &ObjectStorage, coming: &mut PendingReads) -> Result<()> {
         let Some((number, reading)) = coming.pop_front() else {
             return Ok(());
         };
@@ -288,7 +289,7 @@ impl Chain {
             Err(error) => std::panic::resume_unwind(error.into_panic()),
         };
         let last = self.last();
-        let wanted = Follows {
+        let wanted = ParentManifest {
             number,
             checksum: last.checksum(),
         };
@@ -336,7 +337,7 @@ pub(super) mod tests {
         manifest(None, LogPosition::new(7, 0), LogPosition::new(7, 500))
     }
 
-    fn manifest(follows: Option<Follows>, from: LogPosition, to: LogPosition) -> Manifest {
+    fn manifest(follows: Option<ParentManifest>, from: LogPosition, to: LogPosition) -> Manifest {
         Manifest {
             format: FORMAT,
             follows,
@@ -379,7 +380,7 @@ pub(super) mod tests {
             let full = manifest(None, at(0), at(500));
             full.store(&storage).await.unwrap();
             assert!(full.store(&storage).await.is_err());
-            let follows = Follows {
+            let follows = ParentManifest {
                 number: 1,
                 checksum: full.checksum(),
             };
@@ -397,7 +398,7 @@ pub(super) mod tests {
             let bytes = storage.get("increment-000001.json").await.unwrap().to_vec();
             storage.delete("increment-000001.json").await.unwrap();
             storage
-                .put("increment-000002.json", bytes.clone(), Replace::No)
+                .put("increment-000002.json", bytes.clone(), Overwrite::No)
                 .await
                 .unwrap();
             let error = Chain::load(&storage).await.unwrap_err().to_string();
@@ -407,12 +408,12 @@ pub(super) mod tests {
             );
             storage.delete("increment-000002.json").await.unwrap();
             storage
-                .put("increment-000001.json", bytes, Replace::No)
+                .put("increment-000001.json", bytes, Overwrite::No)
                 .await
                 .unwrap();
 
             // An increment that follows another manifest.
-            let stray = Follows {
+            let stray = ParentManifest {
                 number: 2,
                 checksum: full.checksum(),
             };
@@ -428,7 +429,7 @@ pub(super) mod tests {
             let text = String::from_utf8(bytes).unwrap();
             let changed = text.replace("\"0-1-5\"", "\"0-1-4\"");
             assert_ne!(text, changed);
-            storage.put(FULL, changed, Replace::Yes).await.unwrap();
+            storage.put(FULL, changed, Overwrite::Yes).await.unwrap();
             assert!(matches!(Chain::load(&storage).await, Err(Error::Damaged { .. })));
         });
     }

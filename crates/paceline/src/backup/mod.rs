@@ -19,18 +19,20 @@
 //! without its objects would look like a backup, and make the backups before it unusable too.
 
 pub mod error;
+mod exclusive;
 pub mod manifest;
-mod running;
 pub mod source;
 
 use crate::progress::Progress;
 use crate::stop::StopSignals;
 use error::{Error, Result};
-use manifest::{Chain, Follows, LogPart, LogPiece, Manifest, Server, TableFile, Tables, checksum_text};
+use exclusive::{BackupInProgress, StaleBackup};
+use manifest::{
+    Chain, LogPart, LogPiece, Manifest, ParentManifest, Server, TableFile, Tables, checksum_text,
+};
 use paceline_object_storage::{Bytes, ObjectStorage, Upload};
-use running::{Replace, Running};
 pub use source::Access;
-use source::{FilePiece, Piece, Source};
+use source::{FilePiece, Source, StreamItem};
 use std::time::{Duration, Instant};
 use xxhash_rust::xxh3::Xxh3;
 
@@ -66,12 +68,12 @@ pub async fn run(options: &Options) -> Result<()> {
         begun = begin(options, &storage) => begun,
         () = stop.wait() => Err(Error::Interrupted),
     };
-    let (mut source, running, chain) = match begun {
+    let (mut source, backup, chain) = match begun {
         Ok(begun) => begun,
         Err(error) => {
             storage.remove_empty().await;
             return Err(match error {
-                Error::Interrupted => Error::Left {
+                Error::Interrupted => Error::Incomplete {
                     why: error.into(),
                     left: "nothing has been copied; run the same command once more".to_owned(),
                 },
@@ -86,11 +88,11 @@ pub async fn run(options: &Options) -> Result<()> {
     // The connection is closed first, so that the server releases its files.
     drop(source);
     let done = match copied {
-        Ok(Copied {
+        Ok(CopiedBackup {
             manifest: None,
             report,
         }) => Ok(report),
-        Ok(Copied {
+        Ok(CopiedBackup {
             manifest: Some(manifest),
             report,
         }) => {
@@ -107,18 +109,18 @@ pub async fn run(options: &Options) -> Result<()> {
     };
     match done {
         Ok(report) => {
-            running.end().await?;
+            backup.end().await?;
             print!("{report}");
             Ok(())
         }
-        Err((why, StoreFailure::Unknown)) => Err(Error::Left {
+        Err((why, StoreFailure::Unknown)) => Err(Error::Incomplete {
             why: why.into(),
             left: "it could not be told whether the last of it was written, so all that was written stays there; when that is mended, \
                    run the same command once more: what turns out to be no backup is removed first"
                 .to_owned(),
         }),
         Err((why, StoreFailure::Never)) => {
-            let left = match running.give_up().await {
+            let left = match backup.roll_back().await {
                 Ok(()) => match why {
                     Error::Interrupted => "what it has written was removed again; run the same command once more".to_owned(),
                     _ => "what it has written was removed again; when that is mended, run the same command once more"
@@ -130,7 +132,7 @@ pub async fn run(options: &Options) -> Result<()> {
                 ),
             };
             storage.remove_empty().await;
-            Err(Error::Left {
+            Err(Error::Incomplete {
                 why: why.into(),
                 left,
             })
@@ -167,26 +169,29 @@ async fn store(manifest: &Manifest, storage: &ObjectStorage) -> Result<(), (Erro
 }
 
 /// Connects to the server and the place. If it is interrupted, it may leave the mark of a backup whose process is gone.
-async fn begin(options: &Options, storage: &ObjectStorage) -> Result<(Source, Running, Option<Chain>)> {
+async fn begin(
+    options: &Options,
+    storage: &ObjectStorage,
+) -> Result<(Source, BackupInProgress, Option<Chain>)> {
     check_place(Chain::load(storage).await?.as_ref(), options)?;
     let source = Source::connect(&options.access).await?;
-    let replace = match options.replace_unfinished {
-        true => Replace::Always,
-        false => Replace::IfGone,
+    let stale = match options.replace_unfinished {
+        true => StaleBackup::RemoveAlways,
+        false => StaleBackup::RemoveIfGone,
     };
-    let (running, chain) = Running::begin(storage, replace).await?;
+    let (backup, chain) = BackupInProgress::begin(storage, stale).await?;
     // Another backup may have been completed since the place was checked.
     if let Err(error) = check_place(chain.as_ref(), options) {
-        running.end().await?;
+        backup.end().await?;
         return Err(error);
     }
-    Ok((source, running, chain))
+    Ok((source, backup, chain))
 }
 
 /// Checks that the requested backup fits what the place contains.
 fn check_place(chain: Option<&Chain>, options: &Options) -> Result<()> {
     match (chain, options.incremental) {
-        (Some(_), false) => Err(Error::InTheWay {
+        (Some(_), false) => Err(Error::AlreadyExists {
             place: options.to.clone(),
             problem:
                 "there is a backup already; --incremental adds to it, a new one needs a place of its own"
@@ -201,7 +206,7 @@ fn check_place(chain: Option<&Chain>, options: &Options) -> Result<()> {
 }
 
 /// The result of copying everything but the manifest.
-struct Copied {
+struct CopiedBackup {
     /// `None` if nothing is new since the previous part.
     manifest: Option<Manifest>,
     /// Report for the user, printed when the manifest is stored too.
@@ -213,14 +218,14 @@ async fn copy(
     storage: &ObjectStorage,
     chain: Option<&Chain>,
     rate_max: Option<u64>,
-) -> Result<Copied> {
+) -> Result<CopiedBackup> {
     let begun = jiff::Timestamp::now().to_string();
     let server = match chain {
         None => source.full().await?,
         Some(chain) => source.since(&chain.last().next).await?,
     };
     let tables_bytes = server.tables.as_ref().map_or(0, |tables| tables.bytes);
-    let mut copy = Copy {
+    let mut writer = BackupWriter {
         storage,
         progress: Progress::new("copied", tables_bytes.saturating_add(server.log_bytes)),
         pace: rate_max.map(Pace::new),
@@ -230,16 +235,16 @@ async fn copy(
     };
     let end = loop {
         match source.next().await? {
-            Piece::Table(piece) => copy.take(Kind::Table, piece).await?,
-            Piece::Log(piece) => copy.take(Kind::Log, piece).await?,
-            Piece::End(end) => break end,
+            StreamItem::Table(piece) => writer.take(FileKind::Table, piece).await?,
+            StreamItem::Log(piece) => writer.take(FileKind::Log, piece).await?,
+            StreamItem::End(end) => break end,
         }
     };
-    copy.close().await?;
-    let nothing_new = chain.is_some() && copy.pieces.is_empty();
+    writer.close().await?;
+    let nothing_new = chain.is_some() && writer.pieces.is_empty();
     let manifest = Manifest {
         format: Manifest::format(),
-        follows: chain.map(|chain| Follows {
+        follows: chain.map(|chain| ParentManifest {
             number: chain.manifests.len() as u32,
             checksum: chain.last().checksum(),
         }),
@@ -254,21 +259,21 @@ async fn copy(
         tables: server.tables.map(|tables| Tables {
             position: tables.position,
             gtid_position: tables.gtid_position,
-            files: copy.files,
+            files: writer.files,
         }),
         log: LogPart {
             from: server.log_from,
             to: end.log_end,
-            pieces: copy.pieces,
+            pieces: writer.pieces,
         },
         gtid_position: end.gtid_position,
         next: end.next,
     };
-    let amount = copy.progress.finish();
+    let amount = writer.progress.finish();
     let (name, place) = (&manifest.server, storage.place());
     let subject = format!("{} (server_id {})", name.hostname, name.server_id);
     if nothing_new {
-        return Ok(Copied {
+        return Ok(CopiedBackup {
             report: format!(
                 "Nothing has come since the last backup of {subject} in {place}: '{}'.\n",
                 manifest.gtid_position
@@ -284,7 +289,7 @@ async fn copy(
         (Some(tables), _) | (None, Some(tables)) => tables.gtid_position.as_str(),
         (None, None) => "",
     };
-    Ok(Copied {
+    Ok(CopiedBackup {
         report: format!(
             "{what} of {subject} in {place}: {amount}.\nIt can be restored to every transaction from '{earliest}' to '{}'.\n",
             manifest.gtid_position
@@ -294,7 +299,7 @@ async fn copy(
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Kind {
+enum FileKind {
     Table,
     Log,
 }
@@ -323,8 +328,8 @@ impl Pace {
     }
 }
 
-/// State of copying.
-struct Copy<'a> {
+/// Writer of a backup's objects.
+struct BackupWriter<'a> {
     storage: &'a ObjectStorage,
     progress: Progress,
     pace: Option<Pace>,
@@ -335,7 +340,7 @@ struct Copy<'a> {
 
 /// An object that is being written.
 struct OpenObject {
-    kind: Kind,
+    kind: FileKind,
     /// Name of the file.
     name: String,
     /// Start of the object in the file.
@@ -353,8 +358,8 @@ impl OpenObject {
     }
 }
 
-impl Copy<'_> {
-    async fn take(&mut self, kind: Kind, piece: FilePiece) -> Result<()> {
+impl BackupWriter<'_> {
+    async fn take(&mut self, kind: FileKind, piece: FilePiece) -> Result<()> {
         let goes_on = self
             .open
             .as_ref()
@@ -362,8 +367,8 @@ impl Copy<'_> {
         if !goes_on {
             self.close().await?;
             let object = match kind {
-                Kind::Table => manifest::table_object(&piece.name),
-                Kind::Log => manifest::log_object(&piece.name, piece.offset),
+                FileKind::Table => manifest::table_object(&piece.name),
+                FileKind::Log => manifest::log_object(&piece.name, piece.offset),
             };
             self.open = Some(OpenObject {
                 kind,
@@ -393,12 +398,12 @@ impl Copy<'_> {
         open.upload.finish().await?;
         let checksum = checksum_text(&open.checksum);
         match open.kind {
-            Kind::Table => self.files.push(TableFile {
+            FileKind::Table => self.files.push(TableFile {
                 name: open.name,
                 length: open.length,
                 checksum,
             }),
-            Kind::Log => self.pieces.push(LogPiece {
+            FileKind::Log => self.pieces.push(LogPiece {
                 file: open.name,
                 offset: open.offset,
                 length: open.length,

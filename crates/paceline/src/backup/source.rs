@@ -32,7 +32,7 @@ pub struct Access {
     pub defaults_file: Option<PathBuf>,
     /// A server that falls silent.
     #[command(flatten)]
-    pub patience: SilenceLimit,
+    pub silence_limit: SilenceLimit,
     /// TLS.
     #[command(flatten)]
     pub tls: TlsOptions,
@@ -67,7 +67,7 @@ impl Access {
                 .or_else(|| environment("MYSQL_PWD"))
                 .unwrap_or_default(),
             tls: tls.client().map_err(|error| Error::Usage(error.to_string()))?,
-            patience: self.patience.limit(),
+            idle_timeout: self.silence_limit.limit(),
             ..ConnectOptions::default()
         })
     }
@@ -76,7 +76,7 @@ impl Access {
 /// A connection to the server that is backed up.
 pub struct Source {
     connection: Connection,
-    received: Received,
+    received: StreamCheck,
 }
 
 /// Message for a server that does not know the statement.
@@ -87,7 +87,7 @@ const UNKNOWN: [ErrorCode; 2] = [ER_PARSE_ERROR, ER_NOT_SUPPORTED_YET];
 
 /// The received part of a stream.
 #[derive(Debug, Default)]
-struct Received {
+struct StreamCheck {
     /// Announced numbers of table files and of their bytes.
     tables: Option<(u64, u64)>,
     files: u64,
@@ -99,18 +99,18 @@ struct Received {
     log_reached: u64,
 }
 
-impl Received {
+impl StreamCheck {
     fn begin(row: &ServerRow) -> Self {
         // A log that starts at the first event of a file includes the file's magic.
         let log_from = match row.log_from.offset() {
             offset if offset <= MAGIC.len() as u64 => 0,
             offset => offset,
         };
-        Received {
+        StreamCheck {
             tables: row.tables.as_ref().map(|tables| (tables.files, tables.bytes)),
             log_from,
             log_reached: row.log_from.offset(),
-            ..Received::default()
+            ..StreamCheck::default()
         }
     }
 
@@ -167,7 +167,7 @@ impl Received {
 
 /// An item of the stream.
 #[derive(Debug)]
-pub enum Piece {
+pub enum StreamItem {
     /// A piece of a table file.
     Table(FilePiece),
     /// A piece of a log file.
@@ -202,7 +202,7 @@ impl Source {
     pub async fn connect_with(address: &str, options: &ConnectOptions) -> Result<Self> {
         Ok(Source {
             connection: Connection::open(&address.parse()?, options).await?,
-            received: Received::default(),
+            received: StreamCheck::default(),
         })
     }
 
@@ -270,7 +270,7 @@ impl Source {
                         row.protocol
                     )));
                 }
-                self.received = Received::begin(&row);
+                self.received = StreamCheck::begin(&row);
                 Ok(row)
             }
             _ => Err(self.damaged("it does not begin with its server")),
@@ -330,7 +330,7 @@ impl Source {
     /// # Errors
     /// [`Error::Server`] if the connection or the server fails; [`Error::Stream`] if a piece is damaged or the stream
     /// ends before its last row.
-    pub async fn next(&mut self) -> Result<Piece> {
+    pub async fn next(&mut self) -> Result<StreamItem> {
         match self.row().await? {
             Some((kind @ (RowKind::Table | RowKind::Log), Some((name, offset)), content)) => {
                 let piece = FilePiece {
@@ -341,8 +341,8 @@ impl Source {
                 let taken = self.received.take(kind, &piece);
                 taken.map_err(|problem| self.damaged(problem))?;
                 Ok(match kind {
-                    RowKind::Table => Piece::Table(piece),
-                    _ => Piece::Log(piece),
+                    RowKind::Table => StreamItem::Table(piece),
+                    _ => StreamItem::Log(piece),
                 })
             }
             Some((RowKind::End, _, content)) => {
@@ -350,7 +350,7 @@ impl Source {
                     serde_json::from_slice(&content).map_err(|error| self.damaged(error.to_string()))?;
                 self.received.end(&end).map_err(|problem| self.damaged(problem))?;
                 match self.row().await? {
-                    None => Ok(Piece::End(end)),
+                    None => Ok(StreamItem::End(end)),
                     Some(_) => Err(self.damaged("something follows its end")),
                 }
             }
@@ -436,12 +436,12 @@ mod tests {
             next: String::new(),
         };
         use RowKind::{Log, Table};
-        let mut received = Received::begin(&announced);
+        let mut received = StreamCheck::begin(&announced);
         received.take(Table, &piece("a", 0, "xy")).unwrap();
         received.take(Table, &piece("a", 2, "z")).unwrap();
         assert!(received.take(Table, &piece("a", 4, "z")).is_err());
         assert!(received.take(Table, &piece("b", 1, "z")).is_err());
-        let mut received = Received::begin(&announced);
+        let mut received = StreamCheck::begin(&announced);
         for (kind, piece) in [
             (Table, piece("a", 0, "xyz")),
             (Table, piece("b", 0, "zz")),
@@ -458,7 +458,7 @@ mod tests {
             ..announced.clone()
         };
         for (offset, goes_on) in [(700, true), (0, true), (4, false), (701, false)] {
-            let taken = Received::begin(&increment).take(Log, &piece("binlog.000003", offset, "1"));
+            let taken = StreamCheck::begin(&increment).take(Log, &piece("binlog.000003", offset, "1"));
             assert_eq!(taken.is_ok(), goes_on, "{offset}");
         }
         assert!(received.end(&end(3)).is_ok());

@@ -57,7 +57,7 @@ impl Ids {
 #[derive(Clone, Debug)]
 pub struct Filter {
     /// Number of events at the start that are still to be skipped, counting all events.
-    left_out: u64,
+    events_to_skip: u64,
     start: Option<Bound>,
     stop: Option<Bound>,
     start_time: Option<u32>,
@@ -68,7 +68,7 @@ pub struct Filter {
     server: Option<ServerId>,
     strictness: Strictness,
     /// Last GTID read in each domain.
-    reached: GtidPosition,
+    last_read: GtidPosition,
     group: Verdict,
 }
 
@@ -76,7 +76,7 @@ impl Filter {
     /// Creates the filter for the options.
     pub fn new(options: &Options) -> Result<Self> {
         Ok(Filter {
-            left_out: options.offset,
+            events_to_skip: options.offset,
             start: options.start()?,
             stop: options.stop()?,
             start_time: options.start_time()?,
@@ -85,7 +85,7 @@ impl Filter {
             servers: Ids::of(options.do_server_ids.iter().copied(), &options.ignore_server_ids),
             server: options.server_id.map(ServerId),
             strictness: options.strictness(),
-            reached: GtidPosition::new(),
+            last_read: GtidPosition::new(),
             group: Verdict::Pass,
         })
     }
@@ -124,10 +124,10 @@ impl Filter {
 
     /// Sets the GTID state at the beginning of the first file. Fails if the start position is before this state.
     pub fn begin_with(&mut self, list: &GtidListEvent) -> Result<()> {
-        if self.reached.is_empty() {
-            self.reached = list.state().position();
+        if self.last_read.is_empty() {
+            self.last_read = list.state().position();
             for expected in self.start_gtids().into_iter().flat_map(GtidPosition::iter) {
-                match self.reached.get(expected.domain_id) {
+                match self.last_read.get(expected.domain_id) {
                     Some(found) if found.sequence > expected.sequence => {
                         return Err(Error::MissingStart {
                             domain: expected.domain_id,
@@ -153,7 +153,7 @@ impl Filter {
         let past_stop = self.stop_time.is_some_and(|stop| header.timestamp >= stop)
             || stop_offset.is_some_and(|stop| event.offset >= stop);
         if header.event_type == EventType::FORMAT_DESCRIPTION {
-            self.left_out = self.left_out.saturating_sub(1);
+            self.events_to_skip = self.events_to_skip.saturating_sub(1);
             return Ok(if past_stop { Verdict::Stop } else { Verdict::Pass });
         }
         if header.event_type == EventType::GTID {
@@ -165,8 +165,8 @@ impl Filter {
                 }
             }
         }
-        if self.left_out > 0 {
-            self.left_out -= 1;
+        if self.events_to_skip > 0 {
+            self.events_to_skip -= 1;
             return Ok(Verdict::Skip);
         }
         if self.start_time.is_some_and(|start| header.timestamp < start) {
@@ -206,12 +206,12 @@ impl Filter {
             return Ok(verdict(self.start_is_reached()));
         }
         if self.strictness == Strictness::Strict
-            && let Some(before) = self.reached.get(gtid.domain_id)
+            && let Some(before) = self.last_read.get(gtid.domain_id)
             && before.sequence >= gtid.sequence
         {
             return Err(Error::OutOfOrder { gtid, before });
         }
-        self.reached.set(gtid);
+        self.last_read.set(gtid);
         Ok(verdict(past(&self.start, true) && !past(&self.stop, stops_here)))
     }
 
@@ -220,38 +220,39 @@ impl Filter {
         self.group == Verdict::Skip
             && self.start_gtids().is_some()
             && self.start_time.is_none()
-            && self.left_out == 0
+            && self.events_to_skip == 0
     }
 
     /// Returns whether a transaction is, or may be followed by one that is, after the start. Otherwise it is counted as
     /// read. (Of skipped transactions only the last one of each domain is passed to this function. Transactions after
     /// the very last one before the start must all be examined.)
-    pub fn is_behind_start(&mut self, gtid: Gtid) -> bool {
+    pub fn is_after_start(&mut self, gtid: Gtid) -> bool {
         if gtid.domain_id == LOCAL_DOMAIN {
             return self.start_is_reached();
         }
         let last = self.start_gtids().and_then(|start| start.get(gtid.domain_id));
         let is_before = last.is_some_and(|last| gtid.sequence < last.sequence);
         if is_before {
-            self.reached.advance(gtid);
+            self.last_read.advance(gtid);
         }
         !is_before
     }
 
     fn start_is_reached(&self) -> bool {
-        self.start_gtids().is_none_or(|start| self.reached.covers(start))
+        self.start_gtids()
+            .is_none_or(|start| self.last_read.covers(start))
     }
 
     fn stop_is_reached(&self) -> bool {
         match &self.stop {
-            Some(Bound::Gtids(stop)) => self.reached.covers(stop),
+            Some(Bound::Gtids(stop)) => self.last_read.covers(stop),
             _ => false,
         }
     }
 
     /// Returns whether the start is after `next`, the GTID state at the beginning of a file. Then the files before it
     /// are not needed.
-    pub fn starts_behind(&self, next: &GtidListEvent) -> bool {
+    pub fn starts_after(&self, next: &GtidListEvent) -> bool {
         let position = next.state().position();
         self.start_gtids().is_some_and(|start| {
             let (mut gtids, mut any) = (position.iter(), false);
@@ -273,7 +274,7 @@ impl Filter {
         let missing = |bound: &Option<Bound>| match bound {
             Some(Bound::Gtids(position)) => position
                 .iter()
-                .find(|gtid| !self.reached.reaches(gtid.domain_id, gtid.sequence)),
+                .find(|gtid| !self.last_read.reaches(gtid.domain_id, gtid.sequence)),
             _ => None,
         };
         match missing(&self.start) {
@@ -370,14 +371,11 @@ mod tests {
         assert_eq!(passed(&["--do-domain-ids=1"], &log), ["1-1-1", "1-1-2"]);
         let gtid = |text: &str| text.parse::<Gtid>().unwrap();
         let mut filter = filter(&["--start-position=0-1-2"]);
-        let wanted: Vec<_> = log
-            .iter()
-            .map(|text| filter.is_behind_start(gtid(text)))
-            .collect();
+        let wanted: Vec<_> = log.iter().map(|text| filter.is_after_start(gtid(text))).collect();
         // In other domains everything is selected. The last transaction before the start is examined again.
         assert_eq!(wanted, [false, false, true, false, true, true, false, true]);
         filter.judge_group(gtid("0-1-2")).unwrap();
-        assert!(filter.is_behind_start(gtid(three)));
+        assert!(filter.is_after_start(gtid(three)));
     }
 
     #[test]
@@ -435,22 +433,22 @@ mod tests {
             filter.begin_with(&list),
             Err(Error::MissingStart { .. })
         ));
-        assert!(!filter.starts_behind(&list));
+        assert!(!filter.starts_after(&list));
     }
 
     #[test]
     fn a_file_is_skipped_only_if_the_next_one_begins_before_the_start() {
-        let starts_behind = |start: &str, gtids: &[&str]| {
-            filter(&[&format!("--start-position={start}")]).starts_behind(&GtidListEvent {
+        let starts_after = |start: &str, gtids: &[&str]| {
+            filter(&[&format!("--start-position={start}")]).starts_after(&GtidListEvent {
                 gtids: gtids.iter().map(|gtid| gtid.parse().unwrap()).collect(),
                 flags: 0,
             })
         };
-        assert!(starts_behind("0-1-9", &["0-1-8"]));
-        assert!(!starts_behind("0-1-9", &["0-1-9"]));
-        assert!(!starts_behind("0-1-9", &["0-1-8", "1-1-1"]));
-        assert!(!starts_behind("0-1-9", &[]));
-        assert!(starts_behind("0-1-9,1-1-3", &["0-1-9", "1-1-2"]));
-        assert!(!starts_behind("0-1-9,1-1-3", &["0-1-9", "1-1-3"]));
+        assert!(starts_after("0-1-9", &["0-1-8"]));
+        assert!(!starts_after("0-1-9", &["0-1-9"]));
+        assert!(!starts_after("0-1-9", &["0-1-8", "1-1-1"]));
+        assert!(!starts_after("0-1-9", &[]));
+        assert!(starts_after("0-1-9,1-1-3", &["0-1-9", "1-1-2"]));
+        assert!(!starts_after("0-1-9,1-1-3", &["0-1-9", "1-1-3"]));
     }
 }

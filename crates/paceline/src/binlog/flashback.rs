@@ -21,7 +21,7 @@ const FLAGS_OFFSET: usize = HEADER_LENGTH + 6;
 
 /// Texts that undo a log, in the order of the log.
 #[derive(Debug, Default)]
-pub struct Undone {
+pub struct InverseScript {
     texts: Vec<Vec<u8>>,
     /// The Stop event at the end of a file, which is printed after everything else.
     stop: Vec<u8>,
@@ -29,7 +29,7 @@ pub struct Undone {
     format: Option<(ChecksumAlgorithm, Vec<u8>)>,
 }
 
-impl Undone {
+impl InverseScript {
     /// Sets the format of the current file.
     pub fn set_format(&mut self, checksum: ChecksumAlgorithm, statement: Vec<u8>) {
         self.format = Some((checksum, statement));
@@ -49,7 +49,7 @@ impl Undone {
 
     /// Adds the texts of the next file. They are executed before the existing ones, which must then be read with their
     /// own format again.
-    pub fn append(&mut self, mut next: Undone) {
+    pub fn append(&mut self, mut next: InverseScript) {
         if let (Some((before, statement)), Some((after, _))) = (&self.format, &next.format)
             && before != after
         {

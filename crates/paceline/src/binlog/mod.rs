@@ -33,11 +33,11 @@ mod user_variable;
 mod verify;
 
 pub use options::Options;
-pub use server::spelled_out;
+pub use server::normalize_arguments;
 
 use error::{Error, Result};
 use filter::Filter;
-use flashback::Undone;
+use flashback::InverseScript;
 use json::RowLines;
 use options::Direction;
 use parts::Parts;
@@ -78,7 +78,7 @@ pub fn run(options: Options) -> ExitCode {
 /// Does what the options ask for. Output before an error is flushed, so that it is visible.
 fn report(options: &Options, out: &mut dyn Write) -> Result<()> {
     let done = if options.verify {
-        verify::verify(&options.places, &options.files, out)
+        verify::verify(&options.locations, &options.files, out)
     } else if options.json {
         print_json(options, out)
     } else if options.stat {
@@ -161,7 +161,7 @@ fn for_each_event(options: &Options, each: &mut dyn FnMut(&LoggedEvent<'_>) -> R
 fn print_all(options: &Options, out: &mut dyn Write) -> Result<()> {
     let mut filter = Filter::new(options)?;
     write_prologue(options, out)?;
-    let mut undone = Undone::default();
+    let mut inverse = InverseScript::default();
     let mut parts = Parts::new(options, &filter)?;
     while let Some(mut part) = parts.next_part()? {
         let mut printer = Printer::begin(options, out)?;
@@ -172,11 +172,11 @@ fn print_all(options: &Options, out: &mut dyn Write) -> Result<()> {
                 false => Ok(()),
             }
         })?;
-        undone.append(printer.end()?);
+        inverse.append(printer.end()?);
         parts.done(part, ended);
     }
     if options.direction() == Direction::Back {
-        undone.write(out)?;
+        inverse.write(out)?;
     }
     let selection = if filter.looks_at_gtids() {
         Selection::ByGtid

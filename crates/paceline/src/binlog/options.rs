@@ -3,7 +3,7 @@
 use super::error::{Error, Result};
 use super::rewrite::Rewrite;
 use super::server::ServerOptions;
-use super::source::{Extent, Places};
+use super::source::{Extent, FileLocations};
 use clap::{ArgAction, Args, ValueEnum};
 use paceline_binlog::GtidPosition;
 use paceline_types::TimeZone;
@@ -48,7 +48,7 @@ pub struct Options {
     storage: Option<String>,
     /// How files are opened.
     #[arg(skip)]
-    pub places: Places,
+    pub locations: FileLocations,
     /// Show changed rows as commented SQL; twice: with each column's type.
     #[arg(short, long, action = ArgAction::Count)]
     verbose: u8,
@@ -285,8 +285,8 @@ impl Options {
         self.files
             .retain(|file| file.extension().is_none_or(|extension| extension != "idx"));
         if !remote {
-            self.places = Places::with_storage(self.storage.as_deref())?;
-            self.files = self.places.expand(&self.files)?;
+            self.locations = FileLocations::with_storage(self.storage.as_deref())?;
+            self.files = self.locations.expand(&self.files)?;
         }
         self.server = self.server.complete()?;
         Ok(self)

@@ -159,7 +159,7 @@ impl<'o> Parts<'o> {
         } else {
             let start = self.filter.start_offset().filter(|_| number == 0);
             Source::File(EventFile::open_at(
-                &options.places,
+                &options.locations,
                 &options.files[number],
                 checksums,
                 start,
@@ -189,7 +189,7 @@ impl<'o> Parts<'o> {
         };
         Ok(Some(Part {
             source: Source::File(EventFile::open(
-                &self.options.places,
+                &self.options.locations,
                 &next,
                 checksums(self.options),
             )?),
@@ -225,7 +225,7 @@ fn first_needed(options: &Options, filter: &Filter) -> Result<usize> {
             continue;
         }
         let list = head_state(options, path)?;
-        if list.is_some_and(|list| filter.starts_behind(&list)) {
+        if list.is_some_and(|list| filter.starts_after(&list)) {
             return Ok(number);
         }
     }
@@ -234,7 +234,7 @@ fn first_needed(options: &Options, filter: &Filter) -> Result<usize> {
 
 /// Returns the GTID state at the beginning of a file.
 fn head_state(options: &Options, path: &Path) -> Result<Option<GtidListEvent>> {
-    let mut file = EventFile::open_head(&options.places, path, checksums(options))?;
+    let mut file = EventFile::open_head(&options.locations, path, checksums(options))?;
     while let Some(event) = file.next_event()? {
         match event.header().event_type {
             EventType::GTID_LIST => {
@@ -275,7 +275,7 @@ impl Part {
                 Ok(Step::Jump) => self
                     .source
                     .events()
-                    .skip_until(&mut |gtid| filter.is_behind_start(gtid))?,
+                    .skip_until(&mut |gtid| filter.is_after_start(gtid))?,
                 Err(error) => return Err(error.of_file(self.source.events().name())),
             }
         }

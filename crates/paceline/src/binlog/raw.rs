@@ -25,11 +25,11 @@ pub fn copy(log: &mut RemoteLog, prefix: Option<&Path>, flush: Flush) -> Result<
     let mut open: Option<(PathBuf, BufWriter<File>)> = None;
     while let Some(event) = log.next_event()? {
         let header = event.header();
-        let (event_type, is_made_up) = (
+        let (event_type, is_artificial) = (
             header.event_type,
             header.timestamp == 0 || header.flags.contains(EventFlags::ARTIFICIAL),
         );
-        if event_type == EventType::ROTATE && is_made_up {
+        if event_type == EventType::ROTATE && is_artificial {
             continue;
         }
         let bytes = event.raw.bytes().to_vec();

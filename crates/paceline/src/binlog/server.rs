@@ -77,16 +77,16 @@ pub struct ServerOptions {
 
 /// Converts arguments that clap cannot parse: `-pPASSWORD`, `-p` as a prompt, and names with underscores. MariaDB's
 /// clients accept these.
-pub fn spelled_out(arguments: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
+pub fn normalize_arguments(arguments: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
     let mut options_end = false;
     let spell = |argument: OsString| match argument.into_string() {
-        Ok(text) => spell_out(text, &mut options_end).into(),
+        Ok(text) => normalize_argument(text, &mut options_end).into(),
         Err(argument) => argument,
     };
     arguments.into_iter().map(spell).collect()
 }
 
-fn spell_out(argument: String, options_end: &mut bool) -> String {
+fn normalize_argument(argument: String, options_end: &mut bool) -> String {
     *options_end |= argument == "--";
     if *options_end {
         return argument;
@@ -287,7 +287,7 @@ mod tests {
     #[test]
     fn short_password_options_and_underscores_are_converted() {
         let spelled = |arguments: &[&str]| {
-            let spelled = spelled_out(arguments.iter().map(OsString::from));
+            let spelled = normalize_arguments(arguments.iter().map(OsString::from));
             spelled.join(OsStr::new(" ")).into_string().unwrap()
         };
         assert_eq!(

@@ -9,9 +9,8 @@ use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Write};
 
 /// Maximum number of intervals.
-const STRETCHES_MAX: usize = 60;
+const INTERVALS_MAX: usize = 60;
 
-/// Changes of a table.
 #[derive(Clone, Copy, Default, Debug)]
 struct TableChanges {
     inserted: u64,
@@ -22,7 +21,7 @@ struct TableChanges {
 
 /// Events in an interval.
 #[derive(Clone, Copy, Default, Debug, PartialEq, Eq)]
-struct Stretch {
+struct Interval {
     transactions: u64,
     /// Number of commit groups. A transaction without a commit id counts as a group.
     groups: u64,
@@ -33,27 +32,27 @@ struct Stretch {
 #[derive(Debug)]
 struct Timeline {
     seconds: u32,
-    stretches: BTreeMap<u32, Stretch>,
+    intervals: BTreeMap<u32, Interval>,
 }
 
 impl Timeline {
-    fn at(&mut self, timestamp: u32) -> &mut Stretch {
-        self.stretches
+    fn at(&mut self, timestamp: u32) -> &mut Interval {
+        self.intervals
             .entry(timestamp / self.seconds * self.seconds)
             .or_default();
-        while self.stretches.len() > STRETCHES_MAX {
+        while self.intervals.len() > INTERVALS_MAX {
             self.seconds = self.seconds.saturating_mul(2);
-            for (start, stretch) in std::mem::take(&mut self.stretches) {
+            for (start, interval) in std::mem::take(&mut self.intervals) {
                 let joined = self
-                    .stretches
+                    .intervals
                     .entry(start / self.seconds * self.seconds)
                     .or_default();
-                joined.transactions += stretch.transactions;
-                joined.groups += stretch.groups;
-                joined.bytes += stretch.bytes;
+                joined.transactions += interval.transactions;
+                joined.groups += interval.groups;
+                joined.bytes += interval.bytes;
             }
         }
-        self.stretches
+        self.intervals
             .entry(timestamp / self.seconds * self.seconds)
             .or_default()
     }
@@ -77,7 +76,7 @@ impl Default for Statistics {
             changes: BTreeMap::new(),
             timeline: Timeline {
                 seconds: 1,
-                stretches: BTreeMap::new(),
+                intervals: BTreeMap::new(),
             },
             last_group: None,
             statements: 0,
@@ -96,9 +95,9 @@ impl Statistics {
             Event::Gtid(gtid) => {
                 let same_group = gtid.commit_id.is_some() && gtid.commit_id == self.last_group;
                 self.last_group = gtid.commit_id;
-                let stretch = self.timeline.at(header.timestamp);
-                stretch.transactions += 1;
-                stretch.groups += u64::from(!same_group);
+                let interval = self.timeline.at(header.timestamp);
+                interval.transactions += 1;
+                interval.groups += u64::from(!same_group);
             }
             Event::TableMap(map) => {
                 if let Some(table) = MappedTable::of(&map) {
@@ -130,8 +129,11 @@ impl Statistics {
 
     /// Writes the statistics, the table with the most bytes first.
     pub fn write(&self, out: &mut dyn Write) -> io::Result<()> {
-        let sum = |part: fn(&Stretch) -> u64| self.timeline.stretches.values().map(part).sum::<u64>();
-        let (transactions, groups) = (sum(|stretch| stretch.transactions), sum(|stretch| stretch.groups));
+        let sum = |part: fn(&Interval) -> u64| self.timeline.intervals.values().map(part).sum::<u64>();
+        let (transactions, groups) = (
+            sum(|interval| interval.transactions),
+            sum(|interval| interval.groups),
+        );
         writeln!(
             out,
             "{transactions} transactions in {groups} commit groups, {} statements, {} bytes\n",
@@ -161,16 +163,16 @@ impl Statistics {
             "\n{:<19} {:>12} {:>12} {:>12} {:>14}  (each {} s, UTC)",
             "from", "transactions", "groups", "group size", "bytes", self.timeline.seconds
         )?;
-        for (start, stretch) in &self.timeline.stretches {
+        for (start, interval) in &self.timeline.intervals {
             let from = ValueRef::DateTime(TimeZone::UTC.to_local(i64::from(*start)));
             writeln!(
                 out,
                 "{:<19} {:>12} {:>12} {:>12.1} {:>14}",
                 text::to_string(&from, &TimeZone::UTC),
-                stretch.transactions,
-                stretch.groups,
-                stretch.transactions as f64 / stretch.groups.max(1) as f64,
-                stretch.bytes
+                interval.transactions,
+                interval.groups,
+                interval.transactions as f64 / interval.groups.max(1) as f64,
+                interval.bytes
             )?;
         }
         Ok(())
@@ -185,19 +187,19 @@ mod tests {
     fn intervals_are_joined_without_losing_transactions() {
         let mut timeline = Timeline {
             seconds: 1,
-            stretches: BTreeMap::new(),
+            intervals: BTreeMap::new(),
         };
         for second in 0..1000 {
             timeline.at(second).transactions += 1;
         }
-        assert!(timeline.stretches.len() <= STRETCHES_MAX);
+        assert!(timeline.intervals.len() <= INTERVALS_MAX);
         assert_eq!(timeline.seconds, 32);
         let all: u64 = timeline
-            .stretches
+            .intervals
             .values()
-            .map(|stretch| stretch.transactions)
+            .map(|interval| interval.transactions)
             .sum();
         assert_eq!(all, 1000);
-        assert_eq!(timeline.stretches[&0].transactions, 32);
+        assert_eq!(timeline.intervals[&0].transactions, 32);
     }
 }

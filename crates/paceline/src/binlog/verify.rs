@@ -8,7 +8,7 @@
 use super::column::MappedTable;
 use super::error::{Error, Result};
 use super::rows_text::count_rows;
-use super::source::{Checksums, EventFile, EventSource, LoggedEvent, Places};
+use super::source::{Checksums, EventFile, EventSource, FileLocations, LoggedEvent};
 use paceline_binlog::GtidState;
 use paceline_binlog::event::{BlockKind, Event, EventFlags, EventType, GtidFlags, GtidListEvent, TableId};
 use paceline_types::Gtid;
@@ -24,10 +24,10 @@ const HOLES_SHOWN_MAX: u64 = 20;
 ///
 /// # Errors
 /// [`Error::Event`] for the first error.
-pub fn verify(places: &Places, files: &[PathBuf], out: &mut dyn Write) -> Result<()> {
+pub fn verify(locations: &FileLocations, files: &[PathBuf], out: &mut dyn Write) -> Result<()> {
     let mut verifier = Verifier::default();
     for path in files {
-        verifier.verify_file(places, path, out)?;
+        verifier.verify_file(locations, path, out)?;
     }
     let Counts {
         events,
@@ -77,7 +77,7 @@ struct Verifier {
 }
 
 impl Verifier {
-    fn verify_file(&mut self, places: &Places, path: &Path, out: &mut dyn Write) -> Result<()> {
+    fn verify_file(&mut self, locations: &FileLocations, path: &Path, out: &mut dyn Write) -> Result<()> {
         let problem = |offset: u64, problem: String| Error::Event {
             file: path.to_owned(),
             offset,
@@ -92,7 +92,7 @@ impl Verifier {
                 format!("the log goes on in '{expected}' and not in this file"),
             ));
         }
-        let mut file = EventFile::open(places, path, Checksums::Verify)?;
+        let mut file = EventFile::open(locations, path, Checksums::Verify)?;
         let (mut first, mut end, mut in_use) = (true, 4, false);
         while let Some(event) = file.next_event()? {
             let is_format = event.header().event_type == EventType::FORMAT_DESCRIPTION;

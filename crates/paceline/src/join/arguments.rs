@@ -39,7 +39,7 @@ pub struct Options {
     /// What is copied; else the files of a Paceline, unless something is left out or filtered, and the rows of a
     /// MariaDB.
     #[arg(long, value_name = "WHAT")]
-    pub copy: Option<Copy>,
+    pub copy: Option<CopyMethod>,
     /// What the replica will not have: a list. Triggers, routines and events that the primary makes later are left out,
     /// too.
     #[arg(long, value_delimiter = ',', value_name = "KIND")]
@@ -52,7 +52,7 @@ pub struct Options {
     pub prepare_only: bool,
     /// A primary that falls silent.
     #[command(flatten)]
-    pub patience: SilenceLimit,
+    pub silence_limit: SilenceLimit,
     /// Of all connections to the primary, now and later.
     #[command(flatten)]
     pub tls: MasterTlsOptions,
@@ -72,23 +72,23 @@ impl Options {
             user: user.to_owned(),
             password: password.to_owned(),
             tls,
-            patience: self.patience.limit(),
+            idle_timeout: self.silence_limit.limit(),
             ..ConnectOptions::default()
         })
     }
 }
 
-/// What is copied of the primary.
-#[derive(Clone, std::marker::Copy, PartialEq, Eq, Debug, ValueEnum)]
-pub enum Copy {
+/// The part of the primary that is copied.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum CopyMethod {
     /// The files of a Paceline: everything that it has, its accounts too.
     Files,
     /// The rows of its tables.
     Rows,
 }
 
-/// What can be left out.
-#[derive(Clone, std::marker::Copy, PartialEq, Eq, Debug, ValueEnum)]
+/// Kind of object that can be left out.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub enum Kind {
     /// Views.
     Views,

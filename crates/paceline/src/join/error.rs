@@ -65,7 +65,7 @@ const REDEFINED: [ErrorCode; 4] = [
 pub const REDEFINED_UNSEEN: &str = "it was redefined there before it could be copied; run the command again";
 
 /// Returns the reason why a table could not be read on the primary, as a text for users.
-pub fn told(error: &WireError) -> String {
+pub fn read_error_text(error: &WireError) -> String {
     match REDEFINED.into_iter().any(|code| is_error(error, code)) {
         true => format!("it was redefined there before it could be copied ({error}); run the command again"),
         false => error.to_string(),

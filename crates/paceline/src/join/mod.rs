@@ -1,6 +1,6 @@
 //! `paceline join`: one command turns an empty directory into a replica of a running MariaDB or Paceline.
 //!
-//! A Paceline's files are copied unchanged ([`physical`]), unless something is filtered or left out. From a MariaDB,
+//! A Paceline's files are copied unchanged ([`file_copy`]), unless something is filtered or left out. From a MariaDB,
 //! rows are copied:
 //!
 //! ```text
@@ -33,32 +33,32 @@
 //! no warning.
 //!
 //! If the join *fails* or is interrupted, it empties the directory. If it is *killed*, the directory remains marked
-//! ([`paceline_server::unfinished`]): no server starts in it, and the next join starts again.
+//! ([`paceline_server::incomplete_directory`]): no server starts in it, and the next join starts again.
 
 mod arguments;
-mod copy;
 mod error;
-mod physical;
-mod pieces;
+mod file_copy;
 mod primary;
 mod progress;
 mod row;
+mod row_copy;
 mod schema;
 mod snapshot;
+mod table_ranges;
 mod target;
 
 pub use arguments::{Arguments, Refusal, parse};
 
 use crate::backup::error::Error as CopyError;
 use crate::stop::StopSignals;
-use arguments::{Copy, Options};
-use copy::Copier;
+use arguments::{CopyMethod, Options};
 use error::{Error, Result};
 use paceline_server::incomplete_directory::IncompleteDirectory;
 use paceline_server::variables::Variable;
 use primary::Primary;
 use progress::{Progress, ProgressReporter};
-use schema::Choice;
+use row_copy::Copier;
+use schema::CopySelection;
 use std::sync::Arc;
 use target::Target;
 
@@ -92,14 +92,14 @@ pub fn prepare(arguments: &Arguments) -> std::result::Result<NextStep, String> {
 
 async fn run(arguments: &Arguments) -> Result<()> {
     let Arguments { options, server, .. } = arguments;
-    let choice = Choice::new(server, options);
+    let selection = CopySelection::new(server, options);
     let mut primary = Primary::connect(options).await?;
     primary.check(server, options).await?;
-    let mut what = primary.what_to_copy(options, &choice)?;
-    primary.check_privileges(what, options).await?;
+    let mut method = primary.copy_method(options, &selection)?;
+    primary.check_privileges(method, options).await?;
     let memory_tables = primary.memory_tables().await?;
     let directory = Arc::new(IncompleteDirectory::begin(&server.datadir, "paceline join")?);
-    let filled = fill(&mut primary, arguments, &choice, &mut what, &directory).await;
+    let filled = fill(&mut primary, arguments, &selection, &mut method, &directory).await;
     // The server that also held it has ended.
     let ended = match (Arc::into_inner(directory), &filled) {
         (Some(directory), Ok(_)) => directory.finish(),
@@ -111,9 +111,9 @@ async fn run(arguments: &Arguments) -> Result<()> {
     eprintln!("{} is complete: {summary}", server.datadir.display());
     eprintln!(
         "{}",
-        match what {
-            Copy::Files => "accounts are those of the primary",
-            Copy::Rows =>
+        match method {
+            CopyMethod::Files => "accounts are those of the primary",
+            CopyMethod::Rows =>
                 "accounts were not copied: only the operating system's root may log in, as 'root' over the UNIX socket",
         }
     );
@@ -131,26 +131,26 @@ async fn run(arguments: &Arguments) -> Result<()> {
     Ok(())
 }
 
-/// Copies everything and sets where the replica continues. Returns a description of the copy. `what` is the way of
+/// Copies everything and sets where the replica continues. Returns a description of the copy. `method` is the way of
 /// copying, and is updated if another way has to be used.
 async fn fill(
     primary: &mut Primary,
     arguments: &Arguments,
-    choice: &Choice,
-    what: &mut Copy,
+    selection: &CopySelection,
+    method: &mut CopyMethod,
     directory: &Arc<IncompleteDirectory>,
 ) -> Result<String> {
     let Arguments { options, server, .. } = arguments;
     let mut stop = StopSignals::take()?;
-    if *what == Copy::Files {
+    if *method == CopyMethod::Files {
         let stream = tokio::select! {
-            stream = physical::begin(options) => stream,
+            stream = file_copy::begin(options) => stream,
             () = stop.wait() => Err(CopyError::Interrupted),
         };
         match stream {
             Ok(stream) => {
                 let definition = Primary::definition(options)?;
-                let complete = physical::copy(stream, server, directory, definition, &mut stop).await?;
+                let complete = file_copy::copy(stream, server, directory, definition, &mut stop).await?;
                 return Ok(format!(
                     "{}, as it was at {}",
                     complete.amount,
@@ -159,8 +159,8 @@ async fn fill(
             }
             Err(error @ CopyError::OtherVersion { .. }) if options.copy.is_none() => {
                 eprintln!("note: {error}; rows are copied");
-                *what = Copy::Rows;
-                primary.check_privileges(*what, options).await?;
+                *method = CopyMethod::Rows;
+                primary.check_privileges(*method, options).await?;
             }
             Err(error) => return Err(error.into()),
         }
@@ -170,7 +170,7 @@ async fn fill(
     let filled = tokio::select! {
         biased;
         () = stop.wait() => Err(CopyError::Interrupted.into()),
-        filled = fill_rows(primary, &mut target, choice, options) => match filled {
+        filled = fill_rows(primary, &mut target, selection, options) => match filled {
             Err(_) if stop.has_come().await => Err(CopyError::Interrupted.into()),
             filled => filled,
         },
@@ -183,10 +183,10 @@ async fn fill(
 async fn fill_rows(
     primary: &mut Primary,
     target: &mut Target,
-    choice: &Choice,
+    selection: &CopySelection,
     options: &Options,
 ) -> Result<String> {
-    let mut snapshot = primary.snapshot(options, choice).await?;
+    let mut snapshot = primary.snapshot(options, selection).await?;
     let waited = match snapshot.held {
         Some(held) => format!("commits waited for {:.1} ms", held.as_secs_f64() * 1000.0),
         None => "nobody waited".to_owned(),
@@ -196,9 +196,9 @@ async fn fill_rows(
         options.primary,
         shown(&snapshot.position)
     );
-    let mut problems = snapshot.schema.problems(choice);
+    let mut problems = snapshot.schema.problems(selection);
     let session = target.session().await?;
-    problems.extend(snapshot.schema.create(session, choice).await?);
+    problems.extend(snapshot.schema.create(session, selection).await?);
     if !problems.is_empty() {
         return Err(Error::Unsupported {
             address: options.primary.clone(),
@@ -217,7 +217,7 @@ async fn fill_rows(
         copier.run(snapshot.sessions, targets).await?
     };
     let session = target.session().await?;
-    for statement in primary.go_on(options, &snapshot.position, &snapshot.state)? {
+    for statement in primary.follow_statements(options, &snapshot.position, &snapshot.state)? {
         session.execute(&statement).await?;
     }
     Ok(format!(

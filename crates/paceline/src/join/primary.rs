@@ -1,8 +1,8 @@
 //! The primary: checks whether it can be copied, and provides what a replica needs to follow it.
 
-use super::arguments::{Copy, Kind, Options};
+use super::arguments::{CopyMethod, Kind, Options};
 use super::error::{Error, Result, is_error};
-use super::schema::{Choice, SYSTEM, Schema};
+use super::schema::{CopySelection, SYSTEM, Schema};
 use super::snapshot::Snapshot;
 use crate::connection::{Address, Connection, ServerError, master_tls, quoted};
 use paceline_binlog::GtidState;
@@ -15,10 +15,10 @@ use std::time::Instant;
 use tokio::task::JoinSet;
 
 /// Returns the privileges without which objects would be missing unnoticed, or no snapshot could be taken.
-fn privileges_for(what: Copy) -> [&'static str; 3] {
-    match what {
-        Copy::Rows => ["SELECT", "RELOAD", "TRIGGER"],
-        Copy::Files => ["SELECT", "RELOAD", "REPLICATION SLAVE"],
+fn privileges_for(method: CopyMethod) -> [&'static str; 3] {
+    match method {
+        CopyMethod::Rows => ["SELECT", "RELOAD", "TRIGGER"],
+        CopyMethod::Files => ["SELECT", "RELOAD", "REPLICATION SLAVE"],
     }
 }
 
@@ -41,7 +41,7 @@ fn address_of(options: &Options) -> Result<TcpAddress, ServerError> {
 }
 
 /// How several sessions get the same snapshot.
-#[derive(Clone, std::marker::Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Snapshots {
     /// MariaDB: they start while no commit is possible.
     UnderLock,
@@ -74,8 +74,8 @@ impl Primary {
     ///
     /// # Errors
     /// Fails if `--copy` requires what this server or the other options do not allow.
-    pub fn what_to_copy(&self, options: &Options, choice: &Choice) -> Result<Copy> {
-        let is_possible = match (self.snapshots, choice.is_everything()) {
+    pub fn copy_method(&self, options: &Options, selection: &CopySelection) -> Result<CopyMethod> {
+        let is_possible = match (self.snapshots, selection.is_everything()) {
             (Snapshots::UnderLock, _) => Err("it is a MariaDB, whose files are of no use here"),
             (Snapshots::AtGtid, false) => {
                 Err("they are those of all tables, and some are to be left out or filtered")
@@ -83,9 +83,9 @@ impl Primary {
             (Snapshots::AtGtid, true) => Ok(()),
         };
         match (options.copy, is_possible) {
-            (Some(Copy::Rows), _) | (None, Err(_)) => Ok(Copy::Rows),
-            (_, Ok(())) => Ok(Copy::Files),
-            (Some(Copy::Files), Err(why)) => Err(self
+            (Some(CopyMethod::Rows), _) | (None, Err(_)) => Ok(CopyMethod::Rows),
+            (_, Ok(())) => Ok(CopyMethod::Files),
+            (Some(CopyMethod::Files), Err(why)) => Err(self
                 .session
                 .problem(format!("its files cannot be copied: {why} (--copy=rows)"))
                 .into()),
@@ -164,10 +164,10 @@ impl Primary {
     }
 
     /// Fails unless the user has the privileges for copying.
-    pub async fn check_privileges(&mut self, what: Copy, options: &Options) -> Result<()> {
+    pub async fn check_privileges(&mut self, method: CopyMethod, options: &Options) -> Result<()> {
         let session = &mut self.session;
         let own = privileges(session).await?;
-        let lacking: Vec<_> = privileges_for(what)
+        let lacking: Vec<_> = privileges_for(method)
             .iter()
             .filter(|privilege| !own.iter().any(|own| own == *privilege))
             .copied()
@@ -195,7 +195,7 @@ impl Primary {
     }
 
     /// Opens sessions with a common snapshot. Returns them with the snapshot's position and schema.
-    pub async fn snapshot(&mut self, options: &Options, choice: &Choice) -> Result<Snapshot> {
+    pub async fn snapshot(&mut self, options: &Options, selection: &CopySelection) -> Result<Snapshot> {
         let mut sessions = vec![];
         for _ in 0..options.parallel {
             let mut session = connect(options, &options.user, &options.password).await?;
@@ -203,8 +203,8 @@ impl Primary {
             sessions.push(session);
         }
         match self.snapshots {
-            Snapshots::UnderLock => self.snapshot_under_lock(sessions, options, choice).await,
-            Snapshots::AtGtid => self.snapshot_at_gtid(sessions, choice).await,
+            Snapshots::UnderLock => self.snapshot_under_lock(sessions, options, selection).await,
+            Snapshots::AtGtid => self.snapshot_at_gtid(sessions, selection).await,
         }
     }
 
@@ -212,7 +212,7 @@ impl Primary {
         &mut self,
         sessions: Vec<Connection>,
         options: &Options,
-        choice: &Choice,
+        selection: &CopySelection,
     ) -> Result<Snapshot> {
         let session = &mut self.session;
         // If this process hangs while it holds the stages, the primary ends the session, and nothing waits any longer.
@@ -223,11 +223,11 @@ impl Primary {
             ))
             .await?;
         // Each stage may wait for its lock.
-        let waits = options.patience.and(options.lock_timeout.into());
-        session.client.set_patience(waits);
+        let waits = options.silence_limit.and(options.lock_timeout.into());
+        session.client.set_idle_timeout(waits);
         stage(session, "START", options).await?;
         stage(session, "BLOCK_DDL", options).await?;
-        let schema = Schema::read(session, choice).await?;
+        let schema = Schema::read(session, selection).await?;
         if let Some(last) = schema.last_defined() {
             // A later redefinition is detected by its time, which is in whole seconds and comes from a clock that lags
             // by some milliseconds.
@@ -243,7 +243,7 @@ impl Primary {
             .row("SELECT @@GLOBAL.gtid_binlog_pos, @@GLOBAL.gtid_binlog_state")
             .await?;
         stage(session, "END", options).await?;
-        session.client.set_patience(options.patience.limit());
+        session.client.set_idle_timeout(options.silence_limit.limit());
         Ok(Snapshot {
             state: position.pop().unwrap_or_default(),
             position: position.pop().unwrap_or_default(),
@@ -254,9 +254,13 @@ impl Primary {
     }
 
     /// Reads the schema before and after. If both are the same, it is the schema at the position.
-    async fn snapshot_at_gtid(&mut self, mut sessions: Vec<Connection>, choice: &Choice) -> Result<Snapshot> {
+    async fn snapshot_at_gtid(
+        &mut self,
+        mut sessions: Vec<Connection>,
+        selection: &CopySelection,
+    ) -> Result<Snapshot> {
         let session = &mut self.session;
-        let mut before = Schema::read(session, choice).await?;
+        let mut before = Schema::read(session, selection).await?;
         for _ in 0..SCHEMA_CHANGES_MAX {
             let state = session.row("SELECT @@GLOBAL.gtid_binlog_state").await?.remove(0);
             let position = state
@@ -266,7 +270,7 @@ impl Primary {
                 .to_string();
             let begin = format!("START TRANSACTION WITH CONSISTENT SNAPSHOT AT GTID '{position}'");
             sessions = begin_all(sessions, &begin).await?;
-            let schema = Schema::read(session, choice).await?;
+            let schema = Schema::read(session, selection).await?;
             if schema.definitions() == before.definitions() {
                 return Ok(Snapshot {
                     state,
@@ -299,7 +303,7 @@ impl Primary {
     }
 
     /// Returns the statements that make the filled server a replica that continues from the position.
-    pub fn go_on(&self, options: &Options, position: &str, state: &str) -> Result<Vec<String>> {
+    pub fn follow_statements(&self, options: &Options, position: &str, state: &str) -> Result<Vec<String>> {
         let TcpAddress { host, port } = address_of(options)?;
         let (user, password) = replication_account(options);
         Ok(vec![

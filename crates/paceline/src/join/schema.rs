@@ -1,7 +1,7 @@
 //! The primary's schema: what is copied, and what prevents a copy.
 
 use super::arguments::{Kind, Options};
-use super::error::{Error, Result, is_error, told};
+use super::error::{Error, Result, is_error, read_error_text};
 use super::target::Session;
 use crate::connection::{Connection, Row};
 use paceline_replication::replica::filter::Filters;
@@ -16,15 +16,15 @@ use std::sync::Arc;
 pub const SYSTEM: &str = "('mysql', 'information_schema', 'performance_schema', 'sys')";
 
 /// What is selected for the copy.
-pub struct Choice {
+pub struct CopySelection {
     filters: Arc<Filters>,
     leave_out: Vec<Kind>,
 }
 
-impl Choice {
+impl CopySelection {
     /// Selects by the command line: everything that the server's filters accept and that is not left out.
-    pub fn new(server: &StartOptions, options: &Options) -> Choice {
-        Choice {
+    pub fn new(server: &StartOptions, options: &Options) -> CopySelection {
+        CopySelection {
             filters: ReplicaFilters::default().of("", &server.globals),
             leave_out: options.leave_out.clone(),
         }
@@ -106,20 +106,20 @@ pub struct Schema {
 
 impl Schema {
     /// Reads the schema, while DDL is blocked.
-    pub async fn read(session: &mut Connection, choice: &Choice) -> Result<Schema> {
+    pub async fn read(session: &mut Connection, selection: &CopySelection) -> Result<Schema> {
         let mut schema = Schema {
             databases: vec![],
             tables: vec![],
             views: vec![],
             others: vec![],
         };
-        schema.read_tables(session, choice).await?;
-        schema.read_databases(session, choice).await?;
+        schema.read_tables(session, selection).await?;
+        schema.read_databases(session, selection).await?;
         schema.read_others(session).await?;
         Ok(schema)
     }
 
-    async fn read_tables(&mut self, session: &mut Connection, choice: &Choice) -> Result<()> {
+    async fn read_tables(&mut self, session: &mut Connection, selection: &CopySelection) -> Result<()> {
         let mut columns = Self::columns(session).await?;
         let mut leading_keys = Self::leading_keys(session).await?;
         let listed = session
@@ -136,13 +136,13 @@ impl Schema {
             let defined = next().parse().ok();
             let shown = format!("{database}.{name}");
             match kind.as_str() {
-                "VIEW" if choice.leaves_out(Kind::Views) => {
+                "VIEW" if selection.leaves_out(Kind::Views) => {
                     self.others.push((Some(Kind::Views), format!("view {shown}")));
                     continue;
                 }
-                _ if !choice.wants_table(&database, &name) => continue,
+                _ if !selection.wants_table(&database, &name) => continue,
                 "VIEW" => {
-                    self.read_view(session, choice, database, name).await?;
+                    self.read_view(session, selection, database, name).await?;
                     continue;
                 }
                 "BASE TABLE" => {}
@@ -162,7 +162,7 @@ impl Schema {
             let answered = show_create(session, "TABLE", &database, &name).await;
             let mut answer = answered.map_err(|error| Error::Table {
                 table: shown,
-                problem: told(&error),
+                problem: read_error_text(&error),
             })?;
             let key = (database.clone(), name.clone());
             let columns = columns.remove(&key).unwrap_or_default();
@@ -174,7 +174,7 @@ impl Schema {
             self.tables.push(Table {
                 leading_key: leading_keys.remove(&key).filter(is_integer),
                 columns,
-                database_here: choice.filters.rewrite(&database).to_owned(),
+                database_here: selection.filters.rewrite(&database).to_owned(),
                 create: answer.nth(1).unwrap_or_default(),
                 defined,
                 rows,
@@ -189,11 +189,11 @@ impl Schema {
     async fn read_view(
         &mut self,
         session: &mut Connection,
-        choice: &Choice,
+        selection: &CopySelection,
         database: String,
         name: String,
     ) -> Result<()> {
-        if !choice.filters.rewrites.is_empty() {
+        if !selection.filters.rewrites.is_empty() {
             let line = format!("view {database}.{name}: it names its database, which may be another here");
             self.others.push((Some(Kind::Views), line));
             return Ok(());
@@ -208,7 +208,7 @@ impl Schema {
             Err(error) => {
                 return Err(Error::Table {
                     table: format!("{database}.{name}"),
-                    problem: told(&error),
+                    problem: read_error_text(&error),
                 });
             }
         };
@@ -266,7 +266,7 @@ impl Schema {
     }
 
     /// Reads the databases that contain selected tables or views, and the selected empty ones.
-    async fn read_databases(&mut self, session: &mut Connection, choice: &Choice) -> Result<()> {
+    async fn read_databases(&mut self, session: &mut Connection, selection: &CopySelection) -> Result<()> {
         let listed = session
             .rows(&format!(
                 "SELECT schema_name FROM information_schema.schemata WHERE schema_name NOT IN {SYSTEM}"
@@ -275,7 +275,7 @@ impl Schema {
         for name in listed.into_iter().flatten().flatten() {
             let has_tables = self.tables.iter().any(|table| table.database == name)
                 || self.views.iter().any(|view| view.database == name);
-            if !has_tables && !choice.filters.wants_database(choice.filters.rewrite(&name)) {
+            if !has_tables && !selection.filters.wants_database(selection.filters.rewrite(&name)) {
                 continue;
             }
             let shown_by = format!("SHOW CREATE DATABASE {}", quoted(&name));
@@ -335,11 +335,11 @@ impl Schema {
     }
 
     /// Returns problems that are visible without creating anything, as texts for users.
-    pub fn problems(&self, choice: &Choice) -> Vec<String> {
+    pub fn problems(&self, selection: &CopySelection) -> Vec<String> {
         let mut problems = vec![];
         for (kind, line) in &self.others {
             match kind {
-                Some(kind) if choice.leaves_out(*kind) => {}
+                Some(kind) if selection.leaves_out(*kind) => {}
                 Some(kind) => problems.push(format!("{line}{}", hint(*kind))),
                 None => problems.push(line.clone()),
             }
@@ -350,10 +350,10 @@ impl Schema {
                     "foreign key {} of table {}.{}",
                     key.name, table.database, table.name
                 );
-                if !key.has_action && choice.leaves_out(Kind::ForeignKeys) {
+                if !key.has_action && selection.leaves_out(Kind::ForeignKeys) {
                     continue;
                 }
-                if key.names_database && !choice.filters.rewrites.is_empty() {
+                if key.names_database && !selection.filters.rewrites.is_empty() {
                     problems.push(format!(
                         "{line}: it names the database of the other table, which may be another here"
                     ));
@@ -365,10 +365,10 @@ impl Schema {
 
     /// Creates databases, tables and views. If the server refuses one, that is a problem, and the others are still
     /// tried.
-    pub async fn create(&self, session: &mut Session, choice: &Choice) -> Result<Vec<String>> {
+    pub async fn create(&self, session: &mut Session, selection: &CopySelection) -> Result<Vec<String>> {
         let mut problems = vec![];
         for database in &self.databases {
-            let name = choice.filters.rewrite(&database.name);
+            let name = selection.filters.rewrite(&database.name);
             let create = match name == database.name {
                 true => database.create.clone(),
                 false => database
@@ -380,7 +380,7 @@ impl Schema {
             }
         }
         for table in &self.tables {
-            let create = match choice.leaves_out(Kind::ForeignKeys) {
+            let create = match selection.leaves_out(Kind::ForeignKeys) {
                 true => without_foreign_keys(&table.create),
                 false => table.create.clone(),
             };

@@ -19,9 +19,9 @@
 //! it.
 //!
 //! *Refusals.* A named server does not answer: it is unknown what it has ([`participants`]). The old primary is alive
-//! and not given as `--old-primary`: there would be two primaries ([`living`]). `--force` continues in both cases, and
-//! prints what may be lost. Two servers with contradicting transactions, and one server under two names, are always
-//! refused.
+//! and not given as `--old-primary`: there would be two primaries ([`unnamed_server`]). `--force` continues in both
+//! cases, and prints what may be lost. Two servers with contradicting transactions, and one server under two names, are
+//! always refused.
 //!
 //! A replica may have transactions that are not in its log (MariaDB's `log_slave_updates=OFF`). No other server can
 //! fetch them. If the candidate still lacks one of them at the end, there is no promotion.
@@ -32,21 +32,21 @@
 //! All steps use SQL that MariaDB also understands, so servers of both kinds may take part, in any role. Nothing is
 //! changed until all servers have answered and no transactions contradict each other.
 
-mod living;
 mod participants;
-mod plan;
+mod positions;
 mod server;
+mod unnamed_server;
 
 use crate::connection::{ServerError, account, or_environment};
 use crate::tls::TlsOptions;
-use living::UnnamedServer;
 use paceline_binlog::GtidPosition;
 use paceline_types::ServerId;
-use participants::{Logins, Named, Participants};
-use plan::{ServerPosition, contradiction, domains, lacking, not_given};
+use participants::{Logins, Participants, ServerAddresses};
+use positions::{ServerPosition, contradiction, domains, lacking, unfetchable};
 use server::{ArchiveOutcome, Replication, Role, Server};
 use std::collections::HashSet;
 use std::time::Duration;
+use unnamed_server::UnnamedServer;
 
 /// Name of the connection with which the candidate fetches missing transactions.
 const COLLECTING: &str = "paceline_promote";
@@ -202,11 +202,11 @@ fn hint(why: &ServerError, role: Role) -> &'static str {
 fn advice(living: &UnnamedServer) -> String {
     let address = &living.address;
     match living.kind {
-        living::Kind::Primary => format!(
+        unnamed_server::Kind::Primary => format!(
             "There would be two servers that take writes. --old-primary={address} makes it a replica. If no client can reach it any more and it \
              cannot be asked, --force goes on: what it acknowledges from now on is lost"
         ),
-        living::Kind::Archive => format!(
+        unnamed_server::Kind::Archive => format!(
             "It may have what they lack. --archive={address} fetches that. --force goes on without it: what only it has is lost"
         ),
     }
@@ -249,7 +249,7 @@ pub async fn run(options: &Options) -> Result<()> {
         true => Force::Yes,
         false => Force::No,
     };
-    let named = Named {
+    let named = ServerAddresses {
         candidate: &options.candidate,
         others: &options.others,
         archives: &options.archive,
@@ -267,7 +267,7 @@ pub async fn run(options: &Options) -> Result<()> {
         holdings.push(server.holding().await?);
     }
     refuse_contradictions(&holdings)?;
-    if let Some(living) = living::find(&mut servers).await? {
+    if let Some(living) = unnamed_server::find(&mut servers).await? {
         match force {
             Force::No => return Err(Error::Lives { living }),
             Force::Yes => eprintln!(
@@ -286,7 +286,7 @@ pub async fn run(options: &Options) -> Result<()> {
     if let Err(why) = made {
         // Restarts the archives if possible: an archive that does not follow a primary stores nothing.
         for archive in &mut servers.archives {
-            let _ = archive.go_on().await;
+            let _ = archive.resume_receiving().await;
         }
         let Some(old) = &mut servers.old_primary else {
             return Err(why);
@@ -341,7 +341,7 @@ async fn warn_of_the_unnamed(servers: &mut Participants) {
 /// Makes the other servers follow the candidate, which is now the primary.
 async fn turn_to_the_new_primary(servers: &mut Participants, replication: &Replication) -> Result<()> {
     let candidate = &mut servers.candidate;
-    let position = candidate.holding().await?.has();
+    let position = candidate.holding().await?.position();
     println!("{} is the primary, at {position}", candidate.address());
     let mut failed = Vec::new();
     for server in servers.others.iter_mut().chain(&mut servers.old_primary) {
@@ -404,7 +404,7 @@ async fn make_primary(servers: &mut Participants, accounts: Accounts<'_>, patien
     for other in others {
         other.execute("SET GLOBAL read_only=1").await?;
     }
-    candidate.forget_primaries().await?;
+    candidate.reset_connections().await?;
     candidate.execute("SET GLOBAL read_only=0").await
 }
 
@@ -434,10 +434,10 @@ async fn collect(
     // Checked again, now that the positions no longer change.
     refuse_contradictions(&holdings)?;
     for holding in &holdings {
-        println!("{} has {}", holding.address, holding.has());
+        println!("{} has {}", holding.address, holding.position());
     }
     for (number, other) in holdings.iter().enumerate().skip(1) {
-        let has = candidate.holding().await?.has();
+        let has = candidate.holding().await?.position();
         let lacks: GtidPosition = lacking(&has, &other.logged);
         if lacks.is_empty() {
             continue;
@@ -455,8 +455,8 @@ async fn collect(
             .fetch(COLLECTING, &other.address, account, &lacks, patience)
             .await?;
     }
-    let has = candidate.holding().await?.has();
-    match not_given(&has, &holdings[1..]) {
+    let has = candidate.holding().await?.position();
+    match unfetchable(&has, &holdings[1..]) {
         Some((other, lacks)) => Err(Error::NotLogged {
             server: other.address.clone(),
             lacks,

@@ -11,7 +11,7 @@ use std::collections::HashSet;
 
 /// Addresses from the command line.
 #[derive(Clone, Copy, Debug)]
-pub struct Named<'a> {
+pub struct ServerAddresses<'a> {
     pub candidate: &'a str,
     pub others: &'a [String],
     pub archives: &'a [String],
@@ -35,7 +35,7 @@ pub struct Participants {
 }
 
 impl Participants {
-    pub async fn connect(named: Named<'_>, logins: Logins<'_>, force: Force) -> Result<Self> {
+    pub async fn connect(named: ServerAddresses<'_>, logins: Logins<'_>, force: Force) -> Result<Self> {
         let candidate = Server::connect(named.candidate, logins.servers, Role::Replica).await?;
         let mut others = Vec::new();
         for address in named.others {
@@ -114,7 +114,7 @@ impl Participants {
         let mut known: HashSet<String> = self.all().map(|server| server.address().to_owned()).collect();
         known.extend(self.candidate.primaries().await?);
         for archive in &mut self.archives {
-            archive.keep_connections_to(&known).await?;
+            archive.restrict_connections(&known).await?;
         }
         Ok(())
     }

@@ -1,6 +1,6 @@
 //! A server that takes part in a promotion. It is controlled with SQL.
 
-use super::plan::{ServerPosition, not_logged};
+use super::positions::{ServerPosition, missing_from_log};
 use super::{Error, Result};
 use crate::connection::{Address, Connection, ServerError, master_tls, quoted};
 use paceline_binlog::{GtidPosition, GtidState};
@@ -98,7 +98,7 @@ impl Server {
         self.server_id
     }
 
-    /// HOST:PORT.
+    /// Returns HOST:PORT.
     pub fn address(&self) -> &str {
         &self.name
     }
@@ -178,7 +178,7 @@ impl Server {
     }
 
     /// If the server has several connections, restricts everything that follows to those to one of these servers.
-    pub async fn keep_connections_to(&mut self, servers: &HashSet<String>) -> Result<()> {
+    pub async fn restrict_connections(&mut self, servers: &HashSet<String>) -> Result<()> {
         let rows = self.connections().await?;
         if rows.len() < 2 {
             return Ok(());
@@ -229,7 +229,7 @@ impl Server {
         let deadline = Instant::now() + patience;
         loop {
             let connections = self.connections().await?;
-            let has = self.holding().await?.has();
+            let has = self.holding().await?.position();
             let Some(behind) = connections.iter().find(|row| !has_applied_all(row, &has)) else {
                 return Ok(());
             };
@@ -257,7 +257,7 @@ impl Server {
         let state = self.value("@@GLOBAL.gtid_binlog_state").await?;
         let state = state.parse::<GtidState>();
         let state = state.map_err(|error| self.problem(format!("@@GLOBAL.gtid_binlog_state: {error}")))?;
-        let yet = not_logged(&state, position);
+        let yet = missing_from_log(&state, position);
         match yet.is_empty() {
             true => Ok(()),
             false => self.wait_replicated(&yet, patience).await,
@@ -334,7 +334,7 @@ impl Server {
     }
 
     /// Removes all its connections to primaries.
-    pub async fn forget_primaries(&mut self) -> Result<()> {
+    pub async fn reset_connections(&mut self) -> Result<()> {
         for connection in self.connections().await? {
             let name = quoted(&connection["Connection_name"]);
             self.execute(&format!("STOP SLAVE {name}")).await?;
@@ -344,7 +344,7 @@ impl Server {
     }
 
     /// Starts receiving again. Used for archives after a failed promotion.
-    pub async fn go_on(&mut self) -> Result<()> {
+    pub async fn resume_receiving(&mut self) -> Result<()> {
         for connection in self.connections().await? {
             let name = quoted(&connection["Connection_name"]);
             self.execute(&format!("START SLAVE {name}")).await?;

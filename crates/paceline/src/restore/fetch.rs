@@ -15,7 +15,7 @@ use tokio::task::JoinSet;
 use xxhash_rust::xxh3::Xxh3;
 
 /// An object to be read.
-pub struct Wanted {
+pub struct ObjectRead {
     pub object: String,
     /// Length in bytes.
     pub length: u64,
@@ -26,16 +26,16 @@ pub struct Wanted {
 }
 
 /// Reads objects in parallel.
-pub struct Fetch {
+pub struct Downloader {
     storage: ObjectStorage,
     progress: Arc<Mutex<Progress>>,
     side_by_side: usize,
 }
 
-impl Fetch {
+impl Downloader {
     /// Prepares to read from a place, with `side_by_side` downloads at a time.
     pub fn new(storage: &ObjectStorage, progress: Progress, side_by_side: usize) -> Self {
-        Fetch {
+        Downloader {
             storage: storage.clone(),
             progress: Arc::new(Mutex::new(progress)),
             side_by_side,
@@ -53,7 +53,7 @@ impl Fetch {
     /// # Errors
     /// [`Error::Damaged`], [`Error::File`], errors of the place, and those that `wanted` yields. Nothing is written any
     /// more when this returns.
-    pub async fn all(&self, mut wanted: impl Iterator<Item = Result<Wanted>>) -> Result<()> {
+    pub async fn all(&self, mut wanted: impl Iterator<Item = Result<ObjectRead>>) -> Result<()> {
         let mut running = JoinSet::new();
         let done = self.keep_running(&mut running, &mut wanted).await;
         running.shutdown().await;
@@ -63,7 +63,7 @@ impl Fetch {
     async fn keep_running(
         &self,
         running: &mut JoinSet<Result<()>>,
-        wanted: &mut impl Iterator<Item = Result<Wanted>>,
+        wanted: &mut impl Iterator<Item = Result<ObjectRead>>,
     ) -> Result<()> {
         loop {
             while running.len() < self.side_by_side
@@ -81,15 +81,15 @@ impl Fetch {
     }
 }
 
-impl Drop for Fetch {
+impl Drop for Downloader {
     /// If it is interrupted, its downloads end a moment later.
     fn drop(&mut self) {
         self.progress.lock().leave();
     }
 }
 
-async fn read(storage: ObjectStorage, wanted: Wanted, progress: Arc<Mutex<Progress>>) -> Result<()> {
-    let Wanted {
+async fn read(storage: ObjectStorage, wanted: ObjectRead, progress: Arc<Mutex<Progress>>) -> Result<()> {
+    let ObjectRead {
         object,
         length,
         checksum,

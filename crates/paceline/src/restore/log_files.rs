@@ -139,7 +139,7 @@ impl LogFiles {
                 .map_err(Error::file(path))?;
             let file = match DetachedFile::open(&target) {
                 Err(paceline_binlog::Error::Damaged { .. })
-                    if at + 1 == following.len() && was_only_prepared(path, is_listed, &before)? =>
+                    if at + 1 == following.len() && is_preallocated_only(path, is_listed, &before)? =>
                 {
                     fs::remove_file(&target).map_err(Error::file(&target))?;
                     break;
@@ -238,7 +238,7 @@ impl LogFiles {
 
 /// Returns whether the last file, which has no complete header, never became part of the log. The header is synced
 /// before anything names the file: first the Rotate event of the previous file, then the index.
-fn was_only_prepared(path: &Path, is_listed: Option<bool>, before: &FileEnd) -> Result<bool> {
+fn is_preallocated_only(path: &Path, is_listed: Option<bool>, before: &FileEnd) -> Result<bool> {
     match is_listed {
         Some(is_listed) => Ok(!is_listed),
         None => Ok(!before.is_rotated() && is_zeros(path)?),

@@ -18,11 +18,11 @@ use crate::backup::manifest::Chain;
 use crate::new_files::NewFiles;
 use crate::progress::Progress;
 use crate::stop::StopSignals;
-use fetch::{Fetch, Wanted};
+use fetch::{Downloader, ObjectRead};
 pub use log_files::LogFiles;
 use paceline_object_storage::ObjectStorage;
 use paceline_server::incomplete_directory::IncompleteDirectory;
-use paceline_server::restore::{Copied, Follows, Restored, recover_copy};
+use paceline_server::restore::{CopiedDirectory, ReplicationSource, Restored, recover_copy};
 use paceline_types::{LogPosition, ServerId};
 pub use point::time_text;
 use point::{Point, Target};
@@ -79,7 +79,7 @@ pub async fn run(options: &Options) -> Result<()> {
     let Some(datadir) = &options.datadir else {
         return Ok(());
     };
-    let directory = IncompleteDirectory::begin(datadir, COMMAND).map_err(|error| Error::InTheWay {
+    let directory = IncompleteDirectory::begin(datadir, COMMAND).map_err(|error| Error::AlreadyExists {
         place: datadir.display().to_string(),
         problem: format!("{error}; a backup is restored into a directory of its own"),
     })?;
@@ -99,7 +99,7 @@ pub async fn run(options: &Options) -> Result<()> {
                 "{} is not complete, and no server starts on it; run the same command again, or delete it",
                 datadir.display()
             );
-            return Err(Error::Left {
+            return Err(Error::Incomplete {
                 why: why.into(),
                 left,
             });
@@ -133,21 +133,21 @@ fn open_existing(place: &str) -> Result<ObjectStorage> {
 
 async fn check(options: &Options, storage: &ObjectStorage, chain: &Chain) -> Result<()> {
     let total = chain.objects().map(|object| object.1).sum();
-    let fetch = Fetch::new(storage, Progress::new("checked", total), options.parallel.into());
+    let downloader = Downloader::new(storage, Progress::new("checked", total), options.parallel.into());
     let objects = chain.objects().map(|(object, length, checksum)| {
-        Ok(Wanted {
+        Ok(ObjectRead {
             object,
             length,
             checksum: checksum.to_owned(),
             file: None,
         })
     });
-    fetch.all(objects).await?;
+    downloader.all(objects).await?;
     println!(
         "The backup in {} is as it was written, up to '{}': {}.",
         storage.place(),
         chain.last().gtid_position,
-        fetch.finish()
+        downloader.finish()
     );
     Ok(())
 }
@@ -167,18 +167,18 @@ async fn restore(
     };
     let tables = chain.tables().ok_or_else(no_tables)?;
     let total = chain.objects().map(|object| object.1).sum();
-    let fetch = Fetch::new(storage, Progress::new("restored", total), options.parallel.into());
+    let downloader = Downloader::new(storage, Progress::new("restored", total), options.parallel.into());
     let log_bin = chain.manifests[0].server.log_bin.clone();
     let mut files = NewFiles::in_directory(datadir);
     let pieces = chain.log_pieces().map(|piece| {
-        Ok(Wanted {
+        Ok(ObjectRead {
             object: piece.object(),
             length: piece.length,
             checksum: piece.checksum.clone(),
             file: Some(files.log_piece(&piece.file, piece.offset, piece.length)?),
         })
     });
-    fetch.all(pieces).await?;
+    downloader.all(pieces).await?;
     let mut log = LogFiles::open(datadir, &log_bin, chain.last().log.to)?;
     if let Some(further) = &options.apply_log {
         log.append_from(further)?;
@@ -186,22 +186,22 @@ async fn restore(
     let point = log.find(target, tables.position)?;
     log.cut(point.cut)?;
     let table_files = tables.files.iter().map(|table| {
-        Ok(Wanted {
+        Ok(ObjectRead {
             object: table.object(),
             length: table.length,
             checksum: table.checksum.clone(),
             file: Some(files.table(&table.name)?),
         })
     });
-    fetch.all(table_files).await?;
+    downloader.all(table_files).await?;
     files.sync()?;
-    let amount = fetch.finish();
-    let copied = Copied {
+    let amount = downloader.finish();
+    let copied = CopiedDirectory {
         directory: datadir.to_owned(),
         log_bin: log_bin.clone(),
         server_id: ServerId(chain.last().server.server_id),
         tables: tables.position,
-        follows: Follows::Nobody,
+        follows: ReplicationSource::Nobody,
     };
     let restored = recover(copied, point.cut).await?;
     Ok(report(options, datadir, &log_bin, &point, &restored, &amount))
@@ -212,7 +212,7 @@ async fn restore(
 ///
 /// # Errors
 /// [`Error::Recovery`].
-pub async fn recover(copied: Copied, end: LogPosition) -> Result<Restored> {
+pub async fn recover(copied: CopiedDirectory, end: LogPosition) -> Result<Restored> {
     let work = move || {
         // Progress is exact within the last file only: positions in different files are not comparable in bytes.
         let begin = match copied.tables.ordinal() == end.ordinal() {

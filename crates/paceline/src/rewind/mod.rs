@@ -27,7 +27,7 @@ use paceline_server::data_directory::DataDirectory;
 use paceline_server::incomplete_directory::refuse_incomplete_directory;
 use paceline_storage::{Storage, StorageConfig};
 use paceline_types::{LogPosition, ServerId};
-use saved_tail::{Kept, keep};
+use saved_tail::{SavedTail, save};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -58,7 +58,7 @@ pub struct Options {
     password: String,
     /// A server that falls silent.
     #[command(flatten)]
-    patience: SilenceLimit,
+    silence_limit: SilenceLimit,
     /// TLS.
     #[command(flatten)]
     tls: TlsOptions,
@@ -183,9 +183,9 @@ fn rewind(options: &Options) -> Result<String> {
         report += "nothing was changed (--dry-run)\n";
         return Ok(report);
     }
-    let kept = keep(&log, &first, directory)?;
+    let saved = save(&log, &first, directory)?;
     log.rewind(&first)?;
-    report += &afterwards(state, &kept, first.start.offset());
+    report += &afterwards(state, &saved, first.start.offset());
     Ok(report)
 }
 
@@ -198,8 +198,8 @@ fn purged(options: &Options) -> Error {
 /// Returns the successor's `gtid_binlog_state`.
 fn ask(options: &Options) -> Result<GtidState> {
     const STATE: &str = "SELECT @@GLOBAL.gtid_binlog_state";
-    let patience = options.patience.limit();
-    let account = account(&options.user, &options.password, &options.tls, patience);
+    let idle_timeout = options.silence_limit.limit();
+    let account = account(&options.user, &options.password, &options.tls, idle_timeout);
     let account = account.map_err(|error| Error::Tls(error.to_string()))?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| Error::Directory(error.to_string()))?;
@@ -213,7 +213,6 @@ fn ask(options: &Options) -> Result<GtidState> {
     })
 }
 
-/// Returns the log position of the tables.
 fn tables_position(directory: &Path) -> Result<LogPosition> {
     let storage = Storage::open(&StorageConfig::new(directory.join("tables")));
     let storage = storage.map_err(|error| Error::Directory(format!("cannot open the tables: {error}")))?;
@@ -280,8 +279,12 @@ impl Names {
 }
 
 /// Returns a text about the result and the next steps.
-fn afterwards(state: &GtidState, kept: &Kept, offset: u64) -> String {
-    let files: Vec<String> = kept.files.iter().map(|file| file.display().to_string()).collect();
+fn afterwards(state: &GtidState, saved: &SavedTail, offset: u64) -> String {
+    let files: Vec<String> = saved
+        .files
+        .iter()
+        .map(|file| file.display().to_string())
+        .collect();
     let position = match state.is_empty() {
         true => "the beginning".to_owned(),
         false => state.position().to_string(),

@@ -6,9 +6,9 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// The kept files.
+/// Copies of the removed files.
 #[derive(Debug)]
-pub struct Kept {
+pub struct SavedTail {
     /// Oldest first: the file that is cut, then those that are removed.
     pub files: Vec<PathBuf>,
 }
@@ -18,7 +18,7 @@ pub struct Kept {
 ///
 /// # Errors
 /// [`Error::Keep`].
-pub fn keep(log: &ClosedLog, first: &GroupLocation, datadir: &Path) -> Result<Kept> {
+pub fn save(log: &ClosedLog, first: &GroupLocation, datadir: &Path) -> Result<SavedTail> {
     let begun = jiff::Timestamp::now().strftime("%Y%m%dT%H%M%SZ");
     let directory = datadir.join(format!("rewound-{begun}"));
     let sources: Vec<&Path> = log.files_from(first).map(|file| file.path()).collect();
@@ -27,7 +27,7 @@ pub fn keep(log: &ClosedLog, first: &GroupLocation, datadir: &Path) -> Result<Ke
         path: directory,
         source,
     })?;
-    Ok(Kept { files })
+    Ok(SavedTail { files })
 }
 
 fn copy(sources: &[&Path], directory: &Path, datadir: &Path) -> io::Result<Vec<PathBuf>> {

@@ -1,110 +1,18 @@
 //! One query block while it is bound: its tables, its slots, and how a name finds its column.
 
-use std::sync::Arc;
-
-use paceline_types::DataType;
 use paceline_types::error_code::ER_NON_UNIQ_ERROR;
 
+use super::bound_window::Windows;
 use super::common_table::CommonTables;
-use super::tree::{OuterReference, TableSource};
-use super::window::Windows;
+use super::same_expr::same_expr;
+use super::table_ref::TableRef;
+use super::tree::{OuterReference, SortItem};
 use super::{Planner, ResultColumn};
 use crate::error::{Error, Result};
-use paceline_catalog::{IndexDefinition, IndexKind, same_name};
+use paceline_catalog::same_name;
 use paceline_expression::{Aggregate, Clause, Expr, ExprKind, ExprType};
 use paceline_syntax::ROW_ID;
-use paceline_syntax::ast::{self, ColumnName};
-
-/// A table of FROM while its block is bound.
-pub(crate) struct TableRef {
-    pub alias: Arc<str>,
-    pub database: Arc<str>,
-    /// Its first slot.
-    pub base: usize,
-    pub columns: Vec<TableColumn>,
-    pub source: TableSource,
-    /// Whether a column was named, for each column.
-    pub used: Vec<bool>,
-    /// Whether an outer join may put NULLs in its place.
-    pub nullable: bool,
-    pub hints: Vec<ast::IndexHint>,
-    /// Equal rows count once: a subquery of IN that was turned into a join.
-    pub distinct: bool,
-    /// Whose FROM names it: 0 is the block's own, the others are those of merged views ([`super::view`]).
-    pub owner: usize,
-    /// Of a merged view: what its columns are.
-    pub merged: Option<Vec<Expr>>,
-}
-
-/// A column of a [`TableRef`].
-pub(crate) struct TableColumn {
-    pub result: ResultColumn,
-    pub ty: ExprType,
-    /// Not in `*`.
-    pub invisible: bool,
-}
-
-impl TableColumn {
-    pub fn name(&self) -> &str {
-        &self.result.name
-    }
-}
-
-impl TableRef {
-    /// Its slots in the block's row.
-    pub fn slots(&self) -> std::ops::Range<usize> {
-        match self.merged {
-            Some(_) => self.base..self.base,
-            None => self.base..self.base + self.columns.len(),
-        }
-    }
-
-    /// Whether its columns are those of the tables within, as MariaDB sees it: a view or a derived table that is
-    /// merged. `mysql.user` is a view there.
-    pub fn is_merged(&self) -> bool {
-        match &self.source {
-            TableSource::Derived(plan) => super::unread_columns::is_merged(plan),
-            TableSource::Virtual { database, table, .. } => **database == *"mysql" && **table == *"user",
-            _ => self.merged.is_some(),
-        }
-    }
-
-    /// See [`Block::find_row_id`].
-    fn row_id(&self) -> Option<usize> {
-        let TableSource::Base(definition) = &self.source else {
-            return None;
-        };
-        let columns = definition.columns();
-        let is_whole = |index: &&IndexDefinition| {
-            !index.hashed
-                && (index.parts.iter())
-                    .all(|part| !columns[part.column].nullable && part.prefix_length.is_none())
-        };
-        let indexes = definition.indexes();
-        let primary = indexes.iter().find(|index| index.kind == IndexKind::Primary);
-        let unique = || {
-            let mut unique = indexes.iter().filter(|index| index.kind == IndexKind::Unique);
-            unique.find(is_whole)
-        };
-        let index = primary.or_else(unique)?;
-        let is_integer = |column: usize| {
-            matches!(
-                columns[column].data_type,
-                DataType::Integer(_) | DataType::Year | DataType::Bit { .. }
-            )
-        };
-        match &index.parts[..] {
-            [part] if is_integer(part.column) => Some(part.column),
-            _ => None,
-        }
-    }
-
-    pub fn find(&self, column: &str) -> Option<usize> {
-        self.columns
-            .iter()
-            .position(|candidate| same_name(candidate.name(), column))
-    }
-}
+use paceline_syntax::ast::ColumnName;
 
 /// A column that a bare name may mean: USING and NATURAL JOIN leave out one of two equal ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -155,7 +63,7 @@ pub(crate) struct Block<'p, 'o> {
     /// How many views were merged.
     pub merged_views: usize,
     /// The ORDER BY of a merged view: of a query that reads nothing else, and has no order of its own.
-    pub view_order: Vec<super::tree::SortItem>,
+    pub view_order: Vec<SortItem>,
 }
 
 /// What an ON may name.
@@ -433,17 +341,5 @@ impl<'p, 'o> Block<'p, 'o> {
     pub fn find_alias(&self, outputs: &[Output], name: &ColumnName) -> Result<Option<usize>> {
         let found = self.find_output(outputs, name)?;
         Ok(found.and_then(|found| outputs.iter().position(|output| std::ptr::eq(output, found))))
-    }
-}
-
-/// Whether two expressions are the same, node by node. Subqueries are never the same as others.
-pub(crate) fn same_expr(left: &Expr, right: &Expr) -> bool {
-    match (&left.kind, &right.kind) {
-        (ExprKind::Column(left), ExprKind::Column(right)) => left == right,
-        // The debug form shows every field that decides what an expression gives.
-        _ => {
-            std::mem::discriminant(&left.kind) == std::mem::discriminant(&right.kind)
-                && format!("{left:?}") == format!("{right:?}")
-        }
     }
 }

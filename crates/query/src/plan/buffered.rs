@@ -163,7 +163,10 @@ fn hash_keys(conditions: &[&Condition], own: TableSet, available: TableSet, slot
                 && outer.is_stable()
                 && inner.is_stable()
             {
-                if !keys.iter().any(|key| super::block::same_expr(&key.inner, inner)) {
+                if !keys
+                    .iter()
+                    .any(|key| super::same_expr::same_expr(&key.inner, inner))
+                {
                     keys.push(HashKey {
                         inner: inner.clone(),
                         outer: outer.clone(),

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use paceline_types::error_code::ER_NOT_STANDARD_COMPLIANT_RECURSIVE;
 
 use super::ResultColumn;
-use super::block::TableRef;
+use super::table_ref::TableRef;
 use super::tree::{QueryBody, QueryPlan, TableSource};
 use crate::error::{Error, Result};
 use paceline_expression::ExprType;

@@ -1,8 +1,6 @@
 //! Conditions taken apart: conjuncts, the tables that each needs, and which of them refuse NULLs.
 
-use paceline_expression::{CompareOp, Comparison, Expr, ExprKind, ExprType, Subquery, Truth};
-
-use super::tree::{QueryBody, QueryPlan};
+use paceline_expression::{CompareOp, Comparison, Expr, ExprKind, ExprType, Truth};
 
 /// A set of a block's tables: bit n is table n.
 pub(crate) type TableSet = u64;
@@ -68,11 +66,6 @@ impl SlotMap {
     }
 }
 
-/// The plan of a subquery.
-pub(crate) fn subquery_plan(subquery: &Subquery) -> Option<&QueryPlan> {
-    subquery.plan.downcast_ref::<QueryPlan>()
-}
-
 /// Calls `visit` for every slot that an expression reads, those that its subqueries read included.
 pub(crate) fn for_each_slot(expr: &Expr, visit: &mut dyn FnMut(usize)) {
     expr.visit(&mut |node| match &node.kind {
@@ -80,25 +73,10 @@ pub(crate) fn for_each_slot(expr: &Expr, visit: &mut dyn FnMut(usize)) {
         ExprKind::ScalarSubquery(subquery)
         | ExprKind::Exists { subquery, .. }
         | ExprKind::Quantified { subquery, .. } => {
-            if let Some(plan) = subquery_plan(subquery) {
-                for_each_outer_slot(plan, visit);
-            }
+            subquery.outer_slots.iter().for_each(|&slot| visit(slot));
         }
         _ => {}
     });
-}
-
-/// Calls `visit` for every slot of the row around that a query reads.
-pub(crate) fn for_each_outer_slot(plan: &QueryPlan, visit: &mut dyn FnMut(usize)) {
-    match &plan.body {
-        QueryBody::Select(select) => select.outer.iter().for_each(|reference| visit(reference.from)),
-        QueryBody::Values(values) => values.outer.iter().for_each(|reference| visit(reference.from)),
-        QueryBody::Set(set) => set.sides.iter().for_each(|side| for_each_outer_slot(side, visit)),
-        QueryBody::Recursive(recursive) => {
-            for_each_outer_slot(&recursive.anchor, visit);
-            for_each_outer_slot(&recursive.step, visit);
-        }
-    }
 }
 
 /// Splits a condition at AND; what all alternatives of an OR have in common is taken out of it; comparisons of rows are
@@ -191,7 +169,7 @@ fn split_or(alternatives: Vec<Expr>, ty: ExprType, out: &mut Vec<Expr>) {
             .iter()
             .map(|parts| {
                 let mut parts = parts.iter();
-                parts.position(|part| super::block::same_expr(part, candidate))
+                parts.position(|part| super::same_expr::same_expr(part, candidate))
             })
             .collect();
         let Some(places) = places else {

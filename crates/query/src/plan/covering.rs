@@ -11,13 +11,13 @@
 //!                               └ looked for ┘     └ read from the entry ┘
 //! ```
 
-use paceline_types::key_reader::tells_value;
+use paceline_types::key_reader::determines_value;
 
 use super::keys::TableInfo;
 use super::range::{ColumnTest, RangeCondition};
 use super::tree::{
-    AccessPath, Assumed, Covering, GroupStrategy, JoinKind, JoinStep, LookupPart, ReadMode, SelectPlan,
-    SortKey, StepSource, TableAccess,
+    AccessPath, AssumedEquality, Covering, GroupStrategy, JoinKind, JoinStep, LookupPart, ReadMode,
+    SelectPlan, SortKey, StepSource, TableAccess,
 };
 use paceline_catalog::TableDefinition;
 use paceline_expression::{CompareOp, Comparison, Correlation, Expr, ExprKind};
@@ -29,7 +29,7 @@ pub(crate) fn read_keys_alone(select: &mut SelectPlan, infos: &[TableInfo<'_>]) 
         return;
     }
     prefer_small_index(select, infos);
-    let wanted = Wanted::of(select);
+    let wanted = ReadSlots::of(select);
     let number = infos.len();
     let mut found: Vec<Option<Covering>> = (0..number).map(|_| None).collect();
     for_each_step(&select.steps, &mut |step, access| {
@@ -85,15 +85,15 @@ fn prefer_small_index(select: &mut SelectPlan, infos: &[TableInfo<'_>]) {
 }
 
 /// The slots that a plan reads besides the conditions of its steps.
-struct Wanted {
+struct ReadSlots {
     slots: Vec<usize>,
     /// Whether it cannot be told.
     all: bool,
 }
 
-impl Wanted {
+impl ReadSlots {
     fn of(select: &SelectPlan) -> Self {
-        let mut wanted = Wanted {
+        let mut wanted = ReadSlots {
             slots: Vec::new(),
             all: select.windows.is_some(),
         };
@@ -141,7 +141,7 @@ impl Wanted {
     /// Adds what a step's conditions read of the tables before it. What they read of its own table is looked at where
     /// that is read.
     fn add_of_others(&mut self, conditions: &[Expr], own: &std::ops::Range<usize>) {
-        let mut read = Wanted {
+        let mut read = ReadSlots {
             slots: Vec::new(),
             all: false,
         };
@@ -187,7 +187,7 @@ impl Wanted {
 /// How the entries of an access's index answer, if they do.
 fn covering(
     select: &SelectPlan,
-    wanted: &Wanted,
+    wanted: &ReadSlots,
     info: &TableInfo<'_>,
     step: &JoinStep,
     access: &TableAccess,
@@ -231,7 +231,7 @@ fn covering(
         let [left, right] = &**operands;
         looked_for.iter().any(|(column, assumed)| {
             let is_same = |subject: &Expr, value: &Expr| {
-                own(subject) == Some(*column) && super::block::same_expr(value, &assumed.value)
+                own(subject) == Some(*column) && super::same_expr::same_expr(value, &assumed.value)
             };
             // Each equality of a column stands once.
             *by == assumed.by && (is_same(left, right) || is_same(right, left))
@@ -249,7 +249,7 @@ fn covering(
         .filter(|slot| instance.slots.contains(slot))
         .map(|slot| slot - instance.slots.start)
         .collect();
-    let mut of_rest = Wanted {
+    let mut of_rest = ReadSlots {
         slots: Vec::new(),
         all: false,
     };
@@ -274,7 +274,11 @@ fn covering(
 }
 
 /// The equalities of an index's first columns that its path looks for, as far as whole columns go.
-fn equalities(definition: &TableDefinition, index: usize, access: &TableAccess) -> Vec<(usize, Assumed)> {
+fn equalities(
+    definition: &TableDefinition,
+    index: usize,
+    access: &TableAccess,
+) -> Vec<(usize, AssumedEquality)> {
     let mut found = Vec::new();
     for (place, part) in definition.indexes()[index].parts.iter().enumerate() {
         let equality = match &access.path {
@@ -290,12 +294,12 @@ fn equalities(definition: &TableDefinition, index: usize, access: &TableAccess) 
             _ => None,
         };
         let data_type = &definition.columns()[part.column].data_type;
-        let is_exact = tells_value(data_type)
+        let is_exact = determines_value(data_type)
             || (data_type.is_text() && !matches!(data_type, paceline_types::DataType::Json));
         match equality {
             Some((by, value)) if part.prefix_length.is_none() && is_exact => found.push((
                 part.column,
-                Assumed {
+                AssumedEquality {
                     data_type: data_type.clone(),
                     value: value.clone(),
                     by: by.clone(),

@@ -7,7 +7,7 @@ use paceline_types::Value;
 
 use super::Planner;
 use super::block::{BindMode, Block, VisibleColumn};
-use super::dml::{AssignmentPlan, CheckPlan, DefaultPlan};
+use super::change_plan::{AssignmentPlan, CheckPlan, DefaultPlan};
 use crate::error::Result;
 use paceline_catalog::{ColumnDefault, TableDefinition};
 use paceline_expression::{Expr, ExprType};

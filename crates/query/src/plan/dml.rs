@@ -5,11 +5,9 @@
 //! columns, so that a value may name a column before it; ON DUPLICATE KEY UPDATE sees the row that is there in the same
 //! slots, and the new one (`VALUES(c)`) in `n..2n`.
 
-use std::ops::Range;
 use std::sync::Arc;
 
-use paceline_storage::Clustered;
-use paceline_types::Value;
+use paceline_storage::RowPlacement;
 use paceline_types::error_code::{
     ER_BAD_FIELD_ERROR, ER_FIELD_SPECIFIED_TWICE, ER_MULTI_UPDATE_KEY_CONFLICT, ER_NO_DEFAULT_FOR_FIELD,
     ER_NON_UPDATABLE_TABLE, ER_UNKNOWN_TABLE, ER_UPDATE_TABLE_USED, ER_UPDATED_COLUMN_ONLY_ONCE,
@@ -17,12 +15,13 @@ use paceline_types::error_code::{
 };
 
 use super::block::{BindMode, Block};
+use super::change_plan::{AssignmentPlan, DeletePlan, InsertPlan, InsertRows, UpdatePlan, UpdateTarget};
 use super::defaults::{check_plans, column_default, default_plans, generated_plans, on_update_plans};
 use super::from::FromNode;
 use super::select::BoundSelect;
 use super::source_columns::SourceColumns;
 use super::tree::{
-    GroupStrategy, Limit, LockPatience, LockStrength, QueryBody, QueryPlan, ReadMode, SelectPlan, SortKey,
+    GroupStrategy, Limit, LockPatience, LockStrength, QueryBody, ReadMode, SelectPlan, SortKey,
     TableInstance, TableSource,
 };
 use super::{PlanKind, Planner, ResultColumn, TableUsage};
@@ -32,114 +31,6 @@ use paceline_expression::session::SqlMode;
 use paceline_expression::{Clause, CompareOp, Expr, ExprKind};
 use paceline_syntax::ast;
 use paceline_syntax::{AssignedValue, InsertKind, InsertSource};
-
-/// INSERT and REPLACE.
-#[derive(Debug)]
-pub struct InsertPlan {
-    pub replace: bool,
-    pub ignore: bool,
-    pub table: Arc<TableDefinition>,
-    /// The columns that get values, in the order of the values.
-    pub columns: Vec<usize>,
-    pub source: InsertRows,
-    /// What each column of the table gets when it is not named.
-    pub defaults: Vec<DefaultPlan>,
-    pub on_duplicate: Vec<AssignmentPlan>,
-    /// Where values of the query go that are behind those for the table: what ON DUPLICATE KEY UPDATE reads of its
-    /// tables.
-    pub source_slots: Range<usize>,
-    /// With ON DUPLICATE KEY UPDATE: what follows from a change, as in [`UpdateTarget`].
-    pub on_update: Vec<AssignmentPlan>,
-    /// Whether the query that gives the rows reads a table that the statement changes.
-    pub reads_changed: bool,
-    /// Whether values name columns of the row that they are for.
-    pub reads_row: bool,
-    /// Generated columns, in the order in which they are made.
-    pub generated: Vec<AssignmentPlan>,
-    pub checks: Vec<CheckPlan>,
-    pub returning: Option<Vec<Expr>>,
-    /// Slots of the row that values are evaluated on.
-    pub slot_count: usize,
-}
-
-/// Where the rows come from.
-#[derive(Debug)]
-pub enum InsertRows {
-    /// VALUES; `None` is DEFAULT.
-    Values(Vec<Vec<Option<Expr>>>),
-    /// A query.
-    Query(Arc<QueryPlan>),
-    /// Lines of a file: [`super::LoadPlan`].
-    File,
-}
-
-/// What a column gets when it is not named.
-#[derive(Debug, Clone)]
-pub enum DefaultPlan {
-    /// There is no default: 1364 in strict mode, else the type's zero.
-    None,
-    /// This value, of the column's type already.
-    Value(Value),
-    /// An expression over the row.
-    Expr(Expr),
-    /// The next AUTO_INCREMENT value.
-    AutoIncrement,
-}
-
-/// `column = value`.
-#[derive(Debug, Clone)]
-pub struct AssignmentPlan {
-    /// The column's offset in the table.
-    pub column: usize,
-    pub value: Expr,
-}
-
-/// A check constraint.
-#[derive(Debug, Clone)]
-pub struct CheckPlan {
-    pub name: String,
-    /// Over the table's columns in slots from 0.
-    pub condition: Expr,
-}
-
-/// UPDATE.
-#[derive(Debug)]
-pub struct UpdatePlan {
-    pub ignore: bool,
-    /// Selects the rows; LIMIT is in it.
-    pub select: Box<SelectPlan>,
-    pub targets: Vec<UpdateTarget>,
-    /// Whether a subquery reads a table that the statement changes.
-    pub reads_changed: bool,
-    /// Whether the rows have an order, given by an index or not.
-    pub is_ordered: bool,
-}
-
-/// A table that is updated.
-#[derive(Debug)]
-pub struct UpdateTarget {
-    /// Which of the select's tables.
-    pub table: usize,
-    /// Its first slot.
-    pub base: usize,
-    pub definition: Arc<TableDefinition>,
-    pub assignments: Vec<AssignmentPlan>,
-    /// What follows from a change: columns with ON UPDATE CURRENT_TIMESTAMP that are not assigned, and the expression
-    /// that gives the time; then generated columns.
-    pub on_update: Vec<AssignmentPlan>,
-    pub checks: Vec<CheckPlan>,
-    /// Slots of the joined row that assignments read with their trailing blanks, and how many characters they then have.
-    pub padding: Vec<(usize, usize)>,
-}
-
-impl UpdateTarget {
-    /// Whether a column is assigned.
-    pub fn assigns(&self, column: usize) -> bool {
-        self.assignments
-            .iter()
-            .any(|assignment| assignment.column == column)
-    }
-}
 
 /// The slots of CHAR columns that are read with their trailing blanks, and their lengths.
 fn padded_slots(select: &SelectPlan) -> Vec<(usize, usize)> {
@@ -169,22 +60,6 @@ fn keeps_rows(select: &SelectPlan) -> bool {
         .as_ref()
         .map(|aggregation| &aggregation.strategy);
     select.distinct || select.windows.is_some() || matches!(groups, Some(GroupStrategy::Hash))
-}
-
-/// DELETE.
-#[derive(Debug)]
-pub struct DeletePlan {
-    /// Rows that foreign keys keep are passed over.
-    pub ignore: bool,
-    /// Whether it has a WHERE.
-    pub has_where: bool,
-    /// Selects the rows.
-    pub select: Box<SelectPlan>,
-    /// The tables whose rows go: which of the select's tables, and what they are.
-    pub targets: Vec<(usize, Arc<TableDefinition>)>,
-    /// Whether a subquery reads a table that the statement changes.
-    pub reads_changed: bool,
-    pub returning: Option<Vec<Expr>>,
 }
 
 impl Planner<'_> {
@@ -464,7 +339,7 @@ fn check_shared_keys(block: &Block<'_, '_>, targets: &[UpdateTarget]) -> Result<
         let same = |other: &&UpdateTarget| {
             other.table > one.table && Arc::ptr_eq(&other.definition, &one.definition)
         };
-        let Clustered::Key(index) = one.definition.schema().clustered() else {
+        let RowPlacement::Key(index) = one.definition.schema().clustered() else {
             continue;
         };
         for other in targets.iter().filter(same) {
@@ -508,8 +383,8 @@ fn is_fixed(key: &Expr, conditions: &[Expr]) -> bool {
             ..
         } => {
             let [left, right] = &**operands;
-            (super::block::same_expr(left, key) && right.is_constant_during_execution())
-                || (super::block::same_expr(right, key) && left.is_constant_during_execution())
+            (super::same_expr::same_expr(left, key) && right.is_constant_during_execution())
+                || (super::same_expr::same_expr(right, key) && left.is_constant_during_execution())
         }
         _ => false,
     })

@@ -4,7 +4,8 @@
 //! form tells. An equality between tables lets one of so many rows pass as the richer side has different values.
 
 use super::conditions::{Condition, SlotMap, TableSet};
-use super::keys::{Choice, TableInfo, selectivity};
+use super::keys::{Choice, TableInfo};
+use super::selectivity::selectivity;
 use super::tree::AccessPath;
 use paceline_expression::{CompareOp, Expr, ExprKind};
 

@@ -7,6 +7,8 @@ use std::sync::Arc;
 
 use paceline_types::{Collation, DataType, Value};
 
+use super::change_plan::InsertRows;
+use super::explain_line::Line;
 use super::tree::{
     AccessPath, GroupEnds, GroupStrategy, JoinKind, JoinStep, QueryBody, QueryPlan, SelectPlan, StepSource,
     TableAccess, TableSource,
@@ -16,21 +18,6 @@ use crate::error::{Error, Result};
 use paceline_catalog::{IndexDefinition, IndexKind, TableDefinition};
 use paceline_expression::{Expr, ExprKind, ExprType};
 use paceline_syntax::{Explain, ExplainFlavour, Statement};
-
-/// One line.
-#[derive(Default)]
-pub(super) struct Line {
-    pub(super) id: Option<u32>,
-    pub(super) select_type: &'static str,
-    pub(super) table: Option<String>,
-    pub(super) access: Option<&'static str>,
-    pub(super) possible_keys: Option<String>,
-    pub(super) key: Option<String>,
-    pub(super) key_len: Option<String>,
-    pub(super) reference: Option<String>,
-    pub(super) rows: Option<u64>,
-    pub(super) extra: String,
-}
 
 impl Planner<'_> {
     pub(super) fn plan_explain(&self, explain: &Explain) -> Result<(PlanKind, Vec<ResultColumn>)> {
@@ -44,10 +31,13 @@ impl Planner<'_> {
             | ExplainFlavour::Json => {}
         }
         let (kind, _) = self.plan(&explain.statement)?;
+        let subqueries = self.subqueries();
         let mut lines = Vec::new();
         match (&kind, &explain.statement) {
-            (PlanKind::Query(statement), _) => query_lines(&statement.query, "SIMPLE", &mut lines),
-            (PlanKind::Update(update), _) => select_lines(&update.select, "SIMPLE", &mut lines),
+            (PlanKind::Query(statement), _) => {
+                query_lines(&statement.query, &subqueries, "SIMPLE", &mut lines)
+            }
+            (PlanKind::Update(update), _) => select_lines(&update.select, &subqueries, "SIMPLE", &mut lines),
             (PlanKind::Delete(delete), _) => {
                 let all = delete.select.steps.len() == 1
                     && delete.select.steps[0].filter.is_empty()
@@ -63,7 +53,7 @@ impl Planner<'_> {
                         ..Line::default()
                     });
                 } else {
-                    select_lines(&delete.select, "SIMPLE", &mut lines);
+                    select_lines(&delete.select, &subqueries, "SIMPLE", &mut lines);
                 }
             }
             (PlanKind::Insert(insert), Statement::Insert(_)) => {
@@ -74,8 +64,8 @@ impl Planner<'_> {
                     access: Some("ALL"),
                     ..Line::default()
                 });
-                if let super::InsertRows::Query(query) = &insert.source {
-                    query_lines(query, "SIMPLE", &mut lines);
+                if let InsertRows::Query(query) = &insert.source {
+                    query_lines(query, &subqueries, "SIMPLE", &mut lines);
                 }
             }
             _ => return Err(Error::unsupported("EXPLAIN of this statement")),
@@ -161,31 +151,26 @@ fn rows(estimate: f64) -> u64 {
     estimate.round().max(1.0) as u64
 }
 
-/// The number of a query's first SELECT.
-pub(super) fn first_select_number(plan: &QueryPlan) -> u32 {
+fn query_lines(
+    plan: &QueryPlan,
+    subqueries: &[Arc<QueryPlan>],
+    select_type: &'static str,
+    lines: &mut Vec<Line>,
+) {
     match &plan.body {
-        QueryBody::Select(select) => select.number,
-        QueryBody::Set(set) => first_select_number(&set.sides[0]),
-        QueryBody::Values(_) => 0,
-        QueryBody::Recursive(recursive) => first_select_number(&recursive.anchor),
-    }
-}
-
-fn query_lines(plan: &QueryPlan, select_type: &'static str, lines: &mut Vec<Line>) {
-    match &plan.body {
-        QueryBody::Select(select) => select_lines(select, select_type, lines),
+        QueryBody::Select(select) => select_lines(select, subqueries, select_type, lines),
         QueryBody::Set(set) => {
             let first = if select_type == "SIMPLE" {
                 "PRIMARY"
             } else {
                 select_type
             };
-            query_lines(&set.sides[0], first, lines);
+            query_lines(&set.sides[0], subqueries, first, lines);
             for side in &set.sides[1..] {
-                query_lines(side, "UNION", lines);
+                query_lines(side, subqueries, "UNION", lines);
             }
             let numbers: Vec<String> = (set.sides.iter())
-                .map(|side| first_select_number(side).to_string())
+                .map(|side| side.first_select_number().to_string())
                 .collect();
             lines.push(Line {
                 select_type: "UNION RESULT",
@@ -207,27 +192,27 @@ fn query_lines(plan: &QueryPlan, select_type: &'static str, lines: &mut Vec<Line
             ..Line::default()
         }),
         QueryBody::Recursive(recursive) => {
-            query_lines(&recursive.anchor, select_type, lines);
-            query_lines(&recursive.step, "RECURSIVE UNION", lines);
+            query_lines(&recursive.anchor, subqueries, select_type, lines);
+            query_lines(&recursive.step, subqueries, "RECURSIVE UNION", lines);
         }
     }
 }
 
 /// The subqueries in a block's expressions, and its derived tables.
-fn inner_queries(select: &SelectPlan) -> Vec<(Option<Arc<QueryPlan>>, &'static str)> {
-    let mut found: Vec<(Option<Arc<QueryPlan>>, &'static str)> = Vec::new();
+fn inner_queries(select: &SelectPlan, subqueries: &[Arc<QueryPlan>]) -> Vec<(Arc<QueryPlan>, &'static str)> {
+    let mut found: Vec<(Arc<QueryPlan>, &'static str)> = Vec::new();
     let mut visit = |expr: &Expr| {
         expr.visit(&mut |node| {
             if let ExprKind::ScalarSubquery(subquery)
             | ExprKind::Exists { subquery, .. }
             | ExprKind::Quantified { subquery, .. } = &node.kind
             {
-                let plan = subquery.plan.clone().downcast::<QueryPlan>().ok();
-                let kind = match &plan {
-                    Some(plan) if plan.correlated => "DEPENDENT SUBQUERY",
-                    _ => "SUBQUERY",
+                let plan = &subqueries[subquery.id.index()];
+                let kind = match plan.correlated {
+                    true => "DEPENDENT SUBQUERY",
+                    false => "SUBQUERY",
                 };
-                found.push((plan, kind));
+                found.push((plan.clone(), kind));
             }
         });
     };
@@ -243,7 +228,7 @@ fn inner_queries(select: &SelectPlan) -> Vec<(Option<Arc<QueryPlan>>, &'static s
     for table in &select.tables {
         if let TableSource::Derived(plan) = &table.source {
             let kind = if table.distinct { "MATERIALIZED" } else { "DERIVED" };
-            found.push((Some(plan.clone()), kind));
+            found.push((plan.clone(), kind));
         }
     }
     found
@@ -263,8 +248,13 @@ fn inner_queries_steps<'s>(steps: &'s [JoinStep], visit: &mut dyn FnMut(&'s Expr
     }
 }
 
-fn select_lines(select: &SelectPlan, select_type: &'static str, lines: &mut Vec<Line>) {
-    let inner = inner_queries(select);
+fn select_lines(
+    select: &SelectPlan,
+    subqueries: &[Arc<QueryPlan>],
+    select_type: &'static str,
+    lines: &mut Vec<Line>,
+) {
+    let inner = inner_queries(select, subqueries);
     let select_type = if select_type == "SIMPLE" && !inner.is_empty() {
         "PRIMARY"
     } else {
@@ -298,9 +288,7 @@ fn select_lines(select: &SelectPlan, select_type: &'static str, lines: &mut Vec<
         step_lines(select, &select.steps, select_type, &mut extra, lines);
     }
     for (plan, kind) in inner {
-        if let Some(plan) = plan {
-            query_lines(&plan, kind, lines);
-        }
+        query_lines(&plan, subqueries, kind, lines);
     }
 }
 
@@ -334,7 +322,7 @@ fn access_line(
         _ => None,
     };
     let name = match &table.source {
-        TableSource::Derived(plan) if !table.distinct => format!("<derived{}>", first_select_number(plan)),
+        TableSource::Derived(plan) if !table.distinct => format!("<derived{}>", plan.first_select_number()),
         _ => table.alias.to_string(),
     };
     let mut line = Line {
@@ -351,7 +339,7 @@ fn access_line(
             line.access = Some(if access.key_only { "index" } else { "ALL" });
             if access.key_only
                 && let Some(definition) = definition
-                && let paceline_storage::Clustered::Key(index) = definition.schema().clustered()
+                && let paceline_storage::RowPlacement::Key(index) = definition.schema().clustered()
             {
                 set_key(
                     &mut line,

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::explain::Line;
+use super::explain_line::Line;
 
 /// A value of the document.
 enum Node {

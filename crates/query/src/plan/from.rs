@@ -14,9 +14,10 @@ use paceline_types::error_code::{
     ER_WITH_COL_WRONG_LIST, ER_WRONG_COLUMN_NAME,
 };
 
-use super::block::{BindMode, Block, OnScope, TableColumn, TableRef, VisibleColumn};
+use super::block::{BindMode, Block, OnScope, VisibleColumn};
 use super::common_table::CommonTableKind;
 use super::result_column::{ColumnOrigin, Through};
+use super::table_ref::{TableColumn, TableRef};
 use super::tree::TableSource;
 use super::{ResultColumn, TableUsage, unique_id};
 use crate::error::{Error, Result};
@@ -419,8 +420,7 @@ impl Block<'_, '_> {
     ) -> Result<usize> {
         let alias: Arc<str> = alias.into();
         // What MariaDB merges are the columns of the tables within.
-        let is_merged =
-            matches!(&source, TableSource::Derived(plan) if super::unread_columns::is_merged(plan));
+        let is_merged = matches!(&source, TableSource::Derived(plan) if plan.is_mergeable());
         let mut made: Vec<TableColumn> = Vec::with_capacity(columns.len());
         for (number, (column, ty)) in columns.iter().zip(types).enumerate() {
             let mut result = column.clone();
@@ -471,10 +471,10 @@ impl Block<'_, '_> {
         {
             return Err(Error::new(ER_NONUNIQ_TABLE, &[&alias]));
         }
-        if self.tables.len() >= super::join_order::TABLES_MAX {
+        if self.tables.len() >= super::table_ref::TABLES_MAX {
             return Err(Error::new(
                 paceline_types::error_code::ER_TOO_MANY_TABLES,
-                &[&super::join_order::TABLES_MAX],
+                &[&super::table_ref::TABLES_MAX],
             ));
         }
         let base = self.allocate(columns.len());

@@ -1,17 +1,18 @@
 //! Rows in the order of an index: ORDER BY and GROUP BY without sorting, MIN and MAX by their first row.
 
 use super::early_conditions::check_early;
-use super::keys::{COST_FETCHED_ROW, COST_SCANNED_ROW, TableInfo, selectivity};
+use super::keys::{COST_FETCHED_ROW, COST_SCANNED_ROW, TableInfo};
 use super::range::{NearestValue, RangeCondition, nearest_value, rule_for};
+use super::selectivity::selectivity;
 use super::tree::{
-    AccessPath, Aggregation, Assumed, GroupStrategy, JoinKind, JoinStep, Otherwise, ScanDirection,
+    AccessPath, Aggregation, AssumedEquality, GroupStrategy, JoinKind, JoinStep, Otherwise, ScanDirection,
     SelectPlan, SortItem, SortKey, StepSource, TableAccess,
 };
 use super::{covering, loose_scan};
 use paceline_expression::{
     AggregateFunction, Class, CompareOp, Comparison, EvalContext, Expr, ExprKind, ExprType, Truth,
 };
-use paceline_storage::Clustered;
+use paceline_storage::RowPlacement;
 use paceline_types::{DataType, IntegerWidth, Value};
 
 /// Makes a plan use the order of an index where that saves work.
@@ -51,7 +52,7 @@ fn relies_more(select: &SelectPlan, plain: &SelectPlan) -> bool {
 }
 
 /// The equalities of the first table's columns of which only the values will tell what they mean.
-fn assumed_values(select: &SelectPlan, infos: &[TableInfo<'_>]) -> Vec<Assumed> {
+fn assumed_values(select: &SelectPlan, infos: &[TableInfo<'_>]) -> Vec<AssumedEquality> {
     let Some((step, access)) = select.steps.first().zip(first_access(select)) else {
         return Vec::new();
     };
@@ -87,7 +88,7 @@ fn assumed_values(select: &SelectPlan, infos: &[TableInfo<'_>]) -> Vec<Assumed> 
                 && value.is_stable()
                 && !value.any(&mut |node| own(node).is_some())
             {
-                assumed.push(Assumed {
+                assumed.push(AssumedEquality {
                     data_type: column.data_type.clone(),
                     value: value.clone(),
                     by: by.clone(),
@@ -98,7 +99,7 @@ fn assumed_values(select: &SelectPlan, infos: &[TableInfo<'_>]) -> Vec<Assumed> 
     assumed
 }
 
-impl Assumed {
+impl AssumedEquality {
     /// Whether the rows with this value have one value in the column, and an index finds them.
     pub(crate) fn holds(&self, value: Value, context: &mut EvalContext<'_>) -> bool {
         let rule = rule_for(&self.data_type, &self.by, &value);
@@ -111,7 +112,7 @@ impl Assumed {
     }
 }
 
-impl Assumed {
+impl AssumedEquality {
     /// Whether an index finds just the rows with this value: it is compared as the index's keys are.
     pub(crate) fn is_looked_for(&self, value: Value, context: &mut EvalContext<'_>) -> bool {
         if self.data_type.is_text() {
@@ -147,11 +148,10 @@ fn rely_on_order(select: &mut SelectPlan, infos: &[TableInfo<'_>], rows: f64) {
     }
     // Groups come out sorted by their keys: ORDER BY the same is served.
     let keys: Vec<&Expr> = aggregation.groups.iter().collect();
-    let ascending_groups =
-        select.order.len() <= keys.len()
-            && select.order.iter().zip(&keys).all(|(item, group)| {
-                !item.descending && super::block::same_expr(sort_expr(select, item), group)
-            });
+    let ascending_groups = select.order.len() <= keys.len()
+        && select.order.iter().zip(&keys).all(|(item, group)| {
+            !item.descending && super::same_expr::same_expr(sort_expr(select, item), group)
+        });
     if (ascending_groups && !aggregation.rollup) || !aggregation.explicit {
         let _ = group_served;
         select.order.clear();
@@ -274,7 +274,7 @@ fn equals_are_same(data_type: &DataType, by: &Comparison) -> bool {
             DataType::Date | DataType::DateTime { .. } | DataType::Timestamp { .. }
         ),
         Comparison::Time => matches!(data_type, DataType::Time { .. }),
-        // Assumed: the values will tell.
+        // AssumedEquality: the values will tell.
         Comparison::Dynamic(_) => true,
         Comparison::Row(_) => false,
     }
@@ -284,8 +284,8 @@ fn equals_are_same(data_type: &DataType, by: &Comparison) -> bool {
 fn path_columns(info: &TableInfo<'_>, path: &AccessPath) -> Option<Vec<usize>> {
     let definition = info.definition.as_ref()?;
     let clustered = match definition.schema().clustered() {
-        Clustered::Key(index) => Some(index),
-        Clustered::RowId(_) => None,
+        RowPlacement::Key(index) => Some(index),
+        RowPlacement::RowId(_) => None,
     };
     let index = match path {
         AccessPath::All => clustered?,
@@ -527,7 +527,7 @@ fn same_lookup(
 /// A scan of all rows whose order matters is one of the index that the rows live in.
 fn name_order(info: &TableInfo<'_>, access: &mut TableAccess) {
     if let (AccessPath::All, Some(definition)) = (&access.path, &info.definition)
-        && let Clustered::Key(index) = definition.schema().clustered()
+        && let RowPlacement::Key(index) = definition.schema().clustered()
     {
         access.path = AccessPath::Index { index };
     }

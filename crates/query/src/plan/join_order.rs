@@ -21,14 +21,9 @@ use super::conditions::{Condition, SlotMap, TableSet, literal_truth, rejects_nul
 use super::equalities::{add_equalities, add_parts_of_alternatives};
 use super::from::FromNode;
 use super::keys::{Choice, TableInfo};
-use super::tree::{
-    AccessPath, JoinKind, JoinStep, QueryBody, QueryPlan, SelectPlan, StepSource, TableAccess,
-};
+use super::tree::{AccessPath, JoinKind, JoinStep, StepSource, TableAccess};
 use crate::error::Result;
 use paceline_expression::Expr;
-
-/// Tables in one FROM, at most: MariaDB's limit.
-pub(crate) const TABLES_MAX: usize = 61;
 
 /// For groups of more items not every subset is looked at.
 const ITEMS_MAX: usize = 10;
@@ -52,7 +47,7 @@ enum Item {
 }
 
 /// What ordering a group gives.
-struct Ordered {
+struct GroupOrder {
     steps: Vec<JoinStep>,
     rows: f64,
     cost: f64,
@@ -67,14 +62,14 @@ struct Subset {
 }
 
 /// The ways to read a table after certain others, with what comes out for each row before.
-struct Reading {
+struct TableReads {
     candidates: Candidates,
     direct_matches: f64,
     kept_matches: f64,
 }
 
 /// The readings that were looked at: of a group's table, after those of the tables before that its conditions concern.
-type Readings = RefCell<HashMap<(usize, usize, TableSet), Rc<Reading>>>;
+type Readings = RefCell<HashMap<(usize, usize, TableSet), Rc<TableReads>>>;
 
 /// What ordering works with.
 pub(crate) struct Optimizer<'a> {
@@ -244,7 +239,7 @@ impl<'a> Optimizer<'a> {
         group.conditions = all.split_off(around.len());
     }
 
-    fn order(&self, group: &Group, available: TableSet, prefix_rows: f64) -> Ordered {
+    fn order(&self, group: &Group, available: TableSet, prefix_rows: f64) -> GroupOrder {
         let order: Vec<usize> = if group.items.len() == 1 || group.straight {
             (0..group.items.len()).collect()
         } else {
@@ -352,7 +347,7 @@ impl<'a> Optimizer<'a> {
     }
 
     /// The ways to read a table when those are available.
-    fn reading(&self, group: &Group, table: usize, available: TableSet) -> Rc<Reading> {
+    fn reading(&self, group: &Group, table: usize, available: TableSet) -> Rc<TableReads> {
         let own = 1 << table;
         let relevant: Vec<&Condition> = group
             .conditions
@@ -370,7 +365,7 @@ impl<'a> Optimizer<'a> {
         let candidates = info.candidates(table, &relevant, available, self.slots, self.buffering);
         let matches =
             |choice: &Choice| info.matches(table, &relevant, available, choice, (self.tables, self.slots));
-        let reading = Rc::new(Reading {
+        let reading = Rc::new(TableReads {
             direct_matches: matches(&candidates.direct),
             kept_matches: candidates.kept.as_ref().map_or(0.0, matches),
             candidates,
@@ -379,7 +374,7 @@ impl<'a> Optimizer<'a> {
         reading
     }
 
-    fn build(&self, group: &Group, order: &[usize], available: TableSet, prefix_rows: f64) -> Ordered {
+    fn build(&self, group: &Group, order: &[usize], available: TableSet, prefix_rows: f64) -> GroupOrder {
         let mut placed = vec![false; group.conditions.len()];
         let (mut known, mut rows, mut cost) = (available, prefix_rows, 0.0);
         let mut steps = Vec::with_capacity(order.len());
@@ -434,7 +429,7 @@ impl<'a> Optimizer<'a> {
             }
             known = now;
         }
-        Ordered { steps, rows, cost }
+        GroupOrder { steps, rows, cost }
     }
 }
 
@@ -454,7 +449,7 @@ impl Item {
     }
 }
 
-impl Reading {
+impl TableReads {
     /// The cheaper way for so many rows before, and how many rows it gives for each of them.
     fn best(&self, prefix_rows: f64) -> (&Choice, f64) {
         let best = self.candidates.best(prefix_rows);
@@ -505,29 +500,6 @@ pub(crate) fn table_infos<'p>(block: &Block<'p, '_>) -> Result<Vec<TableInfo<'p>
         .iter()
         .map(|table| TableInfo::new(table, context.statistics, known))
         .collect()
-}
-
-/// About how many rows a query gives.
-pub(crate) fn estimated_rows(plan: &QueryPlan) -> f64 {
-    match &plan.body {
-        QueryBody::Select(select) => select_rows(select),
-        QueryBody::Set(set) => set.sides.iter().map(estimated_rows).sum(),
-        QueryBody::Values(values) => values.rows.len() as f64,
-        QueryBody::Recursive(recursive) => estimated_rows(&recursive.anchor) * 10.0,
-    }
-}
-
-fn select_rows(select: &SelectPlan) -> f64 {
-    let having = select.having.iter().map(super::keys::selectivity);
-    let mut rows = select.row_estimate * having.product::<f64>();
-    if let Some(count) = select.limit.count.as_ref().and_then(Expr::as_literal) {
-        match count {
-            paceline_types::Value::Int(count) => rows = rows.min(*count as f64),
-            paceline_types::Value::UInt(count) => rows = rows.min(*count as f64),
-            _ => {}
-        }
-    }
-    rows.max(1.0)
 }
 
 /// About how many groups so many rows make.

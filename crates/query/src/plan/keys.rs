@@ -5,14 +5,13 @@
 use std::cell::Cell;
 use std::sync::Arc;
 
-use paceline_storage::Clustered;
-use paceline_types::Value;
+use paceline_storage::RowPlacement;
 
-use super::block::TableRef;
 use super::conditions::{Condition, SlotMap, TableSet};
 use super::known_values::KnownValues;
 use super::range::{RangeCondition, Use, index_serves};
 use super::statistics::{SampleResult, Statistics, TableStatistics};
+use super::table_ref::TableRef;
 use super::tree::{AccessPath, LookupPart, TableSource};
 use crate::error::{Error, Result};
 use paceline_catalog::{IndexDefinition, TableDefinition};
@@ -96,7 +95,7 @@ impl<'s> TableInfo<'s> {
         let statistics = match (&definition, &table.source) {
             (Some(definition), _) => statistics.table(definition),
             (None, TableSource::Derived(plan)) => {
-                TableStatistics::guess(super::join_order::estimated_rows(plan))
+                TableStatistics::guess(super::selectivity::estimated_rows(plan))
             }
             (None, TableSource::Series(series)) => TableStatistics::guess(series.count() as f64),
             _ => TableStatistics::guess(100.0),
@@ -212,7 +211,7 @@ impl<'s> TableInfo<'s> {
     pub fn is_clustered(&self, index: usize) -> bool {
         self.definition
             .as_ref()
-            .is_some_and(|definition| definition.schema().clustered() == Clustered::Key(index))
+            .is_some_and(|definition| definition.schema().clustered() == RowPlacement::Key(index))
     }
 
     /// What reading a row by an index costs: with or without fetching it from where it lives.
@@ -530,34 +529,6 @@ fn usable_indexes(
         usable.retain(|index| chosen.contains(index));
     }
     Ok((usable, forced))
-}
-
-/// About which part of the rows a condition lets pass, when no index tells.
-pub(crate) fn selectivity(expr: &Expr) -> f64 {
-    match &expr.kind {
-        ExprKind::Compare {
-            op: CompareOp::Eq | CompareOp::NullSafeEq,
-            ..
-        } => 0.1,
-        ExprKind::Compare {
-            op: CompareOp::Ne, ..
-        } => 0.9,
-        ExprKind::Compare { .. } | ExprKind::Between { .. } => 0.33,
-        ExprKind::InList {
-            list, negated: false, ..
-        } => (list.len() as f64 * 0.1).min(0.5),
-        ExprKind::Is {
-            test: Truth::Null,
-            negated: false,
-            ..
-        } => 0.1,
-        ExprKind::Like { .. } => 0.3,
-        ExprKind::And(parts) => parts.iter().map(selectivity).product(),
-        ExprKind::Or(parts) => parts.iter().map(selectivity).sum::<f64>().min(1.0),
-        ExprKind::Literal(Value::Int(0) | Value::Null) => 0.0,
-        ExprKind::Exists { .. } | ExprKind::Quantified { .. } => 0.5,
-        _ => 1.0,
-    }
 }
 
 /// Whether a hash table can be used for a comparison: equal values must have equal keys without knowing both types.

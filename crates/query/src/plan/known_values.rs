@@ -3,11 +3,10 @@
 //! A plan serves any values, but which one is best depends on them: a full scan for a range of all rows, an index for
 //! one of ten. What stands in the text is known always; a parameter, when a statement is planned to be executed at
 //! once, and not yet when it is prepared. A plan that rests on more than the text says so
-//! ([`Plan::rests_on_values`](super::Plan::rests_on_values)), so that a session can look again with other values.
+//! ([`PlannedValues`](super::PlannedValues)), so that a session can look again with other values.
 
 use std::cell::{Cell, RefCell};
 
-use super::range::RangeCondition;
 use paceline_expression::session::SessionContext;
 use paceline_expression::{EvalContext, EvalState, Expr, ExprKind};
 use paceline_types::Value;
@@ -63,15 +62,12 @@ impl<'a> KnownValues<'a> {
             })
     }
 
-    /// Whether all values of a condition are known. Notes that a plan rests on them if they are not all literals.
-    pub fn tell_all(&self, condition: &RangeCondition) -> bool {
-        let mut all = true;
-        condition.for_each_value(&mut |value| {
-            if value.as_literal().is_none() {
-                self.rested.set(true);
-                all = all && self.tell(value);
-            }
-        });
-        all
+    /// Whether a value is known. Notes that a plan rests on it if it is no literal.
+    pub fn rest_on(&self, expr: &Expr) -> bool {
+        if expr.as_literal().is_some() {
+            return true;
+        }
+        self.rested.set(true);
+        self.tell(expr)
     }
 }

@@ -1,117 +1,15 @@
 //! LOAD DATA: an INSERT whose rows come from a file.
 
-use paceline_types::Charset;
-use paceline_types::error_code::{
-    ER_BAD_FIELD_ERROR, ER_UNKNOWN_CHARACTER_SET, ER_UPDATE_TABLE_USED, ER_WRONG_FIELD_TERMINATORS,
-};
+use paceline_types::error_code::{ER_BAD_FIELD_ERROR, ER_UPDATE_TABLE_USED};
 
 use super::block::Block;
+use super::change_plan::{LoadPlan, LoadTarget};
 use super::dml::{bind_assigned, find_assigned};
+use super::row_format::{RowFormat, has_odd_separators};
 use super::{AssignmentPlan, InsertPlan, InsertRows, PlanKind, Planner, ResultColumn, TableUsage};
 use crate::error::{Error, Result};
-use paceline_expression::Expr;
-use paceline_expression::session::SqlMode;
+use paceline_syntax::Duplicates;
 use paceline_syntax::ast;
-use paceline_syntax::{Duplicates, FileFormat};
-
-/// LOAD DATA.
-#[derive(Debug)]
-pub struct LoadPlan {
-    /// How the rows go in.
-    pub insert: InsertPlan,
-    /// Where a line's fields go, in order.
-    pub targets: Vec<LoadTarget>,
-    /// `SET`.
-    pub assignments: Vec<AssignmentPlan>,
-    /// How the file holds rows.
-    pub format: RowFormat,
-    /// How many lines are passed over.
-    pub ignore_lines: u64,
-    /// The current time.
-    pub now: Expr,
-    /// Whether the separators are such that MariaDB warns of them.
-    pub odd_separators: bool,
-}
-
-/// Where a field goes.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum LoadTarget {
-    /// To a column of the table.
-    Column(usize),
-    /// To a user variable, in lower case.
-    Variable(String),
-}
-
-/// [`FileFormat`], checked, with what it leaves to the session.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RowFormat {
-    /// What the text is in.
-    pub charset: Charset,
-    /// What is behind a field that is not a line's last.
-    pub field_end: Vec<u8>,
-    /// What may be around a field.
-    pub quote: Option<u8>,
-    /// What takes the meaning from the character behind it.
-    pub escape: Option<u8>,
-    /// What is in front of a line.
-    pub line_start: Vec<u8>,
-    /// What is behind a line. Empty if it is the same as `field_end`: then all lines have the same number of fields.
-    pub line_end: Vec<u8>,
-}
-
-impl RowFormat {
-    /// Checks a format. `default_charset` is for one that names none.
-    ///
-    /// # Errors
-    /// 1083, 1115; 1235 for rows of fixed length.
-    pub fn new(format: &FileFormat, default_charset: Charset, sql_mode: SqlMode) -> Result<Self> {
-        let charset = match &format.charset {
-            None => default_charset,
-            Some(name) => {
-                Charset::from_name(name).ok_or_else(|| Error::new(ER_UNKNOWN_CHARACTER_SET, &[name]))?
-            }
-        };
-        let escaped_by = match &format.fields_escaped_by {
-            Some(text) => &text[..],
-            None if sql_mode.contains(SqlMode::NO_BACKSLASH_ESCAPES) => b"",
-            None => b"\\",
-        };
-        let one = |text: &[u8]| match text {
-            [] => Ok(None),
-            [byte] => Ok(Some(*byte)),
-            _ => Err(Error::new(ER_WRONG_FIELD_TERMINATORS, &[])),
-        };
-        let (escape, quote) = (one(escaped_by)?, one(&format.fields_enclosed_by)?);
-        if format.fields_terminated_by.is_empty() && quote.is_none() {
-            return Err(Error::unsupported("rows of fixed length in files"));
-        }
-        let line_end = match format.lines_terminated_by == format.fields_terminated_by {
-            true => Vec::new(),
-            false => format.lines_terminated_by.clone(),
-        };
-        Ok(RowFormat {
-            charset,
-            field_end: format.fields_terminated_by.clone(),
-            quote,
-            escape,
-            line_start: format.lines_starting_by.clone(),
-            line_end,
-        })
-    }
-}
-
-/// Whether MariaDB warns of a format's separators (1638).
-pub fn has_odd_separators(format: &FileFormat) -> bool {
-    let escaped_by = format.fields_escaped_by.as_deref().unwrap_or_default();
-    let separators = [
-        escaped_by,
-        &format.fields_enclosed_by,
-        &format.fields_terminated_by,
-        &format.lines_terminated_by,
-        &format.lines_starting_by,
-    ];
-    separators.iter().any(|text| !text.is_ascii())
-}
 
 impl Planner<'_> {
     pub(super) fn plan_load(

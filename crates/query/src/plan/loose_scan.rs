@@ -12,8 +12,8 @@
 //! small, the executor walks from entry to entry ([`crate::execute`]), so that skipping costs little where it gains
 //! nothing.
 
-use paceline_storage::Clustered;
-use paceline_types::key_reader::tells_value;
+use paceline_storage::RowPlacement;
+use paceline_types::key_reader::determines_value;
 
 use super::keys::{COST_SCANNED_ROW, COST_SEEK, TableInfo};
 use super::tree::{
@@ -212,7 +212,7 @@ fn add_columns(expr: &Expr, info: &TableInfo<'_>, columns: &mut Vec<usize>) -> O
         ExprKind::ScalarSubquery(_) | ExprKind::Exists { .. } | ExprKind::Quantified { .. } => told = false,
         _ => {
             if let Some(column) = info.column_of(node) {
-                told &= tells_value(&definition.columns()[column].data_type);
+                told &= determines_value(&definition.columns()[column].data_type);
                 columns.push(column);
             }
         }
@@ -224,7 +224,7 @@ fn add_columns(expr: &Expr, info: &TableInfo<'_>, columns: &mut Vec<usize>) -> O
 fn key_columns(definition: &TableDefinition, index: usize) -> Vec<usize> {
     let indexes = definition.indexes();
     let row_key = match definition.schema().clustered() {
-        Clustered::Key(clustered) if clustered != index && !indexes[index].kind.is_unique() => {
+        RowPlacement::Key(clustered) if clustered != index && !indexes[index].kind.is_unique() => {
             &indexes[clustered].parts[..]
         }
         _ => &[],
@@ -248,7 +248,8 @@ fn serves(definition: &TableDefinition, index: usize, need: &GroupNeed) -> Optio
     }
     if let Some(extreme) = need.extreme {
         // Text that is equal need not be the same.
-        if columns.get(parts) != Some(&extreme) || !tells_value(&definition.columns()[extreme].data_type) {
+        if columns.get(parts) != Some(&extreme) || !determines_value(&definition.columns()[extreme].data_type)
+        {
             return None;
         }
     }
@@ -313,7 +314,7 @@ fn is_told(condition: &Expr, info: &TableInfo<'_>, definition: &TableDefinition,
         ExprKind::ScalarSubquery(_) | ExprKind::Exists { .. } | ExprKind::Quantified { .. } => told = false,
         _ => {
             if let Some(column) = info.column_of(node) {
-                told &= shared.contains(&column) && tells_value(&definition.columns()[column].data_type);
+                told &= shared.contains(&column) && determines_value(&definition.columns()[column].data_type);
             }
         }
     });

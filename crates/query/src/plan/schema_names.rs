@@ -7,7 +7,8 @@
 
 use paceline_types::{Collation, Value};
 
-use super::block::{Block, TableRef};
+use super::block::Block;
+use super::table_ref::TableRef;
 use super::tree::TableSource;
 use paceline_expression::{CompareOp, Comparison, Expr, ExprKind, ExprType};
 

@@ -1,15 +1,14 @@
 //! What names mean in a clause of a block.
 
-use std::sync::Arc;
-
 use paceline_types::error_code::{
     ER_BAD_FIELD_ERROR, ER_INVALID_GROUP_FUNC_USE, ER_NO_DEFAULT_FOR_FIELD, ER_PARSE_ERROR,
     ER_SUM_FUNC_WITH_WINDOW_FUNC_AS_ARG, ER_WRONG_PLACEMENT_OF_WINDOW_FUNCTION,
 };
 use paceline_types::{DataType, Date, DateTime, Value};
 
-use super::block::{Aliases, BindMode, Block, OuterScope, VisibleColumn, same_expr};
+use super::block::{Aliases, BindMode, Block, OuterScope, VisibleColumn};
 use super::defaults::column_default;
+use super::same_expr::same_expr;
 use super::tree::TableSource;
 use crate::error::{Error, Result};
 use paceline_expression::session::SessionContext;
@@ -196,7 +195,12 @@ impl Scope for BlockScope<'_, '_, '_, '_> {
         let correlation = planner.variables.correlation(&plan);
         let types = plan.types.clone();
         let outer_slots = plan.outer_slots();
-        Ok(Subquery::new(Arc::new(plan), types, correlation, outer_slots))
+        Ok(Subquery {
+            id: planner.add_subquery(plan),
+            columns: types,
+            correlation,
+            outer_slots,
+        })
     }
 
     fn assign_variable(&mut self, name: &str) {

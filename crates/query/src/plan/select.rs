@@ -10,16 +10,18 @@ use paceline_types::error_code::{
     ER_WRONG_FIELD_WITH_GROUP, ER_WRONG_GROUP_FIELD, ER_WRONG_PLACEMENT_OF_WINDOW_FUNCTION,
 };
 
-use super::block::{Aliases, BindMode, Block, OuterScope, Output, TableRef, same_expr};
+use super::block::{Aliases, BindMode, Block, OuterScope, Output};
+use super::bound_window::BoundWindow;
 use super::buffered::Buffering;
 use super::common_table::CommonTables;
 use super::conditions::{SlotMap, split_and};
 use super::join_order::{Optimizer, estimated_groups, table_infos};
+use super::same_expr::same_expr;
+use super::table_ref::TableRef;
 use super::tree::{
     Aggregation, GroupStrategy, Limit, LockPatience, LockStrength, PlanNotes, QueryBody, QueryPlan, ReadMode,
     SelectPlan, SortItem, SortKey, TableInstance, TableSource,
 };
-use super::window::BoundWindow;
 use super::{Planner, ResultColumn, TableUsage, index_order, unique_id};
 use crate::error::{Error, Result};
 use paceline_expression::session::SqlMode;
@@ -356,7 +358,7 @@ impl Block<'_, '_> {
                     let bound = self.bind(&item.expr, mode)?;
                     match outputs
                         .iter()
-                        .position(|output| super::block::same_expr(&output.expr, &bound))
+                        .position(|output| super::same_expr::same_expr(&output.expr, &bound))
                     {
                         Some(output) => SortKey::Output(output),
                         None => SortKey::Expr(bound),
@@ -400,7 +402,7 @@ impl Block<'_, '_> {
         let replace = |expr: &mut Expr| {
             let found = groups
                 .iter()
-                .position(|group| super::block::same_expr(group, expr));
+                .position(|group| super::same_expr::same_expr(group, expr));
             if let Some(number) = found {
                 *expr = Expr::column(slots[number], expr.ty.clone().nullable());
             }
@@ -437,7 +439,10 @@ impl Block<'_, '_> {
     }
 
     fn check_grouped(&self, expr: &Expr, groups: &[Expr], explicit: bool) -> Result<()> {
-        if groups.iter().any(|group| super::block::same_expr(group, expr)) {
+        if groups
+            .iter()
+            .any(|group| super::same_expr::same_expr(group, expr))
+        {
             return Ok(());
         }
         if let ExprKind::Column(slot) = expr.kind {
@@ -477,7 +482,7 @@ impl Block<'_, '_> {
         }
         let slots = SlotMap::new(
             self.slot_count,
-            self.tables.iter().map(super::block::TableRef::slots),
+            self.tables.iter().map(super::table_ref::TableRef::slots),
         );
         let is_grouped = bound.explicit || !self.aggregates.is_empty();
         let buffering = match bound.read {

@@ -8,9 +8,10 @@ use std::sync::Arc;
 
 use paceline_types::DataType;
 
-use super::block::{Block, TableColumn, TableRef};
-use super::conditions::subquery_plan;
+use super::Planner;
+use super::block::Block;
 use super::from::FromNode;
+use super::table_ref::{TableColumn, TableRef};
 use super::tree::{QueryPlan, TableSource};
 use crate::error::Result;
 use paceline_expression::{Class, CompareOp, Comparison, Correlation, Expr, ExprKind, ExprType, Quantifier};
@@ -26,8 +27,8 @@ pub(crate) fn convert(
     }
     let mut number = 0;
     while number < conditions.len() {
-        match candidate(&conditions[number]) {
-            Some(plan) if block.tables.len() < super::join_order::TABLES_MAX => {
+        match candidate(&conditions[number], block.planner) {
+            Some(plan) if block.tables.len() < super::table_ref::TABLES_MAX => {
                 let condition = conditions.remove(number);
                 add(block, from, conditions, condition, plan);
             }
@@ -38,7 +39,7 @@ pub(crate) fn convert(
 }
 
 /// The plan of a condition that can be converted.
-fn candidate(condition: &Expr) -> Option<Arc<QueryPlan>> {
+fn candidate(condition: &Expr, planner: &Planner<'_>) -> Option<Arc<QueryPlan>> {
     let ExprKind::Quantified {
         op: CompareOp::Eq,
         by,
@@ -49,7 +50,7 @@ fn candidate(condition: &Expr) -> Option<Arc<QueryPlan>> {
     else {
         return None;
     };
-    if subquery.correlation != Correlation::Uncorrelated || subquery_plan(subquery).is_none() {
+    if subquery.correlation != Correlation::Uncorrelated {
         return None;
     }
     // A constant on the left needs no join.
@@ -60,7 +61,7 @@ fn candidate(condition: &Expr) -> Option<Arc<QueryPlan>> {
     if columns == 0 || left.any(&mut |node| matches!(node.kind, ExprKind::ScalarSubquery(_))) {
         return None;
     }
-    let plan = subquery.plan.clone().downcast::<QueryPlan>().ok()?;
+    let plan = planner.subquery(subquery.id);
     let rules: &[Comparison] = match &by[..] {
         [Comparison::Row(rules)] => rules,
         rules => rules,
@@ -105,7 +106,7 @@ fn add(
         unreachable!("it was a candidate")
     };
     let table = block.tables.len();
-    let alias: Arc<str> = format!("<subquery{}>", super::explain::first_select_number(&plan)).into();
+    let alias: Arc<str> = format!("<subquery{}>", plan.first_select_number()).into();
     let columns: Vec<TableColumn> = plan
         .columns
         .iter()

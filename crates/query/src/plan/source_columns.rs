@@ -9,7 +9,8 @@ use std::sync::Arc;
 
 use paceline_types::error_code::ER_BAD_FIELD_ERROR;
 
-use super::block::{Block, TableColumn, VisibleColumn};
+use super::block::{Block, VisibleColumn};
+use super::table_ref::TableColumn;
 use super::tree::{QueryBody, QueryPlan, TableSource};
 use super::{Planner, ResultColumn, TableUsage};
 use crate::error::{Error, Result};

@@ -20,10 +20,10 @@ use paceline_storage::EntryReader;
 use paceline_txn::IsolationLevel;
 use paceline_types::DataType;
 
-use crate::plan::ResultColumn;
-use crate::plan::range::RangeCondition;
+use super::range::RangeCondition;
+use super::result_column::ResultColumn;
 use paceline_catalog::{NumberSeries, TableDefinition};
-use paceline_expression::{Aggregate, Expr, ExprType, Frame, SortOrder, WindowFunction};
+use paceline_expression::{Aggregate, Expr, ExprKind, ExprType, Frame, SortOrder, WindowFunction};
 
 /// A query: one block or several under set operations, with what holds for the whole.
 #[derive(Debug)]
@@ -67,6 +67,21 @@ impl QueryPlan {
         slots.sort_unstable();
         slots.dedup();
         slots
+    }
+
+    /// The number of the first SELECT.
+    pub fn first_select_number(&self) -> u32 {
+        match &self.body {
+            QueryBody::Select(select) => select.number,
+            QueryBody::Set(set) => set.sides[0].first_select_number(),
+            QueryBody::Values(_) => 0,
+            QueryBody::Recursive(recursive) => recursive.anchor.first_select_number(),
+        }
+    }
+
+    /// Whether MariaDB would merge a derived table of this query.
+    pub fn is_mergeable(&self) -> bool {
+        matches!(&self.body, QueryBody::Select(select) if select.is_mergeable())
     }
 
     /// Whether SQL_CALC_FOUND_ROWS asks how many rows there would be without LIMIT.
@@ -222,11 +237,27 @@ pub struct SelectPlan {
     pub row_estimate: f64,
 }
 
+impl SelectPlan {
+    /// Whether MariaDB would merge a derived table of this SELECT.
+    pub fn is_mergeable(&self) -> bool {
+        let assigns =
+            |expr: &Expr| expr.any(&mut |node| matches!(node.kind, ExprKind::AssignUserVariable { .. }));
+        !self.tables.is_empty()
+            && self.aggregation.is_none()
+            && self.having.is_empty()
+            && self.windows.is_none()
+            && !self.distinct
+            && self.limit.count.is_none()
+            && self.limit.offset.is_none()
+            && !self.projection.iter().any(assigns)
+    }
+}
+
 /// A plan that relies on no order of an index, for one that does.
 #[derive(Debug, Clone)]
 pub struct Otherwise {
     /// Each must mean one value of its column for the plan that relies on the order.
-    pub assumed: Vec<Assumed>,
+    pub assumed: Vec<AssumedEquality>,
     /// The plan.
     pub select: Box<SelectPlan>,
 }
@@ -234,7 +265,7 @@ pub struct Otherwise {
 /// `column = value`, where only the value tells how both are compared: 1 equals `'1'`, `'01'` and `'1a'` of a text
 /// column.
 #[derive(Debug, Clone)]
-pub struct Assumed {
+pub struct AssumedEquality {
     /// The column's type.
     pub data_type: DataType,
     /// The value.
@@ -520,7 +551,7 @@ pub struct Covering {
     pub rest: Option<Vec<Expr>>,
     /// Equalities of the index's first columns on which leaving out conditions rests: each must be one that the index
     /// can look for.
-    pub looked_for: Vec<Assumed>,
+    pub looked_for: Vec<AssumedEquality>,
 }
 
 /// A scan that skips: of the entries that share the values of an index's first columns, only some are wanted.

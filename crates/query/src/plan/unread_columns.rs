@@ -6,8 +6,8 @@
 
 use std::sync::Arc;
 
-use super::block::TableRef;
-use super::tree::{QueryBody, QueryPlan, SelectPlan, SortKey, TableSource};
+use super::table_ref::TableRef;
+use super::tree::{QueryBody, QueryPlan, SortKey, TableSource};
 use super::unique_id;
 use paceline_expression::{Expr, ExprKind};
 
@@ -19,7 +19,7 @@ pub(crate) fn leave_out(table: &mut TableRef) {
     let QueryBody::Select(select) = &plan.body else {
         return;
     };
-    if !is_mergeable(select) {
+    if !select.is_mergeable() {
         return;
     }
     let is_sorted_by = |column: usize| {
@@ -53,26 +53,6 @@ pub(crate) fn leave_out(table: &mut TableRef) {
     }));
 }
 
-/// Whether MariaDB would merge a derived table.
-pub(crate) fn is_merged(plan: &QueryPlan) -> bool {
-    matches!(&plan.body, QueryBody::Select(select) if is_mergeable(select))
-}
-
-fn is_mergeable(select: &SelectPlan) -> bool {
-    !select.tables.is_empty()
-        && select.aggregation.is_none()
-        && select.having.is_empty()
-        && select.windows.is_none()
-        && !select.distinct
-        && select.limit.count.is_none()
-        && select.limit.offset.is_none()
-        && select.projection.iter().all(|expr| !assigns(expr))
-}
-
 fn computes(expr: &Expr) -> bool {
     !matches!(expr.kind, ExprKind::Column(_) | ExprKind::Literal(_))
-}
-
-fn assigns(expr: &Expr) -> bool {
-    expr.any(&mut |node| matches!(node.kind, ExprKind::AssignUserVariable { .. }))
 }

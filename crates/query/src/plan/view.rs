@@ -20,30 +20,20 @@ use std::sync::Arc;
 
 use paceline_types::error_code::*;
 
-use super::block::{BindMode, Block, TableColumn, TableRef};
+use super::block::{BindMode, Block};
 use super::common_table::CommonTables;
 use super::conditions::split_and;
 use super::from::{BoundFrom, FromNode, Side};
+use super::planner::{Merging, Planner};
 use super::result_column::Through;
+use super::table_ref::{TableColumn, TableRef};
 use super::tree::{SortItem, SortKey, TableSource};
-use super::{Access, Planner, ResultColumn, TableUsage, TableUse};
+use super::{Access, ResultColumn, TableUsage, TableUse};
 use crate::error::{Error, Result};
 use paceline_catalog::{ViewAlgorithm, ViewDefinition, ViewSecurity};
 use paceline_expression::{Clause, Expr, ExprKind};
 use paceline_syntax::TableName;
 use paceline_syntax::ast;
-
-/// Whether views are merged.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) enum Merging {
-    /// Where they can be.
-    #[default]
-    Possible,
-    /// Not again: the statement has to be planned without.
-    Refused,
-    /// None.
-    Never,
-}
 
 /// Views of views go this deep.
 const VIEWS_MAX: usize = 63;
@@ -317,8 +307,8 @@ impl Block<'_, '_> {
         if is_taken {
             return Err(Error::new(ER_NONUNIQ_TABLE, &[&alias]));
         }
-        if self.tables.len() >= super::join_order::TABLES_MAX {
-            return Err(Error::new(ER_TOO_MANY_TABLES, &[&super::join_order::TABLES_MAX]));
+        if self.tables.len() >= super::table_ref::TABLES_MAX {
+            return Err(Error::new(ER_TOO_MANY_TABLES, &[&super::table_ref::TABLES_MAX]));
         }
         let alias: Arc<str> = alias.into();
         let mut columns = Vec::with_capacity(exprs.len());

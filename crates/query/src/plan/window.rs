@@ -24,9 +24,11 @@ use paceline_types::error_code::{
 };
 use paceline_types::{DataType, Value};
 
-use super::block::{Aliases, BindMode, Block, Output, same_expr};
+use super::block::{Aliases, BindMode, Block, Output};
+use super::bound_window::BoundWindow;
 use super::conditions::for_each_slot;
 use super::result_column::ResultColumn;
+use super::same_expr::same_expr;
 use super::tree::{PlannedWindow, SortItem, SortKey, WindowKey, WindowPlan, WindowSort};
 use crate::error::{Error, Result};
 use paceline_catalog::same_name;
@@ -35,68 +37,6 @@ use paceline_expression::{
     WindowCall, WindowFunction, arithmetic,
 };
 use paceline_syntax::ast;
-
-/// What is known of a block's window functions while it is bound.
-#[derive(Default)]
-pub(crate) struct Windows {
-    /// WINDOW; `None` in statements that have no window functions.
-    pub named: Option<Vec<ast::NamedWindow>>,
-    /// The functions, each with the slot of its result.
-    calls: Vec<(WindowCall, usize)>,
-}
-
-/// A window function with its window.
-pub(crate) struct BoundWindow {
-    function: WindowFunction,
-    args: Vec<Expr>,
-    partition: Vec<Expr>,
-    order: Vec<(Expr, SortOrder)>,
-    frame: Frame,
-    slot: usize,
-    rounded: Option<(usize, u8)>,
-}
-
-impl BoundWindow {
-    /// Everything that it evaluates.
-    pub fn exprs(&self) -> impl Iterator<Item = &Expr> {
-        let order = self.order.iter().map(|(expr, _)| expr);
-        let bounds = [&self.frame.start, &self.frame.end]
-            .into_iter()
-            .filter_map(|bound| match bound {
-                FrameBound::Value(expr) => Some(&**expr),
-                _ => None,
-            });
-        self.args.iter().chain(&self.partition).chain(order).chain(bounds)
-    }
-
-    /// Everything that it evaluates.
-    pub fn exprs_mut(&mut self) -> impl Iterator<Item = &mut Expr> {
-        let order = self.order.iter_mut().map(|(expr, _)| expr);
-        let bounds = [&mut self.frame.start, &mut self.frame.end]
-            .into_iter()
-            .filter_map(|bound| match bound {
-                FrameBound::Value(expr) => Some(&mut **expr),
-                _ => None,
-            });
-        self.args
-            .iter_mut()
-            .chain(&mut self.partition)
-            .chain(order)
-            .chain(bounds)
-    }
-
-    fn keys(&self) -> Vec<WindowKey> {
-        let partition = self.partition.iter().map(|expr| (expr, SortOrder::Ascending));
-        let order = self.order.iter().map(|(expr, order)| (expr, *order));
-        partition
-            .chain(order)
-            .map(|(expr, order)| WindowKey {
-                expr: expr.clone(),
-                order,
-            })
-            .collect()
-    }
-}
 
 /// A window, bound. The expressions of one that it builds on are its own.
 #[derive(Clone)]

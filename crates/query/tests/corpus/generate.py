@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Writes random.sql: random queries and data changes over small tables, with every kind of access path, NULLs and duplicates.
+"""Writes random.sql: random queries and data changes over small tables, with every kind of access path, NULLs and
+duplicates.
 
     generate.py [SEED] > random.sql
 
-Every SELECT has an order that leaves nothing open, or `-- sort` in front, so that the answers of two servers can be compared. Record the
-answers with record.py.
+Every SELECT has a complete order, or `-- sort` before it, so that the answers of two servers can be compared.
+record.py records the answers.
 """
 import random
 import sys

@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
-"""Records what a real MariaDB server answers to the scripts of this folder.
+"""Records the answers of a real MariaDB server to the scripts of this folder.
 
     record.py --socket /path/to/mariadbd.sock [NAME.sql ...]
 
-Each NAME.sql is a list of statements, each ending with `;` at the end of a line. It is run in a fresh database `test` over one connection, and the answers are
-written to NAME.result: for every statement its text, then the rows (tab separated, NULL as NULL) under their column names, or
-what the OK packet says, or the error, and the warnings. A line `-- meta` before a statement adds the metadata of the columns. `tests/corpus.rs` runs the same scripts through this crate
-and expects the same files. Statements after `-- sort` have their rows sorted, where SQL leaves the order open.
+Each NAME.sql is a list of statements, each ending with `;` at the end of a line. It runs in a new database `test`
+over one connection, and the answers are written to NAME.result: for every statement its text; then the rows
+(separated by tabs, NULL as NULL) under their column names, or the data of the OK packet, or the error; and the
+warnings. A line `-- meta` before a statement adds the metadata of the columns. After `-- sort` the rows of a
+statement are sorted, for statements whose order is not determined. `tests/corpus.rs` runs the same scripts through
+this crate and expects the same files.
+
 Needs PyMySQL.
 """
 import argparse

@@ -318,7 +318,7 @@ impl GroupFilter {
 
 #[cfg(test)]
 mod tests {
-    use super::super::request::{Registered, StartAt};
+    use super::super::request::{RegistrationState, StartAt};
     use super::*;
     use paceline_binlog::event::{ChecksumAlgorithm, EventStamp, XidEvent, encode_event};
     use paceline_expression::session::UserVariables;
@@ -335,7 +335,7 @@ mod tests {
         let mut request = DumpRequest::read(
             &dump,
             &UserVariables::default(),
-            Registered::As(ServerId(9)),
+            RegistrationState::As(ServerId(9)),
             MarkedForSkip::Sent,
         )
         .unwrap();

@@ -42,12 +42,12 @@ mod start;
 
 pub use refusal::Refusal;
 pub use replica_registry::{Registration, ReplicaRegistry};
-pub use request::{DumpRequest, MarkedForSkip, Registered};
+pub use request::{DumpRequest, MarkedForSkip, RegistrationState};
 pub use semi_sync::{
     Fallback, SemiSync, SemiSyncAcknowledger, SemiSyncMode, SemiSyncSettings, TooFewReplicas,
 };
 pub use served::ServedLog;
-pub use stream::{Ended, Host, Link};
+pub use stream::{Host, Link, StreamEnd};
 
 use paceline_txn::TransactionManager;
 use paceline_types::LogPosition;

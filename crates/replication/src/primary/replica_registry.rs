@@ -81,15 +81,15 @@ impl Registration {
 
 /// Signal to a stream to end because another replica has connected with the same server id.
 #[derive(Debug, Default)]
-pub(super) struct Replaced {
+pub(super) struct ReplacementSignal {
     flag: AtomicBool,
-    bell: Notify,
+    wakeup: Notify,
 }
 
-impl Replaced {
-    fn tell(&self) {
+impl ReplacementSignal {
+    fn notify(&self) {
         self.flag.store(true, Ordering::Release);
-        self.bell.notify_one();
+        self.wakeup.notify_one();
     }
 
     pub fn is_set(&self) -> bool {
@@ -98,7 +98,7 @@ impl Replaced {
 
     pub async fn wait(&self) {
         while !self.is_set() {
-            self.bell.notified().await;
+            self.wakeup.notified().await;
         }
     }
 }
@@ -106,7 +106,7 @@ impl Replaced {
 #[derive(Debug, Default)]
 struct Known {
     registered: BTreeMap<u32, Registration>,
-    streams: BTreeMap<u32, (ServerId, Arc<Replaced>)>,
+    streams: BTreeMap<u32, (ServerId, Arc<ReplacementSignal>)>,
 }
 
 /// All replicas, by connection id.
@@ -144,11 +144,11 @@ impl ReplicaRegistry {
     /// Begins a stream. A stream with the same server id is told to end: it is left over from the replica's previous
     /// connection.
     pub(super) fn begin_stream(self: &Arc<Self>, connection: u32, server_id: ServerId) -> RunningStream {
-        let replaced = Arc::new(Replaced::default());
+        let replaced = Arc::new(ReplacementSignal::default());
         let mut known = self.known.lock();
         if server_id != ServerId(0) {
             let same = known.streams.values().filter(|(id, _)| *id == server_id);
-            same.for_each(|(_, other)| other.tell());
+            same.for_each(|(_, other)| other.notify());
         }
         known.streams.insert(connection, (server_id, replaced.clone()));
         RunningStream {
@@ -164,7 +164,7 @@ impl ReplicaRegistry {
 pub(super) struct RunningStream {
     replicas: Arc<ReplicaRegistry>,
     connection: u32,
-    pub replaced: Arc<Replaced>,
+    pub replaced: Arc<ReplacementSignal>,
 }
 
 impl Drop for RunningStream {

@@ -172,7 +172,7 @@ pub struct DumpRequest {
 
 /// Whether a session has registered as a replica (COM_REGISTER_SLAVE).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Registered {
+pub enum RegistrationState {
     /// It has registered with this server id.
     As(ServerId),
     /// It has not registered.
@@ -187,7 +187,7 @@ impl DumpRequest {
     pub fn read(
         dump: &BinlogDump<'_>,
         variables: &UserVariables,
-        registered: Registered,
+        registered: RegistrationState,
         marked: MarkedForSkip,
     ) -> Result<Self, Refusal> {
         let file = String::from_utf8_lossy(dump.file).into_owned();
@@ -216,14 +216,14 @@ impl DumpRequest {
             },
         };
         let kind = match (registered, &start) {
-            (Registered::No, StartAt::Position { .. }) => ReaderKind::Tool,
+            (RegistrationState::No, StartAt::Position { .. }) => ReaderKind::Tool,
             _ => ReaderKind::Replica,
         };
         let heartbeat = u64::try_from(number(variables, "master_heartbeat_period")).unwrap_or(0);
         Ok(Self {
             server_id: match registered {
-                Registered::As(server_id) => server_id,
-                Registered::No => ServerId(dump.server_id),
+                RegistrationState::As(server_id) => server_id,
+                RegistrationState::No => ServerId(dump.server_id),
             },
             start,
             asked,
@@ -329,7 +329,7 @@ mod tests {
         let request = DumpRequest::read(
             &dump(2, 7),
             &set,
-            Registered::As(ServerId(7)),
+            RegistrationState::As(ServerId(7)),
             MarkedForSkip::Sent,
         )
         .unwrap();
@@ -352,8 +352,13 @@ mod tests {
 
     #[test]
     fn a_tool() {
-        let request =
-            DumpRequest::read(&dump(0, 0), &variables(&[]), Registered::No, MarkedForSkip::Sent).unwrap();
+        let request = DumpRequest::read(
+            &dump(0, 0),
+            &variables(&[]),
+            RegistrationState::No,
+            MarkedForSkip::Sent,
+        )
+        .unwrap();
         assert_eq!(
             (request.kind, request.at_end, request.checksum),
             (ReaderKind::Tool, AtEnd::Stop, None)
@@ -364,7 +369,8 @@ mod tests {
     #[test]
     fn an_invalid_position_is_refused() {
         let set = variables(&[("slave_connect_state", Value::Text("0-1".into()))]);
-        let refused = DumpRequest::read(&dump(0, 7), &set, Registered::No, MarkedForSkip::Sent).unwrap_err();
+        let refused =
+            DumpRequest::read(&dump(0, 7), &set, RegistrationState::No, MarkedForSkip::Sent).unwrap_err();
         assert_eq!(refused.code().number(), 1105);
     }
 }

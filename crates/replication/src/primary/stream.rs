@@ -90,7 +90,7 @@ enum Asks {
 
 /// End of a stream.
 #[derive(Debug)]
-pub enum Ended {
+pub enum StreamEnd {
     /// Everything requested has been sent, or the session was killed: EOF is sent to the reader.
     AtEnd,
     /// The reason is sent to the replica.
@@ -99,19 +99,19 @@ pub enum Ended {
     Gone(WireError),
 }
 
-impl From<Refusal> for Ended {
+impl From<Refusal> for StreamEnd {
     fn from(refusal: Refusal) -> Self {
-        Ended::Refused(refusal)
+        StreamEnd::Refused(refusal)
     }
 }
 
-impl From<WireError> for Ended {
+impl From<WireError> for StreamEnd {
     fn from(error: WireError) -> Self {
-        Ended::Gone(error)
+        StreamEnd::Gone(error)
     }
 }
 
-type Step<T = ()> = Result<T, Ended>;
+type Step<T = ()> = Result<T, StreamEnd>;
 
 /// A running stream.
 pub(super) struct Stream<'a> {
@@ -136,7 +136,7 @@ pub(super) struct Stream<'a> {
 
 impl Primary {
     /// Serves a replica until it disconnects, its session is told to end, or it has received everything it requested.
-    pub async fn serve(&self, link: Link<'_>, request: &DumpRequest, host: Host<'_>) -> Ended {
+    pub async fn serve(&self, link: Link<'_>, request: &DumpRequest, host: Host<'_>) -> StreamEnd {
         let running = self.replicas.begin_stream(host.connection, request.server_id);
         let interrupt = host.interrupt;
         let limit = self.served.sendable();
@@ -152,7 +152,7 @@ impl Primary {
         };
         let start = match tokio::task::block_in_place(|| Start::find(&around, request)) {
             Ok(start) => start,
-            Err(refusal) => return Ended::Refused(refusal),
+            Err(refusal) => return StreamEnd::Refused(refusal),
         };
         let stream = Stream {
             primary: self,
@@ -176,8 +176,8 @@ impl Primary {
         };
         // Ending a session shuts down the read side of its socket, which looks like a disconnect.
         match stream.run(start).await {
-            Ok(()) => Ended::AtEnd,
-            Err(Ended::Gone(WireError::Closed)) if interrupt.raised().is_some() => Ended::AtEnd,
+            Ok(()) => StreamEnd::AtEnd,
+            Err(StreamEnd::Gone(WireError::Closed)) if interrupt.raised().is_some() => StreamEnd::AtEnd,
             Err(ended) => ended,
         }
     }
@@ -395,7 +395,7 @@ impl Stream<'_> {
         }
         match self.host.interrupt.raised() {
             // The replica sees EOF and retries later.
-            Some(_) => Err(Ended::AtEnd),
+            Some(_) => Err(StreamEnd::AtEnd),
             None => Ok(()),
         }
     }

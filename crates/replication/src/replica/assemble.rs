@@ -85,7 +85,7 @@ pub struct Assembler {
     grouping: Grouping,
     open: Option<Open>,
     /// Head of a MySQL transaction that has arrived. The next event determines the kind of the group.
-    pending: Option<Pending>,
+    pending: Option<MySqlGroupHead>,
     /// Last GTID assigned to a transaction of a source without GTIDs.
     pub supply: GtidSupply,
     scratch: Vec<u8>,
@@ -104,7 +104,7 @@ struct Open {
 }
 
 /// Head of a MySQL transaction.
-struct Pending {
+struct MySqlGroupHead {
     stamp: EventStamp,
     /// `None` for an anonymous transaction.
     gtid: Option<MySqlGtid>,
@@ -331,7 +331,7 @@ impl Assembler {
                     EventType::MYSQL_ANONYMOUS_GTID => None,
                     _ => Some(MySqlGtid::decode(event_type, event.body()).map_err(corrupt)?),
                 };
-                self.pending = Some(Pending {
+                self.pending = Some(MySqlGroupHead {
                     stamp: stamp_of(&header),
                     gtid,
                 });
@@ -417,10 +417,10 @@ impl Assembler {
 
     /// Begins a group for which the source has no GTID. `first` is its first event.
     fn give_gtid(&mut self, first: &RawEvent<'_>, start: SourcePosition) -> Result<(), SourceError> {
-        let Pending {
+        let MySqlGroupHead {
             stamp,
             gtid: mysql_gtid,
-        } = self.pending.take().unwrap_or_else(|| Pending {
+        } = self.pending.take().unwrap_or_else(|| MySqlGroupHead {
             stamp: stamp_of(first.header()),
             gtid: None,
         });

@@ -48,7 +48,7 @@ impl Threads {
 
 /// Whether a start or stop had an effect.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Changed {
+pub enum PartChange {
     /// The part was started or stopped.
     Yes,
     /// The part was already running or stopped.
@@ -184,7 +184,7 @@ impl Connection {
         &self,
         threads: Threads,
         until: Option<Until>,
-    ) -> Result<Changed, ReplicaError> {
+    ) -> Result<PartChange, ReplicaError> {
         let definition = self.definition();
         if definition.host.is_empty() {
             return Err(ReplicaError::with_message(
@@ -192,7 +192,7 @@ impl Connection {
                 "Misconfigured slave: MASTER_HOST was not set; Fix in config file or with CHANGE MASTER TO",
             ));
         }
-        let mut changed = Changed::No;
+        let mut changed = PartChange::No;
         let starts_applier = threads.has_applier() && !self.applier_runs();
         let starts_receiver = threads.has_receiver() && !self.receiver_runs();
         if starts_receiver && let Err(error) = definition.password() {
@@ -214,7 +214,7 @@ impl Connection {
             let applier = self.shared.environment.start_applier(&self.shared.name, position);
             self.shared.applier.set(applier);
             self.threads.lock()[1] = Some(self.new_thread());
-            changed = Changed::Yes;
+            changed = PartChange::Yes;
         }
         if starts_receiver {
             let (stop, stopped) = watch::channel(false);
@@ -232,7 +232,7 @@ impl Connection {
             let task = tokio::spawn(receiver.run());
             *self.receiver.lock() = Some(RunningReceiver { task, stop });
             self.threads.lock()[0] = Some(self.new_thread());
-            changed = Changed::Yes;
+            changed = PartChange::Yes;
         }
         Ok(changed)
     }
@@ -245,13 +245,13 @@ impl Connection {
     }
 
     /// Stops the running parts and waits until they have ended. The caller holds `changing`.
-    pub(super) async fn stop(&self, threads: Threads) -> Changed {
-        let mut changed = Changed::No;
+    pub(super) async fn stop(&self, threads: Threads) -> PartChange {
+        let mut changed = PartChange::No;
         if threads.has_receiver() {
             let running = self.receiver.lock().take();
             if let Some(running) = running {
                 if !running.task.is_finished() {
-                    changed = Changed::Yes;
+                    changed = PartChange::Yes;
                 }
                 running.stop.send_replace(true);
                 let _ = running.task.await;
@@ -259,10 +259,10 @@ impl Connection {
         }
         if threads.has_applier() {
             if self.applier_runs() {
-                changed = Changed::Yes;
+                changed = PartChange::Yes;
             }
             self.stop_applier().await;
-            if changed == Changed::Yes {
+            if changed == PartChange::Yes {
                 *self.shared.until.lock() = None;
             }
         }

@@ -3,7 +3,7 @@
 //! Names are compared without case, as in MariaDB. Definitions are stored in the log's replica records, together with
 //! the positions of connections without GTIDs: one `CHANGE MASTER` writes one record.
 
-use super::connection::{Changed, Connection, Threads};
+use super::connection::{Connection, PartChange, Threads};
 use super::definition::{Definition, PasswordForm, UseGtid};
 use super::duplicates::DomainOwners;
 use super::environment::Environment;
@@ -250,7 +250,7 @@ impl ConnectionSet {
         name: &str,
         threads: Threads,
         until: Option<Until>,
-    ) -> Result<Changed, ReplicaError> {
+    ) -> Result<PartChange, ReplicaError> {
         let connection = self.get(name)?;
         let _changing = connection.changing.lock().await;
         self.check_known(&connection)?;
@@ -269,7 +269,7 @@ impl ConnectionSet {
     ///
     /// # Errors
     /// 1617 if it does not exist.
-    pub async fn stop(&self, name: &str, threads: Threads) -> Result<Changed, ReplicaError> {
+    pub async fn stop(&self, name: &str, threads: Threads) -> Result<PartChange, ReplicaError> {
         let connection = self.get(name)?;
         let _changing = connection.changing.lock().await;
         Ok(connection.stop(threads).await)

@@ -1,7 +1,7 @@
 //! The replica's side of replication: a primary's stream becomes part of this server's log.
 //!
 //! ```text
-//!   ConnectionSet ──▶ Connection ──┬── Receiver: Source ▸ Assembler ▸ filters ──▶ Received
+//!   ConnectionSet ──▶ Connection ──┬── Receiver: Source ▸ Assembler ▸ filters ──▶ ReceivedItem
 //!      ▲             │        └── Applier ◀───────────────────────────────────┘
 //!      │             └── Definition, places: in the log (`paceline_binlog::replica_state`)
 //!   CHANGE MASTER, START SLAVE …

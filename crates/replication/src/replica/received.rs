@@ -26,7 +26,7 @@ pub struct ReceivedGroup {
 }
 
 /// A change of a connection's position.
-pub enum Received {
+pub enum ReceivedItem {
     /// A transaction to apply.
     Group(ReceivedGroup),
     /// A transaction that is not applied (because of a filter, `sql_slave_skip_counter`, or this server's own id): only

@@ -124,7 +124,7 @@ impl Source {
                 .client()
                 .map_err(|error| connect_error(error, definition, options))?,
             // Applies from here on. An event that takes longer is accepted as long as data arrives.
-            patience: Some(options.net_timeout),
+            idle_timeout: Some(options.net_timeout),
             ..ConnectOptions::default()
         };
         let client = Client::connect_tcp(&address, &login)

@@ -10,10 +10,11 @@ use paceline_binlog::{EventGroup, Log, LogConfig};
 use paceline_catalog::ddl::{ReplayHost, replay_ddl};
 use paceline_catalog::{Catalog, CatalogChange, CatalogHandle, TableDefinition};
 use paceline_expression::session::SessionContext;
+use paceline_query::plan::Statistics;
 use paceline_replication::replica::apply::{
     Applier, ApplierOptions, ApplierParts, ReplicatedStatement, StatementRunner, StatementRunners,
 };
-use paceline_replication::replica::received::{Received, ReceivedGroup, SourcePosition};
+use paceline_replication::replica::received::{ReceivedGroup, ReceivedItem, SourcePosition};
 use paceline_storage::{Direction, Row, Storage, StorageConfig, value_payload};
 use paceline_syntax::AccountStatement;
 use paceline_txn::{
@@ -141,7 +142,7 @@ impl TestServer {
     }
 
     /// Returns the same groups in the form of a receiver.
-    pub fn received(&self, from: LogPosition) -> Vec<Received> {
+    pub fn received(&self, from: LogPosition) -> Vec<ReceivedItem> {
         let reader = self.manager.log().reader(from, from).unwrap();
         let format = Arc::new(reader.format().clone());
         let (groups, _) = self.groups(from);
@@ -152,7 +153,7 @@ impl TestServer {
                     file: "primary-bin.000001".into(),
                     offset: group.end().offset(),
                 };
-                Received::Group(ReceivedGroup {
+                ReceivedItem::Group(ReceivedGroup {
                     group,
                     format: format.clone(),
                     source_end,
@@ -200,6 +201,7 @@ impl TestServer {
             connection: "".into(),
             manager: self.manager.clone(),
             catalog: self.catalog.clone(),
+            index_statistics: Arc::new(Statistics::new(self.manager.clone())),
             filter: Arc::new(Unfiltered),
             options,
             statements: Arc::new(Runners {

@@ -6,22 +6,28 @@
 //!
 //! [`Accounts`] is an immutable list behind one atomic pointer; a statement about accounts creates a new list. Each
 //! account is a catalog record (JSON in the form of MariaDB's `mysql.global_priv`), committed and logged like a table's
-//! definition. [`crate::session::privileges`] describes when a session notices a change.
+//! definition. [`session_privileges`] describes when a session notices a change, and [`checks`] has the
+//! rules: which privileges a statement needs.
 
 pub mod authentication;
+pub mod authority;
+pub mod checks;
 pub mod host;
 pub mod initial;
 pub mod password_errors;
 pub mod privilege;
 pub mod require;
+pub mod session_privileges;
 pub mod show;
 pub mod statements;
 
 pub use authentication::Authentication;
+pub use authority::Authority;
 pub use host::ClientHost;
 pub use initial::InitialAccounts;
 pub use privilege::PrivilegeSet;
 pub use require::Require;
+pub use session_privileges::SessionPrivileges;
 
 use arc_swap::ArcSwap;
 use authentication::AuthenticationRecord;

@@ -1,8 +1,8 @@
 //! CREATE USER, GRANT and related statements: computes the next list of accounts from a parsed statement.
 //!
-//! CREATE, ALTER, DROP and RENAME USER and REVOKE ALL on several accounts do as much as possible, and fail for the
-//! rest: [`Applied::failure`] is logged with the changes, so that replicas do the same. GRANT and REVOKE do all or
-//! nothing. MariaDB executes them in part but does not log this, so its replicas miss the changes.
+//! CREATE, ALTER, DROP and RENAME USER and REVOKE ALL on several accounts do as much as possible and fail for the
+//! rest: [`AccountChange::failure`] is logged with the changes, so that replicas do the same. GRANT and REVOKE do all
+//! or nothing. MariaDB executes them in part but does not log this, so its replicas miss the changes.
 //!
 //! All functions are pure. The caller checks the privileges and commits the result. The same code runs when a statement
 //! is replayed from the log, so nothing may depend on anything but its arguments.
@@ -20,7 +20,7 @@ use paceline_wire::authentication::{NATIVE_PASSWORD, NativePassword};
 
 /// Context of a statement about accounts.
 #[derive(Debug, Clone, Copy)]
-pub struct StatementContext<'a> {
+pub struct AccountContext<'a> {
     /// Accounts before the statement.
     pub accounts: &'a Accounts,
     /// `CURRENT_USER()` of the session: user and host.
@@ -52,7 +52,7 @@ impl MissingAccounts {
 
 /// Result of a statement.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Applied {
+pub struct AccountChange {
     /// Accounts after the statement.
     pub accounts: Accounts,
     /// Notes for accounts that `IF EXISTS` or `IF NOT EXISTS` skipped.
@@ -71,7 +71,7 @@ const HOST_LENGTH_MAX: usize = 60;
 /// # Errors
 /// If nothing was changed: 1396 for existing or missing accounts, 1133, 1141, 1235 for roles and for privileges below
 /// databases, 1524, 1372.
-pub fn apply(statement: &AccountStatement, context: StatementContext<'_>) -> Result<Applied> {
+pub fn apply(statement: &AccountStatement, context: AccountContext<'_>) -> Result<AccountChange> {
     let mut next = context.accounts.clone();
     let mut notes = vec![];
     let mut failure = None;
@@ -284,7 +284,7 @@ pub fn apply(statement: &AccountStatement, context: StatementContext<'_>) -> Res
         Some(error) if next == *context.accounts && !matches!(statement, AccountStatement::RevokeAll(_)) => {
             Err(error)
         }
-        failure => Ok(Applied {
+        failure => Ok(AccountChange {
             accounts: next,
             notes,
             failure,
@@ -293,7 +293,7 @@ pub fn apply(statement: &AccountStatement, context: StatementContext<'_>) -> Res
 }
 
 /// Returns user and host of an account in a statement.
-pub fn resolve(name: &AccountName, context: StatementContext<'_>) -> Result<(String, String)> {
+pub fn resolve(name: &AccountName, context: AccountContext<'_>) -> Result<(String, String)> {
     match &name.user {
         UserName::Name(user) => {
             for (text, what, longest) in [
@@ -382,7 +382,7 @@ fn set_options(account: &mut Account, options: &AccountOptions) -> Result<()> {
 fn privileges_at(
     specs: &[PrivilegeSpec],
     level: &PrivilegeLevel,
-    context: StatementContext<'_>,
+    context: AccountContext<'_>,
 ) -> Result<(PrivilegeSet, Option<String>)> {
     let database = match level {
         PrivilegeLevel::Global => None,
@@ -447,10 +447,10 @@ mod tests {
         }
     }
 
-    fn run(accounts: &Accounts, statement: AccountStatement) -> Result<Applied> {
+    fn run(accounts: &Accounts, statement: AccountStatement) -> Result<AccountChange> {
         apply(
             &statement,
-            StatementContext {
+            AccountContext {
                 accounts,
                 current: ("root", "localhost"),
                 database: Some("shop"),

@@ -2,10 +2,10 @@
 //! execution ends at the first error, which is logged, and the server starts nevertheless. An unreadable file prevents
 //! the start.
 
-use super::query::{Execution, QueryOrigin};
-use super::replicated::own_session;
-use super::result::RowFormat;
-use super::{More, Session};
+use super::Session;
+use super::execution::Execution;
+use super::internal::internal_session;
+use super::statement::stored_hash;
 use crate::server::Server;
 use paceline_expression::session::Account;
 use paceline_syntax::ParseOptions;
@@ -26,11 +26,11 @@ pub async fn run_init_file(server: &Arc<Server>, path: &Path) -> std::result::Re
     let text = std::fs::read(path).map_err(|error| format!("cannot read {}: {error}", path.display()))?;
     let interrupt = Interrupt::new();
     let locks = server.transactions.session(interrupt.clone());
-    let (mut session, mut other_end) =
-        own_session(server, USER, locks).map_err(|error| format!("cannot run the init file: {error}"))?;
+    let (mut session, mut other_end) = internal_session(server, USER, locks)
+        .map_err(|error| format!("cannot run the init file: {error}"))?;
     // Selected rows are discarded.
     let drained = tokio::spawn(async move { tokio::io::copy(&mut other_end, &mut tokio::io::sink()).await });
-    session.context.user = Account {
+    session.state.context.user = Account {
         user: USER.to_owned(),
         host: String::new(),
     };
@@ -52,22 +52,16 @@ impl Session {
         let mut rest = text;
         while !rest.trim_ascii().is_empty() {
             let options = ParseOptions {
-                sql_mode: self.context.settings.sql_mode,
+                sql_mode: self.state.context.settings.sql_mode,
                 ..ParseOptions::default()
             };
             let parsed = paceline_syntax::parse_first(rest, &options)?;
-            let shown = parsed.text_to_show(rest, super::query::stored_hash).into_owned();
+            let shown = parsed.text_to_show(rest, stored_hash).into_owned();
             self.begin_command("Query", &shown);
-            self.begin_statement(Some(&parsed.statement));
-            let execution = Execution {
-                text: &shown,
-                parameters: &[],
-                format: RowFormat::Text,
-                more: More::No,
-                asked_by: QueryOrigin::Client,
-            };
+            self.state.begin_statement(Some(&parsed.statement));
+            let execution = Execution::of_text(&shown);
             let done = match parsed.parameters {
-                0 => self.statement(&parsed.statement, execution).await,
+                0 => self.run_statement(&parsed.statement, execution).await,
                 _ => Err(Error::new(ER_PARSE_ERROR, &[&"?", &1])),
             };
             self.end_statement(&done);

@@ -1,11 +1,16 @@
 //! A statement that is logged as text: DDL, statements about accounts, savepoints.
 
-use super::Session;
+use super::errors::of_transaction;
+use super::state::SessionState;
+use super::transaction::replication;
 use crate::variables::Variable;
-use paceline_binlog::event::{QueryEvent, StatusVar};
+use paceline_binlog::event::{EventFlags, QueryEvent, StatusVar};
 use paceline_catalog::ddl::session_flags;
 use paceline_expression::session::SessionContext;
-use paceline_syntax::Error;
+use paceline_storage::WriteSet;
+use paceline_syntax::{Error, Result};
+use paceline_txn::DdlCommit;
+use std::time::Duration;
 
 /// A statement in the form for the log: its text, and all session settings that affect it. `autocommit` is not
 /// included: as in MariaDB, ON is logged whatever the session's value is. With OFF a MariaDB replica may stop with 1192
@@ -37,12 +42,12 @@ pub struct LoggedStatement {
 
 impl LoggedStatement {
     /// Creates it for the session's current statement with this text.
-    pub fn of(session: &Session, text: &[u8]) -> Self {
+    pub fn of(state: &SessionState, text: &[u8]) -> Self {
         let time_zone = {
-            let values = session.services.values.lock();
+            let values = state.services.values.lock();
             values.get(Variable::TimeZone).as_str().to_owned()
         };
-        Self::of_context(&session.context, text, time_zone)
+        Self::of_context(&state.context, text, time_zone)
     }
 
     fn of_context(context: &SessionContext, text: &[u8], time_zone: String) -> Self {
@@ -135,5 +140,34 @@ impl LoggedStatement {
         event.status_vars.extend(self.fraction.map(StatusVar::HrNow));
         event.status_vars.extend(build.map(StatusVar::Xid));
         event
+    }
+}
+
+impl SessionState {
+    /// Logs a statement without changes to tables, for execution on replicas.
+    pub(super) async fn log_for_replicas(&mut self, text: &[u8], lock_timeout: Duration) -> Result<()> {
+        if !self.context.settings.log_bin {
+            return Ok(());
+        }
+        let logged = LoggedStatement::of(self, text);
+        let query = logged.query_event(None);
+        let server = self.server.clone();
+        let ddl = DdlCommit {
+            query: &query,
+            event_flags: EventFlags::NONE,
+            timestamp_seconds: logged.timestamp_seconds,
+            writes: WriteSet::new(),
+            builds: vec![],
+            on_publish: None,
+            gtid: self.services.gtid_choice(),
+            replication: replication(&self.context, &self.services),
+            metadata_lock_timeout: lock_timeout,
+        };
+        let committing = server
+            .transactions
+            .commit_ddl_where(&self.services.locks, ddl, || true);
+        let outcome = committing.await.map_err(|error| of_transaction(&error))?;
+        self.committed(outcome);
+        Ok(())
     }
 }

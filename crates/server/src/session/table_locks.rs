@@ -1,6 +1,10 @@
 //! Locks that a session holds beyond its transaction: LOCK TABLES, and FLUSH TABLES WITH READ LOCK.
 
+use paceline_catalog::ddl::DdlObject;
+use paceline_query::plan::{Plan, TableUse};
+use paceline_syntax::{Error, Result};
 use paceline_txn::{GlobalReadLock, MetadataGuard};
+use paceline_types::error_code::*;
 
 /// The locks of one session.
 #[derive(Default)]
@@ -49,5 +53,120 @@ impl TableLocks {
     /// Returns whether FLUSH TABLES WITH READ LOCK is in effect.
     pub fn is_globally_locked(&self) -> bool {
         self.global.is_some()
+    }
+
+    /// Checks whether a plan may be executed under these locks.
+    ///
+    /// # Errors
+    /// 1223 for a write under the session's own global read lock; 1099 and 1100 for tables that LOCK TABLES did not
+    /// name.
+    pub fn check_plan(&self, plan: &Plan) -> Result<()> {
+        if self.is_globally_locked() && plan.writes_ordinary() {
+            return Err(Error::new(ER_CANT_UPDATE_WITH_READLOCK, &[]));
+        }
+        if !self.has_tables() {
+            return Ok(());
+        }
+        // Tables used only by foreign keys need not be named.
+        let is_lockable =
+            |table: &&TableUse| table.definition.is_some() && !table.is_temporary() && table.usage.is_named();
+        for table in plan.tables().iter().filter(is_lockable) {
+            let locked = || {
+                self.tables
+                    .iter()
+                    .filter(|locked| locked.is(&table.database, &table.name))
+            };
+            // Names inside a view do not count.
+            let aliases = match (&table.access.through, &table.aliases[..]) {
+                (Some(_), _) => &[],
+                (None, []) => std::slice::from_ref(&table.name),
+                (None, aliases) => aliases,
+            };
+            for alias in aliases {
+                if !locked().any(|locked| locked.goes_by(alias)) {
+                    return Err(Error::new(ER_TABLE_NOT_LOCKED, &[alias]));
+                }
+            }
+            if locked().next().is_none() {
+                return Err(Error::new(ER_TABLE_NOT_LOCKED, &[&table.name]));
+            }
+            let is_used = |locked: &LockedTable| {
+                aliases.is_empty() || aliases.iter().any(|alias| locked.goes_by(alias))
+            };
+            if table.usage.writes() && !locked().any(|locked| locked.write && is_used(locked)) {
+                let name = aliases.first().unwrap_or(&table.name);
+                return Err(Error::new(ER_TABLE_NOT_LOCKED_FOR_WRITE, &[name]));
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks whether DDL may change an object under LOCK TABLES: it must be locked for writing.
+    ///
+    /// # Errors
+    /// 1099 and 1100.
+    pub fn check_definition(&self, object: &DdlObject) -> Result<()> {
+        let (true, Some(table)) = (self.has_tables(), &object.table) else {
+            return Ok(());
+        };
+        let locked = self
+            .tables
+            .iter()
+            .filter(|locked| locked.is(&object.database, table))
+            .max_by_key(|locked| locked.write);
+        match locked {
+            None => Err(Error::new(ER_TABLE_NOT_LOCKED, &[table])),
+            Some(locked) if !locked.write => Err(Error::new(ER_TABLE_NOT_LOCKED_FOR_WRITE, &[table])),
+            Some(_) => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use paceline_catalog::ddl::DdlNeed;
+
+    fn locked(name: &str, write: bool, alias: Option<&str>) -> LockedTable {
+        LockedTable {
+            database: "d".to_owned(),
+            name: name.to_owned(),
+            write,
+            alias: alias.map(str::to_owned),
+            _guard: None,
+        }
+    }
+
+    #[test]
+    fn a_definition_needs_a_write_lock() {
+        let mut locks = TableLocks::default();
+        let check = |locks: &TableLocks, table: Option<&str>| {
+            let object = DdlObject {
+                database: "d".to_owned(),
+                table: table.map(str::to_owned),
+                need: DdlNeed::Defined,
+            };
+            locks.check_definition(&object).err().map(|error| error.code())
+        };
+        assert_eq!(check(&locks, Some("t")), None);
+        locks.holds = true;
+        locks.tables = vec![
+            locked("r", false, None),
+            locked("w", false, None),
+            locked("w", true, None),
+        ];
+        assert_eq!(check(&locks, Some("t")), Some(ER_TABLE_NOT_LOCKED));
+        assert_eq!(check(&locks, Some("r")), Some(ER_TABLE_NOT_LOCKED_FOR_WRITE));
+        assert_eq!(check(&locks, Some("w")), None);
+        // A database has no lock of LOCK TABLES.
+        assert_eq!(check(&locks, None), None);
+        locks.release_tables();
+        assert_eq!(check(&locks, Some("t")), None);
+    }
+
+    #[test]
+    fn a_table_of_a_view_goes_by_any_alias() {
+        assert!(locked("t", false, Some("a")).goes_by("a") && !locked("t", false, Some("a")).goes_by("t"));
+        assert!(locked("t", false, None).goes_by("a"));
     }
 }

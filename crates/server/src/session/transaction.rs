@@ -8,13 +8,11 @@
 //! ```
 
 use super::errors::of_transaction;
-use super::logged_statement::LoggedStatement;
 use super::services::SessionServices;
-use super::{More, Phase, Session};
+use super::state::SessionState;
 use crate::variables::Variable;
 use paceline_binlog::event::GtidFlags;
 use paceline_expression::session::SessionContext;
-use paceline_syntax::{Completion, TransactionStatement};
 use paceline_syntax::{Error, Result};
 use paceline_txn::{
     AccessMode, CommitFuture, CommitOutcome, GtidChoice, IsolationLevel, Lifetime, Replication,
@@ -136,7 +134,15 @@ pub fn replication(context: &SessionContext, services: &SessionServices) -> Repl
     }
 }
 
-impl Session {
+impl SessionState {
+    /// Returns whether the statement's transaction is, or would be, READ ONLY.
+    pub fn is_read_only_transaction(&self) -> bool {
+        match self.transaction.is_active() {
+            true => self.transaction.is_read_only(),
+            false => self.context.settings.transaction_read_only,
+        }
+    }
+
     /// Returns the options of a transaction that begins now.
     pub fn transaction_options(
         &mut self,
@@ -213,13 +219,13 @@ impl Session {
     }
 
     /// Keeps a transaction open until COMMIT or ROLLBACK.
-    fn open_transaction(&mut self, transaction: Transaction) {
+    pub fn open_transaction(&mut self, transaction: Transaction) {
         self.transaction.state = State::Open(Box::new(transaction));
         self.services.transaction.lock().open = true;
     }
 
     /// Marks a transaction for `skip_parallel_replication`: replicas must not apply it in parallel.
-    fn mark_serial(&self, transaction: &mut Transaction) {
+    pub fn mark_serial(&self, transaction: &mut Transaction) {
         if self
             .services
             .values
@@ -306,7 +312,7 @@ impl Session {
                 name: "last_gtid".into(),
                 value: gtid.to_string(),
             };
-            change.encode(&mut self.state_changes);
+            self.changes.add(&change);
         }
     }
 
@@ -323,118 +329,6 @@ impl Session {
         view.open = false;
         view.snapshot = None;
         self.shared.transaction.clear();
-    }
-
-    /// Executes BEGIN, COMMIT, ROLLBACK and savepoint statements.
-    pub async fn transaction_statement(
-        &mut self,
-        statement: &TransactionStatement,
-        more: More,
-    ) -> Result<()> {
-        let counters = &self.shared.counters;
-        match statement {
-            TransactionStatement::Start {
-                consistent_snapshot,
-                snapshot_at,
-                access,
-            } => {
-                counters.com_begin.add(1);
-                self.commit().await?;
-                self.table_locks.release_tables();
-                if let Some(position) = snapshot_at {
-                    let transaction = self.begin_at(position, *access)?;
-                    self.services.transaction.lock().snapshot = transaction.snapshot_version();
-                    self.open_transaction(transaction);
-                    self.write_ok(0, 0, "", more);
-                    return Ok(());
-                }
-                let options = self.transaction_options(Lifetime::Explicit, *access);
-                if *consistent_snapshot {
-                    self.services.await_gtid()?;
-                }
-                let transactions = &self.server.transactions;
-                let mut transaction = match consistent_snapshot {
-                    false => transactions.begin(&self.services.locks, options),
-                    true if options.isolation == IsolationLevel::RepeatableRead => {
-                        let transaction = transactions.begin_with_snapshot(&self.services.locks, options);
-                        self.services.transaction.lock().snapshot = transaction.snapshot_version();
-                        transaction
-                    }
-                    true => transactions.begin(&self.services.locks, options),
-                };
-                self.mark_serial(&mut transaction);
-                self.open_transaction(transaction);
-            }
-            TransactionStatement::Commit(completion) => {
-                counters.com_commit.add(1);
-                let chained = self.chained_options();
-                self.commit().await?;
-                self.complete(*completion, chained);
-            }
-            TransactionStatement::Rollback(completion) => {
-                counters.com_rollback.add(1);
-                let chained = self.chained_options();
-                self.roll_back();
-                self.transaction.state = State::None;
-                self.complete(*completion, chained);
-            }
-            TransactionStatement::Savepoint(name) => {
-                counters.com_savepoint.add(1);
-                // Without a transaction a savepoint has no effect: MariaDB accepts and forgets it.
-                if !self.context.settings.autocommit {
-                    self.enter_transaction();
-                }
-                // Logged in MariaDB's form, if the transaction already has rows.
-                let text = format!("SAVEPOINT `{}`", name.replace('`', "``"));
-                let logged = LoggedStatement::of(self, text.as_bytes());
-                if let Some(transaction) = self.transaction.get_mut() {
-                    transaction
-                        .log_statement(&logged.query_event(None), logged.timestamp_seconds)
-                        .map_err(|error| of_transaction(&error))?;
-                    transaction.savepoint(name);
-                }
-            }
-            TransactionStatement::RollbackTo(name) => {
-                counters.com_rollback_to_savepoint.add(1);
-                let none = || Error::new(ER_SP_DOES_NOT_EXIST, &[&"SAVEPOINT", name]);
-                let transaction = self.transaction.get_mut().ok_or_else(none)?;
-                transaction.rollback_to_savepoint(name).map_err(|_| none())?;
-            }
-            TransactionStatement::Release(name) => {
-                counters.com_release_savepoint.add(1);
-                let none = || Error::new(ER_SP_DOES_NOT_EXIST, &[&"SAVEPOINT", name]);
-                let transaction = self.transaction.get_mut().ok_or_else(none)?;
-                transaction.release_savepoint(name).map_err(|_| none())?;
-            }
-        }
-        self.write_ok(0, 0, "", more);
-        Ok(())
-    }
-
-    /// Returns the options of the open transaction, for AND CHAIN.
-    fn chained_options(&mut self) -> Option<TransactionOptions> {
-        self.transaction
-            .get_mut()
-            .map(|transaction| transaction.options().clone())
-    }
-
-    /// Handles AND CHAIN, RELEASE and `completion_type`.
-    fn complete(&mut self, completion: Completion, chained: Option<TransactionOptions>) {
-        let default = self.services.values.lock().get(Variable::CompletionType).as_u64();
-        if completion.release.unwrap_or(default == 2) {
-            self.phase = Phase::Closing;
-        }
-        if completion.chain.unwrap_or(default == 1) {
-            let mut options = match chained {
-                Some(options) => options,
-                None => self.transaction_options(Lifetime::Explicit, None),
-            };
-            options.lifetime = Lifetime::Explicit;
-            options.gtid = self.services.gtid_choice();
-            let mut transaction = self.server.transactions.begin(&self.services.locks, options);
-            self.mark_serial(&mut transaction);
-            self.open_transaction(transaction);
-        }
     }
 }
 

@@ -30,7 +30,8 @@ use paceline_types::LogPosition;
 use parking_lot::Mutex;
 use rocksdb::checkpoint::Checkpoint;
 use rocksdb::{
-    Cache, DB, DBPinnableSlice, ErrorKind, FlushOptions, ReadOptions, ReadTier, WriteBatch, WriteOptions,
+    Cache, DB, DBPinnableSlice, DEFAULT_COLUMN_FAMILY_NAME, ErrorKind, FlushOptions, ReadOptions, ReadTier,
+    WriteBatch, WriteOptions,
 };
 
 pub(crate) use cursor::RocksDbCursor;
@@ -130,10 +131,10 @@ impl RocksDbEngine {
     pub fn open(path: &Path, config: &RocksDbConfig) -> Result<Self> {
         let cache = Cache::new_hyper_clock_cache(config.block_cache_bytes, 0);
         let options = options::open_options(config, &cache);
-        let db = match DB::open(&options, path) {
-            Err(error) if manifest::is_damaged(&error) && manifest::cut_damage(path)? => {
-                DB::open(&options, path)
-            }
+        // The handle of the column family is needed for reads of several keys.
+        let open = || DB::open_cf_with_opts(&options, path, [(DEFAULT_COLUMN_FAMILY_NAME, options.clone())]);
+        let db = match open() {
+            Err(error) if manifest::is_damaged(&error) && manifest::cut_damage(path)? => open(),
             opened => opened,
         };
         let db = db.map_err(|error| Error::Open {
@@ -193,7 +194,7 @@ impl RocksDbEngine {
         self.active_memtable_bytes.load(Ordering::Relaxed) > self.memtable_bytes / 12 * 10
     }
 
-    /// Returns whether scans skip so many old versions that a flush is worth its price:
+    /// Returns whether scans skip so many old versions that a flush is worth its cost:
     /// [`begin_flush`](Self::begin_flush).
     pub(crate) fn scans_pay_for_flush(&self) -> bool {
         self.db
@@ -223,7 +224,7 @@ impl RocksDbEngine {
     }
 
     /// Returns the numbers that a group raises, with their new values. The group must be the next one that is
-    /// applied. Numbers in a range that a set deletes start anew.
+    /// applied. Numbers in a range that a set deletes start again.
     fn raise_counters(&self, group: &[Arc<FrozenWriteSet>]) -> Result<Vec<RaisedCounter>> {
         let mut raised: Vec<RaisedCounter> = Vec::new();
         let is_concerned =

@@ -3,10 +3,11 @@
 use std::mem;
 use std::sync::Arc;
 
-use rocksdb::{DBPinnableSlice, ReadOptions, Snapshot};
+use rocksdb::{DBPinnableSlice, DEFAULT_COLUMN_FAMILY_NAME, ReadOptions, Snapshot};
 
 use super::Database;
 use crate::error::Result;
+use crate::snapshot::StoredValue;
 
 /// State of the engine at one moment. It keeps the database open.
 pub(crate) struct RocksDbSnapshot {
@@ -38,10 +39,26 @@ impl RocksDbSnapshot {
         Ok(self.db.get_pinned_opt(key, &self.read_options)?)
     }
 
-    /// Returns the values of several keys in ascending order.
-    pub(crate) fn get_many(&self, keys: &[&[u8]]) -> Result<Vec<Option<Vec<u8>>>> {
-        let values = self.db.multi_get_opt(keys, &self.read_options);
-        values.into_iter().map(|value| Ok(value?)).collect()
+    /// Passes the values of several keys, which are in ascending order, to `take`.
+    pub(crate) fn get_many(
+        &self,
+        keys: &[&[u8]],
+        take: &mut dyn FnMut(usize, &StoredValue<'_>),
+    ) -> Result<()> {
+        let family = self
+            .db
+            .cf_handle(DEFAULT_COLUMN_FAMILY_NAME)
+            .expect("opened with it");
+        let keys = keys.iter().copied();
+        let values = self
+            .db
+            .batched_multi_get_cf_opt(family, keys, true, &self.read_options);
+        for (index, value) in values.into_iter().enumerate() {
+            if let Some(value) = value? {
+                take(index, &StoredValue::pinned(value));
+            }
+        }
+        Ok(())
     }
 
     pub(super) fn database(&self) -> &Database {

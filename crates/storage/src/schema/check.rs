@@ -5,7 +5,7 @@
 //! takes constant memory, and looks up no entry.
 
 use super::entry::{EntryKind, hash_entry};
-use super::{Clustered, TableSchema};
+use super::{RowPlacement, TableSchema};
 use crate::error::{Error, Result};
 use crate::key::{IndexId, KeyRange, RowId};
 use xxhash_rust::xxh3::Xxh3;
@@ -77,7 +77,7 @@ impl<'a> TableCheck<'a> {
         let mut tallies: Vec<_> = declared
             .map(|index| tally(CheckedIndex::Declared(index), schema.indexes[index].id))
             .collect();
-        if let Clustered::RowId(hidden) = schema.clustered {
+        if let RowPlacement::RowId(hidden) = schema.clustered {
             tallies.push(tally(CheckedIndex::Hash, hidden.hash));
         }
         TableCheck {
@@ -98,7 +98,7 @@ impl<'a> TableCheck<'a> {
             index: self.schema.clustered_id().as_u32(),
             what: "row under another row's key",
         };
-        if let Clustered::Key(_) = self.schema.clustered {
+        if let RowPlacement::Key(_) = self.schema.clustered {
             self.buffer.clear();
             self.schema.append_row_key(image, &mut self.buffer)?;
             if self.buffer != key {

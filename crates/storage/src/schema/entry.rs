@@ -4,7 +4,7 @@ use paceline_types::sort_key;
 use sha2::{Digest, Sha256};
 use xxhash_rust::xxh3::xxh3_128;
 
-use super::{Clustered, IndexKind, TableSchema};
+use super::{IndexKind, RowPlacement, TableSchema};
 use crate::error::{Error, Result};
 use crate::key::{IndexId, KeyRange, RowId, VERSION_LENGTH};
 
@@ -29,7 +29,7 @@ impl TableSchema {
     /// If the image does not fit this table, or rows are stored under hidden row ids, which images do not
     /// contain.
     pub fn append_row_key(&self, image: &[u8], out: &mut Vec<u8>) -> Result<()> {
-        let Clustered::Key(number) = self.clustered else {
+        let RowPlacement::Key(number) = self.clustered else {
             return Err(Error::InvalidSchema(
                 "a table without a primary key has no row key in its image",
             ));
@@ -96,7 +96,7 @@ impl TableSchema {
         value: &[u8],
         out: &mut Vec<u8>,
     ) -> Result<()> {
-        if self.clustered == Clustered::Key(index) {
+        if self.clustered == RowPlacement::Key(index) {
             out.extend_from_slice(key);
             return Ok(());
         }
@@ -118,8 +118,8 @@ impl TableSchema {
     /// a primary key; ascending by row id. `None` if rows are stored under a key of the table.
     pub fn hash_range(&self, image: &[u8]) -> Option<KeyRange> {
         match self.clustered {
-            Clustered::Key(_) => None,
-            Clustered::RowId(hidden) => Some(KeyRange::prefix(&hash_prefix(hidden.hash, image))),
+            RowPlacement::Key(_) => None,
+            RowPlacement::RowId(hidden) => Some(KeyRange::prefix(&hash_prefix(hidden.hash, image))),
         }
     }
 

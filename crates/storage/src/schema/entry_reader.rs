@@ -4,11 +4,11 @@
 //! its beginning is indexed, or if its sort key does not determine its value (text); see
 //! [`paceline_types::key_reader`].
 
-use paceline_types::key_reader::{KeyReader, tells_value};
+use paceline_types::key_reader::{KeyReader, determines_value};
 use paceline_types::sort_key::Nullability;
 use paceline_types::{DataType, Value};
 
-use super::{Clustered, KeyPart, TableSchema};
+use super::{KeyPart, RowPlacement, TableSchema};
 use crate::error::{Error, Result};
 use crate::key::{IndexId, VERSION_LENGTH};
 
@@ -36,12 +36,12 @@ impl TableSchema {
     /// Returns a reader of these columns; `None` if not all of them can be read from the index's entries, or if
     /// rows are stored in the index.
     pub fn entry_reader(&self, index: usize, columns: &[usize]) -> Option<EntryReader> {
-        if self.clustered == Clustered::Key(index) {
+        if self.clustered == RowPlacement::Key(index) {
             return None;
         }
         let clustered = match self.clustered {
-            Clustered::Key(clustered) => &self.indexes[clustered].parts[..],
-            Clustered::RowId(_) => &[],
+            RowPlacement::Key(clustered) => &self.indexes[clustered].parts[..],
+            RowPlacement::RowId(_) => &[],
         };
         let mut missing = columns.to_vec();
         let own = self.read_parts(&self.indexes[index].parts, &mut missing);
@@ -59,10 +59,10 @@ impl TableSchema {
         let mut read = Vec::with_capacity(parts.len());
         for part in parts {
             let schema = &self.columns[part.column];
-            let is_told = part.prefix.is_none() && tells_value(&schema.data_type);
+            let is_readable = part.prefix.is_none() && determines_value(&schema.data_type);
             let place = missing
                 .iter()
-                .position(|column| is_told && *column == part.column);
+                .position(|column| is_readable && *column == part.column);
             read.push(ReadPart {
                 data_type: schema.data_type.clone(),
                 nullability: schema.nullability,

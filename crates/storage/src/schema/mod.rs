@@ -4,7 +4,7 @@
 //! DML, apply and recovery all change rows through [`TableSchema::row_change`], so that the same log yields the
 //! same keys on every path. The layouts are in `key.rs`, the module of [`crate::IndexId`].
 //!
-//! **Placement of rows** ([`Clustered`]): rows are stored under the primary key. Without one, under the first
+//! **Placement of rows** ([`RowPlacement`]): rows are stored under the primary key. Without one, under the first
 //! unique key whose columns are all NOT NULL and indexed in full (no prefixes), in the order of definition:
 //! InnoDB chooses the same, and `SHOW INDEX` lists it first. Without such a key, under a hidden [`RowId`], with
 //! a hidden index on a hash of the row image, by which the log's before image finds the row. Among equal rows
@@ -86,7 +86,7 @@ pub struct HiddenIndexes {
 
 /// Index in which a table's rows are stored.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Clustered {
+pub enum RowPlacement {
     /// The index with that number in [`TableSchema::indexes`].
     Key(usize),
     /// The hidden index of row ids.
@@ -99,7 +99,7 @@ pub struct TableSchema {
     layout: RowLayout,
     columns: Vec<ColumnSchema>,
     indexes: Vec<IndexSchema>,
-    clustered: Clustered,
+    clustered: RowPlacement,
     /// Columns that any index contains, ascending.
     indexed_columns: Vec<usize>,
     /// For each index, which of `indexed_columns` it contains or needs: one bit each; all bits when there are
@@ -158,7 +158,7 @@ impl TableSchema {
             return Err(Error::InvalidSchema("two primary keys"));
         }
         let clustered =
-            Self::choose_clustered(&columns, &indexes).map_or(Clustered::RowId(hidden), Clustered::Key);
+            Self::choose_clustered(&columns, &indexes).map_or(RowPlacement::RowId(hidden), RowPlacement::Key);
         let mut indexed_columns: Vec<usize> = indexes
             .iter()
             .flat_map(|index| index.parts.iter().map(|part| part.column))
@@ -170,8 +170,8 @@ impl TableSchema {
             index.parts.iter().fold(0, |mask, part| mask | bit(part))
         };
         let clustered_dependencies = match clustered {
-            Clustered::Key(number) => mask(&indexes[number]),
-            Clustered::RowId(_) => 0,
+            RowPlacement::Key(number) => mask(&indexes[number]),
+            RowPlacement::RowId(_) => 0,
         };
         let dependencies = indexes
             .iter()
@@ -247,23 +247,23 @@ impl TableSchema {
     }
 
     /// Returns the index in which the rows are stored.
-    pub fn clustered(&self) -> Clustered {
+    pub fn clustered(&self) -> RowPlacement {
         self.clustered
     }
 
     /// Returns the number at the front of the rows' keys.
     pub fn clustered_id(&self) -> IndexId {
         match self.clustered {
-            Clustered::Key(number) => self.indexes[number].id,
-            Clustered::RowId(hidden) => hidden.rows,
+            RowPlacement::Key(number) => self.indexes[number].id,
+            RowPlacement::RowId(hidden) => hidden.rows,
         }
     }
 
     /// Returns the numbers of all indexes in use, including hidden ones: those to delete with the table.
     pub fn index_ids(&self) -> impl Iterator<Item = IndexId> {
         let hidden = match self.clustered {
-            Clustered::Key(_) => None,
-            Clustered::RowId(hidden) => Some([hidden.rows, hidden.hash]),
+            RowPlacement::Key(_) => None,
+            RowPlacement::RowId(hidden) => Some([hidden.rows, hidden.hash]),
         };
         self.indexes
             .iter()
@@ -287,8 +287,8 @@ impl TableSchema {
     /// Returns the columns of the key under which rows are stored; none for a hidden row id.
     pub fn row_key_parts(&self) -> &[KeyPart] {
         match self.clustered {
-            Clustered::Key(number) => &self.indexes[number].parts,
-            Clustered::RowId(_) => &[],
+            RowPlacement::Key(number) => &self.indexes[number].parts,
+            RowPlacement::RowId(_) => &[],
         }
     }
 
@@ -353,8 +353,8 @@ impl TableSchema {
     /// Returns the key of the row with that hidden id; `None` if rows are stored under a key of the table.
     pub fn row_id_key(&self, id: RowId) -> Option<Vec<u8>> {
         match self.clustered {
-            Clustered::Key(_) => None,
-            Clustered::RowId(hidden) => Some([&hidden.rows.to_be_bytes()[..], &id.to_be_bytes()].concat()),
+            RowPlacement::Key(_) => None,
+            RowPlacement::RowId(hidden) => Some([&hidden.rows.to_be_bytes()[..], &id.to_be_bytes()].concat()),
         }
     }
 }

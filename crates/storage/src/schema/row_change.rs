@@ -3,7 +3,7 @@
 use smallvec::SmallVec;
 
 use super::entry::{EntryKind, hash_entry};
-use super::{Clustered, TableSchema};
+use super::{RowPlacement, TableSchema};
 use crate::error::{Error, Result};
 use crate::key::{IndexId, RowId};
 use crate::write_set::{RowIdLocation, WriteSet};
@@ -54,11 +54,11 @@ impl TableSchema {
     fn insert(&self, image: &[u8], write_set: &mut WriteSet) -> Result<()> {
         let mut row_key = KeyBuffer::new();
         let id = match self.clustered {
-            Clustered::Key(_) => {
+            RowPlacement::Key(_) => {
                 self.fill(&mut row_key, |out| self.append_row_key(image, out))?;
                 None
             }
-            Clustered::RowId(hidden) => {
+            RowPlacement::RowId(hidden) => {
                 let id = write_set.allocate_row_id();
                 row_key.extend_from_slice(&hidden.rows.to_be_bytes());
                 row_key.extend_from_slice(&id.to_be_bytes());
@@ -76,7 +76,7 @@ impl TableSchema {
     fn delete(&self, row: Row<'_>, write_set: &mut WriteSet) -> Result<()> {
         let row_key = self.row_key(row)?;
         let id = self.placeholder(&row_key);
-        if let Clustered::RowId(hidden) = self.clustered {
+        if let RowPlacement::RowId(hidden) = self.clustered {
             let id = RowId::at_end_of(&row_key).ok_or(Error::MissingRow)?;
             write_set.delete_placed(
                 &hash_entry(hidden.hash, row.image, id),
@@ -105,7 +105,7 @@ impl TableSchema {
             write_set.delete_placed(&row_key, key_place(id));
         }
         write_set.put_parts(new_row_key, &[after], key_place(id));
-        if let Clustered::RowId(hidden) = self.clustered
+        if let RowPlacement::RowId(hidden) = self.clustered
             && before.image != after
         {
             let row_id = RowId::at_end_of(&row_key).ok_or(Error::MissingRow)?;
@@ -185,8 +185,8 @@ impl TableSchema {
     /// Returns the declared indexes in which the rows are not stored.
     pub(super) fn other_indexes(&self) -> impl Iterator<Item = usize> + use<> {
         let clustered = match self.clustered {
-            Clustered::Key(number) => number,
-            Clustered::RowId(_) => usize::MAX,
+            RowPlacement::Key(number) => number,
+            RowPlacement::RowId(_) => usize::MAX,
         };
         (0..self.indexes.len()).filter(move |&index| index != clustered)
     }
@@ -194,12 +194,12 @@ impl TableSchema {
     fn row_key(&self, row: Row<'_>) -> Result<KeyBuffer> {
         match (row.key, self.clustered) {
             (Some(key), _) => Ok(KeyBuffer::from_slice(key)),
-            (None, Clustered::Key(_)) => {
+            (None, RowPlacement::Key(_)) => {
                 let mut key = KeyBuffer::new();
                 self.fill(&mut key, |out| self.append_row_key(row.image, out))?;
                 Ok(key)
             }
-            (None, Clustered::RowId(_)) => Err(Error::MissingRow),
+            (None, RowPlacement::RowId(_)) => Err(Error::MissingRow),
         }
     }
 
@@ -214,8 +214,8 @@ impl TableSchema {
     /// known yet.
     fn placeholder(&self, row_key: &[u8]) -> Option<RowId> {
         match self.clustered {
-            Clustered::Key(_) => None,
-            Clustered::RowId(_) => RowId::at_end_of(row_key).filter(|id| id.is_placeholder()),
+            RowPlacement::Key(_) => None,
+            RowPlacement::RowId(_) => RowId::at_end_of(row_key).filter(|id| id.is_placeholder()),
         }
     }
 

@@ -54,7 +54,7 @@ fn rows_are_stored_under_the_first_key_without_nulls() {
         HIDDEN,
     )
     .unwrap();
-    assert_eq!(schema.clustered(), Clustered::RowId(HIDDEN));
+    assert_eq!(schema.clustered(), RowPlacement::RowId(HIDDEN));
     assert_eq!(
         schema.index_ids().map(IndexId::as_u32).collect::<Vec<_>>(),
         [1024, 2000, 2001]

@@ -11,104 +11,67 @@ pub enum Expr {
     /// `@name`, without the `@`.
     UserVariable(String),
     /// `@@name`, `@@global.name`, `@@session.name`; a structured variable is `instance.name`.
-    SystemVariable {
-        /// The scope, where one was written.
-        scope: VariableScope,
-        /// The name as it was written.
-        name: String,
-    },
+    SystemVariable { scope: VariableScope, name: String },
     /// `@name := value`.
-    Assignment {
-        /// The user variable, without the `@`.
-        variable: String,
-        /// Its new value.
-        value: Box<Expr>,
-    },
-    /// `?`: the parameters of a text are numbered from 0 in the order of the text, in whatever order the tree is
-    /// walked.
+    Assignment { variable: String, value: Box<Expr> },
+    /// `?`. Parameters are numbered from 0 in the order of the text, in whatever order the tree is walked.
     Parameter(usize),
     /// A literal.
     Literal(Literal),
-    /// `_charset'text'`, `_charset x'…'`, `N'text'` (character set utf8mb3), and a string whose bytes are no text
-    /// (binary).
+    /// `_charset'text'`, `_charset x'…'`, `N'text'` (character set utf8mb3), and a string that is not valid
+    /// UTF-8 (binary).
     Introduced {
-        /// The character set's name as it was written, in lower case.
+        /// Name of the character set as written, in lower case.
         charset: String,
         /// The string.
         literal: Literal,
     },
     /// `DATE'…'`, `TIME'…'`, `TIMESTAMP'…'`, and ODBC's `{d '…'}`.
-    TemporalLiteral {
-        /// Its type.
-        kind: TemporalKind,
-        /// The string.
-        text: String,
-    },
+    TemporalLiteral { kind: TemporalKind, text: String },
     /// `(expr)`. Parentheses around parentheses are one.
     Nested(Box<Expr>),
     /// `op operand`.
-    Unary {
-        /// The operator.
-        op: UnaryOp,
-        /// Its operand.
-        operand: Box<Expr>,
-    },
+    Unary { op: UnaryOp, operand: Box<Expr> },
     /// `left op right`.
     Binary {
-        /// The left operand.
         left: Box<Expr>,
-        /// The operator.
         op: BinaryOp,
-        /// The right operand.
         right: Box<Expr>,
     },
     /// `operand IS [NOT] NULL|TRUE|FALSE|UNKNOWN`.
     Is {
-        /// What is tested.
         operand: Box<Expr>,
-        /// The test.
         test: TruthTest,
-        /// `NOT`.
         negated: bool,
     },
     /// `operand [NOT] BETWEEN low AND high`.
     Between {
-        /// What is compared.
         operand: Box<Expr>,
-        /// `NOT`.
         negated: bool,
-        /// The lower bound, inclusive.
+        /// Lower bound, inclusive.
         low: Box<Expr>,
-        /// The upper bound, inclusive.
+        /// Upper bound, inclusive.
         high: Box<Expr>,
     },
     /// `operand [NOT] IN (list)`.
     InList {
-        /// What is looked for.
         operand: Box<Expr>,
-        /// The list; never empty.
+        /// Never empty.
         list: Vec<Expr>,
-        /// `NOT`.
         negated: bool,
     },
     /// `operand [NOT] IN (query)`.
     InSubquery {
-        /// What is looked for.
         operand: Box<Expr>,
-        /// The query.
         subquery: Box<Query>,
-        /// `NOT`.
         negated: bool,
     },
     /// `left op ANY|ALL (query)`.
     Quantified {
-        /// The left operand.
         left: Box<Expr>,
-        /// A comparison.
+        /// A comparison operator.
         op: BinaryOp,
-        /// `ANY` or `ALL`.
         quantifier: Quantifier,
-        /// The query.
         subquery: Box<Query>,
     },
     /// `EXISTS (query)`.
@@ -117,100 +80,65 @@ pub enum Expr {
     Subquery(Box<Query>),
     /// `text [NOT] LIKE pattern [ESCAPE escape]`.
     Like {
-        /// The text.
         text: Box<Expr>,
-        /// The pattern.
         pattern: Box<Expr>,
-        /// The escape character.
         escape: Option<Box<Expr>>,
-        /// `NOT`.
         negated: bool,
     },
     /// `text [NOT] REGEXP pattern`.
     Regexp {
-        /// The text.
         text: Box<Expr>,
-        /// The pattern.
         pattern: Box<Expr>,
-        /// `NOT`.
         negated: bool,
     },
     /// `(a, b, …)`, `ROW(a, b, …)`.
     Row(Vec<Expr>),
     /// `CASE [operand] WHEN … THEN … [ELSE …] END`.
     Case {
-        /// What the conditions are compared with; without it they are conditions.
+        /// Value to compare with each branch's; without it each branch has a condition.
         operand: Option<Box<Expr>>,
-        /// The branches; never empty.
+        /// Never empty.
         branches: Vec<CaseBranch>,
-        /// `ELSE`.
         otherwise: Option<Box<Expr>>,
     },
     /// `CAST(operand AS target)`, `CONVERT(operand, target)`, `BINARY operand`.
-    Cast {
-        /// The operand.
-        operand: Box<Expr>,
-        /// The type.
-        target: CastType,
-    },
+    Cast { operand: Box<Expr>, target: CastType },
     /// `CONVERT(operand USING charset)`, `CHAR(… USING charset)`.
-    ConvertUsing {
-        /// The operand.
-        operand: Box<Expr>,
-        /// The character set.
-        charset: String,
-    },
+    ConvertUsing { operand: Box<Expr>, charset: String },
     /// `operand COLLATE collation`.
-    Collate {
-        /// The operand.
-        operand: Box<Expr>,
-        /// The collation.
-        collation: String,
-    },
+    Collate { operand: Box<Expr>, collation: String },
     /// `INTERVAL value unit`: an operand of `+`, `-` and of functions such as DATE_ADD.
     Interval(Interval),
     /// `EXTRACT(unit FROM operand)`.
     Extract {
-        /// The part.
         unit: IntervalUnit,
-        /// What it is taken from.
+        /// The value to take the part from.
         operand: Box<Expr>,
     },
     /// `TIMESTAMPADD(unit, amount, date)`.
     TimestampAdd {
-        /// The unit.
         unit: IntervalUnit,
-        /// How many of them.
+        /// Number of units to add.
         amount: Box<Expr>,
-        /// What they are added to.
+        /// The value to add to.
         date: Box<Expr>,
     },
     /// `TIMESTAMPDIFF(unit, from, to)`.
     TimestampDiff {
-        /// The unit.
         unit: IntervalUnit,
-        /// The beginning.
         from: Box<Expr>,
-        /// The end.
         to: Box<Expr>,
     },
     /// `GET_FORMAT(kind, region)`.
-    GetFormat {
-        /// The type.
-        kind: TemporalKind,
-        /// The region.
-        region: Box<Expr>,
-    },
+    GetFormat { kind: TemporalKind, region: Box<Expr> },
     /// `TRIM([side] [what] FROM text)`.
     Trim {
-        /// The side.
         side: Option<TrimSide>,
-        /// What is removed; a space if absent.
+        /// String to remove; a space if absent.
         what: Option<Box<Expr>>,
-        /// The text.
         text: Box<Expr>,
     },
-    /// Any other function, aggregates and window functions among them.
+    /// Any other function, including aggregates and window functions.
     Call(Box<FunctionCall>),
 }
 
@@ -219,23 +147,20 @@ pub enum Expr {
 pub struct CaseBranch {
     /// The condition, or the value to compare with.
     pub condition: Expr,
-    /// The result.
     pub result: Expr,
 }
 
 /// `INTERVAL value unit`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Interval {
-    /// How many.
     pub value: Box<Expr>,
-    /// Of what.
     pub unit: IntervalUnit,
 }
 
-/// Operators with one operand.
+/// Unary operators.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum UnaryOp {
-    /// `+`, which does nothing.
+    /// `+`, which has no effect.
     Plus,
     /// `-`.
     Minus,
@@ -245,7 +170,7 @@ pub enum UnaryOp {
     BitNot,
 }
 
-/// Operators with two operands.
+/// Binary operators.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BinaryOp {
     /// `+`.
@@ -294,7 +219,7 @@ pub enum BinaryOp {
     Concat,
 }
 
-/// What IS tests.
+/// Tests of IS.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TruthTest {
     /// `NULL`, `UNKNOWN`.
@@ -305,7 +230,7 @@ pub enum TruthTest {
     False,
 }
 
-/// The word before a subquery that is compared with.
+/// Quantifier of a comparison with a subquery.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Quantifier {
     /// `ANY`, `SOME`.
@@ -328,7 +253,7 @@ pub enum TemporalKind {
 }
 
 impl TemporalKind {
-    /// The word, in capitals.
+    /// Returns the keyword, in capitals.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Date => "DATE",
@@ -339,16 +264,14 @@ impl TemporalKind {
     }
 }
 
-/// Where TRIM removes.
+/// Sides that TRIM can remove from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[allow(missing_docs)] // SQL's own words
 pub enum TrimSide {
     Both,
     Leading,
     Trailing,
 }
 
-/// The type of a CAST.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CastType {
     /// `BINARY[(length)]`, in bytes.
@@ -357,7 +280,7 @@ pub enum CastType {
     Char {
         /// In characters.
         length: Option<u64>,
-        /// The character set; the connection's if absent.
+        /// The connection's character set if absent.
         charset: Option<String>,
     },
     /// `SIGNED`.
@@ -385,7 +308,6 @@ pub enum CastType {
 
 /// Units of INTERVAL, EXTRACT, TIMESTAMPADD and TIMESTAMPDIFF.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[allow(missing_docs)] // SQL's own words
 pub enum IntervalUnit {
     Microsecond,
     Second,
@@ -410,7 +332,7 @@ pub enum IntervalUnit {
 }
 
 impl IntervalUnit {
-    /// All units with their words in capitals.
+    /// All units with their keywords in capitals.
     const NAMES: &'static [(Self, &'static str)] = &[
         (Self::Microsecond, "MICROSECOND"),
         (Self::Second, "SECOND"),
@@ -434,7 +356,7 @@ impl IntervalUnit {
         (Self::YearMonth, "YEAR_MONTH"),
     ];
 
-    /// The unit of a word in any case, ODBC's names (`SQL_TSI_DAY`) among them.
+    /// Returns the unit for a word in any case. ODBC's names (`SQL_TSI_DAY`) are known too.
     pub fn from_word(word: &[u8]) -> Option<Self> {
         const ODBC: &[u8] = b"SQL_TSI_";
         let word = match word.get(..ODBC.len()) {
@@ -450,29 +372,29 @@ impl IntervalUnit {
         known.map(|(unit, _)| *unit)
     }
 
-    /// The word, in capitals.
+    /// Returns the keyword, in capitals.
     pub fn name(self) -> &'static str {
         Self::NAMES[self as usize].1
     }
 }
 
 impl Expr {
-    /// A column without qualification.
+    /// Returns a column without qualification.
     pub fn column(name: impl Into<String>) -> Self {
         Self::Column(ColumnName::new(name))
     }
 
-    /// A number.
+    /// Returns a number.
     pub fn number(digits: impl Into<String>) -> Self {
         Self::Literal(Literal::Number(digits.into()))
     }
 
-    /// A string.
+    /// Returns a string.
     pub fn text(text: impl Into<String>) -> Self {
         Self::Literal(Literal::Text(text.into()))
     }
 
-    /// `left op right`.
+    /// Returns `left op right`.
     pub fn binary(left: Self, op: BinaryOp, right: Self) -> Self {
         Self::Binary {
             left: Box::new(left),
@@ -481,7 +403,7 @@ impl Expr {
         }
     }
 
-    /// `NOT operand`.
+    /// Returns `NOT operand`.
     #[must_use]
     pub fn negation(operand: Self) -> Self {
         Self::Unary {
@@ -490,12 +412,12 @@ impl Expr {
         }
     }
 
-    /// `name(arguments)`.
+    /// Returns `name(arguments)`.
     pub fn call(name: impl Into<String>, arguments: Vec<Self>) -> Self {
         Self::Call(Box::new(FunctionCall::new(name, arguments)))
     }
 
-    /// The expression within any parentheses.
+    /// Returns the expression inside any parentheses.
     pub fn without_parentheses(&self) -> &Self {
         let mut expr = self;
         while let Self::Nested(inner) = expr {
@@ -504,7 +426,7 @@ impl Expr {
         expr
     }
 
-    /// Takes the expression, and leaves NULL.
+    /// Takes the expression, leaving NULL in its place.
     #[must_use]
     pub fn take(&mut self) -> Self {
         std::mem::replace(self, Self::Literal(Literal::Null))

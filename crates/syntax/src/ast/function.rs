@@ -2,42 +2,39 @@
 
 use super::{Expr, OrderItem, Over};
 
-/// A call of a function.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FunctionCall {
-    /// The database of a stored function, where it was written.
+    /// Database of a stored function, if one was written.
     pub database: Option<String>,
-    /// The name as it was written.
+    /// Name as written.
     pub name: String,
-    /// The arguments.
     pub arguments: Arguments,
-    /// `DISTINCT`, of an aggregate.
+    /// `DISTINCT`, in an aggregate.
     pub distinct: bool,
-    /// `ORDER BY` within the parentheses, of GROUP_CONCAT and JSON_ARRAYAGG.
+    /// `ORDER BY` within the parentheses, in GROUP_CONCAT and JSON_ARRAYAGG.
     pub order_by: Vec<OrderItem>,
-    /// `SEPARATOR`, of GROUP_CONCAT.
+    /// `SEPARATOR`, in GROUP_CONCAT.
     pub separator: Option<String>,
-    /// `LIMIT`, of GROUP_CONCAT.
+    /// `LIMIT`, in GROUP_CONCAT.
     pub limit: Option<Expr>,
-    /// `WITHIN GROUP (ORDER BY …)`, of PERCENTILE_CONT and PERCENTILE_DISC.
+    /// `WITHIN GROUP (ORDER BY …)`, in PERCENTILE_CONT and PERCENTILE_DISC.
     pub within_group: Option<OrderItem>,
     /// `OVER …`.
     pub over: Option<Over>,
 }
 
-/// The arguments of a call.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Arguments {
-    /// No parentheses at all: `CURRENT_TIMESTAMP`.
+    /// No parentheses: `CURRENT_TIMESTAMP`.
     Absent,
-    /// `(*)`, of an aggregate.
+    /// `(*)`, in an aggregate.
     Star,
     /// `(a, b, …)`.
     List(Vec<Expr>),
 }
 
 impl Arguments {
-    /// The expressions, in order.
+    /// Returns the expressions in order.
     pub fn exprs(&self) -> &[Expr] {
         match self {
             Self::List(list) => list,
@@ -45,7 +42,7 @@ impl Arguments {
         }
     }
 
-    /// The expressions, in order.
+    /// Returns the expressions in order.
     pub fn exprs_mut(&mut self) -> &mut [Expr] {
         match self {
             Self::List(list) => list,
@@ -55,12 +52,12 @@ impl Arguments {
 }
 
 impl FunctionCall {
-    /// `name(arguments)`.
+    /// Returns `name(arguments)`.
     pub fn new(name: impl Into<String>, arguments: Vec<Expr>) -> Self {
         Self::with_arguments(name, Arguments::List(arguments))
     }
 
-    /// A call with these arguments and nothing else.
+    /// Returns a call with these arguments and no clauses.
     pub fn with_arguments(name: impl Into<String>, arguments: Arguments) -> Self {
         Self {
             database: None,
@@ -75,7 +72,7 @@ impl FunctionCall {
         }
     }
 
-    /// Whether it is arguments in parentheses and nothing else.
+    /// Returns whether the call has arguments in parentheses and no clauses.
     pub fn is_plain(&self) -> bool {
         !self.distinct
             && self.order_by.is_empty()
@@ -86,12 +83,12 @@ impl FunctionCall {
             && !matches!(self.arguments, Arguments::Star)
     }
 
-    /// Whether the name is this one, in any case.
+    /// Returns whether this is the function's name, in any case.
     pub fn is_named(&self, name: &str) -> bool {
         self.database.is_none() && self.name.eq_ignore_ascii_case(name)
     }
 
-    /// `[database.]name` as it was written.
+    /// Returns `[database.]name` as written.
     pub fn full_name(&self) -> String {
         match &self.database {
             Some(database) => format!("{database}.{}", self.name),

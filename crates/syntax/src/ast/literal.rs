@@ -1,6 +1,6 @@
 //! Literals.
 
-/// A literal as it was written.
+/// A literal as written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Literal {
     /// `NULL`.
@@ -9,18 +9,18 @@ pub enum Literal {
     Boolean(bool),
     /// `1`, `.5`, `1e3`: without a sign.
     Number(String),
-    /// `0x4D`: the digits. A string of bytes that is a number among numbers.
+    /// Digits of `0x4D`: a byte string that acts as a number in numeric context.
     HexNumber(String),
-    /// `x'4D'`: the digits. A string of bytes.
+    /// Digits of `x'4D'`: a byte string.
     Hex(String),
-    /// `b'101'`, `0b101`: the digits.
+    /// Digits of `b'101'` or `0b101`.
     Bits(String),
-    /// A string in quotes, without them and with its escapes resolved.
+    /// A string without its quotes and with its escapes resolved.
     Text(String),
 }
 
 impl Literal {
-    /// `0x…` and `x'…'` of bytes that no text can hold.
+    /// Returns a literal for bytes that are not valid text.
     pub fn of_bytes(bytes: &[u8]) -> Self {
         use std::fmt::Write;
         let mut digits = String::with_capacity(bytes.len() * 2);

@@ -2,17 +2,15 @@
 
 use std::fmt;
 
-/// The name of a table, with or without its database.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct TableName {
-    /// The database, where it was named.
+    /// The database, if one was written.
     pub database: Option<String>,
-    /// The table.
     pub name: String,
 }
 
 impl TableName {
-    /// A name without a database.
+    /// Returns a name without a database.
     pub fn new(name: impl Into<String>) -> Self {
         Self {
             database: None,
@@ -20,7 +18,7 @@ impl TableName {
         }
     }
 
-    /// A name with its database.
+    /// Returns a name with its database.
     pub fn qualified(database: impl Into<String>, name: impl Into<String>) -> Self {
         Self {
             database: Some(database.into()),
@@ -38,19 +36,18 @@ impl fmt::Display for TableName {
     }
 }
 
-/// The name of a column, with what was written before it.
+/// The name of a column, with its qualification as written.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct ColumnName {
-    /// The database, where it was named.
+    /// The database, if one was written.
     pub database: Option<String>,
-    /// The table or alias, where it was named.
+    /// The table or alias, if one was written.
     pub table: Option<String>,
-    /// The column.
     pub name: String,
 }
 
 impl ColumnName {
-    /// A column without qualification.
+    /// Returns a column without qualification.
     pub fn new(name: impl Into<String>) -> Self {
         Self {
             database: None,

@@ -1,4 +1,4 @@
-//! The text of expressions, as error messages and the names of columns show it.
+//! Text of expressions, as error messages and column names show it.
 
 use std::fmt::{Display, Formatter, Result, Write};
 
@@ -20,7 +20,7 @@ fn list<T: Display>(items: &[T], f: &mut Formatter<'_>) -> Result {
     Ok(())
 }
 
-/// `NOT `, where it is one.
+/// Returns `NOT ` or nothing.
 fn not(negated: bool) -> &'static str {
     if negated { "NOT " } else { "" }
 }
@@ -150,7 +150,7 @@ fn write_expr(expr: &Expr, f: &mut Formatter<'_>) -> Result {
     }
 }
 
-/// A string in quotes; quotes within it are doubled.
+/// Writes a string in quotes; quotes within it are doubled.
 fn quoted(text: &str, f: &mut Formatter<'_>) -> Result {
     write!(f, "'{}'", text.replace('\'', "''"))
 }

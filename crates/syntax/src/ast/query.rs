@@ -2,12 +2,11 @@
 
 use super::{ColumnName, Expr, JoinedTables, NamedWindow, TableName};
 
-/// A query: a SELECT, VALUES or set operation with what may stand around it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Query {
     /// `WITH`.
     pub with: Option<With>,
-    /// What gives the rows.
+    /// Source of the rows.
     pub body: QueryBody,
     /// `ORDER BY`; empty when absent.
     pub order_by: Vec<OrderItem>,
@@ -17,7 +16,7 @@ pub struct Query {
     pub lock: Option<RowLocking>,
 }
 
-/// What gives the rows of a query.
+/// Source of a query's rows.
 #[derive(Debug, Clone, PartialEq)]
 pub enum QueryBody {
     /// `SELECT …`.
@@ -28,11 +27,9 @@ pub enum QueryBody {
     SetOperation {
         /// The operator.
         op: SetOperator,
-        /// `ALL`: rows that occur more than once are kept.
+        /// `ALL`: duplicate rows are kept.
         all: bool,
-        /// The left side.
         left: Box<QueryBody>,
-        /// The right side.
         right: Box<QueryBody>,
     },
     /// `VALUES (…), (…)`.
@@ -41,7 +38,6 @@ pub enum QueryBody {
 
 /// Set operators.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[allow(missing_docs)] // SQL's own words
 pub enum SetOperator {
     Union,
     Except,
@@ -53,18 +49,14 @@ pub enum SetOperator {
 pub struct With {
     /// `RECURSIVE`.
     pub recursive: bool,
-    /// The tables.
     pub tables: Vec<CommonTable>,
 }
 
-/// A common table expression.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CommonTable {
-    /// Its name.
     pub name: String,
-    /// The names of its columns; empty when absent.
+    /// Column names; empty when absent.
     pub columns: Vec<String>,
-    /// Its query.
     pub query: Query,
 }
 
@@ -73,9 +65,8 @@ pub struct CommonTable {
 pub struct Select {
     /// `DISTINCT`.
     pub distinct: bool,
-    /// The other words after SELECT.
+    /// The other keywords after SELECT.
     pub modifiers: SelectModifiers,
-    /// The select list; never empty.
     pub items: Vec<SelectItem>,
     /// `FROM`; empty when absent, and for DUAL.
     pub from: Vec<JoinedTables>,
@@ -91,9 +82,8 @@ pub struct Select {
     pub windows: Vec<NamedWindow>,
 }
 
-/// Words between SELECT and the select list.
+/// Keywords between SELECT and the select list.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-#[allow(missing_docs)] // SQL's own words
 pub struct SelectModifiers {
     pub high_priority: bool,
     pub straight_join: bool,
@@ -111,11 +101,8 @@ pub enum SelectItem {
     Wildcard,
     /// `t.*`, `db.t.*`.
     TableWildcard(TableName),
-    /// An expression.
     Expr {
-        /// The expression.
         expr: Expr,
-        /// The name of the result column.
         name: ItemName,
     },
 }
@@ -123,16 +110,16 @@ pub enum SelectItem {
 /// Source of a result column's name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ItemName {
-    /// The column that the expression is.
+    /// The name of the column that the item consists of.
     Column,
     /// `AS name`.
     Alias(String),
-    /// The item's text, which is this; nobody gave it a name.
+    /// The text of the item, which has no alias.
     Text(String),
 }
 
 impl ItemName {
-    /// The name, unless it is that of a column.
+    /// Returns the name, unless it is that of a column.
     pub fn text(&self) -> Option<&str> {
         match self {
             Self::Column => None,
@@ -140,7 +127,7 @@ impl ItemName {
         }
     }
 
-    /// The name that AS gave.
+    /// Returns the alias.
     pub fn alias(&self) -> Option<&str> {
         match self {
             Self::Alias(name) => Some(name),
@@ -152,15 +139,13 @@ impl ItemName {
 /// An item of ORDER BY.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OrderItem {
-    /// What is ordered by.
+    /// Sort key.
     pub expr: Expr,
-    /// The direction.
     pub order: SortOrder,
 }
 
 /// Direction of an order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-#[allow(missing_docs)] // SQL's own words
 pub enum SortOrder {
     #[default]
     Ascending,
@@ -170,18 +155,17 @@ pub enum SortOrder {
 /// `LIMIT [offset,] count`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Limit {
-    /// Rows that are skipped.
+    /// Number of rows to skip.
     pub offset: Option<Expr>,
-    /// The most rows; absent with OFFSET alone.
+    /// Maximum number of rows; absent with OFFSET alone.
     pub count: Option<Expr>,
 }
 
-/// The lock that a locking read takes.
+/// Lock of a locking read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RowLocking {
-    /// Shared or exclusive.
     pub strength: LockStrength,
-    /// What happens at a row that another transaction has locked.
+    /// Behaviour at a row that another transaction has locked.
     pub wait: LockWait,
 }
 
@@ -194,21 +178,21 @@ pub enum LockStrength {
     Update,
 }
 
-/// What a locking read does at a row that another transaction has locked.
+/// Behaviour of a locking read at a row that another transaction has locked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LockWait {
-    /// Waits as long as `innodb_lock_wait_timeout` says.
+    /// Waits for at most `innodb_lock_wait_timeout`.
     Default,
-    /// `WAIT n`: waits so many seconds.
+    /// `WAIT n`: waits for at most this many seconds.
     Seconds(u64),
-    /// `NOWAIT`: fails.
+    /// `NOWAIT`: fails at once.
     NoWait,
-    /// `SKIP LOCKED`: leaves the row out.
+    /// `SKIP LOCKED`: omits the row.
     SkipLocked,
 }
 
 impl Query {
-    /// A query of a body and nothing else.
+    /// Returns a query with a body and no clauses.
     pub fn of_body(body: QueryBody) -> Self {
         Self {
             with: None,
@@ -221,7 +205,7 @@ impl Query {
 }
 
 impl SelectItem {
-    /// An expression that is named by its column, or has no name that matters.
+    /// Returns an item that is named by its column, or whose name does not matter.
     pub fn unnamed(expr: Expr) -> Self {
         Self::Expr {
             expr,
@@ -229,7 +213,7 @@ impl SelectItem {
         }
     }
 
-    /// `expr AS alias`.
+    /// Returns `expr AS alias`.
     pub fn named(expr: Expr, alias: impl Into<String>) -> Self {
         Self::Expr {
             expr,
@@ -237,7 +221,7 @@ impl SelectItem {
         }
     }
 
-    /// The expression, unless it is `*`.
+    /// Returns the expression, unless the item is a wildcard.
     pub fn expr(&self) -> Option<&Expr> {
         match self {
             Self::Expr { expr, .. } => Some(expr),
@@ -245,14 +229,14 @@ impl SelectItem {
         }
     }
 
-    /// Whether it is `*` or `t.*`.
+    /// Returns whether the item is `*` or `t.*`.
     pub fn is_wildcard(&self) -> bool {
         matches!(self, Self::Wildcard | Self::TableWildcard(_))
     }
 }
 
 impl OrderItem {
-    /// `expr ASC`.
+    /// Returns `expr ASC`.
     pub fn ascending(expr: Expr) -> Self {
         Self {
             expr,
@@ -260,7 +244,7 @@ impl OrderItem {
         }
     }
 
-    /// The column's name, if it is one without qualification.
+    /// Returns the column, if the sort key is one without qualification.
     pub fn bare_column(&self) -> Option<&ColumnName> {
         match &self.expr {
             Expr::Column(name) if name.table.is_none() => Some(name),

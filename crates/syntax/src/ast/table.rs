@@ -1,11 +1,10 @@
-//! Tables that a statement reads, and how they are joined.
+//! Tables of a statement and their joins.
 
 use super::{Expr, Query, TableName};
 
 /// A table and its joins: one item of FROM.
 #[derive(Debug, Clone, PartialEq)]
 pub struct JoinedTables {
-    /// The first table.
     pub first: TableFactor,
     /// The joins with further tables, from left to right.
     pub joins: Vec<Join>,
@@ -16,22 +15,20 @@ pub struct JoinedTables {
 pub enum TableFactor {
     /// A table, a view or a common table expression.
     Table {
-        /// Its name.
         name: TableName,
         /// `AS alias`.
         alias: Option<String>,
         /// `PARTITION (…)`; empty when absent.
         partitions: Vec<String>,
-        /// `USE INDEX` and its like.
+        /// `USE INDEX` and similar hints.
         hints: Vec<IndexHint>,
     },
     /// `(query) AS alias [(columns)]`.
     Derived {
-        /// The query.
         query: Box<Query>,
-        /// Its name.
+        /// Name of the derived table.
         alias: String,
-        /// The names of its columns; empty when absent.
+        /// Column names; empty when absent.
         columns: Vec<String>,
     },
     /// `(t1 JOIN t2 …)`.
@@ -41,11 +38,8 @@ pub enum TableFactor {
 /// `JOIN table …`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Join {
-    /// The kind of join.
     pub kind: JoinKind,
-    /// The table.
     pub table: TableFactor,
-    /// The condition.
     pub constraint: JoinConstraint,
 }
 
@@ -65,39 +59,34 @@ pub enum JoinKind {
 /// Condition of a join.
 #[derive(Debug, Clone, PartialEq)]
 pub enum JoinConstraint {
-    /// None.
     None,
     /// `ON condition`.
     On(Expr),
     /// `USING (columns)`.
     Using(Vec<String>),
-    /// `NATURAL`: the columns that both sides have.
+    /// `NATURAL`: all columns that both sides have.
     Natural,
 }
 
 /// `USE|FORCE|IGNORE INDEX [FOR …] (…)`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IndexHint {
-    /// The word.
     pub kind: HintKind,
-    /// `FOR …`.
     pub scope: Option<HintScope>,
-    /// The indexes; `PRIMARY` is the primary key. Empty: none at all.
+    /// `PRIMARY` is the primary key. Empty: no index at all.
     pub indexes: Vec<String>,
 }
 
 /// Kinds of index hints.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[allow(missing_docs)] // SQL's own words
 pub enum HintKind {
     Use,
     Force,
     Ignore,
 }
 
-/// What an index hint is about.
+/// Operations that an index hint can be restricted to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[allow(missing_docs)] // SQL's own words
 pub enum HintScope {
     Join,
     OrderBy,
@@ -105,7 +94,7 @@ pub enum HintScope {
 }
 
 impl JoinedTables {
-    /// A table without joins.
+    /// Returns a table without joins.
     pub fn of(first: TableFactor) -> Self {
         Self {
             first,
@@ -113,14 +102,14 @@ impl JoinedTables {
         }
     }
 
-    /// The tables, from left to right.
+    /// Returns the tables from left to right.
     pub fn factors(&self) -> impl Iterator<Item = &TableFactor> {
         std::iter::once(&self.first).chain(self.joins.iter().map(|join| &join.table))
     }
 }
 
 impl TableFactor {
-    /// A table by its name alone.
+    /// Returns a table with nothing but its name.
     pub fn of_table(name: TableName) -> Self {
         Self::Table {
             name,
@@ -131,9 +120,8 @@ impl TableFactor {
     }
 }
 
-/// The table of a simple `UPDATE` or `DELETE` with its alias.
+/// Returns the table of a simple `UPDATE` or `DELETE` and its alias.
 ///
-/// # Returns
 /// `None` for a join, a derived table or several tables.
 pub fn single_table(from: &[JoinedTables]) -> Option<(&TableName, Option<&str>)> {
     match from {

@@ -1,9 +1,9 @@
 //! System variables.
 
-/// Which of a system variable's values is meant.
+/// The value of a system variable that a statement means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum VariableScope {
-    /// `@@name`: the session's value if it has one, else the global one.
+    /// `@@name`: the session's value if there is one, else the global value.
     Default,
     /// `@@session.name`, `@@local.name`, `SET SESSION`.
     Session,

@@ -1,4 +1,4 @@
-//! Walks over the tree.
+//! Visitors of the syntax tree.
 
 use super::{
     Expr, FrameBound, FunctionCall, JoinConstraint, JoinedTables, OrderItem, Over, Query, QueryBody,
@@ -7,9 +7,9 @@ use super::{
 use crate::error::Result;
 use crate::stack;
 
-/// Receives the nodes of a tree in the order of the text, each before those within it.
+/// Receives the nodes of a tree in the order of the text, each before its children.
 pub trait Visitor {
-    /// Called for each query; its nodes follow if this returns true.
+    /// Called for each query. Its children are visited if this returns true.
     fn query(&mut self, _query: &Query) -> bool {
         true
     }
@@ -17,11 +17,11 @@ pub trait Visitor {
     /// Called for each expression.
     fn expr(&mut self, _expr: &Expr) {}
 
-    /// Called for each table that is named.
+    /// Called for each table name.
     fn table(&mut self, _name: &TableName) {}
 }
 
-/// Shows a query and everything within it to a visitor.
+/// Visits a query and everything within it.
 pub fn walk_query(query: &Query, visitor: &mut impl Visitor) {
     if !visitor.query(query) {
         return;
@@ -40,7 +40,7 @@ pub fn walk_query(query: &Query, visitor: &mut impl Visitor) {
     }
 }
 
-/// Shows an expression and everything within it to a visitor.
+/// Visits an expression and everything within it.
 pub fn walk_expr(expr: &Expr, visitor: &mut impl Visitor) {
     stack::on_enough(|| {
         visitor.expr(expr);
@@ -153,7 +153,8 @@ fn walk_parts(expr: &Expr, visitor: &mut impl Visitor) {
     }
 }
 
-/// Generates the two walks over the expressions right below one: the nodes are the same, the references are not.
+/// Generates both walks over an expression's direct children. The nodes are the same; shared and exclusive
+/// references differ.
 macro_rules! parts {
     ($expr:expr, $visit:expr, $iter:ident, $arguments:ident) => {
         match $expr {
@@ -249,13 +250,13 @@ macro_rules! parts {
     };
 }
 
-/// Calls `visit` for each expression right below one; those of queries within it and of a call's clauses aside.
+/// Calls `visit` for each direct child expression, except those in subqueries and in a call's clauses.
 fn for_each_part<'e>(expr: &'e Expr, visit: &mut dyn FnMut(&'e Expr)) {
     parts!(expr, &mut *visit, iter, exprs);
 }
 
-/// Calls `visit` for each expression right below one until it fails; those of queries within it and of a call's clauses
-/// aside.
+/// Calls `visit` for each direct child expression until it fails, except those in subqueries and in a call's
+/// clauses.
 ///
 /// # Errors
 /// Those of `visit`.
@@ -270,7 +271,7 @@ pub fn for_each_child(expr: &mut Expr, visit: &mut dyn FnMut(&mut Expr) -> Resul
     result
 }
 
-/// Calls `visit` for an expression and all within it; those of queries within it aside.
+/// Calls `visit` for an expression and all expressions within it, except those in subqueries.
 pub fn for_each_expr(expr: &Expr, visit: impl FnMut(&Expr)) {
     struct OutsideQueries<F>(F);
     impl<F: FnMut(&Expr)> Visitor for OutsideQueries<F> {
@@ -285,7 +286,7 @@ pub fn for_each_expr(expr: &Expr, visit: impl FnMut(&Expr)) {
     walk_expr(expr, &mut OutsideQueries(visit));
 }
 
-/// Calls `visit` for each table that a query names, those of its subqueries too.
+/// Calls `visit` for each table that a query names, also in subqueries.
 pub fn for_each_table(query: &Query, visit: impl FnMut(&TableName)) {
     struct Tables<F>(F);
     impl<F: FnMut(&TableName)> Visitor for Tables<F> {
@@ -296,7 +297,7 @@ pub fn for_each_table(query: &Query, visit: impl FnMut(&TableName)) {
     walk_query(query, &mut Tables(visit));
 }
 
-/// Whether a query stands within an expression.
+/// Returns whether an expression contains a subquery.
 pub fn has_subquery(expr: &Expr) -> bool {
     let mut found = false;
     for_each_expr(expr, |expr| {

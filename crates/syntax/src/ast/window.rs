@@ -11,10 +11,9 @@ pub enum Over {
     Spec(WindowSpec),
 }
 
-/// The definition of a window.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct WindowSpec {
-    /// The window that this one extends.
+    /// Name of the window that this one extends.
     pub base: Option<String>,
     /// `PARTITION BY`; empty when absent.
     pub partition_by: Vec<Expr>,
@@ -24,32 +23,30 @@ pub struct WindowSpec {
     pub frame: Option<WindowFrame>,
 }
 
-/// `name AS (…)` of WINDOW.
+/// `name AS (…)` in WINDOW.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NamedWindow {
-    /// Its name.
     pub name: String,
-    /// Its definition.
     pub spec: WindowSpec,
 }
 
 /// The frame of a window.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WindowFrame {
-    /// What bounds count.
+    /// Unit of the bounds.
     pub units: FrameUnits,
-    /// The first row.
+    /// First row.
     pub start: FrameBound,
-    /// The last row; the current one if absent.
+    /// Last row; the current row if absent.
     pub end: Option<FrameBound>,
 }
 
-/// What the bounds of a frame count.
+/// Units of a frame's bounds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FrameUnits {
     /// `ROWS`: rows.
     Rows,
-    /// `RANGE`: values of what is ordered by.
+    /// `RANGE`: values of the sort key.
     Range,
 }
 

@@ -8,7 +8,7 @@ use crate::lexer::Token;
 use crate::statement::*;
 use paceline_types::error_code::ER_DUP_ARGUMENT;
 
-/// `PASSWORD('secret')`, or a hash as a string.
+/// Parses `PASSWORD('secret')`, or a hash as a string.
 pub(super) fn password_function(parser: &mut Parser<'_>) -> Result<PasswordSpec> {
     let start = parser.position();
     if parser.accept_word("PASSWORD") {
@@ -22,7 +22,7 @@ pub(super) fn password_function(parser: &mut Parser<'_>) -> Result<PasswordSpec>
 }
 
 impl Parser<'_> {
-    /// The text since `start` gave this password in clear.
+    /// Records that the text since `start` contains this password in clear text.
     pub(super) fn note_clear_password(&mut self, start: usize, password: &str, hash_form: HashForm) {
         self.clear_passwords.push(ClearPassword {
             text: start..self.previous_end(),
@@ -31,7 +31,7 @@ impl Parser<'_> {
         });
     }
 
-    /// `user[@host]`, `CURRENT_USER[()]`
+    /// Parses `user[@host]` or `CURRENT_USER[()]`.
     pub(super) fn account_name(&mut self) -> Result<AccountName> {
         let host_any = || "%".to_owned();
         if self.accept_word("CURRENT_USER") {
@@ -107,7 +107,8 @@ impl Parser<'_> {
         }
     }
 
-    /// `REQUIRE …`, `WITH …`, `ACCOUNT …`, `PASSWORD EXPIRE …`; tells whether `WITH GRANT OPTION` was there.
+    /// Parses `REQUIRE …`, `WITH …`, `ACCOUNT …`, `PASSWORD EXPIRE …`. Returns whether it saw `WITH GRANT
+    /// OPTION`.
     fn account_options(&mut self, options: &mut AccountOptions) -> Result<bool> {
         let mut grant_option = false;
         if self.accept_word("REQUIRE") {
@@ -189,7 +190,7 @@ impl Parser<'_> {
         }
     }
 
-    /// `CREATE [OR REPLACE] USER`, behind USER.
+    /// Parses the rest of `CREATE [OR REPLACE] USER`.
     pub(super) fn create_user(&mut self, or_replace: bool) -> Result<Statement> {
         let if_not_exists = self.if_not_exists(or_replace)?;
         let accounts = self.comma_separated(Self::account_spec)?;
@@ -205,7 +206,7 @@ impl Parser<'_> {
         }))
     }
 
-    /// `ALTER USER`, behind USER.
+    /// Parses the rest of `ALTER USER`.
     pub(super) fn alter_user(&mut self) -> Result<Statement> {
         let if_exists = self.accept_phrase(&["IF", "EXISTS"])?;
         let accounts = self.comma_separated(Self::account_spec)?;
@@ -220,14 +221,14 @@ impl Parser<'_> {
         }))
     }
 
-    /// `DROP USER`, behind USER.
+    /// Parses the rest of `DROP USER`.
     pub(super) fn drop_user(&mut self) -> Result<Statement> {
         let if_exists = self.accept_phrase(&["IF", "EXISTS"])?;
         let accounts = self.comma_separated(Self::account_name)?;
         Ok(Statement::Account(AccountStatement::Drop { if_exists, accounts }))
     }
 
-    /// `RENAME USER`, behind USER.
+    /// Parses the rest of `RENAME USER`.
     pub(super) fn rename_user(&mut self) -> Result<Statement> {
         let renames = self.comma_separated(|parser| {
             let from = parser.account_name()?;
@@ -237,7 +238,7 @@ impl Parser<'_> {
         Ok(Statement::Account(AccountStatement::Rename(renames)))
     }
 
-    /// GRANT and REVOKE.
+    /// Parses GRANT or REVOKE.
     pub(super) fn grant_or_revoke(&mut self) -> Result<Statement> {
         let grant = self.is_word("GRANT");
         self.advance();
@@ -272,7 +273,7 @@ impl Parser<'_> {
             .iter()
             .any(|privilege| !is_privilege(&privilege.privilege))
         {
-            // A role, which is granted ON nothing.
+            // The grant of a role, which has no ON.
             return Err(self.error());
         }
         self.advance();
@@ -306,7 +307,7 @@ impl Parser<'_> {
             words.push(self.word_text(&token).to_ascii_uppercase());
         }
         if words.is_empty() {
-            // A role's name in quotes.
+            // The name of a role, in quotes.
             return Ok(PrivilegeSpec {
                 privilege: self.account_role()?,
                 columns: Vec::new(),
@@ -367,7 +368,7 @@ impl Parser<'_> {
     }
 }
 
-/// Every privilege that MariaDB 10.11 has, by its name in GRANT; `REPLICATION CLIENT` and others are synonyms.
+/// Every privilege of MariaDB 10.11 by its name in GRANT. `REPLICATION CLIENT` and some others are synonyms.
 const PRIVILEGES: &[&str] = &[
     "ALL PRIVILEGES",
     "ALTER",

@@ -7,7 +7,7 @@ use crate::statement::*;
 use paceline_types::error_code::ER_BINLOG_CANT_DELETE_GTID_DOMAIN;
 
 impl Parser<'_> {
-    /// What follows BINLOG.
+    /// Parses the rest of BINLOG.
     pub(super) fn binlog_events(&mut self) -> Result<BinlogEvents> {
         if !matches!(self.peek(), Token::UserVariable(_)) {
             return Ok(BinlogEvents::Text(self.text()?));
@@ -17,7 +17,6 @@ impl Parser<'_> {
         Ok(BinlogEvents::Variables([first, self.user_variable_name()?]))
     }
 
-    /// KILL.
     pub(super) fn kill(&mut self) -> Result<Statement> {
         self.expect_word("KILL")?;
         let _ = self.accept_any_word(&["HARD", "SOFT"]);
@@ -35,7 +34,6 @@ impl Parser<'_> {
         Ok(Statement::Kill(Kill { query_only, target }))
     }
 
-    /// FLUSH.
     pub(super) fn flush(&mut self) -> Result<Statement> {
         self.expect_word("FLUSH")?;
         let write_to_binlog = self.write_to_binlog();
@@ -84,7 +82,7 @@ impl Parser<'_> {
             ]);
             other.map(FlushTarget::Other).ok_or_else(|| parser.error())
         })?;
-        // Old names of RESET MASTER and RESET SLAVE.
+        // RESET MASTER and RESET SLAVE by their old names.
         let reset = |target: &FlushTarget| match target {
             FlushTarget::Other("MASTER") => Some(ResetTarget::Master(None)),
             FlushTarget::Other("SLAVE") => Some(ResetTarget::Slave {
@@ -106,10 +104,10 @@ impl Parser<'_> {
         })
     }
 
-    /// `=(id, …)`, behind DELETE_DOMAIN_ID; an empty list names none.
+    /// Parses `=(id, …)` after DELETE_DOMAIN_ID. The list may be empty.
     ///
     /// # Errors
-    /// 1064; 1076 for an id that is none.
+    /// 1064; 1076 for an invalid id.
     fn delete_domains(&mut self) -> Result<FlushTarget> {
         self.expect(&Token::Equal)?;
         self.expect(&Token::LeftParen)?;
@@ -152,7 +150,6 @@ impl Parser<'_> {
         Ok(FlushTarget::Tables { tables, lock })
     }
 
-    /// PURGE.
     pub(super) fn purge(&mut self) -> Result<Statement> {
         self.expect_word("PURGE")?;
         if self.accept_any_word(&["BINARY", "MASTER"]).is_none() {
@@ -166,7 +163,6 @@ impl Parser<'_> {
         Ok(Statement::Purge(Purge::Before(self.expr()?)))
     }
 
-    /// RESET.
     pub(super) fn reset(&mut self) -> Result<Statement> {
         self.expect_word("RESET")?;
         let targets = self.comma_separated(|parser| {
@@ -193,7 +189,8 @@ impl Parser<'_> {
         Ok(Statement::Reset(targets))
     }
 
-    /// BACKUP SERVER, BACKUP BINARY LOGS FROM. MariaDB's BACKUP STAGE and BACKUP LOCK are for backups that stop others.
+    /// Parses BACKUP SERVER and BACKUP BINARY LOGS FROM. MariaDB's BACKUP STAGE and BACKUP LOCK serve
+    /// external backup tools.
     pub(super) fn backup(&mut self) -> Result<Statement> {
         self.expect_word("BACKUP")?;
         if self.accept_word("SERVER") {
@@ -206,7 +203,6 @@ impl Parser<'_> {
         Ok(Statement::Unsupported("BACKUP STAGE and BACKUP LOCK"))
     }
 
-    /// LOCK TABLES and UNLOCK TABLES.
     pub(super) fn lock_or_unlock(&mut self) -> Result<Statement> {
         let unlock = self.is_word("UNLOCK");
         self.advance();

@@ -7,7 +7,6 @@ use crate::statement::Statement;
 use crate::statement::definition::*;
 
 impl Parser<'_> {
-    /// ALTER.
     pub(super) fn alter(&mut self) -> Result<Statement> {
         self.expect_word("ALTER")?;
         self.accept_word("ONLINE");
@@ -46,7 +45,7 @@ impl Parser<'_> {
             loop {
                 self.alter_action(&mut actions)?;
                 if !self.accept(&Token::Comma) {
-                    // Table options need no commas between them.
+                    // Commas between table options are optional.
                     if self.is_end() {
                         break;
                     }
@@ -175,7 +174,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// `ADD …`: a column, several in parentheses, an index or a constraint.
+    /// Parses the rest of `ADD`: a column, several in parentheses, an index or a constraint.
     fn add(&mut self, actions: &mut Vec<AlterAction>) -> Result<()> {
         if self.is_word("PARTITION") {
             return Err(Error::unsupported("PARTITION"));

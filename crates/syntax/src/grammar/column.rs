@@ -1,4 +1,4 @@
-//! A column's definition: its type and its attributes.
+//! Column definitions: type and attributes.
 
 use crate::ast::{Expr, UnaryOp};
 use paceline_types::Collation;
@@ -13,7 +13,7 @@ use crate::statement::definition::*;
 use paceline_types::SqlMode;
 
 impl Parser<'_> {
-    /// A column's type and attributes, behind its name.
+    /// Parses a column's type and attributes, after its name.
     pub(super) fn column_spec(&mut self, name: String) -> Result<ColumnSpec> {
         let mut column = ColumnSpec {
             name,
@@ -45,7 +45,7 @@ impl Parser<'_> {
             if is_serial && self.is_word("NULL") {
                 return Err(self.error());
             }
-            // Nothing comes behind a foreign key.
+            // A foreign key ends the column's definition.
             column.references = self.column_references(&column.name)?;
             if column.references.is_some() || !self.column_attribute(&mut column)? {
                 return Ok(column);
@@ -54,7 +54,7 @@ impl Parser<'_> {
     }
 
     fn column_attribute(&mut self, column: &mut ColumnSpec) -> Result<bool> {
-        // Of these a generated column has none.
+        // Attributes that a generated column cannot have.
         const VALUE_ATTRIBUTES: &[&str] = &[
             "NULL",
             "NOT",
@@ -79,7 +79,7 @@ impl Parser<'_> {
             column.on_update = Some(self.now_function()?.ok_or_else(|| self.error())?);
         } else if self.accept_word("AUTO_INCREMENT") {
             column.auto_increment = true;
-            // Only NULL behind it makes the column nullable.
+            // Only a later NULL makes the column nullable.
             column.nullable = Some(false);
         } else if self.accept_words(&["SERIAL", "DEFAULT", "VALUE"]) {
             column.auto_increment = true;
@@ -150,7 +150,7 @@ impl Parser<'_> {
         Ok(true)
     }
 
-    /// `COMPRESSED` or `COMPRESSED=zlib` behind a column's type, if it stands here.
+    /// Parses `COMPRESSED` or `COMPRESSED=zlib` directly after a column's type, if it stands here.
     ///
     /// # Errors
     /// 4098 for another method.
@@ -168,11 +168,11 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// The same among the attributes of a column, where it is deprecated.
+    /// Parses `COMPRESSED` among the attributes of a column, where it is deprecated.
     ///
     /// # Errors
-    /// 1064 directly behind a type that cannot be compressed, the second time, and for a generated column; 1063 further
-    /// back.
+    /// 1064 directly after a type that cannot be compressed, for a repetition, and for a generated column;
+    /// 1063 for such a type if other attributes stand between.
     fn late_compression(&mut self, column: &mut ColumnSpec) -> Result<()> {
         use TypeKind::*;
         let may_be = matches!(
@@ -201,7 +201,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// What stands behind DEFAULT.
+    /// Parses the operand of DEFAULT.
     pub(super) fn default_spec(&mut self) -> Result<DefaultSpec> {
         if let Some(decimals) = self.now_function()? {
             return Ok(DefaultSpec::CurrentTimestamp(decimals));
@@ -221,8 +221,8 @@ impl Parser<'_> {
         })
     }
 
-    /// What may stand behind DEFAULT without parentheses: a literal, a number with its sign, a function, a column. A
-    /// COLLATE after it is the column's, not the operand's.
+    /// Parses an operand of DEFAULT without parentheses: a literal, a number with its sign, a function, a
+    /// column. A COLLATE after it belongs to the column, not to the operand.
     fn default_operand(&mut self) -> Result<Expr> {
         let op = match self.peek() {
             Token::Plus => UnaryOp::Plus,
@@ -241,7 +241,7 @@ impl Parser<'_> {
         }
     }
 
-    /// `CURRENT_TIMESTAMP[(n)]` and its synonyms: its n.
+    /// Parses `CURRENT_TIMESTAMP[(n)]` or a synonym, and returns n.
     fn now_function(&mut self) -> Result<Option<u8>> {
         let word = self.is_any_word(&["CURRENT_TIMESTAMP", "LOCALTIME", "LOCALTIMESTAMP"]);
         let function = self.is_word("NOW") && self.is_at(1, &Token::LeftParen);
@@ -261,7 +261,7 @@ impl Parser<'_> {
 
     // Types ------------------------------------------------------------------------------------------------------
 
-    /// A type.
+    /// Parses a type.
     pub(super) fn type_spec(&mut self) -> Result<TypeSpec> {
         if !matches!(self.peek(), Token::Word { .. }) {
             return Err(self.error());
@@ -336,7 +336,7 @@ impl Parser<'_> {
         Ok(spec)
     }
 
-    /// 4161 for a word that could name a type, 1064 for anything else.
+    /// Returns 4161 for a word that could name a type, 1064 for anything else.
     pub(super) fn unknown_type(&self) -> Error {
         if !self.is_identifier() {
             return self.error();
@@ -401,7 +401,7 @@ impl Parser<'_> {
 
     fn length(&mut self, spec: &mut TypeSpec) -> Result<()> {
         if self.accept(&Token::LeftParen) {
-            // BLOB() and TIME() are taken too.
+            // BLOB() and TIME() are accepted too.
             if !self.is(&Token::RightParen) {
                 spec.length = Some(self.number()?);
             }
@@ -474,7 +474,7 @@ impl Parser<'_> {
         Ok(spec)
     }
 
-    /// `CHARACTER SET`, `ASCII`, `UNICODE`, `BYTE`, `BINARY`, `COLLATE`.
+    /// Parses `CHARACTER SET`, `ASCII`, `UNICODE`, `BYTE`, `BINARY`, `COLLATE`.
     fn charset_attributes(&mut self, spec: &mut TypeSpec) -> Result<()> {
         loop {
             if self.accept_words(&["CHARACTER", "SET"])
@@ -498,7 +498,7 @@ impl Parser<'_> {
         }
     }
 
-    /// The name behind COLLATE, which must not contradict what the column's definition said before.
+    /// Parses the name after COLLATE. It must not contradict an earlier part of the column's definition.
     fn declared_collation(&mut self, spec: &mut TypeSpec) -> Result<()> {
         let name = self.collation_or_default()?;
         if name == DEFAULT_COLLATION {

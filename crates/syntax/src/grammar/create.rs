@@ -1,4 +1,4 @@
-//! CREATE, DROP and RENAME; columns, indexes and options of a table.
+//! CREATE, DROP and RENAME; indexes and options of a table.
 
 use super::parser::Parser;
 use crate::ast::Expr;
@@ -9,7 +9,6 @@ use crate::statement::*;
 use paceline_types::error_code;
 
 impl Parser<'_> {
-    /// CREATE.
     pub(super) fn create(&mut self) -> Result<Statement> {
         self.expect_word("CREATE")?;
         let or_replace = self.accept_words(&["OR", "REPLACE"]);
@@ -53,7 +52,7 @@ impl Parser<'_> {
         self.unsupported_object()
     }
 
-    /// `IF NOT EXISTS`, which does not go with OR REPLACE: 1221.
+    /// Parses `IF NOT EXISTS`. Combined with OR REPLACE it is error 1221.
     pub(super) fn if_not_exists(&mut self, or_replace: bool) -> Result<bool> {
         let if_not_exists = self.accept_phrase(&["IF", "NOT", "EXISTS"])?;
         match or_replace && if_not_exists {
@@ -65,7 +64,7 @@ impl Parser<'_> {
         }
     }
 
-    /// What this server has not, by its kind.
+    /// Returns the statement for an object of a kind that this server does not have.
     pub(super) fn unsupported_object(&mut self) -> Result<Statement> {
         const KINDS: &[&str] = &[
             "TRIGGER",
@@ -86,7 +85,7 @@ impl Parser<'_> {
         Err(self.error())
     }
 
-    /// Options of CREATE DATABASE and ALTER DATABASE.
+    /// Parses the options of CREATE DATABASE and ALTER DATABASE.
     pub(super) fn database_options(&mut self) -> Result<DatabaseOptions> {
         let mut options = DatabaseOptions::default();
         loop {
@@ -104,7 +103,7 @@ impl Parser<'_> {
         }
     }
 
-    /// `[DEFAULT] CHARACTER SET [=] name`
+    /// Parses `[DEFAULT] CHARACTER SET [=] name`.
     fn charset_option(&mut self) -> Result<Option<CharsetName>> {
         let skip = usize::from(self.is_word("DEFAULT"));
         let long = ["CHARACTER", "CHAR"]
@@ -121,7 +120,7 @@ impl Parser<'_> {
         self.charset_name().map(Some)
     }
 
-    /// `name`, `DEFAULT`
+    /// Parses a name or `DEFAULT`.
     pub(super) fn charset_name(&mut self) -> Result<CharsetName> {
         if self.accept_word("DEFAULT") {
             Ok(CharsetName::Default)
@@ -130,7 +129,7 @@ impl Parser<'_> {
         }
     }
 
-    /// `[DEFAULT] COLLATE [=] name`
+    /// Parses `[DEFAULT] COLLATE [=] name`.
     fn collation_option(&mut self) -> Result<Option<String>> {
         let skip = usize::from(self.is_word("DEFAULT"));
         if !self.is_word_at(skip, "COLLATE") {
@@ -230,7 +229,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// An index or a constraint, if one starts here.
+    /// Parses an index or a constraint, if one starts here.
     pub(super) fn table_constraint(&mut self) -> Result<Option<TableConstraint>> {
         let mut constraint_name = None;
         let mut if_not_exists = false;
@@ -285,7 +284,7 @@ impl Parser<'_> {
             .map(|index| Some(TableConstraint::Index(index)))
     }
 
-    /// `[IF NOT EXISTS] [name] [USING …] (columns) [options]`
+    /// Parses `[IF NOT EXISTS] [name] [USING …] (columns) [options]`.
     fn index_spec(&mut self, kind: IndexKind, constraint_name: Option<String>) -> Result<IndexSpec> {
         let if_not_exists = self.accept_phrase(&["IF", "NOT", "EXISTS"])?;
         let mut name = constraint_name;
@@ -415,7 +414,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// A bare word in capitals.
+    /// Takes an unquoted word and returns it in capitals.
     pub(super) fn option_word(&mut self) -> Result<String> {
         let Token::Word { .. } = self.peek() else {
             return Err(self.error());
@@ -424,7 +423,7 @@ impl Parser<'_> {
         Ok(self.word_text(&token).to_ascii_uppercase())
     }
 
-    /// `(expr)` with its text.
+    /// Parses `(expr)` and returns its text too.
     pub(super) fn parenthesized_text(&mut self) -> Result<(Expr, String)> {
         self.expect(&Token::LeftParen)?;
         let start = self.position();
@@ -436,7 +435,7 @@ impl Parser<'_> {
 
     // Table options ----------------------------------------------------------------------------------------------
 
-    /// Options of CREATE TABLE; commas between them mean nothing.
+    /// Parses the options of CREATE TABLE. Commas between them are optional.
     pub(super) fn table_options(&mut self) -> Result<TableOptions> {
         let mut options = TableOptions::default();
         loop {
@@ -450,7 +449,7 @@ impl Parser<'_> {
         }
     }
 
-    /// One table option, if one starts here.
+    /// Parses one table option, if one starts here.
     pub(super) fn table_option(&mut self, options: &mut TableOptions) -> Result<bool> {
         if let Some(charset) = self.charset_option()? {
             options.charset = Some(charset);
@@ -521,8 +520,8 @@ impl Parser<'_> {
         Ok(true)
     }
 
-    /// `name = value`: an attribute that an engine defines for a column or an index, if one starts here. No engine here
-    /// defines any.
+    /// Parses `name = value`, an attribute that an engine defines for a column or an index, if one starts
+    /// here. No engine of this server defines any.
     ///
     /// # Errors
     /// 1911 for the attribute, 1064 for a name without a value.
@@ -533,9 +532,10 @@ impl Parser<'_> {
         }
     }
 
-    /// `name = value`, if it starts here: an attribute that an engine defines. `None` for the value DEFAULT.
+    /// Parses `name = value`, an attribute that an engine defines, if one starts here. The value is `None`
+    /// for DEFAULT.
     fn attribute_value(&mut self) -> Result<Option<(String, Option<String>)>> {
-        // Words that are no names in this place.
+        // Words that cannot be the name here.
         const OTHER: &[&str] = &[
             "AFTER",
             "ALGORITHM",
@@ -563,7 +563,6 @@ impl Parser<'_> {
 
     // DROP, RENAME -----------------------------------------------------------------------------------------------
 
-    /// DROP.
     pub(super) fn drop_statement(&mut self) -> Result<Statement> {
         self.expect_word("DROP")?;
         if self.accept_word("PREPARE") {
@@ -642,7 +641,6 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// RENAME TABLE and RENAME USER.
     pub(super) fn rename(&mut self) -> Result<Statement> {
         self.expect_word("RENAME")?;
         if self.accept_word("USER") {

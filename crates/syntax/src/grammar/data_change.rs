@@ -8,7 +8,6 @@ use crate::lexer::Token;
 use crate::statement::*;
 
 impl Parser<'_> {
-    /// INSERT or REPLACE.
     pub(super) fn insert(&mut self) -> Result<Statement> {
         let kind = if self.accept_word("REPLACE") {
             InsertKind::Replace
@@ -94,14 +93,14 @@ impl Parser<'_> {
             return Ok(AssignedValue::Default);
         }
         if self.is_word("IGNORE") {
-            // MariaDB takes IGNORE for DEFAULT here.
+            // MariaDB accepts IGNORE for DEFAULT here.
             self.advance();
             return Ok(AssignedValue::Default);
         }
         self.expr().map(AssignedValue::Expr)
     }
 
-    /// `[[database.]table.]column`
+    /// Parses `[[database.]table.]column`.
     pub(super) fn column_name(&mut self) -> Result<ColumnName> {
         let mut column = ColumnName::new(self.identifier()?);
         while self.is(&Token::Dot) && column.database.is_none() {
@@ -112,7 +111,7 @@ impl Parser<'_> {
         Ok(column)
     }
 
-    /// `column = value, …`
+    /// Parses `column = value, …`.
     pub(super) fn assignments(&mut self) -> Result<Vec<Assignment>> {
         self.comma_separated(|parser| {
             let column = parser.column_name()?;
@@ -126,7 +125,6 @@ impl Parser<'_> {
         })
     }
 
-    /// UPDATE.
     pub(super) fn update(&mut self) -> Result<Statement> {
         self.expect_word("UPDATE")?;
         self.accept_word("LOW_PRIORITY");
@@ -141,8 +139,8 @@ impl Parser<'_> {
         };
         let several = tables.len() > 1 || !tables[0].joins.is_empty();
         let (order_by, limit) = if several && self.is_any_word(&["ORDER", "LIMIT"]) {
-            // MariaDB takes both for several tables too since 10.3.2; the order of a join's rows is ours to define
-            // then.
+            // Since 10.3.2 MariaDB accepts both for several tables too. The order of a join's rows would be
+            // ours to define.
             return Err(Error::unsupported(
                 "UPDATE of several tables with ORDER BY or LIMIT",
             ));
@@ -173,7 +171,6 @@ impl Parser<'_> {
         Ok((order_by, limit))
     }
 
-    /// DELETE.
     pub(super) fn delete(&mut self) -> Result<Statement> {
         self.expect_word("DELETE")?;
         let mut ignore = false;
@@ -224,7 +221,7 @@ impl Parser<'_> {
         Ok(Statement::Delete(Box::new(delete)))
     }
 
-    /// QUICK, which is no reserved word: a table may have the name.
+    /// Takes QUICK, which is not a reserved word: a table may have this name.
     fn is_quick(&mut self) -> bool {
         let quick = self.is_word("QUICK") && !self.is_at(1, &Token::Comma) && !self.is_at(1, &Token::Dot);
         if quick {
@@ -233,7 +230,7 @@ impl Parser<'_> {
         quick
     }
 
-    /// `table`, `db.table`, `table.*`
+    /// Parses `table`, `db.table` or `table.*`.
     fn delete_target(&mut self) -> Result<TableName> {
         let first = self.identifier()?;
         let mut name = TableName::new(first);
@@ -247,7 +244,7 @@ impl Parser<'_> {
         Ok(name)
     }
 
-    /// The table of the simple DELETE, as a query's tree has it.
+    /// Converts the table of a simple DELETE to the form that a query's tree has.
     fn simple_target(&mut self, target: &TableName) -> Result<JoinedTables> {
         self.refuse_partition()?;
         if self.is_word("FOR") && self.is_word_at(1, "PORTION") {
@@ -256,7 +253,6 @@ impl Parser<'_> {
         Ok(JoinedTables::of(TableFactor::of_table(target.clone())))
     }
 
-    /// LOAD DATA.
     pub(super) fn load_data(&mut self) -> Result<Statement> {
         self.expect_word("LOAD")?;
         if self.is_any_word(&["XML", "INDEX"]) {

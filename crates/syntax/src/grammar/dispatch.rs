@@ -1,4 +1,4 @@
-//! Which statement is it?
+//! Dispatch of statements by their first words.
 
 use super::parser::Parser;
 use crate::ParsedStatement;
@@ -10,18 +10,19 @@ use crate::statement::*;
 use paceline_types::AccessMode;
 
 impl Parser<'_> {
-    /// The statement at the cursor, and what ends it.
+    /// Parses the statement at the cursor and the semicolon after it.
     pub(crate) fn parsed_statement(&mut self, text: &[u8]) -> Result<ParsedStatement> {
         let start = self.text_start;
         let statement = self.statement()?;
         let end = if matches!(statement, Statement::Unsupported(_)) {
-            // Its body is not ours to read: there may be semicolons in it.
+            // The statement's body is not parsed: it may contain semicolons.
             text.trim_ascii_end().len().max(start)
         } else {
             if !self.is_end() {
                 return Err(self.error());
             }
-            // Up to the semicolon, with comments: one may have been executed, and its end belongs to it.
+            // Up to the semicolon, including comments: the end of an executed comment belongs to the
+            // statement.
             start + text[start..self.position()].trim_ascii_end().len()
         };
         let next = if self.is(&Token::Semicolon) && !matches!(statement, Statement::Unsupported(_)) {
@@ -29,10 +30,10 @@ impl Parser<'_> {
             while self.is(&Token::Semicolon) {
                 self.advance();
             }
-            // Behind the space, as MariaDB, and not where its first word is: that may be in a comment.
-            let behind = self.previous_end();
-            let space = text[behind..].len() - text[behind..].trim_ascii_start().len();
-            (!self.is(&Token::End)).then_some(behind + space)
+            // Like MariaDB, start after the white space, not at the first word: that may be inside a comment.
+            let end = self.previous_end();
+            let space = text[end..].len() - text[end..].trim_ascii_start().len();
+            (!self.is(&Token::End)).then_some(end + space)
         } else {
             None
         };
@@ -47,7 +48,6 @@ impl Parser<'_> {
         })
     }
 
-    /// A statement.
     pub(super) fn statement(&mut self) -> Result<Statement> {
         if matches!(self.peek(), Token::LeftParen) {
             return Ok(Statement::Query(Box::new(self.query_statement()?)));
@@ -305,7 +305,7 @@ impl Parser<'_> {
         }
     }
 
-    /// `ANALYZE TABLE` or `ANALYZE [FORMAT=JSON] statement`.
+    /// Parses `ANALYZE TABLE` or `ANALYZE [FORMAT=JSON] statement`.
     fn analyze(&mut self) -> Result<Statement> {
         if self.is_word_at(1, "TABLE")
             || self.is_word_at(1, "TABLES")
@@ -347,7 +347,7 @@ impl Parser<'_> {
             };
             return Ok(Statement::ChecksumTable { tables, effort });
         }
-        // How thorough to be: all the same here.
+        // Degrees of thoroughness, which make no difference here.
         let options = [
             "QUICK", "FAST", "MEDIUM", "EXTENDED", "CHANGED", "USE_FRM", "FORCE",
         ];
@@ -379,7 +379,8 @@ impl Parser<'_> {
         })
     }
 
-    /// `ALL`, or which columns and indexes, behind `PERSISTENT FOR`: statistics are of the whole table here.
+    /// Parses `ALL` or the columns and indexes after `PERSISTENT FOR`. Statistics always cover the whole
+    /// table here.
     fn persistent_statistics(&mut self) -> Result<()> {
         if self.accept_word("ALL") {
             return Ok(());
@@ -398,7 +399,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// `NO_WRITE_TO_BINLOG` or `LOCAL`, if it stands there.
+    /// Parses `NO_WRITE_TO_BINLOG` or `LOCAL`, if it stands here.
     pub(super) fn write_to_binlog(&mut self) -> WriteToBinlog {
         match self.accept_any_word(&["LOCAL", "NO_WRITE_TO_BINLOG"]) {
             Some(_) => WriteToBinlog::No,
@@ -407,7 +408,7 @@ impl Parser<'_> {
     }
 }
 
-/// The expression of a select item; an alias means nothing to DO.
+/// Returns the expression of a select item. DO ignores an alias.
 fn unnamed(item: SelectItem) -> Option<Expr> {
     match item {
         SelectItem::Expr { expr, .. } => Some(expr),

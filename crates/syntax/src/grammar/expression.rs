@@ -1,8 +1,8 @@
-//! Expressions: operators by their binding, and what they connect.
+//! Expressions: operators by their precedence, and operands.
 //!
-//! From loose to tight, as `sql/sql_yacc.yy` has it: OR, XOR, AND, NOT, comparisons and IS, the predicates (IN,
-//! BETWEEN, LIKE, REGEXP), `|`, `&`, shifts, `+ -`, `* / % DIV MOD`, `^`, `||` (with PIPES_AS_CONCAT), the unary
-//! operators, COLLATE.
+//! Precedence from low to high, as in `sql/sql_yacc.yy`: OR, XOR, AND, NOT, comparisons and IS, the
+//! predicates (IN, BETWEEN, LIKE, REGEXP), `|`, `&`, shifts, `+ -`, `* / % DIV MOD`, `^`, `||` (with
+//! PIPES_AS_CONCAT), the unary operators, COLLATE.
 
 use super::parser::{CHAIN_MAX, Parser, too_deep};
 use crate::ast::VariableScope;
@@ -15,7 +15,7 @@ use crate::lexer::Token;
 use crate::statement::definition::DEFAULT_COLLATION;
 use paceline_types::SqlMode;
 
-/// How tightly an operator binds.
+/// Precedence of an operator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Level {
     Or,
@@ -33,7 +33,7 @@ enum Level {
     Concat,
 }
 
-/// What stands between two operands.
+/// An operator or predicate that follows an operand.
 enum Infix {
     Binary(BinaryOp),
     Is,
@@ -46,7 +46,7 @@ enum Infix {
     Not,
 }
 
-/// A string that is not text: `_binary x'…'`.
+/// Returns a string that is not valid UTF-8: `_binary x'…'`.
 pub(super) fn binary_string(bytes: &[u8]) -> Expr {
     Expr::Introduced {
         charset: "binary".to_owned(),
@@ -55,12 +55,13 @@ pub(super) fn binary_string(bytes: &[u8]) -> Expr {
 }
 
 impl Parser<'_> {
-    /// An expression.
+    /// Parses an expression.
     pub(crate) fn expr(&mut self) -> Result<Expr> {
         self.expr_at(Level::Or)
     }
 
-    /// An expression that holds no operator looser than `+`: the bounds of BETWEEN and the patterns of LIKE.
+    /// Parses an expression without operators of lower precedence than `|`: the bounds of BETWEEN and the
+    /// patterns of LIKE.
     fn bit_expr(&mut self) -> Result<Expr> {
         self.expr_at(Level::BitOr)
     }
@@ -79,9 +80,9 @@ impl Parser<'_> {
         self.operation(left, loosest)
     }
 
-    /// The operators behind an operand that bind at least so tightly.
+    /// Parses the operators after an operand whose precedence is at least `loosest`.
     fn operation(&mut self, mut left: Expr, loosest: Level) -> Result<Expr> {
-        // Behind a predicate or a comparison no tighter operator can follow.
+        // After a predicate or a comparison, no operator of higher precedence can follow.
         let mut tightest = Level::Concat;
         let mut chain = 0;
         while let Some((infix, level)) = self.infix() {
@@ -109,7 +110,7 @@ impl Parser<'_> {
         self.sql_mode().contains(SqlMode::HIGH_NOT_PRECEDENCE)
     }
 
-    /// The operator at the cursor, if there is one.
+    /// Returns the operator at the cursor.
     fn infix(&mut self) -> Option<(Infix, Level)> {
         use BinaryOp::*;
         let (op, level) = match self.peek() {
@@ -167,8 +168,8 @@ impl Parser<'_> {
         })
     }
 
-    /// A chain of AND or of OR: a tree as flat as can be, so that a thousand terms are no thousand levels. Evaluated
-    /// from left to right all the same.
+    /// Parses a chain of AND or of OR into a tree that is as flat as possible, so that a thousand terms do
+    /// not need a thousand levels. Evaluation is from left to right all the same.
     fn connect(&mut self, first: Expr, op: BinaryOp, level: Level) -> Result<Expr> {
         let tighter = if level == Level::Or {
             Level::Xor
@@ -183,7 +184,7 @@ impl Parser<'_> {
         Ok(balanced(terms, op))
     }
 
-    /// The rest of an operation whose operator is at the cursor.
+    /// Parses the rest of an operation whose operator is at the cursor.
     fn apply(&mut self, left: Expr, infix: Infix, level: Level) -> Result<Expr> {
         match infix {
             Infix::Binary(op) => {
@@ -336,7 +337,7 @@ impl Parser<'_> {
 
     // Operands ---------------------------------------------------------------------------------------------------
 
-    /// What operators connect, with its own unary operators and collations.
+    /// Parses an operand, with its unary operators and collations.
     pub(super) fn operand(&mut self) -> Result<Expr> {
         self.deeper(Self::operand_with_collation)
     }
@@ -346,7 +347,7 @@ impl Parser<'_> {
         self.collated(expr)
     }
 
-    /// An operand with the COLLATE behind it.
+    /// Parses the COLLATE after an operand.
     fn collated(&mut self, mut expr: Expr) -> Result<Expr> {
         while self.accept_word("COLLATE") {
             self.grow_higher()?;
@@ -358,7 +359,7 @@ impl Parser<'_> {
         Ok(expr)
     }
 
-    /// A collation's name, or `DEFAULT`: that of the character set.
+    /// Parses a collation's name, or `DEFAULT`, which means that of the character set.
     pub(super) fn collation_or_default(&mut self) -> Result<String> {
         match self.accept_word("DEFAULT") {
             true => Ok(DEFAULT_COLLATION.to_owned()),
@@ -366,7 +367,7 @@ impl Parser<'_> {
         }
     }
 
-    /// The name of a collation or of a character set.
+    /// Parses the name of a collation or of a character set.
     pub(super) fn collation_name(&mut self) -> Result<String> {
         if self.accept_word("BINARY") {
             Ok("binary".to_owned())
@@ -406,8 +407,8 @@ impl Parser<'_> {
                 return Ok(binary_string(&bytes));
             }
             Token::Hex(_) | Token::Bits(_) | Token::National(_) => return self.other_literal(),
-            Token::Dot => return self.column_behind_dot(),
-            // What MariaDB wants behind it is missing.
+            Token::Dot => return self.column_after_dot(),
+            // The name that MariaDB requires after `@` is missing.
             Token::At => {
                 self.advance();
                 return Err(self.error());
@@ -421,7 +422,7 @@ impl Parser<'_> {
         })
     }
 
-    /// Strings that stand side by side are one.
+    /// Parses adjacent strings as one.
     fn adjacent_text(&mut self) -> Result<String> {
         let mut text = self.text()?;
         while matches!(self.peek(), Token::Text(_)) {
@@ -445,7 +446,7 @@ impl Parser<'_> {
     }
 
     fn parenthesized_operand(&mut self) -> Result<Expr> {
-        // Parentheses around parentheses are no levels of the tree: they are counted, and closed one by one.
+        // Redundant parentheses are not levels of the tree: they are counted here and closed one by one.
         let mut open = 0;
         let mut inner = match self.parentheses_before_subquery() {
             Some(outer) => {
@@ -489,7 +490,7 @@ impl Parser<'_> {
         }
     }
 
-    /// ODBC's `{d '2020-01-01'}`, `{fn …}`, and `{word expr}`, which means the expression.
+    /// Parses ODBC's `{d '2020-01-01'}`, `{fn …}`, and `{word expr}`, which is just the expression.
     fn braced_operand(&mut self) -> Result<Expr> {
         self.advance();
         let word = self.identifier()?.to_ascii_lowercase();
@@ -529,7 +530,7 @@ impl Parser<'_> {
         Ok(Expr::UserVariable(name))
     }
 
-    /// `@@[scope.]name`
+    /// Parses `@@[scope.]name`.
     fn system_variable(&mut self) -> Result<Expr> {
         self.advance();
         let mut name = self.variable_word()?;
@@ -548,7 +549,7 @@ impl Parser<'_> {
         Ok(Expr::SystemVariable { scope, name })
     }
 
-    /// A variable's name, which may be any word behind `@@`.
+    /// Parses a variable's name. After `@@` it may be any word.
     fn variable_word(&mut self) -> Result<String> {
         match self.peek() {
             Token::Word { .. } | Token::Quoted(_) => self.identifier_after_dot(),
@@ -602,7 +603,7 @@ impl Parser<'_> {
                 Arguments::Absent,
             )))
         } else {
-            // DEFAULT is known here, but only as DEFAULT(column).
+            // DEFAULT is an operand only as DEFAULT(column).
             self.accept_word("DEFAULT");
             return Err(self.error());
         };
@@ -640,7 +641,7 @@ impl Parser<'_> {
         self.column_or_function()
     }
 
-    /// `_charset'…'`
+    /// Parses `_charset'…'`.
     fn introduced_string(&mut self) -> Result<Expr> {
         let token = self.advance();
         let charset = self.word_text(&token)[1..].to_ascii_lowercase();
@@ -663,7 +664,7 @@ impl Parser<'_> {
         Ok(Expr::Introduced { charset, literal })
     }
 
-    /// `a`, `t.a`, `db.t.a`, or a stored function.
+    /// Parses `a`, `t.a`, `db.t.a`, or a call of a stored function.
     fn column_or_function(&mut self) -> Result<Expr> {
         let is_quoted = matches!(self.peek(), Token::Quoted(_));
         let first = self.identifier()?;
@@ -692,8 +693,8 @@ impl Parser<'_> {
         }))
     }
 
-    /// `.t.a`: a column of a table of the current database.
-    fn column_behind_dot(&mut self) -> Result<Expr> {
+    /// Parses `.t.a`, a column of a table of the current database.
+    fn column_after_dot(&mut self) -> Result<Expr> {
         self.expect(&Token::Dot)?;
         let table = self.identifier()?;
         self.expect(&Token::Dot)?;
@@ -737,7 +738,7 @@ impl Parser<'_> {
         })
     }
 
-    /// `INTERVAL expr unit`; with parentheses behind it, it may be the function INTERVAL.
+    /// Parses `INTERVAL expr unit`. With parentheses after INTERVAL, it may be the function.
     pub(super) fn interval(&mut self) -> Result<Expr> {
         self.expect_word("INTERVAL")?;
         if self.is(&Token::LeftParen) && !self.is_subquery() {
@@ -761,7 +762,7 @@ impl Parser<'_> {
         }))
     }
 
-    /// The unit of an INTERVAL, of EXTRACT and of TIMESTAMPADD.
+    /// Parses the unit of an INTERVAL, of EXTRACT or of TIMESTAMPADD.
     pub(super) fn interval_unit(&mut self) -> Result<IntervalUnit> {
         let unit = IntervalUnit::from_word(self.current_text()).ok_or_else(|| self.error())?;
         self.advance();
@@ -769,11 +770,11 @@ impl Parser<'_> {
     }
 }
 
-/// A tree of the terms in order, as flat as can be.
+/// Returns a tree of the terms in order, as flat as possible.
 fn balanced(mut terms: Vec<Expr>, op: BinaryOp) -> Expr {
     debug_assert!(!terms.is_empty());
     if terms.len() <= 8 {
-        // Few terms keep the tree that everyone expects: ((a AND b) AND c).
+        // A few terms keep the usual tree: ((a AND b) AND c).
         return terms
             .into_iter()
             .reduce(|left, right| Expr::binary(left, op, right))
@@ -783,7 +784,7 @@ fn balanced(mut terms: Vec<Expr>, op: BinaryOp) -> Expr {
     Expr::binary(balanced(terms, op), op, balanced(right, op))
 }
 
-/// Whether `_word` names a character set.
+/// Returns whether `_word` names a character set.
 fn is_introducer(word: &[u8]) -> bool {
     const CHARSETS: &[&str] = &[
         "_utf8mb4",

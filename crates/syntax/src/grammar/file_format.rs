@@ -6,7 +6,7 @@ use crate::lexer::Token;
 use crate::statement::FileFormat;
 
 impl Parser<'_> {
-    /// `[CHARACTER SET …] [FIELDS …] [LINES …]`
+    /// Parses `[CHARACTER SET …] [FIELDS …] [LINES …]`.
     pub(super) fn file_format(&mut self) -> Result<FileFormat> {
         let mut format = FileFormat::default();
         if self.accept_words(&["CHARACTER", "SET"]) || self.accept_word("CHARSET") {

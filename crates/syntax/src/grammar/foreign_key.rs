@@ -7,7 +7,7 @@ use crate::statement::definition::ForeignKeySpec;
 use crate::statement::definition::ReferentialAction;
 
 impl Parser<'_> {
-    /// What stands behind `FOREIGN KEY`.
+    /// Parses the rest of `FOREIGN KEY`.
     pub(super) fn foreign_key(&mut self, constraint_name: Option<String>) -> Result<ForeignKeySpec> {
         let if_not_exists = self.accept_phrase(&["IF", "NOT", "EXISTS"])?;
         let index_name = match self.is_identifier() {
@@ -27,7 +27,7 @@ impl Parser<'_> {
         })
     }
 
-    /// `[CONSTRAINT [name]] REFERENCES …` behind a column, if it is here.
+    /// Parses `[CONSTRAINT [name]] REFERENCES …` after a column, if it stands here.
     pub(super) fn column_references(&mut self, column: &str) -> Result<Option<ForeignKeySpec>> {
         let mut constraint_name = None;
         if self.is_word("CONSTRAINT") {
@@ -54,7 +54,7 @@ impl Parser<'_> {
         self.references(key).map(Some)
     }
 
-    /// `REFERENCES table [(columns)] [MATCH …] [ON DELETE …] [ON UPDATE …]`
+    /// Parses `REFERENCES table [(columns)] [MATCH …] [ON DELETE …] [ON UPDATE …]`.
     fn references(&mut self, mut key: ForeignKeySpec) -> Result<ForeignKeySpec> {
         self.expect_word("REFERENCES")?;
         key.table = self.table_name()?;

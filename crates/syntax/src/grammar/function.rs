@@ -1,4 +1,4 @@
-//! Function calls: the plain ones, and those with words among their arguments.
+//! Function calls: plain ones, and those with keywords among their arguments.
 
 use super::parser::Parser;
 use super::window::window_arguments;
@@ -6,7 +6,7 @@ use crate::ast::{Arguments, CastType, Expr, FunctionCall, TemporalKind, TrimSide
 use crate::error::{Error, Result};
 use crate::lexer::Token;
 
-/// Reserved words that are functions all the same.
+/// Reserved words that are also names of functions.
 const RESERVED_FUNCTIONS: &[&str] = &[
     "CHAR",
     "CURRENT_DATE",
@@ -30,7 +30,7 @@ const RESERVED_FUNCTIONS: &[&str] = &[
 ];
 
 impl Parser<'_> {
-    /// A word followed by `(`.
+    /// Parses a word followed by `(`.
     pub(super) fn function(&mut self) -> Result<Expr> {
         let reserved = matches!(self.peek(), Token::Word { reserved: true });
         let word = String::from_utf8_lossy(self.current_text()).to_ascii_uppercase();
@@ -81,7 +81,7 @@ impl Parser<'_> {
         self.function_named(None, name)
     }
 
-    /// `BINARY (…)`, `CASE (…) …`, `NOT (…)`: no functions at all.
+    /// Parses `BINARY (…)`, `CASE (…) …` or `NOT (…)`, which are not functions.
     fn reserved_operand(&mut self) -> Result<Expr> {
         if self.is_word("CASE") {
             return self.case();
@@ -103,7 +103,7 @@ impl Parser<'_> {
         Err(self.error())
     }
 
-    /// The arguments of a function whose name has been taken, with the database of a stored function.
+    /// Parses the arguments of a function whose name has been taken. `database` is that of a stored function.
     pub(super) fn function_named(&mut self, database: Option<String>, name: String) -> Result<Expr> {
         self.expect(&Token::LeftParen)?;
         let is_aggregate = database.is_none() && is_aggregate(&name);
@@ -156,7 +156,7 @@ impl Parser<'_> {
         Ok(Expr::Call(Box::new(call)))
     }
 
-    /// `CHAR(n, … [USING charset])`
+    /// Parses `CHAR(n, … [USING charset])`.
     fn char_function(&mut self) -> Result<Expr> {
         self.advance();
         self.expect(&Token::LeftParen)?;
@@ -225,7 +225,7 @@ impl Parser<'_> {
         Ok(Expr::Extract { unit, operand })
     }
 
-    /// `POSITION(a IN b)`, which is `LOCATE(a, b)`.
+    /// Parses `POSITION(a IN b)` as `LOCATE(a, b)`.
     fn position_function(&mut self) -> Result<Expr> {
         self.advance();
         self.expect(&Token::LeftParen)?;
@@ -236,7 +236,7 @@ impl Parser<'_> {
         Ok(Expr::call("LOCATE", vec![part, text]))
     }
 
-    /// `SUBSTRING(text, from[, length])`, `SUBSTRING(text FROM from [FOR length])`.
+    /// Parses `SUBSTRING(text, from[, length])` or `SUBSTRING(text FROM from [FOR length])`.
     fn substring(&mut self) -> Result<Expr> {
         self.advance();
         self.expect(&Token::LeftParen)?;
@@ -315,7 +315,7 @@ impl Parser<'_> {
         Ok(result)
     }
 
-    /// The type of a CAST.
+    /// Parses the type of a CAST.
     fn cast_type(&mut self) -> Result<CastType> {
         Ok(if self.accept_word("BINARY") {
             CastType::Binary(self.optional_length()?)
@@ -387,7 +387,7 @@ impl Parser<'_> {
         Ok(Some(length))
     }
 
-    /// `[(precision[, scale])]`
+    /// Parses `[(precision[, scale])]`.
     fn optional_precision(&mut self) -> Result<(Option<u64>, Option<u64>)> {
         if !self.accept(&Token::LeftParen) {
             return Ok((None, None));
@@ -403,7 +403,7 @@ impl Parser<'_> {
     }
 }
 
-/// `CONVERT(expr USING charset)`
+/// Returns `CONVERT(expr USING charset)`.
 fn converted(expr: Expr, charset: String) -> Expr {
     Expr::ConvertUsing {
         operand: Box::new(expr),
@@ -411,7 +411,7 @@ fn converted(expr: Expr, charset: String) -> Expr {
     }
 }
 
-/// Whether a function is about several rows.
+/// Returns whether a function is an aggregate.
 pub fn is_aggregate(name: &str) -> bool {
     const NAMES: &[&str] = &[
         "COUNT",

@@ -1,4 +1,5 @@
-//! MariaDB's grammar as a recursive-descent parser: the cursor over tokens, and a file for each kind of statement.
+//! MariaDB's grammar as a recursive-descent parser: the cursor over tokens, and one file for each kind of
+//! statement.
 
 mod account;
 mod administration;

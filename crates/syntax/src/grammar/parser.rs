@@ -1,4 +1,4 @@
-//! The cursor over tokens that the grammar's parts share.
+//! The cursor over tokens, shared by all parts of the grammar.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -13,57 +13,58 @@ use crate::statement::{IntoPlace, SelectInto};
 use crate::{ParseOptions, syntax_error};
 use paceline_types::{MemoryCharge, SqlMode};
 
-/// The longest name of a database, table, column or index, in characters.
+/// Maximum length of the name of a database, table, column or index, in characters.
 pub(super) const NAME_LENGTH_MAX: usize = 64;
 
-/// Longest run of operators of one level without parentheses. (AND and OR have no such limit.)
+/// Maximum number of operators of one precedence in a row without parentheses. (AND and OR have no such
+/// limit.)
 pub(super) const CHAIN_MAX: usize = 600;
 
-/// What one level may need of the stack, in bytes.
+/// Stack that one level may need, in bytes.
 const STACK_RESERVE_BYTES: usize = 128 << 10;
-/// By how much the stack grows, in bytes.
+/// Size of an additional stack segment, in bytes.
 const STACK_STEP_BYTES: usize = 1 << 20;
 
-/// What a token becomes in the tree and in the plan, about, in bytes.
+/// Approximate size of what a token becomes in the tree and in the plan, in bytes.
 const TOKEN_BYTES: usize = 256;
 
-/// What a byte of the text takes: where it was received, in the statement's text, and in the tree.
+/// Number of copies of each byte of the text: in the receive buffer, in the statement's text, and in the
+/// tree.
 const COPIES_OF_TEXT: usize = 3;
 
-/// The memory is asked for in pieces of so many bytes. A statement that takes less does not ask.
+/// Memory is requested in steps of this size. A statement that needs less requests none.
 pub(super) const MEMORY_STEP_BYTES: usize = 256 << 10;
 
-/// The state of parsing one statement.
+/// State of parsing one statement.
 pub(crate) struct Parser<'a> {
     lexer: Lexer<'a>,
     current: Spanned,
     ahead: VecDeque<Spanned>,
-    /// Where the text of the first statement starts: if its first word is in a `/*! …`, that is a part of it.
+    /// Start of the first statement's text. If its first word is inside a `/*! …`, the text starts there.
     pub(super) text_start: usize,
     options: &'a ParseOptions,
     depth: u32,
-    /// The height of the tree that was parsed since the level began, at most: operators that follow each other make it
-    /// higher without being nested in the text.
+    /// Maximum height of the tree parsed since the current level began. Consecutive operators increase the
+    /// height without nesting in the text.
     height: u32,
-    /// The same of UNION and its like.
+    /// The same for UNION and the other set operators.
     pub(super) set_height: u32,
-    /// How many tokens were taken.
+    /// Number of tokens taken.
     tokens: usize,
-    /// What they may take until more is asked for.
+    /// Memory that the tokens may take before more is requested.
     memory_bytes_granted: usize,
     memory: Option<MemoryCharge>,
     previous_end: usize,
-    /// How many `?` there were.
+    /// Number of `?` so far.
     pub(super) parameters: usize,
-    /// How many queries the cursor is in.
+    /// Number of queries around the cursor.
     pub(super) query_depth: u32,
-    /// How many SELECTs.
+    /// Number of SELECTs around the cursor.
     pub(super) select_depth: u32,
     /// `INTO` of the outermost query.
     pub(super) into: Option<SelectInto>,
-    /// Where it stood.
     pub(super) into_place: IntoPlace,
-    /// The passwords that the text gives in clear.
+    /// Passwords in clear text so far.
     pub(super) clear_passwords: Vec<ClearPassword>,
 }
 
@@ -94,7 +95,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Where the `!` of skipped version comments stands within `text`.
+    /// Returns the offset of the `!` of each skipped version comment within `text`.
     pub(crate) fn take_skipped_versions(&mut self, text: std::ops::Range<usize>) -> Vec<usize> {
         let mut marks = self.lexer.take_skipped_versions();
         marks.retain(|mark| text.contains(mark));
@@ -110,7 +111,7 @@ impl<'a> Parser<'a> {
         &self.current.token
     }
 
-    /// The token `n` places ahead; 0 is the current one.
+    /// Returns the token `n` places ahead; 0 is the current one.
     pub(super) fn peek_at(&mut self, n: usize) -> &Spanned {
         if n == 0 {
             return &self.current;
@@ -134,28 +135,28 @@ impl<'a> Parser<'a> {
         taken
     }
 
-    /// Where the current token starts.
+    /// Returns the start of the current token.
     pub(super) fn position(&self) -> usize {
         self.current.start
     }
 
-    /// Where the last token taken ends.
+    /// Returns the end of the last token taken.
     pub(super) fn previous_end(&self) -> usize {
         self.previous_end
     }
 
-    /// The whole text.
+    /// Returns the whole text.
     pub(super) fn source(&self) -> &[u8] {
         self.lexer.text()
     }
 
-    /// The text of a range; what is not UTF-8 in it is replaced.
+    /// Returns the text of a range. Invalid UTF-8 is replaced.
     pub(super) fn slice(&self, range: Range<usize>) -> String {
         String::from_utf8_lossy(&self.lexer.text()[range]).into_owned()
     }
 
-    /// Text as MariaDB makes names of it: without the marks of comments that are executed, and without those that are
-    /// not.
+    /// Returns the text from which MariaDB makes names: without the marks of executed comments, and without
+    /// comments that are not executed.
     pub(super) fn executed_text(&self, range: Range<usize>) -> String {
         let text = self.lexer.text();
         let mut marks: Vec<_> = (self.lexer.comment_marks().iter())
@@ -174,30 +175,31 @@ impl<'a> Parser<'a> {
         String::from_utf8_lossy(&executed).into_owned()
     }
 
-    /// The text from `start` to the last token taken.
+    /// Returns the text from `start` to the last token taken.
     pub(super) fn text_since(&self, start: usize) -> String {
         self.slice(start..self.previous_end.max(start))
     }
 
-    /// The text of the current token.
+    /// Returns the text of the current token.
     pub(super) fn current_text(&self) -> &'a [u8] {
         &self.lexer.text()[self.current.start..self.current.end]
     }
 
-    /// The text of a word that the cursor stands on or has passed.
+    /// Returns the text of a word at or before the cursor.
     pub(super) fn word_text(&self, token: &Spanned) -> String {
         self.slice(token.start..token.end)
     }
 
-    /// 1064 at the current token.
+    /// Returns error 1064 at the current token.
     #[cold]
     pub(crate) fn error(&self) -> Error {
-        // MariaDB's lexer lets the next token begin behind a comma before the comma is looked at.
+        // In MariaDB the parser sees a comma only after the lexer has passed it; the error is reported after
+        // the comma.
         let comma = usize::from(self.current.token == Token::Comma);
         self.error_at(self.current.start + comma)
     }
 
-    /// 1064 at a place.
+    /// Returns error 1064 at a position.
     #[cold]
     pub(super) fn error_at(&self, position: usize) -> Error {
         syntax_error(self.lexer.text(), position)
@@ -205,7 +207,7 @@ impl<'a> Parser<'a> {
 
     // Words ------------------------------------------------------------------------------------------------------
 
-    /// Whether the current token is this word, without quotes. `word` in capitals.
+    /// Returns whether the current token is this word, unquoted. `word` is in capitals.
     #[inline]
     pub(super) fn is_word(&self, word: &str) -> bool {
         matches!(self.current.token, Token::Word { .. })
@@ -213,14 +215,14 @@ impl<'a> Parser<'a> {
             && self.current_text().eq_ignore_ascii_case(word.as_bytes())
     }
 
-    /// Whether the token `n` places ahead is this word.
+    /// Returns whether the token `n` places ahead is this word.
     pub(super) fn is_word_at(&mut self, n: usize, word: &str) -> bool {
         let Spanned { token, start, end } = self.peek_at(n);
         let (is_word, range) = (matches!(token, Token::Word { .. }), *start..*end);
         is_word && self.lexer.text()[range].eq_ignore_ascii_case(word.as_bytes())
     }
 
-    /// Whether the current token is one of these words.
+    /// Returns whether the current token is one of these words.
     pub(super) fn is_any_word(&self, words: &[&str]) -> bool {
         words.iter().any(|word| self.is_word(word))
     }
@@ -234,7 +236,7 @@ impl<'a> Parser<'a> {
         found
     }
 
-    /// Takes these words if they are the next tokens, all of them or none.
+    /// Takes these words if they are the next tokens: all of them or none.
     pub(super) fn accept_words(&mut self, words: &[&str]) -> bool {
         let found = words.iter().enumerate().all(|(n, word)| self.is_word_at(n, word));
         if found {
@@ -245,10 +247,10 @@ impl<'a> Parser<'a> {
         found
     }
 
-    /// Takes these words if the first of them is the current token: then the others must follow.
+    /// Takes these words if the first of them is the current token; the others must follow.
     ///
     /// # Errors
-    /// 1064 at the first that does not.
+    /// 1064 at the first one that does not.
     pub(super) fn accept_phrase(&mut self, words: &[&str]) -> Result<bool> {
         let Some((first, rest)) = words.split_first() else {
             return Ok(false);
@@ -260,7 +262,7 @@ impl<'a> Parser<'a> {
         Ok(true)
     }
 
-    /// Takes whichever of these words is the current token.
+    /// Takes the current token if it is one of these words.
     pub(super) fn accept_any_word(&mut self, words: &[&'static str]) -> Option<&'static str> {
         let found = words.iter().copied().find(|word| self.is_word(word))?;
         self.advance();
@@ -283,12 +285,12 @@ impl<'a> Parser<'a> {
 
     // Other tokens -----------------------------------------------------------------------------------------------
 
-    /// Whether the token `n` places ahead is this one.
+    /// Returns whether the token `n` places ahead is this one.
     pub(super) fn is_at(&mut self, n: usize, token: &Token) -> bool {
         self.peek_at(n).token == *token
     }
 
-    /// Whether the current token is this one.
+    /// Returns whether the current token is this one.
     #[inline]
     pub(crate) fn is(&self, token: &Token) -> bool {
         self.current.token == *token
@@ -313,12 +315,12 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Whether the statement ends here.
+    /// Returns whether the statement ends here.
     pub(super) fn is_end(&self) -> bool {
         matches!(self.current.token, Token::End | Token::Semicolon)
     }
 
-    /// `item, item, …`
+    /// Parses `item, item, …`.
     pub(super) fn comma_separated<T>(
         &mut self,
         mut item: impl FnMut(&mut Self) -> Result<T>,
@@ -330,7 +332,7 @@ impl<'a> Parser<'a> {
         Ok(items)
     }
 
-    /// `(item, item, …)`
+    /// Parses `(item, item, …)`.
     pub(super) fn parenthesized<T>(&mut self, item: impl FnMut(&mut Self) -> Result<T>) -> Result<Vec<T>> {
         self.expect(&Token::LeftParen)?;
         let items = self.comma_separated(item)?;
@@ -340,8 +342,8 @@ impl<'a> Parser<'a> {
 
     // Depth ------------------------------------------------------------------------------------------------------
 
-    /// Parses something one level deeper. The stack grows where the thread's own would not do: what a client sends must
-    /// not end the server.
+    /// Parses something one level deeper. If the thread's stack is nearly full, it grows: no text from a
+    /// client may end the server.
     #[inline]
     pub(super) fn deeper<T>(&mut self, parse: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         self.depth += 1;
@@ -358,10 +360,10 @@ impl<'a> Parser<'a> {
         result
     }
 
-    /// What was parsed since the level began becomes an operand of something else.
+    /// Records that the expression parsed since the level began becomes an operand.
     ///
     /// # Errors
-    /// 1436: whoever walks the tree does so by recursion.
+    /// 1436 when the tree is too high: code that walks the tree is recursive.
     #[inline]
     pub(super) fn grow_higher(&mut self) -> Result<()> {
         self.height += 1;
@@ -380,14 +382,14 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// About what the text up to here takes, its tree, and the plan of that, in bytes.
+    /// Returns the approximate size of the text up to here, its tree and its plan, in bytes.
     pub(super) fn memory_bytes(&self) -> usize {
         self.tokens * TOKEN_BYTES + self.previous_end * COPIES_OF_TEXT
     }
 
     // Names ------------------------------------------------------------------------------------------------------
 
-    /// Whether the current token can be a name.
+    /// Returns whether the current token can be a name.
     pub(super) fn is_identifier(&self) -> bool {
         matches!(
             self.current.token,
@@ -404,7 +406,7 @@ impl<'a> Parser<'a> {
         Ok(self.name_of(token))
     }
 
-    /// Takes a name behind a point, where reserved words are names too.
+    /// Takes a name after a point, where reserved words are names too.
     pub(super) fn identifier_after_dot(&mut self) -> Result<String> {
         if !matches!(self.current.token, Token::Word { .. } | Token::Quoted(_)) {
             return Err(self.error());
@@ -420,9 +422,10 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// `[database.]table` in a query: names that are too long are of tables that do not exist.
+    /// Parses `[database.]table` in a query. An overlong name is accepted: it is that of a table that does
+    /// not exist.
     pub(super) fn table_reference_name(&mut self) -> Result<TableName> {
-        // `.table` means the current database.
+        // `.table` is a table of the current database.
         if self.accept(&Token::Dot) {
             return Ok(TableName::new(self.identifier_after_dot()?));
         }
@@ -434,7 +437,7 @@ impl<'a> Parser<'a> {
         })
     }
 
-    /// `[database.]table`, checked for its length.
+    /// Parses `[database.]table` and checks the lengths.
     ///
     /// # Errors
     /// 1064, 1059.
@@ -450,7 +453,7 @@ impl<'a> Parser<'a> {
         })
     }
 
-    /// A name checked for its length.
+    /// Takes a name and checks its length.
     ///
     /// # Errors
     /// 1064, 1059.
@@ -458,7 +461,7 @@ impl<'a> Parser<'a> {
         checked_name(self.identifier()?)
     }
 
-    /// A name or a string.
+    /// Takes a name or a string.
     pub(super) fn identifier_or_text(&mut self) -> Result<String> {
         if matches!(self.current.token, Token::Text(_)) {
             self.text()
@@ -503,10 +506,10 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Takes a whole number.
+    /// Takes a whole number. A number beyond 64 bits becomes the largest one, as in MariaDB.
     ///
     /// # Errors
-    /// 1064 for anything else; a number past 64 bits is MariaDB's largest.
+    /// 1064 for anything else.
     pub(super) fn number(&mut self) -> Result<u64> {
         match &self.current.token {
             Token::Integer => {
@@ -523,13 +526,13 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// `= value` where the `=` may be left out.
+    /// Takes an optional `=`.
     pub(super) fn accept_equal(&mut self) {
         self.accept(&Token::Equal);
     }
 }
 
-/// The bytes of hexadecimal digits; an odd number of them begins with a half byte.
+/// Returns the bytes of hexadecimal digits. With an odd number of digits, the first byte has only one.
 pub(super) fn hex_bytes(digits: &str) -> Vec<u8> {
     let nibbles: Vec<u8> = digits
         .bytes()
@@ -543,7 +546,7 @@ pub(super) fn hex_bytes(digits: &str) -> Vec<u8> {
         .collect()
 }
 
-/// A name that is not too long.
+/// Returns the name if it is not too long.
 ///
 /// # Errors
 /// 1059.
@@ -554,7 +557,7 @@ pub(super) fn checked_name(name: String) -> Result<String> {
     Ok(name)
 }
 
-/// 1436: nested too deeply. MariaDB measures its stack, we count.
+/// Returns error 1436 for nesting that is too deep. MariaDB measures its stack; this parser counts levels.
 #[cold]
 pub(super) fn too_deep(levels: u32) -> Error {
     Error::with_message(

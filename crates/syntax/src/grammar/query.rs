@@ -1,4 +1,4 @@
-//! SELECT, UNION and their like.
+//! SELECT, UNION and the other set operations.
 
 use paceline_types::error_code;
 
@@ -12,23 +12,24 @@ use crate::error::{Error, Result};
 use crate::lexer::Token;
 use crate::statement::{IntoPlace, QueryStatement, SelectInto};
 
-/// The most queries of one UNION; they nest in the syntax tree.
+/// Maximum number of queries in one UNION. They nest in the syntax tree.
 const UNIONS_MAX: u32 = 2_048;
 
-/// The most of a statement, wherever they stand: one may be nested in another's first query.
+/// Maximum number of UNIONs in a statement, wherever they stand: one may be nested in the first query of
+/// another.
 const UNIONS_NESTED_MAX: u32 = 3_000;
 
-/// The most queries that EXCEPT and INTERSECT connect; they nest in the plan, too.
+/// Maximum number of queries that EXCEPT and INTERSECT connect. They nest in the plan too.
 const DIFFERENCES_MAX: u32 = 256;
 
-/// The most tables of one WITH.
+/// Maximum number of tables in one WITH.
 const WITH_MAX: usize = 64;
 
-/// The most SELECTs within each other.
+/// Maximum depth of nested SELECTs.
 const SELECTS_MAX: u32 = 64;
 
 impl Parser<'_> {
-    /// A query as a statement, or as the source of INSERT and CREATE TABLE.
+    /// Parses a query that is a statement, or the source of INSERT or CREATE TABLE.
     pub(super) fn query_statement(&mut self) -> Result<QueryStatement> {
         let outer_into = self.into.take();
         let query = self.query()?;
@@ -39,16 +40,16 @@ impl Parser<'_> {
         })
     }
 
-    /// Whether a query in parentheses starts here, however many parentheses there are.
+    /// Returns whether a query in parentheses starts here, whatever the number of parentheses.
     pub(super) fn is_subquery(&mut self) -> bool {
         self.parentheses_before_subquery() == Some(0)
     }
 
-    /// Number of parentheses at the cursor that belong to an expression whose first operand is a subquery; the
-    /// subquery's own follow. `((SELECT 1) + 1)` has one, `((SELECT 1) UNION SELECT 2)` none. `None` when they enclose
-    /// something else.
+    /// Returns the number of parentheses at the cursor that belong to an expression whose first operand is a
+    /// subquery. The subquery's own parentheses follow. `((SELECT 1) + 1)` has one, `((SELECT 1) UNION SELECT
+    /// 2)` none. `None` when the parentheses enclose something else.
     ///
-    /// Reads each token ahead once, whatever the number of parentheses.
+    /// Looks at each token only once, whatever the number of parentheses.
     pub(super) fn parentheses_before_subquery(&mut self) -> Option<usize> {
         let mut open = 0;
         while self.is_at(open, &Token::LeftParen) {
@@ -58,7 +59,7 @@ impl Parser<'_> {
         if open == 0 || !(self.is_word_at(open, "SELECT") || self.is_word_at(open, "WITH") || is_values) {
             return None;
         }
-        // The query's outermost parenthesis, counted from outside, as far as is known.
+        // The outermost parenthesis known to belong to the query, counted from outside.
         let mut own = open;
         let mut depth = open;
         let mut at = open;
@@ -80,7 +81,8 @@ impl Parser<'_> {
         Some(0)
     }
 
-    /// Whether a query in parentheses goes on with the word there; an expression goes on with anything else.
+    /// Returns whether the word at `at` continues a query in parentheses. Any other word continues an
+    /// expression.
     fn continues_query_at(&mut self, at: usize) -> bool {
         [
             "UNION",
@@ -97,7 +99,7 @@ impl Parser<'_> {
         .any(|word| self.is_word_at(at, word))
     }
 
-    /// `(query)`
+    /// Parses `(query)`.
     pub(super) fn subquery(&mut self) -> Result<Query> {
         self.expect(&Token::LeftParen)?;
         let query = self.query()?;
@@ -105,7 +107,7 @@ impl Parser<'_> {
         Ok(query)
     }
 
-    /// A query with everything that may stand behind it.
+    /// Parses a query with all its clauses.
     pub(super) fn query(&mut self) -> Result<Query> {
         self.deeper(Self::whole_query)
     }
@@ -167,7 +169,7 @@ impl Parser<'_> {
         Ok(With { recursive, tables })
     }
 
-    /// Queries combined by UNION and EXCEPT, and tighter by INTERSECT.
+    /// Parses queries combined by UNION and EXCEPT, and by INTERSECT, which binds tighter.
     fn set_expr(&mut self, level: SetLevel, grouped_order: &mut Option<Vec<OrderItem>>) -> Result<QueryBody> {
         let mut left = match level {
             SetLevel::Union => self.set_expr(SetLevel::Intersect, grouped_order)?,
@@ -233,12 +235,12 @@ impl Parser<'_> {
             ));
         }
         self.select_depth += 1;
-        let select = self.select_behind_word(grouped_order);
+        let select = self.select_after_word(grouped_order);
         self.select_depth -= 1;
         select
     }
 
-    fn select_behind_word(&mut self, grouped_order: &mut Option<Vec<OrderItem>>) -> Result<Select> {
+    fn select_after_word(&mut self, grouped_order: &mut Option<Vec<OrderItem>>) -> Result<Select> {
         let mut select = Select::default();
         self.select_modifiers(&mut select)?;
         select.items = self.select_items()?;
@@ -261,7 +263,7 @@ impl Parser<'_> {
                 })
             })?;
             select.rollup = self.accept_words(&["WITH", "ROLLUP"]);
-            // GROUP BY a DESC also orders, where no ORDER BY says otherwise.
+            // GROUP BY a DESC also sorts, if there is no ORDER BY.
             if is_ordered {
                 *grouped_order = Some(items.clone());
             }
@@ -279,7 +281,7 @@ impl Parser<'_> {
     fn select_modifiers(&mut self, select: &mut Select) -> Result<()> {
         let modifiers = &mut select.modifiers;
         loop {
-            // Most of these are no reserved words: behind them must come what a select item begins with.
+            // Most of these words are not reserved. They count only if a select item can follow.
             if self.accept_word("DISTINCT") || self.accept_word("DISTINCTROW") {
                 select.distinct = true;
             } else if self.accept_word("ALL") {
@@ -306,7 +308,7 @@ impl Parser<'_> {
 
     // Select items -----------------------------------------------------------------------------------------------
 
-    /// The items of SELECT or RETURNING; `*` can only be the first.
+    /// Parses the items of SELECT or RETURNING. `*` can only be the first one.
     pub(super) fn select_items(&mut self) -> Result<Vec<SelectItem>> {
         let mut items = Vec::new();
         if self.accept(&Token::Star) {
@@ -319,7 +321,7 @@ impl Parser<'_> {
         Ok(items)
     }
 
-    /// An item of SELECT or RETURNING, but `*`.
+    /// Parses an item of SELECT or RETURNING other than `*`.
     pub(super) fn select_item(&mut self) -> Result<SelectItem> {
         if let Some(name) = self.qualified_wildcard()? {
             return Ok(SelectItem::TableWildcard(name));
@@ -337,7 +339,7 @@ impl Parser<'_> {
         Ok(SelectItem::Expr { expr, name })
     }
 
-    /// `t.*`, `db.t.*`
+    /// Parses `t.*` or `db.t.*`.
     fn qualified_wildcard(&mut self) -> Result<Option<TableName>> {
         if !self.is_identifier() || !self.is_at(1, &Token::Dot) {
             return Ok(None);
@@ -370,7 +372,7 @@ impl Parser<'_> {
         Ok(None)
     }
 
-    /// `INTO …` of the outermost query.
+    /// Takes `INTO …` of the outermost query.
     fn accept_into(&mut self) -> Result<bool> {
         if !self.is_word("INTO") || self.query_depth > 1 || self.into.is_some() {
             return Ok(false);
@@ -397,14 +399,14 @@ impl Parser<'_> {
 
     // ORDER BY, LIMIT, locks -------------------------------------------------------------------------------------
 
-    /// `expr [ASC | DESC]`
+    /// Parses `expr [ASC | DESC]`.
     pub(super) fn order_by_item(&mut self) -> Result<OrderItem> {
         let expr = self.expr()?;
         let order = self.sort_order().unwrap_or_default();
         Ok(OrderItem { expr, order })
     }
 
-    /// `ASC`, `DESC`
+    /// Takes `ASC` or `DESC`.
     fn sort_order(&mut self) -> Option<SortOrder> {
         let word = self.accept_any_word(&["ASC", "DESC"])?;
         Some(if word == "ASC" {
@@ -435,7 +437,7 @@ impl Parser<'_> {
                 count: Some(count),
             }));
         }
-        // The standard's OFFSET … FETCH.
+        // OFFSET … FETCH of the SQL standard.
         let mut offset = None;
         if self.accept_word("OFFSET") {
             offset = Some(self.limit_value()?);
@@ -465,12 +467,12 @@ impl Parser<'_> {
         Ok((!is_absent).then_some(Limit { offset, count }))
     }
 
-    /// A number or `?`.
+    /// Parses a number or `?`.
     pub(super) fn limit_value(&mut self) -> Result<Expr> {
         match self.peek() {
             Token::Integer | Token::Hex(_) | Token::Parameter => self.operand(),
             Token::Word { reserved: false } | Token::Quoted(_) => {
-                // A variable of a stored program, of which there are none.
+                // Only a variable of a stored program could stand here, and there are none.
                 let name = self.identifier()?;
                 Err(Error::new(error_code::ER_SP_UNDECLARED_VAR, &[&name]))
             }
@@ -505,13 +507,13 @@ enum SetLevel {
     Intersect,
 }
 
-/// The name of a select item without an alias; `None` if it is the item's text.
+/// Returns the name of a select item without an alias; `None` if it is named by its text.
 fn generated_name(expr: &Expr) -> Option<ItemName> {
     if let Some(name) = name_without_plus(expr) {
         return Some(ItemName::Text(name));
     }
     Some(match expr {
-        // Parentheses do not matter around a literal or a column.
+        // Parentheses around a literal or a column make no difference.
         Expr::Nested(inner) => match (generated_name(inner), &**inner) {
             (None, Expr::Literal(literal)) => ItemName::Text(literal_text(literal)),
             (name, _) => name?,
@@ -532,8 +534,8 @@ fn generated_name(expr: &Expr) -> Option<ItemName> {
     })
 }
 
-/// The name of `+a` and `(+1)`: a sign that changes nothing is not part of it. `None` for what has no such sign, or is
-/// more than a column or a literal.
+/// Returns the name of `+a` and `(+1)`, where the plus sign is not part of the name. `None` for an expression
+/// without such a sign, or for more than a column or a literal.
 fn name_without_plus(expr: &Expr) -> Option<String> {
     let mut has_plus = false;
     let mut inner = expr;
@@ -558,7 +560,7 @@ fn name_without_plus(expr: &Expr) -> Option<String> {
     }
 }
 
-/// The text of a number or a string of digits, for its name.
+/// Returns the text of a number or string as a column name.
 fn literal_text(literal: &Literal) -> String {
     match literal {
         Literal::Hex(digits) => format!("x'{digits}'"),
@@ -567,7 +569,7 @@ fn literal_text(literal: &Literal) -> String {
     }
 }
 
-/// Parentheses around the whole of a query mean nothing.
+/// Removes parentheses around the whole query.
 fn unwrapped(query: Query) -> Query {
     match query {
         Query {

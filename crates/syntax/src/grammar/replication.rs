@@ -1,7 +1,7 @@
-//! The statements of a replica: CHANGE MASTER, START SLAVE, STOP SLAVE.
+//! Statements of a replica: CHANGE MASTER, START SLAVE, STOP SLAVE.
 //!
-//! Which settings there are, and what kind of value each takes, is grammar in MariaDB: a word that is none is a syntax
-//! error at that word.
+//! In MariaDB the settings and their types are part of the grammar: an unknown setting is a syntax error at
+//! its name.
 
 use super::parser::Parser;
 use crate::clear_password::HashForm;
@@ -9,15 +9,15 @@ use crate::error::Result;
 use crate::lexer::Token;
 use crate::statement::*;
 
-/// What a setting takes.
+/// Type of a setting's value.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Text,
-    /// A text that is not shown to others.
+    /// A text that must not appear in logs.
     Secret,
-    /// Whole, not negative.
+    /// A whole number that is not negative.
     Number,
-    /// With a fraction.
+    /// A number with a fraction.
     Decimal,
     /// A list of numbers in parentheses.
     Numbers,
@@ -27,7 +27,7 @@ enum Kind {
     GtidPos,
 }
 
-/// CHANGE MASTER's settings. `MASTER_GTID_POS` is ours there, a shorthand.
+/// Settings of CHANGE MASTER. `MASTER_GTID_POS` is our own shorthand.
 const SETTINGS: &[(&str, Kind)] = &[
     ("MASTER_HOST", Kind::Text),
     ("MASTER_PORT", Kind::Number),
@@ -57,7 +57,7 @@ const SETTINGS: &[(&str, Kind)] = &[
     ("IGNORE_DOMAIN_IDS", Kind::Numbers),
 ];
 
-/// START SLAVE UNTIL's.
+/// Conditions of START SLAVE UNTIL.
 const UNTIL_PLACE: &[(&str, Kind)] = &[
     ("MASTER_LOG_FILE", Kind::Text),
     ("MASTER_LOG_POS", Kind::Number),
@@ -67,7 +67,7 @@ const UNTIL_PLACE: &[(&str, Kind)] = &[
 const UNTIL_GTID: &[(&str, Kind)] = &[("MASTER_GTID_POS", Kind::Text)];
 
 impl Parser<'_> {
-    /// A connection's name, where one stands.
+    /// Takes a connection's name, if one stands here.
     pub(super) fn connection_name(&mut self) -> Result<Option<String>> {
         if matches!(self.peek(), Token::Text(_)) {
             self.text().map(Some)
@@ -76,7 +76,7 @@ impl Parser<'_> {
         }
     }
 
-    /// `FOR CHANNEL 'name'`.
+    /// Parses `FOR CHANNEL 'name'`.
     pub(super) fn channel(&mut self) -> Result<Option<String>> {
         if self.accept_words(&["FOR", "CHANNEL"]) {
             self.text().map(Some)
@@ -85,7 +85,7 @@ impl Parser<'_> {
         }
     }
 
-    /// CHANGE MASTER, START SLAVE, STOP SLAVE.
+    /// Parses CHANGE MASTER, START SLAVE or STOP SLAVE.
     pub(super) fn replication(&mut self) -> Result<Statement> {
         let statement = if self.accept_word("CHANGE") {
             self.change_master()?

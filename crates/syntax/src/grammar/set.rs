@@ -1,4 +1,4 @@
-//! SET, in all its forms.
+//! SET in all its forms.
 
 use super::account::password_function;
 use super::parser::Parser;
@@ -9,7 +9,6 @@ use crate::statement::*;
 use paceline_types::{AccessMode, IsolationLevel};
 
 impl Parser<'_> {
-    /// SET.
     pub(super) fn set(&mut self) -> Result<Statement> {
         self.expect_word("SET")?;
         if self.is_word("STATEMENT") && !self.is_at(1, &Token::Equal) && !self.is_at(1, &Token::Assign) {
@@ -19,7 +18,7 @@ impl Parser<'_> {
             let statement = Box::new(self.statement()?);
             return Ok(Statement::SetStatement { items, statement });
         }
-        // GLOBAL and SESSION hold for the variables behind, too, until another one of them comes.
+        // GLOBAL and SESSION also apply to the variables after them, until the next such word.
         let mut scope = VariableScope::Default;
         let mut items = vec![self.set_item_in(&mut scope)?];
         while self.accept(&Token::Comma) {
@@ -32,7 +31,7 @@ impl Parser<'_> {
         self.set_item_in(&mut VariableScope::Default)
     }
 
-    /// `last` is what the words before said, and becomes what this item says.
+    /// `last` is the scope of the items before; it becomes the scope of this item.
     fn set_item_in(&mut self, last: &mut VariableScope) -> Result<SetItem> {
         if let Token::UserVariable(name) = self.peek() {
             let name = name.clone();
@@ -56,7 +55,7 @@ impl Parser<'_> {
             }
             return self.variable_assignment(scope);
         }
-        // There is no variable of this name: mariadb-admin sends SET PASSWORD = '*hash'.
+        // No variable has this name, but mariadb-admin sends SET PASSWORD = '*hash'.
         if self.accept_word("PASSWORD") {
             return self.set_password();
         }
@@ -109,7 +108,7 @@ impl Parser<'_> {
         self.variable_assignment(*last)
     }
 
-    /// A variable may be named like the words above.
+    /// Returns whether an assignment follows: a variable may be named like the words above.
     fn is_followed_by_assignment(&mut self) -> bool {
         self.is_at(1, &Token::Equal) || self.is_at(1, &Token::Assign)
     }

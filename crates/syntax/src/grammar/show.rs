@@ -1,4 +1,4 @@
-//! SHOW, in all its forms.
+//! SHOW in all its forms.
 
 use super::parser::Parser;
 use crate::ast::{TableName, VariableScope};
@@ -7,7 +7,6 @@ use crate::lexer::Token;
 use crate::statement::*;
 
 impl Parser<'_> {
-    /// SHOW.
     pub(super) fn show(&mut self) -> Result<Statement> {
         self.expect_word("SHOW")?;
         let full = self.accept_word("FULL");
@@ -38,7 +37,7 @@ impl Parser<'_> {
         self.show_other().map(Statement::Show)
     }
 
-    /// What FULL may stand before.
+    /// Parses the forms of SHOW that can have FULL.
     fn show_with_full(&mut self, full: bool) -> Result<Option<Show>> {
         Ok(Some(if self.accept_word("TABLES") {
             let (database, filter) = self.database_and_filter()?;
@@ -48,7 +47,7 @@ impl Parser<'_> {
                 filter,
             }
         } else if self.accept_word("COLUMNS") || self.accept_word("FIELDS") {
-            let table = self.table_behind_from()?;
+            let table = self.table_after_from()?;
             Show::Columns {
                 full,
                 table,
@@ -115,7 +114,7 @@ impl Parser<'_> {
         })
     }
 
-    /// What belongs to the log and to replication.
+    /// Parses the forms of SHOW that concern the log and replication.
     fn show_log(&mut self) -> Result<Option<Show>> {
         Ok(Some(
             if self.accept_words(&["MASTER", "STATUS"]) || self.accept_words(&["BINLOG", "STATUS"]) {
@@ -193,7 +192,7 @@ impl Parser<'_> {
                 Show::OpenTables { database, filter }
             }
             "INDEX" | "INDEXES" | "KEYS" => {
-                let table = self.table_behind_from()?;
+                let table = self.table_after_from()?;
                 Show::Index {
                     table,
                     filter: self.show_where()?,
@@ -286,7 +285,7 @@ impl Parser<'_> {
             "USER_STATISTICS" | "CLIENT_STATISTICS" | "INDEX_STATISTICS" | "TABLE_STATISTICS" | "LOCALES" => {
                 Show::Statistics(word)
             }
-            // MariaDB names the word behind SHOW where the word alone is known, this one where it is not.
+            // MariaDB's error names the second word after SHOW if it knows the first, else the first.
             "TABLE" | "OPEN" | "STORAGE" | "CHARACTER" | "CHAR" | "FUNCTION" | "PROCEDURE" | "PACKAGE" => {
                 return Err(self.error());
             }
@@ -294,8 +293,8 @@ impl Parser<'_> {
         })
     }
 
-    /// `FROM table [FROM database]`
-    fn table_behind_from(&mut self) -> Result<TableName> {
+    /// Parses `FROM table [FROM database]`.
+    fn table_after_from(&mut self) -> Result<TableName> {
         if self.accept_any_word(&["FROM", "IN"]).is_none() {
             return Err(self.error());
         }
@@ -322,7 +321,7 @@ impl Parser<'_> {
         self.show_where()
     }
 
-    /// `[type, …] [FOR QUERY n] [LIMIT …]`
+    /// Parses `[type, …] [FOR QUERY n] [LIMIT …]`.
     fn show_profile(&mut self) -> Result<()> {
         if !self.is_end() && !self.is_any_word(&["FOR", "LIMIT"]) {
             self.comma_separated(|parser| {

@@ -1,15 +1,16 @@
-//! The tables that a query reads, and how they are joined.
+//! Tables of a query and their joins.
 
 use super::parser::{Parser, too_deep};
 use crate::ast::{HintKind, HintScope, IndexHint, Join, JoinConstraint, JoinKind, JoinedTables, TableFactor};
 use crate::error::{Error, Result};
 use crate::lexer::Token;
 
-/// The most joins inside one outer join whose conditions all stand at its end; they nest in the tree.
+/// Maximum number of joins inside one outer join whose conditions all stand at the end. They nest in the
+/// tree.
 const NESTED_JOINS_MAX: u32 = 64;
 
 impl Parser<'_> {
-    /// What stands behind FROM; nothing for DUAL.
+    /// Parses the tables after FROM; none for DUAL.
     pub(super) fn tables_clause(&mut self) -> Result<Vec<JoinedTables>> {
         if self.accept_word("DUAL") {
             return Ok(Vec::new());
@@ -17,12 +18,12 @@ impl Parser<'_> {
         self.table_references()
     }
 
-    /// Tables with commas between them.
+    /// Parses tables separated by commas.
     pub(super) fn table_references(&mut self) -> Result<Vec<JoinedTables>> {
         self.comma_separated(Self::joined_table)
     }
 
-    /// A table and its joins.
+    /// Parses a table and its joins.
     pub(super) fn joined_table(&mut self) -> Result<JoinedTables> {
         let first = self.table_factor()?;
         let mut joins = Vec::new();
@@ -32,7 +33,7 @@ impl Parser<'_> {
         Ok(JoinedTables { first, joins })
     }
 
-    /// The words before a joined table, and whether NATURAL is one of them.
+    /// Takes the words before a joined table. The flag says whether NATURAL is one of them.
     fn join_kind(&mut self) -> Result<Option<(JoinKind, bool)>> {
         if !matches!(self.peek(), Token::Word { reserved: true }) {
             return Ok(None);
@@ -66,7 +67,7 @@ impl Parser<'_> {
         let mut table = self.table_factor()?;
         let is_outer = matches!(kind, JoinKind::Left | JoinKind::Right);
         if is_outer && !is_natural {
-            // a LEFT JOIN b JOIN c ON … ON …: the inner join takes the first condition.
+            // In a LEFT JOIN b JOIN c ON … ON …, the first condition belongs to the inner join.
             let mut inner_joins = 0;
             while !self.is_any_word(&["ON", "USING"]) {
                 let Some((inner, is_natural)) = self.join_kind()? else {
@@ -142,7 +143,7 @@ impl Parser<'_> {
             && (self.is_word_at(1, "INDEX") || self.is_word_at(1, "KEY"))
         {
             hints.push(self.index_hint()?);
-            // A comma may separate hints too: USE INDEX (a), IGNORE INDEX (b).
+            // Commas may separate hints too: USE INDEX (a), IGNORE INDEX (b).
             if self.is(&Token::Comma)
                 && ["USE", "FORCE", "IGNORE"]
                     .iter()
@@ -160,7 +161,7 @@ impl Parser<'_> {
         })
     }
 
-    /// `(t1, t2)`, `(t1 JOIN t2 …)`
+    /// Parses `(t1, t2)` or `(t1 JOIN t2 …)`.
     fn parenthesized_tables(&mut self) -> Result<TableFactor> {
         self.advance();
         let mut tables = self.table_references()?.into_iter();
@@ -218,7 +219,7 @@ impl Parser<'_> {
         Ok(IndexHint { kind, scope, indexes })
     }
 
-    /// `[AS] alias`
+    /// Parses `[AS] alias`.
     pub(super) fn table_alias(&mut self) -> Result<Option<String>> {
         let explicit = self.accept_word("AS");
         if !explicit && (!self.is_identifier() || self.is_word("WINDOW")) {
@@ -230,7 +231,7 @@ impl Parser<'_> {
         self.identifier().map(Some)
     }
 
-    /// `[(column, …)]`
+    /// Parses `[(column, …)]`.
     pub(super) fn column_names(&mut self) -> Result<Vec<String>> {
         if !self.is(&Token::LeftParen) {
             return Ok(Vec::new());

@@ -10,7 +10,7 @@ use crate::statement::definition::{ViewAlgorithm, ViewCheck, ViewSecurity};
 use crate::statement::{AccountName, Statement};
 use paceline_types::error_code::{ER_VIEW_SELECT_CLAUSE, ER_VIEW_SELECT_VARIABLE, ER_WRONG_USAGE};
 
-/// What stands between CREATE or ALTER and VIEW.
+/// Options between CREATE or ALTER and VIEW.
 #[derive(Default)]
 struct ViewOptions {
     algorithm: Option<ViewAlgorithm>,
@@ -19,8 +19,8 @@ struct ViewOptions {
 }
 
 impl Parser<'_> {
-    /// A view behind CREATE, CREATE OR REPLACE or ALTER; `None` if it is something else, which stands behind the
-    /// definer then.
+    /// Parses a view after CREATE, CREATE OR REPLACE or ALTER. `None` if another kind of object follows; the
+    /// cursor is then after the definer.
     pub(super) fn view(&mut self, mode: ViewMode) -> Result<Option<Statement>> {
         let options = self.view_options()?;
         if !self.accept_word("VIEW") {
@@ -90,7 +90,7 @@ impl Parser<'_> {
         Ok(options)
     }
 
-    /// `WITH [CASCADED | LOCAL] CHECK OPTION`
+    /// Parses `WITH [CASCADED | LOCAL] CHECK OPTION`.
     fn check_option(&mut self) -> Result<ViewCheck> {
         if !self.accept_word("WITH") {
             return Ok(ViewCheck::None);
@@ -104,26 +104,26 @@ impl Parser<'_> {
         Ok(check)
     }
 
-    /// A part of the text, from a token to a token, without comments: of those that are executed, what is in them
-    /// stays.
+    /// Returns a part of the text, from one token to another, without comments. The contents of executed
+    /// comments stay.
     fn without_comments(&self, range: Range<usize>) -> String {
         let mut lexer = Lexer::new(self.source(), self.sql_mode());
         let mut out = Vec::with_capacity(range.len());
-        let mut behind = range.start;
+        let mut copied = range.start;
         loop {
             let token = lexer.next();
             if token.start >= range.end || matches!(token.token, Token::End | Token::Invalid) {
                 return String::from_utf8_lossy(&out).into_owned();
             }
             if token.start >= range.start {
-                out.extend(space_of(&self.source()[behind..token.start]));
+                out.extend(space_of(&self.source()[copied..token.start]));
                 out.extend(&self.source()[token.start..token.end]);
-                behind = token.end;
+                copied = token.end;
             }
         }
     }
 
-    /// The names of DROP VIEW.
+    /// Parses the names of DROP VIEW.
     pub(super) fn drop_views(&mut self) -> Result<Statement> {
         let if_exists = self.accept_phrase(&["IF", "EXISTS"])?;
         let views = self.comma_separated(Self::table_name)?;
@@ -132,14 +132,15 @@ impl Parser<'_> {
     }
 }
 
-/// The space of what stands between two tokens: space, comments, and the marks of comments that are executed.
+/// Returns the white space of the text between two tokens, which consists of space, comments, and the marks
+/// of executed comments.
 fn space_of(mut gap: &[u8]) -> Vec<u8> {
     let mut space = Vec::new();
     while let Some((&first, rest)) = gap.split_first() {
         gap = if gap.starts_with(b"/*") {
             match memchr::memmem::find(gap, b"*/") {
                 Some(end) => &gap[end + 2..],
-                // The mark of a comment that is executed, with its version.
+                // The mark of an executed comment, with its version.
                 None => {
                     let mark = gap
                         .iter()
@@ -179,7 +180,7 @@ mod tests {
         }
     }
 
-    /// As MariaDB 10.11 logs them.
+    /// The expected texts are those that MariaDB 10.11 logs.
     #[test]
     fn a_views_text_is_logged_without_comments() {
         for (text, expected) in [

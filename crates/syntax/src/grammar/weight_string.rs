@@ -1,5 +1,6 @@
-//! `WEIGHT_STRING(text [AS {CHAR|BINARY}(n)] [LEVEL …])`, which becomes a call with the four arguments that MariaDB
-//! makes of it: the text, the most bytes of the result, how many weights, and flags. 0 is no limit.
+//! `WEIGHT_STRING(text [AS {CHAR|BINARY}(n)] [LEVEL …])`. It becomes a call with four arguments, as in
+//! MariaDB: the text, the maximum number of bytes of the result, the number of weights, and flags. 0 means no
+//! limit.
 
 use super::parser::Parser;
 use crate::ast::{CastType, Expr};
@@ -8,14 +9,14 @@ use crate::lexer::Token;
 
 /// Flags of the fourth argument, for the first level of weights.
 pub mod weight_flags {
-    /// The weights' complement.
+    /// Weights are complemented.
     pub const DESCENDING: u64 = 0x100;
-    /// The bytes from the last to the first.
+    /// Bytes are in reverse order.
     pub const REVERSE: u64 = 0x1_0000;
 }
 
 impl Parser<'_> {
-    /// The word is at the cursor.
+    /// Parses the call. The cursor is at the word.
     pub(super) fn weight_string(&mut self) -> Result<Expr> {
         self.advance();
         self.expect(&Token::LeftParen)?;
@@ -51,7 +52,7 @@ impl Parser<'_> {
         ))
     }
 
-    /// `(n)`, n at least 1.
+    /// Parses `(n)`, where n is at least 1.
     fn parenthesized_length(&mut self) -> Result<u64> {
         self.expect(&Token::LeftParen)?;
         if self.current_text() == b"0" {
@@ -62,7 +63,8 @@ impl Parser<'_> {
         Ok(length)
     }
 
-    /// The levels as flags: each collation has only one level of weights, for which the others stand, too.
+    /// Parses the levels and returns them as flags. Every collation has only one level of weights, which
+    /// stands for the others too.
     fn weight_levels(&mut self) -> Result<u64> {
         self.number()?;
         if self.accept(&Token::Minus) {

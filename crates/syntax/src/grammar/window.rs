@@ -1,10 +1,11 @@
 //! Window functions: `f(…) OVER (…)`, `OVER name`, and the definitions of WINDOW.
 //!
-//! The functions that exist with OVER only have a grammar of their own, as in MariaDB: how many arguments they take is
-//! a matter of syntax, and without OVER they are a syntax error. `MEDIAN(x) OVER (…)` stands as
-//! `PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY x) OVER (…)`, which it is.
+//! Functions that exist only with OVER have a grammar of their own, as in MariaDB: the number of arguments is
+//! a matter of syntax, and without OVER they are a syntax error. `MEDIAN(x) OVER (…)` becomes the equivalent
+//! `PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY x) OVER (…)`.
 //!
-//! A frame's bound is a literal; EXCLUDE can be written, but MariaDB has EXCLUDE NO OTHERS only (4022 for the rest).
+//! The bound of a frame is a literal. EXCLUDE is part of the grammar, but MariaDB has only EXCLUDE NO OTHERS
+//! (4022 for the rest).
 
 use paceline_types::error_code::ER_FRAME_EXCLUSION_NOT_SUPPORTED;
 
@@ -15,18 +16,18 @@ use crate::ast::{
 use crate::error::{Error, Result};
 use crate::lexer::Token;
 
-/// What stands in the parentheses of a window function.
+/// Contents of the parentheses of a window function.
 #[derive(Clone, Copy)]
 pub(super) enum WindowArguments {
-    /// From so many expressions to so many.
+    /// Minimum and maximum number of expressions.
     Expressions(usize, usize),
-    /// MEDIAN: what is ordered by.
+    /// MEDIAN: the sort key.
     Median,
-    /// PERCENTILE_CONT, PERCENTILE_DISC: the fraction; what is ordered by follows in WITHIN GROUP.
+    /// PERCENTILE_CONT, PERCENTILE_DISC: the fraction. The sort key follows in WITHIN GROUP.
     Percentile,
 }
 
-/// The arguments of a function that exists with OVER only; `name` in capitals.
+/// Returns the arguments of a function that exists only with OVER. `name` is in capitals.
 pub(super) fn window_arguments(name: &str) -> Option<WindowArguments> {
     use WindowArguments::{Expressions, Median, Percentile};
     Some(match name {
@@ -41,7 +42,7 @@ pub(super) fn window_arguments(name: &str) -> Option<WindowArguments> {
 }
 
 impl Parser<'_> {
-    /// A function that exists with OVER only; its name is the current token.
+    /// Parses a call of a function that exists only with OVER. The cursor is at its name.
     pub(super) fn window_function(&mut self, name: &str, arguments: WindowArguments) -> Result<Expr> {
         self.advance();
         self.expect(&Token::LeftParen)?;
@@ -85,7 +86,7 @@ impl Parser<'_> {
         Ok(expressions)
     }
 
-    /// `WITHIN GROUP (ORDER BY expr)`
+    /// Parses `WITHIN GROUP (ORDER BY expr)`.
     fn within_group(&mut self) -> Result<OrderItem> {
         self.expect_words(&["WITHIN", "GROUP"])?;
         self.expect(&Token::LeftParen)?;
@@ -95,7 +96,7 @@ impl Parser<'_> {
         Ok(item)
     }
 
-    /// `OVER ([PARTITION BY …])`
+    /// Parses `OVER ([PARTITION BY …])`.
     fn over_partition(&mut self) -> Result<Over> {
         self.expect_word("OVER")?;
         self.expect(&Token::LeftParen)?;
@@ -107,7 +108,7 @@ impl Parser<'_> {
         }))
     }
 
-    /// `OVER …` behind an aggregate, if it is there.
+    /// Parses `OVER …` after an aggregate, if it stands here.
     pub(super) fn over(&mut self) -> Result<Option<Over>> {
         if !self.accept_word("OVER") {
             return Ok(None);
@@ -123,7 +124,7 @@ impl Parser<'_> {
         if !self.accept_words(&["PARTITION", "BY"]) {
             return Ok(Vec::new());
         }
-        // A direction can be written; it tells no partition from another.
+        // A direction is allowed here, but has no effect on partitions.
         let items = self.comma_separated(Self::order_by_item)?;
         Ok(items.into_iter().map(|item| item.expr).collect())
     }
@@ -173,7 +174,8 @@ impl Parser<'_> {
         Ok(WindowFrame { units, start, end })
     }
 
-    /// A bound of a frame; FOLLOWING where it `may_follow`: a frame that has one bound ends at the current row.
+    /// Parses a bound of a frame. FOLLOWING is allowed only if `may_follow`: a frame with a single bound ends
+    /// at the current row.
     fn window_bound(&mut self, may_follow: bool) -> Result<FrameBound> {
         if self.accept_words(&["CURRENT", "ROW"]) {
             return Ok(FrameBound::CurrentRow);
@@ -193,7 +195,7 @@ impl Parser<'_> {
         Ok(FrameBound::Following(offset))
     }
 
-    /// A literal.
+    /// Parses a literal.
     fn window_offset(&mut self) -> Result<Expr> {
         let literal = match self.peek() {
             Token::Word { .. } => {
@@ -219,7 +221,7 @@ impl Parser<'_> {
         self.operand()
     }
 
-    /// `EXCLUDE …`
+    /// Parses `EXCLUDE …`.
     fn exclusion(&mut self) -> Result<()> {
         if !self.accept_word("EXCLUDE") || self.accept_words(&["NO", "OTHERS"]) {
             return Ok(());
@@ -230,7 +232,7 @@ impl Parser<'_> {
         Err(self.error())
     }
 
-    /// `name AS (…)` of WINDOW.
+    /// Parses `name AS (…)` in WINDOW.
     pub(super) fn named_window(&mut self) -> Result<NamedWindow> {
         let name = self.identifier()?;
         self.expect_word("AS")?;

@@ -5,9 +5,9 @@ use crate::ast::TableName;
 /// `'user'@'host'`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct AccountName {
-    /// Who.
+    /// User part of the name.
     pub user: UserName,
-    /// From where; `%` when not said. In lower case.
+    /// Host part of the name in lower case; `%` if absent.
     pub host: String,
 }
 
@@ -22,7 +22,7 @@ pub enum UserName {
     Role(String),
 }
 
-/// A password, as a statement gives it.
+/// A password as written in a statement.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PasswordSpec {
     /// `IDENTIFIED BY 'secret'`, `PASSWORD('secret')`.
@@ -31,10 +31,10 @@ pub enum PasswordSpec {
     Hash(String),
 }
 
-/// How an account proves itself.
+/// Authentication of an account.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Authentication {
-    /// `IDENTIFIED BY`: the default plugin.
+    /// `IDENTIFIED BY`, with the default plugin.
     Password(PasswordSpec),
     /// `IDENTIFIED VIA plugin [USING 'string' | USING PASSWORD('secret')] [OR …]`.
     Plugins(Vec<AuthenticationPlugin>),
@@ -43,16 +43,13 @@ pub enum Authentication {
 /// One of an account's authentication plugins.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AuthenticationPlugin {
-    /// The plugin's name.
     pub plugin: String,
-    /// What it is given.
+    /// Argument of the plugin.
     pub credential: Option<PasswordSpec>,
 }
 
-/// An account and what a statement says of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AccountSpec {
-    /// The account.
     pub account: AccountName,
     /// `IDENTIFIED …`.
     pub authentication: Option<Authentication>,
@@ -63,7 +60,7 @@ pub struct AccountSpec {
 pub struct AccountOptions {
     /// `REQUIRE NONE | SSL | X509 | …`.
     pub require: Option<TlsRequirement>,
-    /// `WITH MAX_QUERIES_PER_HOUR n …`: name in capitals and value.
+    /// `WITH MAX_QUERIES_PER_HOUR n …`: name in capitals, and value.
     pub limits: Vec<(String, u64)>,
     /// `ACCOUNT LOCK` or `UNLOCK`.
     pub locked: Option<bool>,
@@ -80,13 +77,10 @@ pub enum TlsRequirement {
     Ssl,
     /// `X509`.
     X509,
-    /// `SUBJECT`, `ISSUER`, `CIPHER`.
+    /// At least one of `SUBJECT`, `ISSUER`, `CIPHER`.
     Specified {
-        /// `SUBJECT`.
         subject: Option<String>,
-        /// `ISSUER`.
         issuer: Option<String>,
-        /// `CIPHER`.
         cipher: Option<String>,
     },
 }
@@ -109,40 +103,31 @@ pub enum PasswordExpire {
 pub enum AccountStatement {
     /// `CREATE USER`.
     Create {
-        /// `OR REPLACE`.
         or_replace: bool,
-        /// `IF NOT EXISTS`.
         if_not_exists: bool,
-        /// The accounts.
         accounts: Vec<AccountSpec>,
-        /// Options for all of them.
+        /// Options for all of the accounts.
         options: AccountOptions,
     },
     /// `ALTER USER`.
     Alter {
-        /// `IF EXISTS`.
         if_exists: bool,
-        /// The accounts.
         accounts: Vec<AccountSpec>,
-        /// Options for all of them.
+        /// Options for all of the accounts.
         options: AccountOptions,
     },
     /// `DROP USER`.
     Drop {
-        /// `IF EXISTS`.
         if_exists: bool,
-        /// The accounts.
         accounts: Vec<AccountName>,
     },
     /// `RENAME USER`.
     Rename(Vec<(AccountName, AccountName)>),
     /// `GRANT`.
     Grant {
-        /// The privileges.
         privileges: Vec<PrivilegeSpec>,
-        /// On what.
+        /// Object of the privileges.
         level: PrivilegeLevel,
-        /// To whom.
         accounts: Vec<AccountSpec>,
         /// `REQUIRE`, `WITH`.
         options: AccountOptions,
@@ -151,34 +136,31 @@ pub enum AccountStatement {
     },
     /// `REVOKE`.
     Revoke {
-        /// The privileges.
         privileges: Vec<PrivilegeSpec>,
-        /// On what.
+        /// Object of the privileges.
         level: PrivilegeLevel,
-        /// From whom.
         accounts: Vec<AccountName>,
     },
     /// `REVOKE ALL PRIVILEGES, GRANT OPTION FROM`.
     RevokeAll(Vec<AccountName>),
-    /// `SET PASSWORD`: where it stands alone.
+    /// `SET PASSWORD` as a statement of its own.
     SetPassword {
-        /// The account; none means one's own.
+        /// `None` is the current account.
         account: Option<AccountName>,
-        /// The password.
         password: PasswordSpec,
     },
 }
 
-/// A privilege, with columns where it was given for columns.
+/// A privilege, with columns if it is for columns.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PrivilegeSpec {
     /// In capitals, with single spaces: `SELECT`, `CREATE TEMPORARY TABLES`, `ALL PRIVILEGES`, `USAGE`, `GRANT OPTION`.
     pub privilege: String,
-    /// The columns; empty means all of the object.
+    /// Empty: the whole object.
     pub columns: Vec<String>,
 }
 
-/// On what a privilege is given.
+/// Object that a privilege is for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PrivilegeLevel {
     /// `*.*`.

@@ -1,25 +1,25 @@
-//! What an administrator does: maintenance, `KILL`, `FLUSH`, `PURGE`, `BACKUP`, `RESET`, `LOCK TABLES`.
+//! Statements for administrators: maintenance, `KILL`, `FLUSH`, `PURGE`, `BACKUP`, `RESET`, `LOCK TABLES`.
 
 use crate::ast::Expr;
 
 use super::account::AccountName;
 use crate::ast::TableName;
 
-/// What CHECKSUM TABLE is to do.
+/// Method of CHECKSUM TABLE.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ChecksumEffort {
-    /// Read all rows: EXTENDED, or nothing said.
+    /// EXTENDED, or no option: reads all rows.
     Rows,
-    /// QUICK: a checksum that the table keeps up to date, or NULL.
+    /// QUICK: a checksum that the table maintains, or NULL.
     Kept,
 }
 
-/// `ANALYZE TABLE` and its like.
+/// `ANALYZE TABLE` and similar statements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TableMaintenance {
     /// `ANALYZE`.
     Analyze,
-    /// `ANALYZE … PERSISTENT FOR …`. Statistics are of the whole table here, whatever it names.
+    /// `ANALYZE … PERSISTENT FOR …`. Statistics always cover the whole table here.
     AnalyzePersistent,
     /// `CHECK`.
     Check,
@@ -29,10 +29,10 @@ pub enum TableMaintenance {
     Repair,
 }
 
-/// Whether a statement that changes nothing is logged, so that replicas carry it out too.
+/// Whether a maintenance statement, which changes nothing, is logged so that replicas execute it too.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WriteToBinlog {
-    /// As MariaDB does.
+    /// As MariaDB does by default.
     Yes,
     /// `NO_WRITE_TO_BINLOG`, `LOCAL`.
     No,
@@ -41,13 +41,12 @@ pub enum WriteToBinlog {
 /// `KILL`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Kill {
-    /// `QUERY`: only its statement.
+    /// `QUERY`: the statement only.
     pub query_only: bool,
-    /// Whom.
     pub target: KillTarget,
 }
 
-/// Whom to kill.
+/// Target of KILL.
 #[derive(Debug, Clone, PartialEq)]
 pub enum KillTarget {
     /// A connection.
@@ -58,25 +57,25 @@ pub enum KillTarget {
     User(AccountName),
 }
 
-/// What to flush.
+/// Target of FLUSH.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FlushTarget {
     /// `TABLES`, `TABLES a, b`.
     Tables {
-        /// The tables; empty means all.
+        /// Empty: all tables.
         tables: Vec<TableName>,
-        /// What comes with it.
         lock: FlushTablesLock,
     },
-    /// `LOGS` and `… LOGS`: in capitals (`BINARY`, `ERROR`, `ENGINE`, `GENERAL`, `SLOW`, `RELAY`), empty for all.
+    /// `LOGS` and `… LOGS`: the kind in capitals (`BINARY`, `ERROR`, `ENGINE`, `GENERAL`, `SLOW`, `RELAY`);
+    /// empty for all.
     Logs(&'static str),
-    /// `BINARY LOGS DELETE_DOMAIN_ID=(…)`: the replication domains that the log is to forget.
+    /// `BINARY LOGS DELETE_DOMAIN_ID=(…)`: replication domains to remove from the log's state.
     DeleteDomains(Vec<u32>),
-    /// `STATUS`, `PRIVILEGES`, `HOSTS`, `QUERY CACHE` …: in capitals.
+    /// `STATUS`, `PRIVILEGES`, `HOSTS`, `QUERY CACHE` … in capitals.
     Other(&'static str),
 }
 
-/// What `FLUSH TABLES` does besides.
+/// Additional effect of `FLUSH TABLES`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FlushTablesLock {
     /// Nothing.
@@ -98,14 +97,14 @@ pub enum Purge {
     Before(Expr),
 }
 
-/// `BACKUP …`: what the server's backup is streamed by.
+/// `BACKUP …`: streams a backup of the server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Backup {
-    /// `SERVER`: all tables, and the log from where they are.
+    /// `SERVER`: all tables, and the log from their position on.
     Server,
-    /// `BINARY LOGS`: what the log has gained since a backup before.
+    /// `BINARY LOGS`: the log since an earlier backup.
     BinaryLogs {
-        /// What that backup has ended with.
+        /// Position at which the earlier backup ended.
         from: String,
     },
 }
@@ -119,9 +118,8 @@ pub enum ResetTarget {
     QueryCache,
     /// `SLAVE [name] [ALL]`.
     Slave {
-        /// The connection's name.
         connection: Option<String>,
-        /// `ALL`: forget the connection's parameters too.
+        /// `ALL`: remove the connection's parameters too.
         all: bool,
     },
 }
@@ -129,10 +127,8 @@ pub enum ResetTarget {
 /// One table of `LOCK TABLES`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LockTable {
-    /// The table.
     pub table: TableName,
-    /// The alias.
     pub alias: Option<String>,
-    /// `READ` or `WRITE`.
+    /// `WRITE` rather than `READ`.
     pub write: bool,
 }

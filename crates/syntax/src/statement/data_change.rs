@@ -7,15 +7,14 @@ use crate::statement::FileFormat;
 /// `INSERT` or `REPLACE`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Insert {
-    /// Which of the two.
+    /// `INSERT` or `REPLACE`.
     pub kind: InsertKind,
     /// `IGNORE`: errors of single rows become warnings.
     pub ignore: bool,
-    /// The table.
     pub table: TableName,
-    /// The columns named, in order; empty when none were. `SET a=1, b=2` names them too.
+    /// Named columns in order; empty when none are named. `SET a=1, b=2` names them too.
     pub columns: Vec<ColumnName>,
-    /// Where the rows come from.
+    /// Source of the rows.
     pub source: InsertSource,
     /// `ON DUPLICATE KEY UPDATE`; empty when absent.
     pub on_duplicate: Vec<Assignment>,
@@ -23,7 +22,7 @@ pub struct Insert {
     pub returning: Vec<SelectItem>,
 }
 
-/// `INSERT` or `REPLACE`.
+/// The two statements that insert rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum InsertKind {
     /// `INSERT`.
@@ -32,25 +31,22 @@ pub enum InsertKind {
     Replace,
 }
 
-/// Where inserted rows come from.
+/// Source of inserted rows.
 #[derive(Debug, Clone, PartialEq)]
 pub enum InsertSource {
     /// `VALUES (…), (…)`, and `SET`. A row may be empty: `VALUES ()`.
     Values(Vec<Vec<AssignedValue>>),
-    /// A query.
     Query(Box<QueryStatement>),
 }
 
 /// `column = value`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Assignment {
-    /// The column.
     pub column: ColumnName,
-    /// Its value.
     pub value: AssignedValue,
 }
 
-/// What a column is given.
+/// Value assigned to a column.
 #[derive(Debug, Clone, PartialEq)]
 pub enum AssignedValue {
     /// `DEFAULT`.
@@ -62,9 +58,8 @@ pub enum AssignedValue {
 /// `UPDATE`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Update {
-    /// `IGNORE`.
     pub ignore: bool,
-    /// The tables; one without joins in the simple form.
+    /// In the simple form, a single table without joins.
     pub tables: Vec<JoinedTables>,
     /// `SET`.
     pub assignments: Vec<Assignment>,
@@ -79,12 +74,11 @@ pub struct Update {
 /// `DELETE`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Delete {
-    /// `IGNORE`.
     pub ignore: bool,
-    /// The tables to delete from, in the form for several tables; empty in the simple form. A name may be an alias of
-    /// `from`.
+    /// Tables to delete from, in the form for several tables; empty in the simple form. A name may be an
+    /// alias in `from`.
     pub targets: Vec<TableName>,
-    /// The tables; in the simple form one without joins.
+    /// In the simple form, a single table without joins.
     pub from: Vec<JoinedTables>,
     /// `WHERE`.
     pub selection: Option<Expr>,
@@ -99,30 +93,27 @@ pub struct Delete {
 /// `LOAD DATA [LOCAL] INFILE`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LoadData {
-    /// `LOCAL`: the file is the client's.
+    /// `LOCAL`: the file is on the client.
     pub local: bool,
-    /// The file.
     pub path: String,
-    /// What to do with duplicates.
     pub duplicates: Duplicates,
-    /// The table.
     pub table: TableName,
-    /// How the file holds rows.
+    /// Format of the file.
     pub format: FileFormat,
     /// `IGNORE n LINES`.
     pub ignore_lines: u64,
-    /// Columns and user variables, in order.
+    /// Columns and user variables in order.
     pub columns: Vec<Expr>,
     /// `SET`.
     pub assignments: Vec<Assignment>,
 }
 
-/// What to do with a row whose key is there already.
+/// Treatment of a row whose key exists already.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Duplicates {
-    /// 1062.
+    /// Error 1062.
     Error,
-    /// Skip the new row with a warning.
+    /// Skip the new row, with a warning.
     Ignore,
     /// Delete the old row.
     Replace,

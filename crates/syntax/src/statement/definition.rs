@@ -1,7 +1,7 @@
 //! Statements that define databases, tables and indexes, as parsed.
 //!
-//! Nothing here is resolved: a column's character set may come from its table or database, an index's name from its
-//! first column. [`crate::ddl`] does that.
+//! Nothing here is resolved yet: the character set of a column may come from its table or database, the name
+//! of an index from its first column. `paceline_catalog::ddl` resolves them.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,7 +9,7 @@ use crate::ast::{Expr, TableName};
 
 use super::{AccountName, Duplicates, QueryStatement};
 
-/// What stands for the name of a collation in `COLLATE DEFAULT`: no collation has it.
+/// Name that stands for the collation of `COLLATE DEFAULT`. No collation has this name.
 pub const DEFAULT_COLLATION: &str = "DEFAULT";
 
 /// A statement that defines databases, tables or indexes.
@@ -17,47 +17,33 @@ pub const DEFAULT_COLLATION: &str = "DEFAULT";
 pub enum DdlStatement {
     /// `CREATE DATABASE`.
     CreateDatabase {
-        /// `OR REPLACE`.
         or_replace: bool,
-        /// `IF NOT EXISTS`.
         if_not_exists: bool,
-        /// Its name.
         name: String,
-        /// Its options.
         options: DatabaseOptions,
     },
     /// `ALTER DATABASE`.
     AlterDatabase {
-        /// Its name; none means the current database.
+        /// `None` is the current database.
         name: Option<String>,
-        /// The options to change.
         options: DatabaseOptions,
     },
     /// `DROP DATABASE`.
-    DropDatabase {
-        /// `IF EXISTS`.
-        if_exists: bool,
-        /// Its name.
-        name: String,
-    },
+    DropDatabase { if_exists: bool, name: String },
     /// `CREATE TABLE`.
     CreateTable(Box<CreateTable>),
     /// `ALTER TABLE`, `CREATE INDEX` and `DROP INDEX`.
     AlterTable(Box<AlterTable>),
     /// `DROP TABLE`.
     DropTables {
-        /// `TEMPORARY`.
         temporary: bool,
-        /// `IF EXISTS`.
         if_exists: bool,
-        /// The tables.
         tables: Vec<TableName>,
     },
     /// `TRUNCATE TABLE`.
     TruncateTable(TableName),
-    /// `RENAME TABLE a TO b, …`, in order.
+    /// `RENAME TABLE a TO b, …`. The renames are executed in order.
     RenameTables {
-        /// `IF EXISTS`.
         if_exists: bool,
         /// Old and new names.
         renames: Vec<(TableName, TableName)>,
@@ -65,49 +51,34 @@ pub enum DdlStatement {
     /// `CREATE VIEW`, `ALTER VIEW`.
     CreateView(Box<CreateView>),
     /// `DROP VIEW`.
-    DropViews {
-        /// `IF EXISTS`.
-        if_exists: bool,
-        /// The views.
-        views: Vec<TableName>,
-    },
-    /// `DROP TRIGGER` and its like, with `IF EXISTS` or without: nothing of the kind exists.
+    DropViews { if_exists: bool, views: Vec<TableName> },
+    /// `DROP TRIGGER` and similar statements, with `IF EXISTS` or without. No such objects exist here.
     DropOther {
         /// `TRIGGER`, `PROCEDURE`, `FUNCTION`, `EVENT`, `SEQUENCE` …
         kind: &'static str,
-        /// `IF EXISTS`.
         if_exists: bool,
-        /// The names.
         names: Vec<TableName>,
     },
 }
 
-/// `CREATE VIEW`, `ALTER VIEW`; `None` leaves a thing as it is, or as it is by default.
+/// `CREATE VIEW`, `ALTER VIEW`. `None` keeps an option as it is, or selects its default.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CreateView {
-    /// Which statement it is.
     pub mode: ViewMode,
-    /// `IF NOT EXISTS`.
     pub if_not_exists: bool,
-    /// `ALGORITHM`.
     pub algorithm: Option<ViewAlgorithm>,
-    /// `DEFINER`.
     pub definer: Option<AccountName>,
-    /// `SQL SECURITY`.
     pub security: Option<ViewSecurity>,
-    /// The view.
     pub name: TableName,
-    /// The names of its columns, where they are given.
+    /// Names of the columns; empty if absent.
     pub columns: Vec<String>,
-    /// The query.
     pub query: QueryStatement,
-    /// `WITH CHECK OPTION`.
     pub check: ViewCheck,
-    /// What stands behind AS, as it was written.
+    /// Text after AS, as written.
     pub select_text: String,
 }
 
-/// Which statement makes a view.
+/// Statements that define a view.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ViewMode {
     /// `CREATE`.
@@ -118,43 +89,34 @@ pub enum ViewMode {
     Alter,
 }
 
-/// Options of a database; `None` leaves a thing as it is.
+/// Options of a database. `None` keeps an option as it is.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct DatabaseOptions {
-    /// `CHARACTER SET`.
     pub charset: Option<CharsetName>,
-    /// `COLLATE`.
     pub collation: Option<String>,
-    /// `COMMENT`.
     pub comment: Option<String>,
 }
 
 /// `CHARACTER SET name` or `CHARACTER SET DEFAULT`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CharsetName {
-    /// `DEFAULT`: what the surroundings have.
+    /// `DEFAULT`: inherited from the enclosing object.
     Default,
-    /// By name.
     Name(String),
 }
 
 /// `CREATE TABLE`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CreateTable {
-    /// `OR REPLACE`.
     pub or_replace: bool,
-    /// `TEMPORARY`.
     pub temporary: bool,
-    /// `IF NOT EXISTS`.
     pub if_not_exists: bool,
-    /// The table.
     pub name: TableName,
-    /// Its definition.
     pub body: CreateTableBody,
 }
 
 impl CreateTable {
-    /// The query that fills it.
+    /// Returns the query that fills the table.
     pub fn select(&self) -> Option<&CreateSelect> {
         match &self.body {
             CreateTableBody::Definition { select, .. } => select.as_ref(),
@@ -163,19 +125,17 @@ impl CreateTable {
     }
 }
 
-/// Where a new table's definition comes from.
+/// Source of a new table's definition.
 #[derive(Debug, Clone, PartialEq)]
-#[allow(clippy::large_enum_variant)] // Few of them are ever made.
+#[allow(clippy::large_enum_variant)] // Few values of this type exist at a time.
 pub enum CreateTableBody {
     /// `LIKE other`.
     Like(TableName),
-    /// Columns, and a query to fill them.
+    /// Columns, and optionally a query that fills the table.
     Definition {
-        /// The columns.
         columns: Vec<ColumnSpec>,
         /// Indexes and constraints.
         constraints: Vec<TableConstraint>,
-        /// Options.
         options: TableOptions,
         /// `[IGNORE | REPLACE] [AS] SELECT …`.
         select: Option<CreateSelect>,
@@ -185,38 +145,28 @@ pub enum CreateTableBody {
 /// The query of `CREATE TABLE … SELECT`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CreateSelect {
-    /// What to do with duplicates.
     pub duplicates: Duplicates,
-    /// The query.
     pub query: QueryStatement,
-    /// The whole query's text, as bytes of the statement: from, to.
+    /// Byte range of the query's text within the statement.
     pub text: std::ops::Range<usize>,
 }
 
-/// A column, as defined.
+/// A column as defined.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ColumnSpec {
-    /// Its name.
     pub name: String,
-    /// Its type.
     pub data_type: TypeSpec,
-    /// `NULL` or `NOT NULL`; `None` when neither was written.
+    /// `NULL` or `NOT NULL`; `None` if neither is written.
     pub nullable: Option<bool>,
-    /// `DEFAULT`.
     pub default: Option<DefaultSpec>,
-    /// `ON UPDATE CURRENT_TIMESTAMP(n)`: its n.
+    /// `ON UPDATE CURRENT_TIMESTAMP(n)`: n.
     pub on_update: Option<u8>,
-    /// `AUTO_INCREMENT`.
     pub auto_increment: bool,
-    /// `PRIMARY KEY`.
     pub primary_key: bool,
-    /// `UNIQUE`.
     pub unique: bool,
-    /// `COMMENT`.
     pub comment: Option<String>,
-    /// `INVISIBLE`.
     pub invisible: bool,
-    /// `COMPRESSED` stands behind other attributes than the type.
+    /// `COMPRESSED` stands after other attributes, not directly after the type.
     pub late_compression: bool,
     /// `CHECK (…)`.
     pub check: Option<CheckSpec>,
@@ -226,71 +176,59 @@ pub struct ColumnSpec {
     pub references: Option<ForeignKeySpec>,
 }
 
-/// An expression with its text.
+/// A check constraint.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CheckSpec {
     /// `CONSTRAINT name`.
     pub name: Option<String>,
-    /// `CONSTRAINT IF NOT EXISTS`.
     pub if_not_exists: bool,
-    /// The expression.
     pub expr: Expr,
-    /// Its text, without the parentheses around it.
+    /// The expression's text, without the parentheses around it.
     pub text: String,
 }
 
 /// A generated column.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GeneratedSpec {
-    /// The expression.
     pub expr: Expr,
-    /// Its text, without the parentheses around it.
+    /// The expression's text, without the parentheses around it.
     pub text: String,
-    /// `PERSISTENT`, `STORED`; otherwise `VIRTUAL`.
+    /// `PERSISTENT` or `STORED`, rather than `VIRTUAL`.
     pub stored: bool,
 }
 
 /// A column's default.
 #[derive(Debug, Clone, PartialEq)]
 pub enum DefaultSpec {
-    /// `CURRENT_TIMESTAMP(n)`, `NOW(n)`: its n.
+    /// `CURRENT_TIMESTAMP(n)`, `NOW(n)`: n.
     CurrentTimestamp(u8),
     /// Anything else: a literal, or an expression.
-    Expr {
-        /// The expression.
-        expr: Expr,
-        /// Its text.
-        text: String,
-    },
+    Expr { expr: Expr, text: String },
 }
 
-/// A type, as written.
+/// A type as written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TypeSpec {
-    /// Which.
     pub kind: TypeKind,
-    /// The first number in parentheses: display width, length, precision, fraction digits.
+    /// First number in parentheses: display width, length, precision, or number of fractional digits.
     pub length: Option<u64>,
-    /// The second one: the scale.
+    /// Second number in parentheses: the scale.
     pub decimals: Option<u32>,
-    /// `UNSIGNED`.
+    /// `UNSIGNED`; implied by `ZEROFILL`.
     pub unsigned: bool,
-    /// `ZEROFILL`, which implies it.
     pub zerofill: bool,
-    /// `CHARACTER SET`; `ASCII`, `UNICODE`, `NCHAR` say it too.
+    /// `CHARACTER SET`; also set by `ASCII`, `UNICODE` and `NCHAR`.
     pub charset: Option<CharsetName>,
-    /// `COLLATE`.
     pub collation: Option<String>,
     /// `BINARY`: the character set's `_bin` collation.
     pub binary: bool,
-    /// `COMPRESSED`.
     pub compressed: bool,
-    /// The labels of an ENUM or SET.
+    /// Labels of an ENUM or SET.
     pub labels: Vec<String>,
 }
 
 impl TypeSpec {
-    /// A type with nothing said about it.
+    /// Returns a type without attributes.
     pub fn new(kind: TypeKind) -> Self {
         Self {
             kind,
@@ -307,9 +245,8 @@ impl TypeSpec {
     }
 }
 
-/// Types by their names in the grammar; synonyms are resolved.
+/// Types by their names in the grammar. Synonyms are resolved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[allow(missing_docs)]
 pub enum TypeKind {
     TinyInt,
     SmallInt,
@@ -343,7 +280,7 @@ pub enum TypeKind {
     Json,
     /// `SERIAL`: BIGINT UNSIGNED NOT NULL AUTO_INCREMENT UNIQUE.
     Serial,
-    /// `UUID`, `INET4`, `INET6`, `GEOMETRY` and its subtypes: 1235, with this name.
+    /// `UUID`, `INET4`, `INET6`, `GEOMETRY` and its subtypes: error 1235 with this name.
     Unsupported(&'static str),
 }
 
@@ -352,7 +289,6 @@ pub enum TypeKind {
 pub enum TableConstraint {
     /// An index.
     Index(IndexSpec),
-    /// `FOREIGN KEY`.
     ForeignKey(ForeignKeySpec),
     /// `CHECK (…)`.
     Check(CheckSpec),
@@ -361,7 +297,6 @@ pub enum TableConstraint {
 }
 
 impl TableConstraint {
-    /// The foreign key that it is.
     pub fn foreign_key(&self) -> Option<&ForeignKeySpec> {
         match self {
             TableConstraint::ForeignKey(key) => Some(key),
@@ -370,58 +305,48 @@ impl TableConstraint {
     }
 }
 
-/// A foreign key, as defined. `MATCH` means nothing: NULL in any column refers to nothing.
+/// A foreign key as defined. `MATCH` has no effect: a NULL in any column means that the row references
+/// nothing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ForeignKeySpec {
     /// `CONSTRAINT name`.
     pub constraint_name: Option<String>,
     /// `FOREIGN KEY name`.
     pub index_name: Option<String>,
-    /// `IF NOT EXISTS`.
     pub if_not_exists: bool,
-    /// Its columns.
+    /// Referencing columns.
     pub columns: Vec<String>,
-    /// The table that it refers to.
+    /// Referenced table.
     pub table: TableName,
-    /// The columns there; none where none are named.
+    /// Referenced columns; empty if none are named.
     pub referenced_columns: Vec<String>,
-    /// `ON DELETE`.
     pub on_delete: ReferentialAction,
-    /// `ON UPDATE`.
     pub on_update: ReferentialAction,
 }
 
 impl ForeignKeySpec {
-    /// Returns the name: that of CONSTRAINT, otherwise that of the index.
+    /// Returns the name given with CONSTRAINT, otherwise that of the index.
     pub fn name(&self) -> Option<&String> {
         self.constraint_name.as_ref().or(self.index_name.as_ref())
     }
 }
 
-/// An index, as defined.
+/// An index as defined.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IndexSpec {
-    /// What kind.
     pub kind: IndexKind,
-    /// Its name.
     pub name: Option<String>,
-    /// `IF NOT EXISTS`.
     pub if_not_exists: bool,
-    /// Its columns.
     pub parts: Vec<IndexPartSpec>,
     /// `USING BTREE` or `HASH`, in capitals.
     pub algorithm: Option<String>,
-    /// `COMMENT`.
     pub comment: Option<String>,
-    /// `KEY_BLOCK_SIZE`.
     pub key_block_size: Option<u64>,
-    /// `IGNORED`.
     pub ignored: bool,
 }
 
-/// What kind of index.
+/// Kinds of indexes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[allow(missing_docs)]
 pub enum IndexKind {
     Primary,
     Unique,
@@ -434,40 +359,34 @@ pub enum IndexKind {
 /// A column of an index.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IndexPartSpec {
-    /// The column.
     pub column: String,
-    /// The prefix: characters, or bytes of a binary string.
+    /// Prefix length in characters, or in bytes for a binary string.
     pub length: Option<u64>,
-    /// `DESC`.
     pub descending: bool,
 }
 
-/// Options of a table; `None` leaves a thing as it is.
+/// Options of a table. `None` keeps an option as it is.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TableOptions {
-    /// `ENGINE`, as written.
+    /// `ENGINE` as written.
     pub engine: Option<String>,
-    /// `CHARACTER SET`.
     pub charset: Option<CharsetName>,
-    /// `COLLATE`.
     pub collation: Option<String>,
-    /// `COMMENT`.
     pub comment: Option<String>,
-    /// `AUTO_INCREMENT`.
     pub auto_increment: Option<u64>,
     /// `ROW_FORMAT`, in capitals.
     pub row_format: Option<String>,
-    /// Options that are shown but mean nothing here (`AVG_ROW_LENGTH`, `STATS_PERSISTENT`, `KEY_BLOCK_SIZE`, `MAX_ROWS`
-    /// …), in order: name in capitals and value as shown.
+    /// Options that are shown but have no effect here (`AVG_ROW_LENGTH`, `STATS_PERSISTENT`,
+    /// `KEY_BLOCK_SIZE`, `MAX_ROWS` …), in order: name in capitals, and value as shown.
     pub other: Vec<(String, String)>,
-    /// Options that only an engine can know ([`ENGINE_OPTIONS`] are InnoDB's), in order: name and value as written;
-    /// `None` for DEFAULT.
+    /// Options that only an engine can define ([`ENGINE_OPTIONS`] are InnoDB's), in order: name and value as
+    /// written; `None` for DEFAULT.
     pub of_engine: Vec<(String, Option<String>)>,
-    /// `UNION`, `PARTITION BY`, `WITH SYSTEM VERSIONING`, `DATA DIRECTORY`: 1235, with this name.
+    /// `UNION`, `PARTITION BY`, `WITH SYSTEM VERSIONING`, `DATA DIRECTORY`: error 1235 with this name.
     pub unsupported: Option<&'static str>,
 }
 
-/// Options of a table that InnoDB defines.
+/// Table options that InnoDB defines.
 pub const ENGINE_OPTIONS: &[&str] = &[
     "PAGE_COMPRESSED",
     "PAGE_COMPRESSION_LEVEL",
@@ -478,15 +397,12 @@ pub const ENGINE_OPTIONS: &[&str] = &[
 /// `ALTER TABLE`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AlterTable {
-    /// Which statement it was written as.
+    /// Statement that this was written as.
     pub origin: AlterOrigin,
-    /// `IF EXISTS`.
     pub if_exists: bool,
-    /// `IGNORE`.
     pub ignore: bool,
-    /// The table.
     pub table: TableName,
-    /// What to change, in order.
+    /// Changes in order.
     pub actions: Vec<AlterAction>,
 }
 
@@ -508,111 +424,68 @@ pub enum AlterOrigin {
 pub enum AlterAction {
     /// `ADD [COLUMN]`.
     AddColumn {
-        /// `IF NOT EXISTS`.
         if_not_exists: bool,
-        /// The column.
         column: ColumnSpec,
-        /// Where.
         position: ColumnPosition,
     },
     /// `ADD INDEX`, `ADD CONSTRAINT`.
     AddConstraint(TableConstraint),
     /// `DROP [COLUMN]`.
-    DropColumn {
-        /// `IF EXISTS`.
-        if_exists: bool,
-        /// The column.
-        name: String,
-    },
+    DropColumn { if_exists: bool, name: String },
     /// `DROP INDEX`, `DROP KEY`.
-    DropIndex {
-        /// `IF EXISTS`.
-        if_exists: bool,
-        /// The index.
-        name: String,
-    },
+    DropIndex { if_exists: bool, name: String },
     /// `DROP PRIMARY KEY`.
-    DropPrimaryKey {
-        /// `IF EXISTS`.
-        if_exists: bool,
-    },
+    DropPrimaryKey { if_exists: bool },
     /// `DROP FOREIGN KEY`.
-    DropForeignKey {
-        /// `IF EXISTS`.
-        if_exists: bool,
-        /// The constraint.
-        name: String,
-    },
-    /// `DROP CONSTRAINT`: an index or a check.
-    DropConstraint {
-        /// `IF EXISTS`.
-        if_exists: bool,
-        /// The constraint.
-        name: String,
-    },
+    DropForeignKey { if_exists: bool, name: String },
+    /// `DROP CONSTRAINT`: a foreign key, an index or a check.
+    DropConstraint { if_exists: bool, name: String },
     /// `MODIFY [COLUMN]`.
     ModifyColumn {
-        /// `IF EXISTS`.
         if_exists: bool,
-        /// The column.
         column: ColumnSpec,
-        /// Where.
         position: ColumnPosition,
     },
     /// `CHANGE [COLUMN]`.
     ChangeColumn {
-        /// `IF EXISTS`.
         if_exists: bool,
-        /// Its name so far.
+        /// Current name.
         old_name: String,
-        /// The column.
         column: ColumnSpec,
-        /// Where.
         position: ColumnPosition,
     },
     /// `RENAME COLUMN a TO b`.
     RenameColumn {
-        /// `IF EXISTS`.
         if_exists: bool,
-        /// Its name so far.
+        /// Current name.
         old_name: String,
-        /// Its new name.
         new_name: String,
     },
     /// `RENAME INDEX a TO b`.
     RenameIndex {
-        /// `IF EXISTS`.
         if_exists: bool,
-        /// Its name so far.
+        /// Current name.
         old_name: String,
-        /// Its new name.
         new_name: String,
     },
     /// `ALTER INDEX a [NOT] IGNORED`.
     AlterIndex {
-        /// `IF EXISTS`.
         if_exists: bool,
-        /// The index.
         name: String,
-        /// `IGNORED`.
         ignored: bool,
     },
     /// `ALTER COLUMN a SET DEFAULT …` or `DROP DEFAULT`.
     SetDefault {
-        /// `IF EXISTS`.
         if_exists: bool,
-        /// The column.
         column: String,
-        /// The default; none drops it.
+        /// `None` drops the default.
         default: Option<DefaultSpec>,
     },
     /// `RENAME TO table`.
     RenameTable(TableName),
     /// `CONVERT TO CHARACTER SET …`.
     ConvertCharset {
-        /// The character set.
         charset: CharsetName,
-        /// The collation.
         collation: Option<String>,
     },
     /// Table options.
@@ -621,23 +494,20 @@ pub enum AlterAction {
     OrderBy,
     /// `FORCE`.
     Force,
-    /// `DISABLE KEYS`, `ENABLE KEYS`: without effect, as the engines here have no such option.
-    Keys {
-        /// `ENABLE`.
-        enabled: bool,
-    },
+    /// `DISABLE KEYS`, `ENABLE KEYS`: no effect, because no engine here supports them.
+    Keys { enabled: bool },
     /// `ALGORITHM=…`, in capitals.
     Algorithm(String),
     /// `LOCK=…`, in capitals.
     Lock(String),
-    /// `ADD PARTITION`, `DISCARD TABLESPACE` and their like: 1235, with this name.
+    /// `ADD PARTITION`, `DISCARD TABLESPACE` and similar changes: error 1235 with this name.
     Unsupported(&'static str),
 }
 
-/// Where a column is put.
+/// Position of a column.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum ColumnPosition {
-    /// At the end, or where it is.
+    /// At the end, or unchanged.
     #[default]
     Unspecified,
     /// `FIRST`.

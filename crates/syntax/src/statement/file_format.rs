@@ -1,6 +1,7 @@
-//! How text files hold rows: `CHARACTER SET`, `FIELDS …`, `LINES …` of LOAD DATA and of SELECT … INTO OUTFILE.
+//! Format of rows in text files: `CHARACTER SET`, `FIELDS …` and `LINES …` of LOAD DATA and SELECT … INTO
+//! OUTFILE.
 
-/// How a text file holds rows.
+/// Format of rows in a text file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileFormat {
     /// `CHARACTER SET`.
@@ -11,7 +12,7 @@ pub struct FileFormat {
     pub fields_enclosed_by: Vec<u8>,
     /// `OPTIONALLY`: numbers are not enclosed.
     pub optionally_enclosed: bool,
-    /// `FIELDS ESCAPED BY`; `None` means a backslash, unless NO_BACKSLASH_ESCAPES is in the SQL mode.
+    /// `FIELDS ESCAPED BY`; `None` is a backslash, or no escape with the SQL mode NO_BACKSLASH_ESCAPES.
     pub fields_escaped_by: Option<Vec<u8>>,
     /// `LINES STARTING BY`.
     pub lines_starting_by: Vec<u8>,

@@ -1,7 +1,10 @@
-//! What a statement can be, once it is parsed.
+//! Statements, as parsed.
 //!
-//! Queries and expressions have [their own tree](crate::ast). Everything else is a structure of this
-//! module, which says exactly what MariaDB's grammar says and no more.
+//! Queries and expressions have [their own tree](crate::ast). All other statements are structures of this
+//! module, which express exactly what MariaDB's grammar allows.
+
+// A statement is documented by its SQL; a field whose name is the clause needs no comment.
+#![allow(missing_docs)]
 
 mod account;
 mod administration;
@@ -27,12 +30,11 @@ pub use transaction::*;
 use self::definition::DdlStatement;
 use crate::ast::{Expr, TableName};
 
-/// A statement.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Statement {
-    /// Nothing but comments: answered with OK.
+    /// Only comments; the answer is OK.
     Empty,
-    /// `SELECT`, `VALUES`, `TABLE`, `WITH … SELECT`, and everything in parentheses.
+    /// `SELECT`, `VALUES`, `TABLE`, `WITH … SELECT`, and a query in parentheses.
     Query(Box<QueryStatement>),
     /// `INSERT` and `REPLACE`.
     Insert(Box<Insert>),
@@ -44,13 +46,12 @@ pub enum Statement {
     Do(Vec<Expr>),
     /// `LOAD DATA INFILE`.
     LoadData(Box<LoadData>),
-    /// `SET …`: several assignments, in order.
+    /// `SET …`: assignments in order.
     Set(Vec<SetItem>),
     /// `SET STATEMENT … FOR statement`.
     SetStatement {
-        /// The assignments that hold for the statement.
+        /// Assignments that are valid during the statement.
         items: Vec<SetItem>,
-        /// The statement.
         statement: Box<Statement>,
     },
     /// Transactions and savepoints.
@@ -63,23 +64,16 @@ pub enum Statement {
     Explain(Box<Explain>),
     /// `PREPARE name FROM text`.
     Prepare {
-        /// The statement's name.
         name: String,
-        /// The statement's text: a string or a user variable, or any expression.
+        /// Text of the statement: a string or a user variable, or any expression.
         source: Expr,
     },
     /// `EXECUTE name [USING …]`.
-    Execute {
-        /// The statement's name.
-        name: String,
-        /// The parameters.
-        using: Vec<Expr>,
-    },
+    Execute { name: String, using: Vec<Expr> },
     /// `EXECUTE IMMEDIATE text [USING …]`.
     ExecuteImmediate {
-        /// The statement's text.
+        /// Text of the statement.
         source: Expr,
-        /// The parameters.
         using: Vec<Expr>,
     },
     /// `DEALLOCATE PREPARE name`.
@@ -90,27 +84,23 @@ pub enum Statement {
     Account(AccountStatement),
     /// `ANALYZE`, `CHECK`, `OPTIMIZE`, `REPAIR TABLE`.
     TableMaintenance {
-        /// What to do.
         operation: TableMaintenance,
-        /// The tables.
         tables: Vec<TableName>,
-        /// Whether it is logged.
+        /// Whether the statement is logged.
         write_to_binlog: WriteToBinlog,
     },
     /// `CHECKSUM TABLE`.
     ChecksumTable {
-        /// The tables.
         tables: Vec<TableName>,
-        /// How the checksum is come by.
+        /// Method of computing the checksum.
         effort: ChecksumEffort,
     },
     /// `KILL …`.
     Kill(Kill),
     /// `FLUSH …`.
     Flush {
-        /// What.
         targets: Vec<FlushTarget>,
-        /// Whether it is logged, if such targets are.
+        /// Whether the statement is logged, if its targets are of a kind that is logged.
         write_to_binlog: WriteToBinlog,
     },
     /// `PURGE BINARY LOGS …`.
@@ -129,8 +119,8 @@ pub enum Statement {
     Binlog(BinlogEvents),
     /// `SHUTDOWN`.
     Shutdown,
-    /// `CHANGE MASTER`, `START SLAVE` and their like.
+    /// `CHANGE MASTER`, `START SLAVE` and similar statements.
     Replication(ReplicationStatement),
-    /// A statement that MariaDB has and this server has not: 1235 with this name for it.
+    /// A statement that MariaDB has and this server does not: error 1235 with this name.
     Unsupported(&'static str),
 }

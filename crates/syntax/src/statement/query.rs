@@ -1,39 +1,38 @@
-//! Queries, with what may stand around them.
+//! Queries as statements.
 
 use crate::ast::Query;
 use crate::statement::FileFormat;
 
-/// `SELECT` and what may stand around it at the outermost level.
+/// A `SELECT` with the clauses that only the outermost level can have.
 #[derive(Debug, Clone, PartialEq)]
 pub struct QueryStatement {
     /// The query. Its `lock` holds `FOR UPDATE` and `LOCK IN SHARE MODE`.
     pub query: Query,
     /// `INTO …`.
     pub into: Option<SelectInto>,
-    /// Where INTO stands.
+    /// Place of INTO.
     pub into_place: IntoPlace,
 }
 
-/// Where the INTO of a query stands.
+/// Place of a query's INTO.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum IntoPlace {
-    /// Behind the select list, or nowhere.
+    /// After the select list, or no INTO.
     #[default]
     BehindSelectList,
-    /// Behind something else: MariaDB takes it with a warning.
+    /// At the end: MariaDB accepts this with a warning.
     AtEnd,
 }
 
-/// Where `SELECT … INTO` puts its row.
+/// Target of `SELECT … INTO`.
 #[derive(Debug, Clone, PartialEq)]
 pub enum SelectInto {
     /// User variables, without the `@`.
     Variables(Vec<String>),
     /// `INTO OUTFILE 'path' …`.
     Outfile {
-        /// The file.
         path: String,
-        /// How it is to hold the rows.
+        /// Format of the rows.
         format: Box<FileFormat>,
     },
     /// `INTO DUMPFILE 'path'`.

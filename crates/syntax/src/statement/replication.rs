@@ -1,42 +1,38 @@
-//! Replication: `CHANGE MASTER` and its like, `BINLOG`.
+//! Statements of replication: `CHANGE MASTER` and others, `BINLOG`.
 
-/// Where a BINLOG statement's events are.
+/// Source of a BINLOG statement's events.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum BinlogEvents {
-    /// In its text, as Base64.
+    /// Base64 in the statement's text.
     Text(String),
-    /// In two user variables, one behind the other, since they are too long for one packet.
+    /// Two user variables whose contents are joined, because the events are too long for one packet.
     Variables([String; 2]),
 }
 
-/// `CHANGE MASTER` and its like.
+/// `CHANGE MASTER`, `START SLAVE`, `STOP SLAVE`.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ReplicationStatement {
     /// `CHANGE MASTER [name] TO …`: names in capitals, values as written.
     ChangeMaster {
-        /// The connection's name.
         connection: Option<String>,
-        /// The settings.
         settings: Vec<(String, ReplicationValue)>,
     },
     /// `START SLAVE [name] [threads] [UNTIL …]`.
     Start {
-        /// The connection's name; `ALL SLAVES` has `all`.
+        /// Name of the connection; with `ALL SLAVES`, `all` is set instead.
         connection: Option<String>,
         /// `ALL SLAVES`.
         all: bool,
-        /// `IO_THREAD`, `SQL_THREAD`; both when none is named.
+        /// `IO_THREAD`, `SQL_THREAD`; both if none is named.
         threads: ReplicationThreads,
         /// `UNTIL …`: names in capitals.
         until: Vec<(String, ReplicationValue)>,
     },
     /// `STOP SLAVE [name] [threads]`.
     Stop {
-        /// The connection's name.
         connection: Option<String>,
         /// `ALL SLAVES`.
         all: bool,
-        /// Which threads.
         threads: ReplicationThreads,
     },
 }
@@ -54,7 +50,7 @@ pub enum ReplicationValue {
     Numbers(Vec<u64>),
 }
 
-/// Which threads of a replica.
+/// Threads of a replica that a statement concerns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReplicationThreads {
     /// Both.

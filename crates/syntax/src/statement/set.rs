@@ -6,39 +6,31 @@ use super::account::{AccountName, PasswordSpec};
 use crate::ast::VariableScope;
 use paceline_types::{AccessMode, IsolationLevel};
 
-/// One part of `SET`.
+/// One assignment of `SET`.
 #[derive(Debug, Clone, PartialEq)]
 pub enum SetItem {
     /// A system variable.
     Variable {
-        /// Which of its values.
+        /// The value to set: the session's or the global one.
         scope: VariableScope,
-        /// `base` of `SET base.name`: a structured variable (a key cache, a replication connection).
+        /// `base` in `SET base.name`, a structured variable (a key cache, a replication connection).
         base: Option<String>,
-        /// The name as written.
+        /// Name as written.
         name: String,
-        /// The value.
         value: SetValue,
     },
     /// `@name := value`.
-    UserVariable {
-        /// The name without `@`.
-        name: String,
-        /// The value.
-        value: Expr,
-    },
-    /// `NAMES charset [COLLATE collation]`; no charset means `DEFAULT`.
+    UserVariable { name: String, value: Expr },
+    /// `NAMES charset [COLLATE collation]`; no character set means `DEFAULT`.
     Names {
-        /// The character set.
         charset: Option<String>,
-        /// The collation.
         collation: Option<String>,
     },
-    /// `CHARACTER SET charset`; none means `DEFAULT`.
+    /// `CHARACTER SET charset`; `None` means `DEFAULT`.
     CharacterSet(Option<String>),
     /// `[GLOBAL | SESSION] TRANSACTION …`.
     Transaction {
-        /// For the next transaction, for the session, or for new sessions.
+        /// Scope of the characteristics.
         scope: TransactionScope,
         /// `ISOLATION LEVEL`.
         isolation: Option<IsolationLevel>,
@@ -47,23 +39,22 @@ pub enum SetItem {
     },
     /// `PASSWORD [FOR account] = …`.
     Password {
-        /// The account; none means one's own.
+        /// `None` is the current account.
         account: Option<AccountName>,
-        /// The password.
         password: PasswordSpec,
     },
     /// `ROLE`, `DEFAULT ROLE`.
     Role,
 }
 
-/// For whom `SET TRANSACTION` holds.
+/// Scope of `SET TRANSACTION`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TransactionScope {
     /// The next transaction of this session.
     Next,
     /// All later transactions of this session.
     Session,
-    /// Sessions to come.
+    /// Future sessions.
     Global,
 }
 
@@ -72,7 +63,7 @@ pub enum TransactionScope {
 pub enum SetValue {
     /// `DEFAULT`.
     Default,
-    /// A bare word, which stands for a string: `ON`, `utf8mb4`, `ROW`.
+    /// An unquoted word, which stands for a string: `ON`, `utf8mb4`, `ROW`.
     Word(String),
     /// An expression.
     Expr(Expr),

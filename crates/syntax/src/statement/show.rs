@@ -12,11 +12,10 @@ use crate::ast::VariableScope;
 pub struct Explain {
     /// `EXTENDED`, `PARTITIONS`.
     pub flavour: ExplainFlavour,
-    /// The statement.
     pub statement: Statement,
 }
 
-/// How much `EXPLAIN` shows.
+/// Format of `EXPLAIN`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ExplainFlavour {
     /// The table of ten columns.
@@ -33,14 +32,14 @@ pub enum ExplainFlavour {
     AnalyzeJson,
 }
 
-/// Which rows of a SHOW to return.
+/// Rows of a SHOW that are returned.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ShowFilter {
     /// All.
     None,
     /// `LIKE 'pattern'` on the first column.
     Like(String),
-    /// `WHERE expr` on the columns shown.
+    /// `WHERE expr` on the resulting columns.
     Where(Box<Expr>),
 }
 
@@ -53,53 +52,38 @@ pub enum Show {
     Tables {
         /// `FULL`: with the column `Table_type`.
         full: bool,
-        /// The database.
         database: Option<String>,
-        /// Which rows.
         filter: ShowFilter,
     },
     /// `TABLE STATUS [FROM database]`.
     TableStatus {
-        /// The database.
         database: Option<String>,
-        /// Which rows.
         filter: ShowFilter,
     },
     /// `OPEN TABLES [FROM database]`.
     OpenTables {
-        /// The database.
         database: Option<String>,
-        /// Which rows.
         filter: ShowFilter,
     },
     /// `[FULL] COLUMNS FROM table`, `FIELDS`, `DESCRIBE table [column]`.
     Columns {
         /// `FULL`: with collation, privileges and comment.
         full: bool,
-        /// The table.
         table: TableName,
-        /// Which rows.
         filter: ShowFilter,
     },
     /// `INDEX FROM table`, `INDEXES`, `KEYS`.
-    Index {
-        /// The table.
-        table: TableName,
-        /// Which rows.
-        filter: ShowFilter,
-    },
+    Index { table: TableName, filter: ShowFilter },
     /// `[GLOBAL | SESSION] VARIABLES`.
     Variables {
-        /// Which values; without a word the session's.
+        /// The session's values if not specified.
         scope: VariableScope,
-        /// Which rows.
         filter: ShowFilter,
     },
     /// `[GLOBAL | SESSION] STATUS`.
     Status {
-        /// Which values; without a word the session's.
+        /// The session's values if not specified.
         scope: VariableScope,
-        /// Which rows.
         filter: ShowFilter,
     },
     /// `WARNINGS [LIMIT …]`.
@@ -113,19 +97,14 @@ pub enum Show {
     /// `[STORAGE] ENGINES`.
     Engines,
     /// `ENGINE name STATUS | MUTEX | LOGS`.
-    EngineStatus {
-        /// The engine, or `ALL`.
-        engine: String,
-        /// `STATUS`, `MUTEX` or `LOGS`.
-        what: String,
-    },
+    EngineStatus { engine: String, what: String },
     /// `CHARACTER SET`, `CHARSET`.
     CharacterSets(ShowFilter),
     /// `COLLATION`.
     Collations(ShowFilter),
     /// `[FULL] PROCESSLIST`.
     ProcessList {
-        /// `FULL`: with the whole text.
+        /// `FULL`: with the whole text of statements.
         full: bool,
     },
     /// `GRANTS [FOR account]`.
@@ -140,61 +119,45 @@ pub enum Show {
     BinlogEvents {
         /// `RELAYLOG` instead of `BINLOG`.
         relay_log: bool,
-        /// `RELAYLOG`: the connection's name.
+        /// With `RELAYLOG`, the connection's name.
         connection: Option<String>,
-        /// The file; none means the first.
+        /// `None` is the first file.
         file: Option<String>,
-        /// The offset to begin at.
+        /// Offset of the first event.
         position: Option<u64>,
-        /// How many.
+        /// Number of events.
         limit: ShowLimit,
     },
     /// `SLAVE [name] STATUS`, `REPLICA STATUS`.
-    SlaveStatus {
-        /// The connection's name.
-        connection: Option<String>,
-        /// `ALL SLAVES STATUS`.
-        all: bool,
-    },
+    SlaveStatus { connection: Option<String>, all: bool },
     /// `SLAVE HOSTS`, `REPLICA HOSTS`.
     SlaveHosts,
     /// `TRIGGERS [FROM database]`.
     Triggers {
-        /// The database.
         database: Option<String>,
-        /// Which rows.
         filter: ShowFilter,
     },
     /// `EVENTS [FROM database]`.
     Events {
-        /// The database.
         database: Option<String>,
-        /// Which rows.
         filter: ShowFilter,
     },
     /// `FUNCTION STATUS`, `PROCEDURE STATUS`, `PACKAGE STATUS`, `PACKAGE BODY STATUS`.
-    RoutineStatus {
-        /// `FUNCTION`, `PROCEDURE`, `PACKAGE` or `PACKAGE BODY`.
-        kind: &'static str,
-        /// Which rows.
-        filter: ShowFilter,
-    },
+    RoutineStatus { kind: &'static str, filter: ShowFilter },
     /// `PLUGINS`, and `PLUGINS SONAME …`.
     Plugins,
     /// `CREATE TABLE table`.
     CreateTable(TableName),
-    /// `CREATE VIEW`, `PROCEDURE`, `FUNCTION`, `TRIGGER`, `EVENT`, `SEQUENCE`, `PACKAGE`: none of them is there.
+    /// `CREATE VIEW`, `PROCEDURE`, `FUNCTION`, `TRIGGER`, `EVENT`, `SEQUENCE`, `PACKAGE`.
     CreateOther {
-        /// Its kind, in capitals.
+        /// Kind of object, in capitals.
         kind: &'static str,
-        /// Its name.
         name: TableName,
     },
     /// `CREATE DATABASE name`.
     CreateDatabase {
-        /// `IF NOT EXISTS`: the statement shown has it too.
+        /// `IF NOT EXISTS`: the statement returned contains it too.
         if_not_exists: bool,
-        /// The database.
         name: String,
     },
     /// `CREATE USER [account]`.
@@ -213,9 +176,9 @@ pub enum Show {
 /// `LIMIT [offset,] count` of a SHOW.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ShowLimit {
-    /// Rows to skip.
+    /// Number of rows to skip.
     pub offset: u64,
-    /// Rows to return at most.
+    /// Maximum number of rows.
     pub count: u64,
 }
 

@@ -1,15 +1,15 @@
-//! Transactions and savepoints.
+//! Statements of transactions and savepoints.
 
 use paceline_types::AccessMode;
 
-/// Transactions and savepoints.
+/// Statements of transactions and savepoints.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TransactionStatement {
     /// `BEGIN`, `START TRANSACTION`.
     Start {
         /// `WITH CONSISTENT SNAPSHOT`.
         consistent_snapshot: bool,
-        /// `AT GTID '…'`, a list of GTIDs (ours): the state at that position.
+        /// `AT GTID '…'`, an extension of this server: the state at a list of GTIDs.
         snapshot_at: Option<String>,
         /// `READ ONLY`, `READ WRITE`.
         access: Option<AccessMode>,
@@ -26,7 +26,7 @@ pub enum TransactionStatement {
     Release(String),
 }
 
-/// What follows the end of a transaction; `None` leaves it to `completion_type`.
+/// Clauses of COMMIT and ROLLBACK. `None` leaves the choice to `completion_type`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Completion {
     /// `AND [NO] CHAIN`.

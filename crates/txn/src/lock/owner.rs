@@ -84,7 +84,6 @@ pub(crate) struct LockOwner {
     awaited: AtomicBool,
     /// Rows changed plus locks held: the lightest transaction of a cycle is rolled back.
     weight: AtomicU64,
-    /// Rows changed.
     rows_changed: AtomicU64,
     /// How many transactions it has begun.
     transactions: AtomicU64,
@@ -217,7 +216,7 @@ impl LockOwner {
         self.transactions.load(Ordering::Relaxed)
     }
 
-    /// How long it has been waiting for a lock.
+    /// Returns the start of the current wait for a lock.
     pub(crate) fn waits_since(&self) -> Option<Instant> {
         let wait = self.waiting.lock();
         match self.state.load(Ordering::SeqCst) {

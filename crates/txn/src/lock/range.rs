@@ -144,7 +144,6 @@ pub(crate) struct RangeTable {
     indexes: Mutex<HashMap<IndexId, IndexRanges>>,
 }
 
-/// Outcome of a request for a range.
 pub(crate) enum RangeRequestOutcome {
     /// Held now. The index may have been among the owner's before.
     Granted,
@@ -360,7 +359,7 @@ impl RangeTable {
         }
     }
 
-    /// Appends who waits, and for whom.
+    /// Appends the waits with their blockers.
     pub(super) fn row_lock_waits(&self, into: &mut Vec<RowLockWait>) {
         let indexes = self.indexes.lock();
         let locks = |owners: &mut dyn Iterator<Item = &Arc<LockOwner>>, mode| {

@@ -78,7 +78,7 @@ impl Entry {
         self.queue.as_ref().is_some_and(|queue| !queue.is_empty())
     }
 
-    /// What owners have of it, or want.
+    /// Returns the locks of these owners, held or requested.
     fn row_locks_of<'o>(&self, owners: impl Iterator<Item = &'o Arc<LockOwner>>) -> Vec<RowLock> {
         let wanted = |owner: &Arc<LockOwner>| {
             let mut queue = self.queue.iter().flat_map(|queue| queue.iter());
@@ -140,7 +140,6 @@ impl ShardState {
 #[derive(Default)]
 struct Shard(Mutex<ShardState>);
 
-/// Outcome of a request.
 pub(crate) enum LockRequestOutcome {
     /// Held now, and not held before.
     New(HeldLock),
@@ -162,7 +161,6 @@ pub(crate) enum OnConflict {
     Return,
 }
 
-/// Lock table.
 pub(crate) struct LockTable {
     kind: TableKind,
     hasher: hashbrown::DefaultHashBuilder,
@@ -345,7 +343,6 @@ impl LockTable {
         uncovered.unwrap_or_default()
     }
 
-    /// Releases a lock.
     pub(crate) fn release(&self, owner: &Arc<LockOwner>, held: HeldLock, wakeups: &mut Wakeups) {
         let found = self.with_entry(held, |entry| {
             entry.holders.remove(owner);
@@ -406,7 +403,7 @@ impl LockTable {
         }
     }
 
-    /// Appends who waits, and for whom.
+    /// Appends the waits with their blockers.
     pub(super) fn row_lock_waits(&self, into: &mut Vec<RowLockWait>) {
         for shard in &self.shards {
             let shard = shard.0.lock();

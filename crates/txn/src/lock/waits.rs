@@ -1,27 +1,27 @@
-//! Who waits for which row, and who keeps it waiting: for people who look for what blocks their statement.
+//! Waits for row locks with their blockers, for users who look for what blocks a statement.
 
 use super::mode::Mode;
 use super::owner::LockOwner;
 use super::{LockManager, LockMode};
 use std::sync::Arc;
 
-/// A row lock, held or wanted.
+/// A row lock, held or requested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RowLock {
     /// [`Session::id`](crate::Session::id) of its owner.
     pub session_id: u64,
-    /// How the owner has it or wants it.
+    /// Mode in which it is held or requested.
     pub mode: LockMode,
 }
 
 /// A session that waits for a row or for a range of keys.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RowLockWait {
-    /// The key, or where the range starts.
+    /// The key, or the start of the range.
     pub key: Box<[u8]>,
-    /// What it wants.
+    /// Requested lock.
     pub wanted: RowLock,
-    /// What it waits for: locks that are held, or wanted by those before it.
+    /// Blockers: locks that are held, or requested earlier.
     pub blockers: Vec<RowLock>,
 }
 
@@ -38,7 +38,8 @@ impl RowLock {
 }
 
 impl LockManager {
-    /// All waits for rows. Each part of the lock tables is looked at by itself: they need not fit together.
+    /// Returns all waits for rows. The parts of the lock tables are read one after the other, so they may be
+    /// inconsistent.
     pub(crate) fn row_lock_waits(&self) -> Vec<RowLockWait> {
         let mut waits = Vec::new();
         self.rows.row_lock_waits(&mut waits);

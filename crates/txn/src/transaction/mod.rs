@@ -277,7 +277,7 @@ impl Transaction {
         }
     }
 
-    /// How long it waits for locks from now on: for rows and for metadata.
+    /// Sets the time limits for later waits for row locks and metadata locks.
     pub fn set_lock_timeouts(&mut self, rows: Duration, metadata: Duration) {
         self.options.row_lock_timeout = rows;
         self.options.metadata_lock_timeout = metadata;

@@ -53,24 +53,23 @@ impl Transaction {
         }
     }
 
-    /// Reads several keys of one index, in ascending order. Calls `take` for the payload of each that exists,
-    /// in that order.
+    /// Reads several keys of one index, which must be in ascending order. Calls `take` with the index of each key that
+    /// exists, in this order, and its payload.
     ///
     /// # Errors
     /// Those of [`get`](Self::get).
-    pub fn get_many(&mut self, keys: &[&[u8]], take: &mut dyn FnMut(&[u8])) -> Result<()> {
-        if self.reads_lock() || keys.iter().any(|key| self.own_change(key).is_some()) {
-            for key in keys {
+    pub fn get_many(&mut self, keys: &[&[u8]], take: &mut dyn FnMut(usize, &[u8])) -> Result<()> {
+        if self.reads_lock() || keys.iter().any(|key| self.change_above_snapshot(key).is_some()) {
+            for (index, key) in keys.iter().enumerate() {
                 if let Some(value) = self.get(key)? {
-                    take(value.payload());
+                    take(index, value.payload());
                 }
             }
             return Ok(());
         }
         self.check_active()?;
-        for value in self.snapshot().get_many(keys)?.into_iter().flatten() {
-            take(value.payload());
-        }
+        self.snapshot()
+            .get_many(keys, &mut |index, value| take(index, value.payload()))?;
         Ok(())
     }
 

@@ -15,7 +15,7 @@
 use super::{IsolationLevel, SnapshotIsolation, Transaction};
 use crate::error::{Error, Result};
 use paceline_storage::{
-    Change, Clustered, EngineKind, KeyRange, Row, SharedValue, TableSchema, VERSION_LENGTH,
+    Change, EngineKind, KeyRange, Row, RowPlacement, SharedValue, TableSchema, VERSION_LENGTH,
 };
 use std::collections::BTreeMap;
 
@@ -38,7 +38,7 @@ impl Transaction {
         before: Option<Row<'_>>,
         after: Option<&[u8]>,
     ) -> Result<()> {
-        let rows_own = usize::from(matches!(schema.clustered(), Clustered::Key(_)));
+        let rows_own = usize::from(matches!(schema.clustered(), RowPlacement::Key(_)));
         if schema.indexes().len() == rows_own {
             return Ok(());
         }
@@ -49,9 +49,9 @@ impl Transaction {
         match (before, after) {
             (Some(Row { key: Some(known), .. }), _) => key.extend_from_slice(known),
             (Some(Row { image, .. }), _) | (None, Some(image)) => match schema.clustered() {
-                Clustered::Key(_) => schema.append_row_key(image, &mut key)?,
+                RowPlacement::Key(_) => schema.append_row_key(image, &mut key)?,
                 // A new row has no other version.
-                Clustered::RowId(_) => return Ok(()),
+                RowPlacement::RowId(_) => return Ok(()),
             },
             (None, None) => return Ok(()),
         }

@@ -10,7 +10,6 @@
 //! In a page of 256 characters that is not listed, each character's weight is its code point. All characters above
 //! U+FFFF have the weight 0xFFFD: they are equal.
 
-/// Returns the weight of a character.
 #[inline]
 pub(super) fn weight(character: char) -> u16 {
     let code = character as u32;

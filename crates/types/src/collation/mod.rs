@@ -20,7 +20,7 @@ use order::{CodePoints, GeneralCi, GeneralMysql500, KeyEnd, Latin1Bytes, Latin1S
 use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
 use std::hash::Hasher;
-use tailored::Tailored;
+use tailored::LanguageOrder;
 use unicode::{Unicode400, Unicode520};
 
 /// Treatment of trailing spaces in comparisons.
@@ -145,29 +145,29 @@ macro_rules! by_order {
             Kind::Latin1Table(3) => order::$function::<Latin1Table<3>>($($argument),*),
             Kind::Latin1Table(4) => order::$function::<Latin1Table<4>>($($argument),*),
             Kind::Latin1Table(5) => order::$function::<Latin1Table<5>>($($argument),*),
-            Kind::Tailored(0) => order::$function::<Tailored<0>>($($argument),*),
-            Kind::Tailored(1) => order::$function::<Tailored<1>>($($argument),*),
-            Kind::Tailored(2) => order::$function::<Tailored<2>>($($argument),*),
-            Kind::Tailored(3) => order::$function::<Tailored<3>>($($argument),*),
-            Kind::Tailored(4) => order::$function::<Tailored<4>>($($argument),*),
-            Kind::Tailored(5) => order::$function::<Tailored<5>>($($argument),*),
-            Kind::Tailored(6) => order::$function::<Tailored<6>>($($argument),*),
-            Kind::Tailored(7) => order::$function::<Tailored<7>>($($argument),*),
-            Kind::Tailored(8) => order::$function::<Tailored<8>>($($argument),*),
-            Kind::Tailored(9) => order::$function::<Tailored<9>>($($argument),*),
-            Kind::Tailored(10) => order::$function::<Tailored<10>>($($argument),*),
-            Kind::Tailored(11) => order::$function::<Tailored<11>>($($argument),*),
-            Kind::Tailored(12) => order::$function::<Tailored<12>>($($argument),*),
-            Kind::Tailored(13) => order::$function::<Tailored<13>>($($argument),*),
-            Kind::Tailored(14) => order::$function::<Tailored<14>>($($argument),*),
-            Kind::Tailored(15) => order::$function::<Tailored<15>>($($argument),*),
-            Kind::Tailored(16) => order::$function::<Tailored<16>>($($argument),*),
-            Kind::Tailored(17) => order::$function::<Tailored<17>>($($argument),*),
-            Kind::Tailored(18) => order::$function::<Tailored<18>>($($argument),*),
-            Kind::Tailored(19) => order::$function::<Tailored<19>>($($argument),*),
-            Kind::Tailored(20) => order::$function::<Tailored<20>>($($argument),*),
-            Kind::Tailored(21) => order::$function::<Tailored<21>>($($argument),*),
-            Kind::Tailored(22) => order::$function::<Tailored<22>>($($argument),*),
+            Kind::Tailored(0) => order::$function::<LanguageOrder<0>>($($argument),*),
+            Kind::Tailored(1) => order::$function::<LanguageOrder<1>>($($argument),*),
+            Kind::Tailored(2) => order::$function::<LanguageOrder<2>>($($argument),*),
+            Kind::Tailored(3) => order::$function::<LanguageOrder<3>>($($argument),*),
+            Kind::Tailored(4) => order::$function::<LanguageOrder<4>>($($argument),*),
+            Kind::Tailored(5) => order::$function::<LanguageOrder<5>>($($argument),*),
+            Kind::Tailored(6) => order::$function::<LanguageOrder<6>>($($argument),*),
+            Kind::Tailored(7) => order::$function::<LanguageOrder<7>>($($argument),*),
+            Kind::Tailored(8) => order::$function::<LanguageOrder<8>>($($argument),*),
+            Kind::Tailored(9) => order::$function::<LanguageOrder<9>>($($argument),*),
+            Kind::Tailored(10) => order::$function::<LanguageOrder<10>>($($argument),*),
+            Kind::Tailored(11) => order::$function::<LanguageOrder<11>>($($argument),*),
+            Kind::Tailored(12) => order::$function::<LanguageOrder<12>>($($argument),*),
+            Kind::Tailored(13) => order::$function::<LanguageOrder<13>>($($argument),*),
+            Kind::Tailored(14) => order::$function::<LanguageOrder<14>>($($argument),*),
+            Kind::Tailored(15) => order::$function::<LanguageOrder<15>>($($argument),*),
+            Kind::Tailored(16) => order::$function::<LanguageOrder<16>>($($argument),*),
+            Kind::Tailored(17) => order::$function::<LanguageOrder<17>>($($argument),*),
+            Kind::Tailored(18) => order::$function::<LanguageOrder<18>>($($argument),*),
+            Kind::Tailored(19) => order::$function::<LanguageOrder<19>>($($argument),*),
+            Kind::Tailored(20) => order::$function::<LanguageOrder<20>>($($argument),*),
+            Kind::Tailored(21) => order::$function::<LanguageOrder<21>>($($argument),*),
+            Kind::Tailored(22) => order::$function::<LanguageOrder<22>>($($argument),*),
             Kind::Latin1Table(_) | Kind::Tailored(_) => unreachable!("there is no such table"),
         }
     };

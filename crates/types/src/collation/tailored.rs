@@ -35,9 +35,9 @@ impl Tailoring {
 }
 
 /// Order of entry `NUMBER` of [`TAILORINGS`].
-pub(super) struct Tailored<const NUMBER: usize>;
+pub(super) struct LanguageOrder<const NUMBER: usize>;
 
-impl<const NUMBER: usize> Order for Tailored<NUMBER> {
+impl<const NUMBER: usize> Order for LanguageOrder<NUMBER> {
     const SPACE: u32 = Unicode400::SPACE;
     const ASCII: Ascii = Ascii::Table;
     fn weights(text: &str) -> impl Iterator<Item = u32> {

@@ -159,20 +159,20 @@ fn shortened(value: &str) -> String {
 
 /// Result of an assignment.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Assigned {
+pub struct ConvertedValue {
     /// Value of the column's type (clipped, rounded or cut if there is a problem), or NULL.
     pub value: Value,
     /// The loss, if any.
     pub problem: Option<Problem>,
 }
 
-impl Assigned {
+impl ConvertedValue {
     fn fine(value: Value) -> Self {
-        Assigned { value, problem: None }
+        ConvertedValue { value, problem: None }
     }
 
     fn with(value: Value, problem: Problem) -> Self {
-        Assigned {
+        ConvertedValue {
             value,
             problem: Some(problem),
         }
@@ -181,18 +181,18 @@ impl Assigned {
 
 /// Converts a value to the value that a column of this type stores. NULL stays NULL: the caller decides whether the
 /// column accepts it.
-pub fn assign(value: Value, target: &DataType, context: &ConvertContext<'_>) -> Assigned {
+pub fn assign(value: Value, target: &DataType, context: &ConvertContext<'_>) -> ConvertedValue {
     if value.is_null() {
-        return Assigned::fine(value);
+        return ConvertedValue::fine(value);
     }
     // A label becomes the number or text that the target needs. A numeric target reads a binary string as text.
     let value = match value {
         Value::Set(_) | Value::Enum(_) => match (target, value) {
             (DataType::Enum { labels, .. }, Value::Enum(v)) if *labels == v.labels => {
-                return Assigned::fine(Value::Enum(v));
+                return ConvertedValue::fine(Value::Enum(v));
             }
             (DataType::Set { labels, .. }, Value::Set(v)) if *labels == v.labels => {
-                return Assigned::fine(Value::Set(v));
+                return ConvertedValue::fine(Value::Set(v));
             }
             (_, Value::Enum(v)) if target.is_numeric() => Value::UInt(u64::from(v.index)),
             (_, Value::Set(v)) if target.is_numeric() => Value::UInt(v.bits),

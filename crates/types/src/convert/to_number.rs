@@ -1,7 +1,7 @@
 //! Assignment to columns of numeric types, BIT and YEAR.
 
 use super::number::{Rest, number_length, read_double};
-use super::{Assigned, Completeness, ConvertContext, Problem, as_text, number, printable};
+use super::{Completeness, ConvertContext, ConvertedValue, Problem, as_text, number, printable};
 use crate::data_type::{DecimalType, FloatType, IntegerType, Sign};
 use crate::decimal::{Decimal, Loss, Rounding};
 use crate::error_code::{
@@ -36,7 +36,7 @@ fn clip(number: i128, target: IntegerType) -> (Value, bool) {
     (value, clipped != number)
 }
 
-pub(super) fn integer(value: Value, target: IntegerType, context: &ConvertContext<'_>) -> Assigned {
+pub(super) fn integer(value: Value, target: IntegerType, context: &ConvertContext<'_>) -> ConvertedValue {
     let (number, problem) = match &value {
         Value::Int(v) => (i128::from(*v), None),
         Value::UInt(v) => (i128::from(*v), None),
@@ -51,8 +51,8 @@ pub(super) fn integer(value: Value, target: IntegerType, context: &ConvertContex
     };
     let (clipped, out_of_range) = clip(number, target);
     match (out_of_range, problem) {
-        (true, _) => Assigned::with(clipped, Problem::out_of_range()),
-        (false, problem) => Assigned {
+        (true, _) => ConvertedValue::with(clipped, Problem::out_of_range()),
+        (false, problem) => ConvertedValue {
             value: clipped,
             problem,
         },
@@ -133,7 +133,7 @@ fn to_cut(value: &Value, context: &ConvertContext<'_>) -> i128 {
     }
 }
 
-pub(super) fn decimal(value: Value, target: DecimalType, context: &ConvertContext<'_>) -> Assigned {
+pub(super) fn decimal(value: Value, target: DecimalType, context: &ConvertContext<'_>) -> ConvertedValue {
     let (number, mut problem) = match &value {
         Value::Decimal(v) => (*v, None),
         Value::Int(v) => (Decimal::from(*v), None),
@@ -162,7 +162,7 @@ pub(super) fn decimal(value: Value, target: DecimalType, context: &ConvertContex
     let unsigned_zero = number.is_negative() && target.sign == Sign::Unsigned;
     if unsigned_zero {
         worse(&mut problem, Problem::out_of_range());
-        return Assigned {
+        return ConvertedValue {
             value: Value::Decimal(Decimal::ZERO.round(i32::from(target.scale), Rounding::HalfUp)),
             problem,
         };
@@ -183,7 +183,7 @@ pub(super) fn decimal(value: Value, target: DecimalType, context: &ConvertContex
             largest
         }
     };
-    Assigned {
+    ConvertedValue {
         value: Value::Decimal(stored),
         problem,
     }
@@ -245,26 +245,26 @@ fn range_problem(problem: Option<Problem>, out_of_range: bool) -> Option<Problem
     }
 }
 
-pub(super) fn float(value: Value, target: FloatType, context: &ConvertContext<'_>) -> Assigned {
+pub(super) fn float(value: Value, target: FloatType, context: &ConvertContext<'_>) -> ConvertedValue {
     let (number, problem) = read_number(&value, context);
     let (limited, out_of_range) = limit(number, target, f64::from(f32::MAX));
-    Assigned {
+    ConvertedValue {
         value: Value::Float(limited as f32),
         problem: range_problem(problem, out_of_range),
     }
 }
 
-pub(super) fn double(value: Value, target: FloatType, context: &ConvertContext<'_>) -> Assigned {
+pub(super) fn double(value: Value, target: FloatType, context: &ConvertContext<'_>) -> ConvertedValue {
     let (number, problem) = read_number(&value, context);
     let (limited, out_of_range) = limit(number, target, f64::MAX);
-    Assigned {
+    ConvertedValue {
         value: Value::Double(limited),
         problem: range_problem(problem, out_of_range),
     }
 }
 
 /// Stores the bytes of a string, or the bits of a number.
-pub(super) fn bit(value: Value, length: u8, context: &ConvertContext<'_>) -> Assigned {
+pub(super) fn bit(value: Value, length: u8, context: &ConvertContext<'_>) -> ConvertedValue {
     let most = u64::MAX >> (64 - u32::from(length));
     let stored = |bits| Value::Bit(BitValue { bits, length });
     let bits = match &value {
@@ -294,7 +294,7 @@ pub(super) fn bit(value: Value, length: u8, context: &ConvertContext<'_>) -> Ass
             Ok(bits) => Some(bits),
             Err(_) => {
                 let clipped = if v.is_negative() { 0 } else { most };
-                return Assigned::with(stored(clipped), Problem::out_of_range());
+                return ConvertedValue::with(stored(clipped), Problem::out_of_range());
             }
         },
         // The bits of a negative number count. They are always too long for fewer than 64 bits.
@@ -305,8 +305,8 @@ pub(super) fn bit(value: Value, length: u8, context: &ConvertContext<'_>) -> Ass
         }
     };
     match bits {
-        Some(bits) if bits <= most => Assigned::fine(stored(bits)),
-        _ => Assigned::with(
+        Some(bits) if bits <= most => ConvertedValue::fine(stored(bits)),
+        _ => ConvertedValue::with(
             stored(most),
             Problem::new(ER_DATA_TOO_LONG, ER_WARN_DATA_OUT_OF_RANGE),
         ),
@@ -315,14 +315,14 @@ pub(super) fn bit(value: Value, length: u8, context: &ConvertContext<'_>) -> Ass
 
 /// Returns the year of a temporal value, always with a problem.
 #[cold]
-fn temporal_year(year: u16, kind: &'static str, value: &Value) -> Assigned {
+fn temporal_year(year: u16, kind: &'static str, value: &Value) -> ConvertedValue {
     let stored = if matches!(year, 1901..=2155) { year } else { 0 };
     let mut problem = Problem::new(ER_TRUNCATED_WRONG_VALUE, WARN_DATA_TRUNCATED);
     problem.incorrect = Some((kind, printable(value)));
-    Assigned::with(Value::Year(stored), problem)
+    ConvertedValue::with(Value::Year(stored), problem)
 }
 
-/// A year of two digits as YEAR takes it: 5 is 2005.
+/// Returns the year that YEAR stores for two digits: 5 becomes 2005.
 fn four_digits(year: u16) -> u16 {
     match year {
         1..=69 => 2000 + year,
@@ -331,13 +331,13 @@ fn four_digits(year: u16) -> u16 {
     }
 }
 
-pub(super) fn year(value: Value, context: &ConvertContext<'_>) -> Assigned {
+pub(super) fn year(value: Value, context: &ConvertContext<'_>) -> ConvertedValue {
     let (number, problem, is_text) = match &value {
         Value::Text(_) | Value::Bytes(_) => {
             let text = as_text(&value).unwrap_or_default();
             let (number, rest) = text_to_rounded(&text, Sign::Signed);
             if rest.is_none() {
-                return Assigned::with(Value::Year(0), Problem::incorrect("integer", &value));
+                return ConvertedValue::with(Value::Year(0), Problem::incorrect("integer", &value));
             }
             // '0' and '00' mean 2000; '0000' means 0000.
             let four_digits = text.len() == 4;
@@ -361,10 +361,10 @@ pub(super) fn year(value: Value, context: &ConvertContext<'_>) -> Assigned {
         _ => None,
     };
     match stored {
-        Some(year) => Assigned {
+        Some(year) => ConvertedValue {
             value: Value::Year(year),
             problem,
         },
-        None => Assigned::with(Value::Year(0), Problem::out_of_range()),
+        None => ConvertedValue::with(Value::Year(0), Problem::out_of_range()),
     }
 }

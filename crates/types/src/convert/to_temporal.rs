@@ -1,6 +1,6 @@
 //! Assignment to temporal columns, and conversion of values to temporal values in expressions.
 
-use super::{Assigned, ConvertContext, Problem, as_text, number, printable};
+use super::{ConvertContext, ConvertedValue, Problem, as_text, number, printable};
 use crate::decimal::{Decimal, Rounding};
 use crate::error_code::{
     ER_TRUNCATED_WRONG_VALUE, ER_WARN_DATA_OUT_OF_RANGE, ER_WARN_INVALID_TIMESTAMP, WARN_DATA_TRUNCATED,
@@ -289,14 +289,14 @@ fn wrong(kind: &'static str, value: &Value, lost: Lost) -> Option<Problem> {
     Some(problem)
 }
 
-pub(super) fn date(value: Value, context: &ConvertContext<'_>) -> Assigned {
+pub(super) fn date(value: Value, context: &ConvertContext<'_>) -> ConvertedValue {
     // A date is never rounded up to the next day.
     let modes = DateModes {
         fractions: Fractions::Cut,
         ..context.date_modes
     };
     match read_datetime(&value, context, modes) {
-        None => Assigned {
+        None => ConvertedValue {
             problem: wrong("date", &value, Lost::Rest),
             value: Value::Date(Date::ZERO),
         },
@@ -308,7 +308,7 @@ pub(super) fn date(value: Value, context: &ConvertContext<'_>) -> Assigned {
                 Lost::Part if read.date.is_zero() => Lost::Nothing,
                 lost => lost,
             };
-            Assigned {
+            ConvertedValue {
                 problem: wrong("date", &value, lost),
                 value: Value::Date(read.date),
             }
@@ -316,7 +316,7 @@ pub(super) fn date(value: Value, context: &ConvertContext<'_>) -> Assigned {
     }
 }
 
-pub(super) fn datetime(value: Value, decimals: u8, context: &ConvertContext<'_>) -> Assigned {
+pub(super) fn datetime(value: Value, decimals: u8, context: &ConvertContext<'_>) -> ConvertedValue {
     let fractions = context.date_modes.fractions;
     let fit = |(read, lost): (DateTime, Lost)| match read.with_decimals(decimals, fractions) {
         Some(fitted) => Some((fitted, lost)),
@@ -325,47 +325,47 @@ pub(super) fn datetime(value: Value, decimals: u8, context: &ConvertContext<'_>)
         None => None,
     };
     match read_datetime(&value, context, context.date_modes).and_then(fit) {
-        None => Assigned {
+        None => ConvertedValue {
             problem: wrong("datetime", &value, Lost::Rest),
             value: Value::DateTime(DateTime {
                 decimals,
                 ..DateTime::ZERO
             }),
         },
-        Some((read, lost)) => Assigned {
+        Some((read, lost)) => ConvertedValue {
             problem: wrong("datetime", &value, lost),
             value: Value::DateTime(read),
         },
     }
 }
 
-pub(super) fn time(value: Value, decimals: u8, context: &ConvertContext<'_>) -> Assigned {
+pub(super) fn time(value: Value, decimals: u8, context: &ConvertContext<'_>) -> ConvertedValue {
     let fractions = context.date_modes.fractions;
     let fit = |(read, lost): (Time, Lost)| match read.with_decimals(decimals, fractions) {
         Some(fitted) => (fitted, lost),
         None => (read.truncated(decimals), Lost::Clipped),
     };
     match read_time(&value, context).map(fit) {
-        None => Assigned {
+        None => ConvertedValue {
             problem: wrong("time", &value, Lost::Rest),
             value: Value::Time(Time::from_micros(0, decimals)),
         },
-        Some((read, lost)) => Assigned {
+        Some((read, lost)) => ConvertedValue {
             problem: wrong("time", &value, lost),
             value: Value::Time(read),
         },
     }
 }
 
-pub(super) fn timestamp(value: Value, decimals: u8, context: &ConvertContext<'_>) -> Assigned {
+pub(super) fn timestamp(value: Value, decimals: u8, context: &ConvertContext<'_>) -> ConvertedValue {
     let zero = Value::Timestamp(Timestamp::new(0, 0, decimals));
     // Copy an instant without converting it to local time, which may be ambiguous.
     if let Value::Timestamp(instant) = value {
         let fitted = instant.with_decimals(decimals, context.date_modes.fractions);
         return match fitted {
-            Some(fitted) => Assigned::fine(Value::Timestamp(fitted)),
+            Some(fitted) => ConvertedValue::fine(Value::Timestamp(fitted)),
             // The last second is not rounded to the next, which there is not.
-            None => Assigned {
+            None => ConvertedValue {
                 problem: wrong("datetime", &value, Lost::Clipped),
                 value: (instant.with_decimals(decimals, Fractions::Cut)).map_or(zero, Value::Timestamp),
             },
@@ -376,26 +376,26 @@ pub(super) fn timestamp(value: Value, decimals: u8, context: &ConvertContext<'_>
         ..context.date_modes
     };
     let Some((read, lost)) = read_datetime(&value, context, modes) else {
-        return Assigned {
+        return ConvertedValue {
             problem: wrong("datetime", &value, Lost::Rest),
             value: zero,
         };
     };
     if read.is_zero() {
-        return Assigned {
+        return ConvertedValue {
             problem: wrong("datetime", &value, lost),
             value: zero,
         };
     }
     // Rounded before the zone is asked: what is rounded into a gap of its clock is in the gap.
     let Some(read) = read.with_decimals(decimals, context.date_modes.fractions) else {
-        return Assigned {
+        return ConvertedValue {
             problem: wrong("datetime", &value, Lost::Clipped),
             value: zero,
         };
     };
     let Some(seconds) = context.time_zone.to_utc(read) else {
-        return Assigned {
+        return ConvertedValue {
             problem: wrong("datetime", &value, Lost::Rest),
             value: zero,
         };
@@ -406,12 +406,12 @@ pub(super) fn timestamp(value: Value, decimals: u8, context: &ConvertContext<'_>
             // A local time that was skipped by the clock is stored as the second of the change.
             let skipped = context.time_zone.to_local(seconds) != DateTime { micros: 0, ..read };
             let lost = if skipped { lost.max(Lost::Skipped) } else { lost };
-            Assigned {
+            ConvertedValue {
                 problem: wrong("datetime", &value, lost),
                 value: Value::Timestamp(instant),
             }
         }
-        _ => Assigned {
+        _ => ConvertedValue {
             problem: wrong("datetime", &value, Lost::Clipped),
             value: zero,
         },

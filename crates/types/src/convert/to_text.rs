@@ -1,6 +1,6 @@
 //! Assignment to text, binary strings, ENUM and SET.
 
-use super::{Assigned, ConvertContext, Problem, escaped, number, text_of};
+use super::{ConvertContext, ConvertedValue, Problem, escaped, number, text_of};
 use crate::TimeZone;
 use crate::collation::{Charset, Collation, first_characters};
 use crate::data_type::{BlobSize, DataType, Labels};
@@ -14,7 +14,7 @@ fn too_long() -> Problem {
     Problem::new(ER_DATA_TOO_LONG, WARN_DATA_TRUNCATED)
 }
 
-pub(super) fn text(value: Value, target: &DataType, context: &ConvertContext<'_>) -> Assigned {
+pub(super) fn text(value: Value, target: &DataType, context: &ConvertContext<'_>) -> ConvertedValue {
     let charset = target.charset();
     let mut problem = None;
     let value = match value {
@@ -72,7 +72,7 @@ pub(super) fn text(value: Value, target: &DataType, context: &ConvertContext<'_>
     if matches!(target, DataType::Char { .. }) {
         text.truncate(text.trim_end_matches(' ').len());
     }
-    Assigned {
+    ConvertedValue {
         value: Value::Text(text),
         problem,
     }
@@ -157,7 +157,7 @@ pub fn in_charset(value: Value, charset: Charset, target: &DataType) -> Value {
     Value::Bytes(bytes)
 }
 
-pub(super) fn bytes(value: Value, target: &DataType, context: &ConvertContext<'_>) -> Assigned {
+pub(super) fn bytes(value: Value, target: &DataType, context: &ConvertContext<'_>) -> ConvertedValue {
     let mut bytes = match value {
         Value::Bytes(bytes) => bytes,
         Value::Text(text) => text.into_bytes(),
@@ -179,7 +179,7 @@ pub(super) fn bytes(value: Value, target: &DataType, context: &ConvertContext<'_
     if matches!(target, DataType::Binary { .. }) {
         bytes.resize(most, 0);
     }
-    Assigned {
+    ConvertedValue {
         value: Value::Bytes(bytes),
         problem,
     }
@@ -221,7 +221,7 @@ pub(super) fn enumeration(
     labels: &Arc<Labels>,
     collation: Collation,
     context: &ConvertContext<'_>,
-) -> Assigned {
+) -> ConvertedValue {
     let in_range = |number: i64| {
         u16::try_from(number)
             .ok()
@@ -243,11 +243,11 @@ pub(super) fn enumeration(
         }
     };
     match index {
-        Some(index) => Assigned::fine(Value::Enum(EnumValue {
+        Some(index) => ConvertedValue::fine(Value::Enum(EnumValue {
             index,
             labels: labels.clone(),
         })),
-        None => Assigned::with(
+        None => ConvertedValue::with(
             Value::Enum(EnumValue {
                 index: 0,
                 labels: labels.clone(),
@@ -262,7 +262,7 @@ pub(super) fn set(
     labels: &Arc<Labels>,
     collation: Collation,
     context: &ConvertContext<'_>,
-) -> Assigned {
+) -> ConvertedValue {
     let all = if labels.len() >= 64 {
         u64::MAX
     } else {
@@ -277,9 +277,9 @@ pub(super) fn set(
     let from_number = |number: u64| {
         let kept = number & all;
         if kept == number {
-            Assigned::fine(stored(kept))
+            ConvertedValue::fine(stored(kept))
         } else {
-            Assigned::with(stored(kept), Problem::truncated())
+            ConvertedValue::with(stored(kept), Problem::truncated())
         }
     };
     let text = match label(value, context) {
@@ -287,7 +287,7 @@ pub(super) fn set(
         Label::Text(text) => text,
     };
     if text.is_empty() {
-        return Assigned::fine(stored(0));
+        return ConvertedValue::fine(stored(0));
     }
     let mut bits = 0u64;
     let mut unknown = false;
@@ -298,7 +298,7 @@ pub(super) fn set(
         }
     }
     if !unknown {
-        return Assigned::fine(stored(bits));
+        return ConvertedValue::fine(stored(bits));
     }
     // A text without labels may be the number of their bits.
     let digits = text.trim_start_matches(' ');
@@ -311,8 +311,8 @@ pub(super) fn set(
         return match number {
             Value::Int(number) => from_number(number as u64),
             Value::UInt(number) => from_number(number),
-            _ => Assigned::with(stored(0), Problem::truncated()),
+            _ => ConvertedValue::with(stored(0), Problem::truncated()),
         };
     }
-    Assigned::with(stored(bits), Problem::truncated())
+    ConvertedValue::with(stored(bits), Problem::truncated())
 }

@@ -15,8 +15,9 @@ pub use calendar::{
 };
 pub use interval::{Interval, IntervalUnit, add_interval, add_interval_to_time};
 pub use parse::{
-    ExtractedPart, IntervalOrDateTime, Parsed, ParsedTemporal, datetime_from_number, interval_from_number,
-    parse_datetime, parse_day_second, parse_extract_source, parse_time, parse_time_under, time_from_number,
+    ExtractedPart, IntervalOrDateTime, ParseResult, ParsedTemporal, datetime_from_number,
+    interval_from_number, parse_datetime, parse_day_second, parse_extract_source, parse_time,
+    parse_time_under, time_from_number,
 };
 pub use time_zone::TimeZone;
 

@@ -16,7 +16,7 @@ use super::authorities::{Authorities, CertificateRejection, Usage, check_name};
 use super::certificate::Certificate;
 use super::parameters::TlsParameters;
 use super::signature::verify_handshake_signatures;
-use super::stream::{Below, TlsSocket};
+use super::stream::{TlsSocket, UnderlyingSocket};
 use super::{handshake_error, tls_error};
 use crate::error::WireResult;
 use crate::socket::Socket;
@@ -51,7 +51,7 @@ impl From<bool> for VerifyServer {
 #[derive(Debug)]
 enum Trust {
     /// Any server is trusted.
-    Anyone,
+    AnyServer,
     /// By these authorities.
     Authorities(Authorities, VerifyServer),
     /// By the system's authorities, or because the server knows the password.
@@ -81,7 +81,7 @@ impl ClientTls {
     /// [`WireError::Tls`](crate::WireError::Tls) if something cannot be read or used.
     pub fn new(parameters: &TlsParameters, verify: VerifyServer) -> WireResult<ClientTls> {
         let trust = match (parameters.names_authorities(), verify) {
-            (false, VerifyServer::No) => Trust::Anyone,
+            (false, VerifyServer::No) => Trust::AnyServer,
             (false, VerifyServer::Yes) => Trust::SystemOrProof(Authorities::system(parameters)?),
             (true, verify) => Trust::Authorities(Authorities::load(parameters)?, verify),
         };
@@ -109,7 +109,7 @@ impl ClientTls {
         let name = ServerName::try_from(host.to_owned())
             .unwrap_or(ServerName::IpAddress(std::net::Ipv4Addr::UNSPECIFIED.into()));
         let stream = TlsConnector::from(self.config.clone())
-            .connect(name, Below::new(socket, vec![]))
+            .connect(name, UnderlyingSocket::new(socket, vec![]))
             .await
             .map_err(handshake_error)?;
         let chain = stream.get_ref().1.peer_certificates().unwrap_or_default();
@@ -123,7 +123,7 @@ impl Trust {
     fn check(&self, chain: &[CertificateDer<'_>], host: &str) -> Result<TrustDecision, CertificateRejection> {
         let now = UnixTime::now();
         match self {
-            Trust::Anyone => Ok(TrustDecision::Yes),
+            Trust::AnyServer => Ok(TrustDecision::Yes),
             Trust::Authorities(authorities, verify) => {
                 let certificate = authorities.check(chain, Usage::Server, now)?;
                 if *verify == VerifyServer::Yes {

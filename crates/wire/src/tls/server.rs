@@ -9,7 +9,7 @@ use super::authorities::{Authorities, CertificateRejection, Usage};
 use super::certificate::Certificate;
 use super::parameters::TlsParameters;
 use super::signature::verify_handshake_signatures;
-use super::stream::{Below, TlsSocket};
+use super::stream::{TlsSocket, UnderlyingSocket};
 use super::suites::suite_list;
 use super::{handshake_error, self_signed, tls_error};
 use crate::error::WireResult;
@@ -83,7 +83,7 @@ impl ServerTls {
     /// [`WireError::Tls`](crate::WireError::Tls); the socket is lost then.
     pub async fn accept(&self, socket: Socket, early: Vec<u8>) -> WireResult<Socket> {
         let stream = TlsAcceptor::from(self.config.clone())
-            .accept(Below::new(socket, early))
+            .accept(UnderlyingSocket::new(socket, early))
             .await
             .map_err(handshake_error)?;
         Ok(Socket::Tls(Box::new(TlsSocket::new(TlsStream::Server(stream)))))

@@ -13,14 +13,14 @@ use tokio_rustls::TlsStream;
 /// The underlying socket, with the bytes that were received from it before the handshake began: a client may send the
 /// beginning of the handshake together with its TLS request.
 #[derive(Debug)]
-pub(crate) struct Below {
+pub(crate) struct UnderlyingSocket {
     early: Vec<u8>,
     socket: Socket,
 }
 
-impl Below {
-    pub fn new(socket: Socket, early: Vec<u8>) -> Below {
-        Below { early, socket }
+impl UnderlyingSocket {
+    pub fn new(socket: Socket, early: Vec<u8>) -> UnderlyingSocket {
+        UnderlyingSocket { early, socket }
     }
 
     pub fn socket(&self) -> &Socket {
@@ -28,7 +28,7 @@ impl Below {
     }
 }
 
-impl AsyncRead for Below {
+impl AsyncRead for UnderlyingSocket {
     fn poll_read(
         self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -47,7 +47,7 @@ impl AsyncRead for Below {
     }
 }
 
-impl AsyncWrite for Below {
+impl AsyncWrite for UnderlyingSocket {
     fn poll_write(self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         self.get_mut().socket.poll_send(context, bytes)
     }
@@ -89,12 +89,12 @@ impl TlsSession {
 /// An encrypted socket.
 #[derive(Debug)]
 pub struct TlsSocket {
-    stream: TlsStream<Below>,
+    stream: TlsStream<UnderlyingSocket>,
     session: TlsSession,
 }
 
 impl TlsSocket {
-    pub(crate) fn new(stream: TlsStream<Below>) -> TlsSocket {
+    pub(crate) fn new(stream: TlsStream<UnderlyingSocket>) -> TlsSocket {
         let session = TlsSession::of(stream.get_ref().1);
         TlsSocket { stream, session }
     }

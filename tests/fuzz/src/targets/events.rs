@@ -1,4 +1,4 @@
-//! Any event: what decodes can be encoded, and decodes to the same again.
+//! Any event: a decoded event can be encoded, and decodes to the same event again.
 
 use super::Target;
 use paceline_binlog::event::{Event, EventBody, EventHeader, FormatDescription, RawEvent};
@@ -13,7 +13,7 @@ pub(super) const TARGET: Target = Target {
 fn run(bytes: &[u8]) {
     let format = FormatDescription::new("", 0);
     let _ = RawEvent::new(bytes, format.checksum).map(|event| event.decode(&format));
-    // Without the checksum, which a fuzzer does not guess.
+    // Without the checksum, which a fuzzer cannot guess.
     let Some(header) = EventHeader::decode(bytes) else {
         return;
     };

@@ -1,5 +1,5 @@
-//! JSON text, MySQL's binary documents, and changes of documents. What is read from text is written and read to the
-//! same again.
+//! JSON text, MySQL's binary documents, and changes of documents. A document read from text is written, and
+//! reads as the same document again.
 
 use super::Target;
 use paceline_json::Node;

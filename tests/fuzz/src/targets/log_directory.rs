@@ -1,5 +1,6 @@
-//! Any bytes as the tail of a log's last file: opening refuses or accepts, and what it accepts can be read. The events'
-//! lengths and checksums are mended first, or nothing but the first bad one would be reached.
+//! Any bytes as the tail of a log's last file: opening the log rejects or accepts them, and what it accepts
+//! can be read. Lengths and checksums of the events are repaired first: otherwise only the first bad event
+//! would be reached.
 
 use super::Target;
 use paceline_binlog::event::{EventHeader, HEADER_LENGTH, set_end_position};

@@ -1,4 +1,4 @@
-//! The targets, each with the samples that are changed.
+//! The targets, each with its samples.
 
 mod events;
 mod json;
@@ -9,7 +9,7 @@ mod sql;
 
 /// A function that takes any bytes.
 pub struct Target {
-    /// Its name, on the command line and in `fuzz/`.
+    /// Name on the command line and in `fuzz/`.
     pub name: &'static str,
     /// Reads the bytes; panics if something is wrong.
     pub run: fn(&[u8]),
@@ -29,7 +29,7 @@ pub const TARGETS: &[Target] = &[
     log_directory::TARGET,
 ];
 
-/// The target of that name.
+/// Returns the target with this name.
 pub fn target(name: &str) -> Option<&'static Target> {
     TARGETS.iter().find(|target| target.name == name)
 }

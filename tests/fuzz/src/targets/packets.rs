@@ -1,11 +1,12 @@
-//! Whatever a peer sends, reading it ends in a value or an error. The first byte says what the rest is read as.
+//! Packets of a peer: reading any bytes ends in a value or an error. The first byte selects how the rest is
+//! read.
 
 use super::Target;
 use paceline_wire::Capabilities;
 use paceline_wire::column::ReceivedColumn;
 use paceline_wire::command::Command;
 use paceline_wire::framing::PacketReader;
-use paceline_wire::handshake::{Greeting, Login, decode_authentication_switch};
+use paceline_wire::handshake::{Greeting, HandshakeResponse, decode_authentication_switch};
 use paceline_wire::prepared::{Parameters, ReceivedPrepared};
 use paceline_wire::response::{ReceivedOk, decode_error};
 use paceline_wire::session_state::StateChange;
@@ -28,8 +29,8 @@ fn run(input: &[u8]) {
         Capabilities::CLIENT
     };
     match choice & 0x7F {
-        0 => drop(Login::decode(bytes)),
-        1 => drop(Login::decode_change_user(bytes, capabilities)),
+        0 => drop(HandshakeResponse::decode(bytes)),
+        1 => drop(HandshakeResponse::decode_change_user(bytes, capabilities)),
         2 => drop(Greeting::decode(bytes)),
         3 => drop(Command::parse(bytes)),
         4 => drop(ReceivedOk::decode(bytes, capabilities)),
@@ -80,7 +81,7 @@ fn samples() -> Vec<Vec<u8>> {
         encode(&mut sample);
         samples.push(sample);
     };
-    let login = Login {
+    let login = HandshakeResponse {
         capabilities: Capabilities::CLIENT,
         packet_max: 1 << 24,
         collation: 45,

@@ -1,5 +1,5 @@
-//! Row images of a log or a primary. The first bytes choose the columns. What decodes is encoded to the same values
-//! again.
+//! Row images of a log or a primary. The first bytes select the columns. A decoded image can be encoded, and
+//! decodes to the same values again.
 
 use super::Target;
 use paceline_types::row_image::RowLayout;
@@ -14,7 +14,7 @@ pub(super) const TARGET: Target = Target {
     words: &[],
 };
 
-/// Most columns of a layout.
+/// Maximum number of columns of a layout.
 const COLUMNS_MAX: usize = 12;
 
 fn data_type(choice: u8) -> DataType {
@@ -84,7 +84,7 @@ fn run(input: &[u8]) {
     }
 }
 
-/// CHAR has no trailing blanks: it is padded with them.
+/// Removes trailing spaces of CHAR values, which are padded with them.
 fn without_padding(layout: &RowLayout, mut values: Vec<Value>) -> Vec<Value> {
     for (value, data_type) in values.iter_mut().zip(layout.types()) {
         if let (Value::Text(text), DataType::Char { .. }) = (value, data_type) {

@@ -1,4 +1,4 @@
-//! SQL text of a client: a tree or an error. The first byte chooses the SQL mode.
+//! SQL text of a client: parsing ends in a tree or an error. The first byte selects the SQL mode.
 
 use super::Target;
 use paceline_syntax::ast::SelectItem;

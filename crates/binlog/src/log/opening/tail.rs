@@ -29,7 +29,6 @@ pub(in crate::log) enum TailState {
 /// Why reading ended where it did.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum ReadEnd {
-    /// The end of the file.
     EndOfFile,
     /// Bytes that are not an event; normally zeros.
     BadEvent,

@@ -1,8 +1,9 @@
-//! `ALGORITHM=`: how fast MariaDB would do the change, and so which words it refuses.
+//! `ALGORITHM=`: the speed at which MariaDB would do the change, and therefore the values that it rejects.
 //!
-//! A word is a promise that the statement does not take longer than its kind; MariaDB refuses where it could not hold
-//! it, and programs rely on both, being refused and being served. What MariaDB does at once and is a rebuild here (a
-//! new column, one that goes, one in another place) is done as a rebuild, with a note.
+//! ALGORITHM is a promise that the statement is not slower than that. MariaDB rejects a value that it could
+//! not keep, and programs rely on both the rejection and the acceptance. Some changes that MariaDB does
+//! instantly are a rebuild here (a new column, a dropped column, a moved column). They are accepted and done
+//! as a rebuild, with a note.
 
 use paceline_types::DataType;
 use paceline_types::error_code::*;
@@ -15,7 +16,7 @@ use crate::{
 };
 use paceline_expression::session::SessionContext;
 
-/// What MariaDB needs at least, fastest first.
+/// The algorithm that MariaDB needs at least, fastest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Algorithm {
     Instant,
@@ -44,25 +45,25 @@ impl Algorithm {
     }
 }
 
-/// An algorithm, and why it takes no faster one where MariaDB says so.
+/// An algorithm, and MariaDB's reason for not using a faster one, if it states one.
 type Needed = (Algorithm, Option<&'static str>);
 
 /// A change of a table.
 pub(super) struct Change<'c> {
     pub old: &'c TableDefinition,
     pub new: &'c TableDescription,
-    /// Which column of the old table each is.
+    /// For each new column, its index in the old table.
     pub sources: &'c [Option<usize>],
     pub renames: &'c [(String, String)],
-    /// `FORCE`, or an engine named.
+    /// `FORCE`, or an explicit engine.
     pub is_forced: bool,
     pub has_new_checks: bool,
-    /// Whether the rows stay as they are here.
+    /// Whether this server leaves the rows in place.
     pub rows_stay: bool,
 }
 
 impl Change<'_> {
-    /// Looks whether the statement may be done with this word.
+    /// Checks that MariaDB could do the change with this value of ALGORITHM.
     ///
     /// # Errors
     /// 1845, 1846.
@@ -107,7 +108,7 @@ impl Change<'_> {
                 Some("Changing table options requires the table to be rebuilt"),
             ),
         };
-        // The first of several that are equally slow has its say.
+        // Of several equally slow parts, the first one determines the message.
         columns
             .chain([checks, self.primary_key(), table, self.other_indexes()])
             .fold((Algorithm::Instant, None), |slowest, needed| {
@@ -201,7 +202,7 @@ fn new_column(column: &ColumnDefinition) -> Needed {
     }
 }
 
-/// Whether InnoDB takes rows of the one type for rows of the other: a text that may be longer.
+/// Returns whether InnoDB can leave values of the old type in place: text whose maximum length grows.
 fn grows(old: &DataType, new: &DataType) -> bool {
     match (old, new) {
         (

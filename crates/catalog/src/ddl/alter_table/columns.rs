@@ -1,4 +1,4 @@
-//! The columns: those that stay or change where they stand, then those with a new place.
+//! Columns: first those that stay in place, changed or not, then those with a new position.
 
 use paceline_types::error_code::*;
 use paceline_types::{BlobSize, Collation, DataType};
@@ -59,7 +59,7 @@ impl Planner<'_> {
                         is_defined: false,
                     }
                 }
-                // The first has taken the column.
+                // The first definition has consumed the old column.
                 [_, _, ..] => {
                     return Err(Error::new(ER_BAD_FIELD_ERROR, &[&column.name, &old.name()]));
                 }
@@ -85,7 +85,7 @@ impl Planner<'_> {
         self.place_columns(alteration)
     }
 
-    /// New defaults and names of a column that is not redefined.
+    /// Applies new defaults and names to a column that is not redefined.
     fn alter_column(&mut self, column: &mut ColumnDefinition, actions: &[AlterAction]) -> Result<()> {
         let old_name = column.name.clone();
         for action in actions {
@@ -169,7 +169,7 @@ impl Planner<'_> {
     }
 }
 
-/// `CONVERT TO CHARACTER SET`: text columns take the table's collation.
+/// Applies `CONVERT TO CHARACTER SET`: text columns get the table's collation.
 fn convert_column(column: &mut ColumnDefinition, collation: Collation) {
     let longer = |size: BlobSize, from: Collation| {
         let grows = collation.charset().max_bytes_per_character() > from.charset().max_bytes_per_character();

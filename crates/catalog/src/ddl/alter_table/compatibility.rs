@@ -1,4 +1,4 @@
-//! What of a table an ALTER leaves as it is: its rows' bytes, its key, the meaning of its expressions.
+//! Compatibility of the old and the new table: bytes of the rows, clustered index, meaning of expressions.
 
 use paceline_types::DataType;
 
@@ -10,7 +10,7 @@ use crate::{
 };
 use paceline_syntax::definition::AlterAction;
 
-/// Old and new names of the columns that get another, but for its case.
+/// Returns old and new names of the renamed columns, except for changes of case.
 pub(super) fn renames(old: &TableDefinition, actions: &[AlterAction]) -> Vec<(String, String)> {
     let renames = actions.iter().filter_map(|action| match action {
         AlterAction::ChangeColumn { old_name, column, .. } => Some((old_name, &column.name)),
@@ -27,7 +27,7 @@ pub(super) fn renames(old: &TableDefinition, actions: &[AlterAction]) -> Vec<(St
         .collect()
 }
 
-/// Old and new names of the columns that get another.
+/// Returns old and new names of the renamed columns.
 pub(super) fn renamed_columns(
     old: &TableDefinition,
     columns: &[ColumnDefinition],
@@ -43,7 +43,7 @@ pub(super) fn renamed_columns(
         .collect()
 }
 
-/// A column of the old table that the statement does not define anew, with the new names in its expressions.
+/// Returns a column that the statement does not redefine, with the new names in its expressions.
 pub(super) fn kept_column(column: &ColumnDefinition, renames: &[(String, String)]) -> ColumnDefinition {
     let mut column = column.clone();
     let rename = |text: &mut String| *text = renamed(text, renames);
@@ -57,7 +57,7 @@ pub(super) fn kept_column(column: &ColumnDefinition, renames: &[(String, String)
     column
 }
 
-/// The old table's checks, with the new names.
+/// Returns the old table's checks with the new names.
 pub(super) fn kept_checks(old: &TableDefinition, renames: &[(String, String)]) -> Vec<CheckConstraint> {
     let mut checks = old.checks().to_vec();
     for check in &mut checks {
@@ -66,14 +66,15 @@ pub(super) fn kept_checks(old: &TableDefinition, renames: &[(String, String)]) -
     checks
 }
 
-/// A kept text with the columns' new names. All in one pass: they may trade their names.
+/// Replaces column names in a stored expression. All are replaced in one pass, because columns may swap
+/// names.
 fn renamed(text: &str, renames: &[(String, String)]) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(start) = rest.find(['`', '\'']) {
         out.push_str(&rest[..start]);
-        let (quoted, behind) = rest[start..].split_at(quoted_length(&rest[start..]));
-        rest = behind;
+        let (quoted, after) = rest[start..].split_at(quoted_length(&rest[start..]));
+        rest = after;
         let name = quoted
             .strip_prefix('`')
             .and_then(|name| name.strip_suffix('`'))
@@ -89,7 +90,7 @@ fn renamed(text: &str, renames: &[(String, String)]) -> String {
     out
 }
 
-/// The length of the name or string that a text begins with, with its quotes.
+/// Returns the length of the quoted name or string at the start of a text, with its quotes.
 fn quoted_length(text: &str) -> usize {
     let quote = text.as_bytes()[0];
     let mut bytes = text.bytes().enumerate().skip(1);
@@ -106,7 +107,7 @@ fn quoted_length(text: &str) -> usize {
     text.len()
 }
 
-/// Whether values of the old column are stored, compared and logged just as those of the new one.
+/// Returns whether values of the old and the new column are stored, compared and logged in the same way.
 pub(super) fn stored_alike(
     old: &ColumnDefinition,
     new: &ColumnDefinition,
@@ -120,7 +121,7 @@ pub(super) fn stored_alike(
             .map(|old| renamed(&old.expression, renames));
         before.as_ref() != Some(&new.expression)
     });
-    // What holds no number gets one.
+    // Rows without a number get one.
     let counts = new.auto_increment && !old.auto_increment;
     if old.nullable != new.nullable || remade || counts {
         return false;
@@ -175,7 +176,7 @@ fn same_length_bytes(old: &DataType, new: &DataType) -> bool {
     long(old) == long(new)
 }
 
-/// Whether the rows live under the same key as before.
+/// Returns whether the rows keep their clustered index.
 pub(super) fn clustered_stays(old: &TableDefinition, description: &TableDescription) -> Result<bool> {
     let schema = schema_of(description)?;
     Ok(schema.clustered_id() == old.schema().clustered_id())
@@ -186,7 +187,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_renamed_and_nothing_else() {
+    fn only_names_are_renamed() {
         let renames = [("a", "b"), ("b", "a"), ("c`d", "e")]
             .map(|(before, after)| (before.to_owned(), after.to_owned()));
         for (text, expected) in [

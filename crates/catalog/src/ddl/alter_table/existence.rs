@@ -1,4 +1,4 @@
-//! Actions on something that is not there, or there already.
+//! Actions on objects that do not exist, or that exist already.
 
 use paceline_types::error_code::{
     ER_BAD_FIELD_ERROR, ER_CANT_DROP_FIELD_OR_KEY, ER_DUP_CONSTRAINT_NAME, ER_DUP_FIELDNAME, ER_DUP_KEYNAME,
@@ -10,13 +10,14 @@ use crate::error::Error;
 use crate::{TableDefinition, same_name};
 use paceline_syntax::definition::{AlterAction, AlterOrigin, TableConstraint};
 
-/// What IF EXISTS and its like, or their absence, make of an action on something that is not there, or there already.
+/// Outcome of an action on an object that does not exist, or that exists already. IF EXISTS and IF NOT EXISTS
+/// decide between the two.
 pub(super) enum ExistenceConflict {
     Note(Error),
     Fail(Error),
 }
 
-/// Whether an action finds nothing to do, or something in its way.
+/// Returns the conflict of an action whose object does not exist or exists already.
 pub(super) fn void_action(
     action: &AlterAction,
     origin: AlterOrigin,

@@ -1,4 +1,4 @@
-//! The indexes: those that stay, with what is left of their columns, and those that come.
+//! Indexes: those that stay, with their remaining columns, and new ones.
 
 use paceline_types::DataType;
 use paceline_types::error_code::*;
@@ -51,11 +51,11 @@ impl Planner<'_> {
     }
 }
 
-/// What an index of the old table becomes; `None` if all its columns are gone.
+/// Returns the new form of an index of the old table; `None` if all its columns are dropped.
 ///
 /// # Errors
-/// 1072 for a unique index that loses a column, 1280 for a wrong new name, 4174 for a primary key that is to be
-/// ignored.
+/// 1072 for a unique index that loses a column, 1280 for an invalid new name, 4174 for a primary key with
+/// IGNORED.
 fn kept_index(
     index: &IndexDefinition,
     alteration: &Alteration,
@@ -91,8 +91,8 @@ fn kept_index(
             lost = lost.or(Some(part.column));
             continue;
         };
-        // A prefix that is no prefix of the new column any more is the whole column. Of TEXT and BLOB one of their
-        // whole length stays one: without a prefix they cannot be in an index.
+        // A prefix that is at least as long as the new column becomes the whole column. TEXT and BLOB keep a
+        // prefix of their whole length, because they cannot be in an index without a prefix.
         let longest = longest_prefix(&column.data_type);
         let whole_is_prefix = matches!(column.data_type, DataType::Text { .. } | DataType::Blob { .. });
         let length = part.prefix_length.map(u64::from);
@@ -109,7 +109,7 @@ fn kept_index(
             let name = &old.columns()[lost].name;
             return Err(Error::new(ER_KEY_COLUMN_DOES_NOT_EXIST, &[name]));
         }
-        // Other keys than before: it is built again.
+        // The keys change, so the index is rebuilt.
         draft.id = None;
     }
     Ok(Some(draft))

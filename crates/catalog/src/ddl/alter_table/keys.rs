@@ -1,4 +1,5 @@
-//! Foreign keys: which go, what becomes of those that stay, and whether the rows have parents by those that come.
+//! Foreign keys: dropped ones, renamed columns in those that stay, and the check of existing rows against new
+//! ones.
 
 use std::sync::Arc;
 
@@ -15,7 +16,7 @@ use paceline_syntax::definition::AlterAction;
 
 impl Planner<'_> {
     /// # Errors
-    /// 1846 for keys that are to be added without a look at the rows there.
+    /// 1846 if keys are to be added without checking the existing rows.
     pub(super) fn alter_keys(&mut self, alteration: &mut Alteration, actions: &[AlterAction]) -> Result<()> {
         for action in actions {
             if let AlterAction::DropForeignKey { name, .. } = action {
@@ -39,7 +40,7 @@ impl Planner<'_> {
         Ok(())
     }
 
-    /// The keys that the table keeps, under the new names of their columns, and those of other tables with them.
+    /// Renames the columns in the keys that the table keeps, and in keys of other tables that refer to it.
     pub(super) fn keep_keys(
         &mut self,
         old: &TableDefinition,
@@ -88,7 +89,7 @@ impl Planner<'_> {
         self.change_referring(old, |key| rename(&mut key.referenced_columns))
     }
 
-    /// Rows that are there must have their parents, unless `foreign_key_checks` is off.
+    /// Requires that existing rows have their parents, unless `foreign_key_checks` is off.
     pub(super) fn test_new_keys(
         &mut self,
         old: &Arc<TableDefinition>,
@@ -108,7 +109,7 @@ impl Planner<'_> {
                     .catalog
                     .ordinary_table(&key.referenced_database, &key.referenced_table),
             };
-            // The parent is looked up as it is before the statement.
+            // Parents are looked up in the table as it was before the statement.
             let found = parent.and_then(|parent| TestedKey::new(key, description, parent));
             tested.push(found.ok_or_else(|| {
                 Error::unsupported("FOREIGN KEY to a column or index that the same ALTER TABLE makes")

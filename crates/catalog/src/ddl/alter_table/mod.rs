@@ -1,22 +1,23 @@
-//! ALTER TABLE, CREATE INDEX, DROP INDEX: a new description from the old one, and the cheapest way from the one to the
-//! other.
+//! ALTER TABLE, CREATE INDEX, DROP INDEX: derives a new description from the old one, and finds the cheapest
+//! way to get there.
 //!
-//! Everything in a statement refers to the table as it was before: columns and indexes go first, then columns are
-//! changed where they stand, then those with a new place and new ones are put where they belong
+//! All names in a statement refer to the table before it. Dropped columns and indexes are removed first; then
+//! columns are changed in place; then columns with a new position and new columns are inserted
 //! (`mysql_prepare_alter_table`, `sql/sql_table.cc`).
 //!
 //! ```text
-//!   algorithm which words of ALGORITHM= are refused
-//!   existence      which actions IF EXISTS and its like make void      columns   the new columns, and where each comes from
-//!   compatibility      what of the old table stays, and under which name   indexes   the indexes on them
-//!   strategy       the way, chosen and planned                         keys      the foreign keys
+//!   algorithm      which values of ALGORITHM= are rejected
+//!   existence      which actions have no effect because of IF EXISTS   columns   the new columns and their sources
+//!   compatibility  what of the old table stays, under which name       indexes   the indexes on them
+//!   strategy       choice and plan of the way                          keys      the foreign keys
 //! ```
 //!
 //! Three ways, in this order:
-//! * *instant*: only the record changes (names, defaults, comments, a VARCHAR that grows within its length bytes,
-//!   labels added);
-//! * *indexes only*: rows stay where they are; new indexes are built aside, old ones are range deletes;
-//! * *rebuild*: all rows are read, converted and written aside under new numbers; the old ones are range deletes.
+//! * *instant*: only the record changes (names, defaults, comments, a VARCHAR that grows within its length
+//!   bytes, added labels);
+//! * *indexes only*: rows stay in place; new indexes are built aside, old ones are range deletes;
+//! * *rebuild*: all rows are read, converted and written aside under new numbers; the old ones are range
+//!   deletes.
 
 mod algorithm;
 mod columns;
@@ -50,39 +51,37 @@ use paceline_syntax::definition::{
     TableOptions,
 };
 
-/// A column on its way from the old table to the new one.
+/// A column during the change from the old table to the new one.
 struct Draft {
     column: ColumnDefinition,
-    /// Its place in the old table; `None` for a new column.
+    /// Index in the old table; `None` for a new column.
     source: Option<usize>,
-    /// Whether the statement says what it is.
+    /// Whether the statement defines the column.
     is_defined: bool,
 }
 
-/// What the statement makes of the table.
+/// The new state of the table.
 struct Alteration {
     old: Arc<TableDefinition>,
     description: TableDescription,
     columns: Vec<Draft>,
-    /// Columns to be put somewhere: added, or changed with a new place. In the statement's order.
+    /// Columns with a position: added, or moved. In the order of the statement.
     placed: Vec<(Draft, ColumnPosition)>,
     drafts: Vec<DraftIndex>,
     checks: Vec<CheckConstraint>,
-    /// Old and new names of columns. What the statement itself says of columns says it under their new names.
+    /// Old and new names of columns. Definitions in the statement refer to columns by their new names.
     renames: Vec<(String, String)>,
-    /// Foreign keys that the table has and keeps.
+    /// Existing foreign keys that stay.
     keys: Vec<ForeignKey>,
-    /// Foreign keys that it gets.
     new_keys: Vec<ForeignKeySpec>,
     rename: Option<(String, String)>,
-    /// Nothing else is to be done.
+    /// Set if the table is only renamed.
     only_rename: bool,
-    /// The table gets checks that its rows must pass.
+    /// Set if there are new checks that the rows must pass.
     new_checks: bool,
     forget_auto_increment: bool,
-    /// `FORCE`, or an engine named: the table is rebuilt whatever changes.
+    /// `FORCE`, or an explicit engine: the table is rebuilt in any case.
     force_rebuild: bool,
-    /// `ALGORITHM=`.
     algorithm: Option<String>,
 }
 
@@ -131,7 +130,7 @@ impl Planner<'_> {
         self.finish_alter(alteration)
     }
 
-    /// 1031 for DISABLE KEYS of a table with an index that is not unique, and for ENABLE KEYS.
+    /// Notes 1031 for DISABLE KEYS on a table with an index that is not unique, and for ENABLE KEYS.
     fn note_keys(&mut self, alteration: &Alteration, actions: &[AlterAction]) {
         let has_plain = alteration
             .drafts
@@ -146,8 +145,8 @@ impl Planner<'_> {
         }
     }
 
-    /// `ALTER TABLE mysql.gtid_slave_pos ENGINE=InnoDB`, which replicas of MariaDB are set up with: such a table has no
-    /// other engine. All else is refused.
+    /// Accepts `ALTER TABLE mysql.gtid_slave_pos ENGINE=InnoDB`, which is part of setting up a replica of
+    /// MariaDB: the table has no other engine. Rejects all other changes.
     fn alter_made_on_demand(&mut self, alter: &AlterTable, name: &str) -> Result<()> {
         let mut names_engine = false;
         for action in &alter.actions {
@@ -173,9 +172,9 @@ impl Planner<'_> {
         }
     }
 
-    /// The actions, without those that IF EXISTS and its like make void.
+    /// Returns the actions without those that have no effect because of IF EXISTS or IF NOT EXISTS.
     fn effective_actions(&mut self, alter: &AlterTable, old: &TableDefinition) -> Result<Vec<AlterAction>> {
-        // MariaDB looks for what is void kind by kind; notes come in this order.
+        // MariaDB searches for such actions kind by kind; the notes have this order.
         let kind = |action: &AlterAction| match action {
             AlterAction::AddColumn { .. } => 0,
             AlterAction::DropColumn { .. } => 1,
@@ -196,7 +195,7 @@ impl Planner<'_> {
                     ExistenceConflict::Fail(error) => return Err(error),
                 }
             }
-            // A foreign key comes before an index or a check of its name.
+            // A foreign key has precedence over an index or a check of the same name.
             if let AlterAction::DropConstraint { if_exists, name } = action
                 && old.foreign_keys.iter().any(|key| same_name(&key.name, name))
             {
@@ -206,7 +205,7 @@ impl Planner<'_> {
                 });
                 continue;
             }
-            // CREATE OR REPLACE INDEX drops the old one.
+            // CREATE OR REPLACE INDEX drops the existing index.
             if alter.origin == AlterOrigin::CreateOrReplaceIndex
                 && let AlterAction::AddConstraint(TableConstraint::Index(IndexSpec {
                     name: Some(name), ..
@@ -267,7 +266,7 @@ impl Planner<'_> {
         if options.engine.is_some() || options.unsupported.is_some() {
             let name = alteration.description.name.clone();
             alteration.description.engine = self.table_engine(&name, options)?;
-            // ENGINE=InnoDB on an InnoDB table rebuilds it, as it does in MariaDB.
+            // As in MariaDB, ENGINE=InnoDB rebuilds an InnoDB table.
             alteration.force_rebuild = true;
         }
         let default = self.default_collation(&alteration.description.database)?;

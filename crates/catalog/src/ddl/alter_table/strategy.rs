@@ -1,4 +1,4 @@
-//! The way from the old description to the new one.
+//! The choice of the way from the old description to the new one.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::error::Result;
 use crate::{CatalogChange, TableDefinition, TableDescription};
 
 impl Planner<'_> {
-    /// Chooses the way, and plans it.
+    /// Chooses the way and plans it.
     pub(super) fn finish_alter(&mut self, alteration: Alteration) -> Result<()> {
         let Alteration {
             old,
@@ -44,14 +44,14 @@ impl Planner<'_> {
             .columns
             .iter()
             .position(|column| column.auto_increment);
-        // Numbers of rows that were deleted are not given out again while the same column counts.
+        // The numbers of deleted rows are not assigned again as long as the same column is AUTO_INCREMENT.
         let counts_on = counting.map(|place| sources[place]) == old.auto_increment_column().map(Some);
         if counting.is_none() || !(counts_on || alteration.forget_auto_increment) {
             // Without the column MariaDB forgets the number.
             description.auto_increment_start = 1;
         }
         let engine_changes = description.engine != old.engine;
-        // MariaDB copies a temporary table whatever changes in it.
+        // MariaDB copies a temporary table for any change.
         let copies = old.is_temporary() && !only_rename;
         let rows_stay = !alteration.force_rebuild
             && !copies
@@ -108,7 +108,7 @@ impl Planner<'_> {
         Ok(())
     }
 
-    /// Rows stay: only indexes come and go.
+    /// Plans changes of indexes; rows stay in place.
     fn change_indexes(
         &mut self,
         old: &Arc<TableDefinition>,
@@ -137,7 +137,7 @@ impl Planner<'_> {
         }
     }
 
-    /// All rows are written anew, under new numbers.
+    /// Plans a rebuild: all rows are rewritten under new numbers.
     fn rebuild(
         &mut self,
         old: &Arc<TableDefinition>,

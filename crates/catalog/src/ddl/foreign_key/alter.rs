@@ -1,4 +1,5 @@
-//! What an ALTER TABLE must leave as it is, because foreign keys of this table or of others need it.
+//! Parts of a table that ALTER TABLE must not change, because foreign keys of this table or of others need
+//! them.
 
 use paceline_types::error_code::*;
 
@@ -9,11 +10,11 @@ use crate::{
     Catalog, ForeignKey, IndexKind, ReferentialAction, TableDefinition, TableDescription, same_name,
 };
 
-/// What an ALTER must leave to foreign keys.
+/// An ALTER TABLE from the view of foreign keys.
 pub(in crate::ddl) struct Alter<'a> {
     pub old: &'a TableDefinition,
     pub new: &'a TableDescription,
-    /// For each new column where it comes from.
+    /// For each new column, its index in the old table.
     pub sources: &'a [Option<usize>],
     pub catalog: &'a Catalog,
 }
@@ -34,7 +35,7 @@ impl Alter<'_> {
             }
         }
         for (child, key) in self.catalog.referring_keys(self.old.database(), self.old.name()) {
-            // A key of this table may go with this statement.
+            // This statement may drop a key of this table.
             if is_table(&child, self.old) && !own_before.iter().any(|before| before.name == key.name) {
                 continue;
             }
@@ -43,7 +44,8 @@ impl Alter<'_> {
         Ok(())
     }
 
-    /// One side of a key: its columns by their old names. `child` has the key, where it is another's.
+    /// Checks one side of a key, with its columns by their old names. `child` is the referencing table if it
+    /// is a different one.
     fn check_side(&self, columns: &[String], key: &str, child: Option<&TableDefinition>) -> Result<()> {
         let mut renamed = Vec::with_capacity(columns.len());
         let mut dropped = None;

@@ -1,16 +1,16 @@
-//! Foreign keys in definitions: from what was written to what the catalog keeps ([here](self)), what they forbid to
-//! statements about other tables ([`referenced`]) and to an ALTER of their own ([`alter`]), and their names
-//! ([`names`]).
+//! Foreign keys in definitions: resolution ([here](self)), restrictions on statements about referenced tables
+//! ([`referenced`]) and on ALTER TABLE of the own table ([`alter`]), and names ([`names`]).
 //!
-//! * A key needs an index on each side that begins with its columns, in their order. On its own side one is made where
-//!   none serves ([`DraftIndex::generated`]), and goes again when another one serves.
-//! * Under `foreign_key_checks=0` the other table need not be there yet. Whoever makes it later must make it so that
-//!   the key fits.
-//! * Tables of the memory engine have none: they are read and forgotten, as MariaDB does.
-//! * What other tables refer to is not dropped, and not changed so that the key would no longer fit. Names follow when
-//!   tables and columns are renamed.
+//! * A key needs an index on each side that begins with its columns in their order. On its own side one is
+//!   created if none exists ([`DraftIndex::generated`]), and dropped when another one can replace it.
+//! * Under `foreign_key_checks=0` the referenced table need not exist yet. When it is created later, it must
+//!   fit the key.
+//! * Tables of the memory engine have no foreign keys: they are parsed and ignored, as in MariaDB.
+//! * A referenced table cannot be dropped, nor changed so that a key no longer fits. Renaming tables and
+//!   columns renames them in keys.
 //!
-//! Unlike MariaDB, no index that a foreign key needs is ever dropped, also under `foreign_key_checks=0`.
+//! Unlike in MariaDB, an index that a foreign key needs is never dropped, not even under
+//! `foreign_key_checks=0`.
 
 mod alter;
 mod names;
@@ -33,10 +33,10 @@ pub use names::foreign_key_names;
 pub(super) use names::new_keys;
 use paceline_syntax::definition::ForeignKeySpec;
 
-/// The longest name of a constraint, in characters.
+/// Maximum length of a constraint's name, in characters.
 const NAME_CHARACTERS_MAX: usize = 64;
 
-/// How a statement with a new key begins in MariaDB's warnings.
+/// Statement with a new key, which decides the first words of MariaDB's warnings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum KeyStatement {
     Create,
@@ -71,7 +71,7 @@ pub(super) fn own_index(key: &ForeignKeySpec) -> Result<DraftIndex> {
     })
 }
 
-/// Leaves out the indexes that were made for foreign keys and that others serve as well (`mysql_prepare_create_table`,
+/// Removes generated indexes that other indexes can replace (`mysql_prepare_create_table`,
 /// `sql/sql_table.cc`).
 pub(super) fn drop_covered(drafts: &mut Vec<DraftIndex>) {
     let mut kept: Vec<DraftIndex> = Vec::with_capacity(drafts.len());
@@ -104,17 +104,17 @@ fn is_prefix(short: &DraftIndex, long: &DraftIndex) -> bool {
         && parts.all(|((a, length, _), (b, other, _))| same_name(a, b) && length == other)
 }
 
-/// How the types of two columns go together.
+/// Compatibility of the types of two columns.
 enum Fit {
     Fits,
     Differs,
-    /// InnoDB compares their bytes, which are others here.
+    /// InnoDB compares their bytes, which are different here.
     Unsupported,
 }
 
 fn fit(child: &DataType, parent: &DataType) -> Fit {
     let is_text = |data_type: &DataType| data_type.is_text();
-    // Classes within which InnoDB compares bytes whatever they mean.
+    // Classes within which InnoDB compares bytes regardless of their meaning.
     let class = |data_type: &DataType| match data_type {
         DataType::Integer(_)
         | DataType::Enum { .. }
@@ -143,7 +143,7 @@ fn fit(child: &DataType, parent: &DataType) -> Fit {
     }
 }
 
-/// 1005, 150: a key that cannot be.
+/// Returns error 1005 with number 150: an incorrect foreign key.
 pub(super) fn malformed(description: &TableDescription) -> Error {
     cannot_create(description, 150, "Foreign key constraint is incorrectly formed")
 }
@@ -156,16 +156,16 @@ fn cannot_create(description: &TableDescription, number: u32, text: &str) -> Err
     )
 }
 
-/// 1451 for a table as a whole, with the words of 1217.
+/// Returns 1451 for a whole table, with the message of 1217.
 pub(super) fn is_referenced() -> Error {
     Error::with_message(ER_ROW_IS_REFERENCED_2, ER_ROW_IS_REFERENCED.message(&[]))
 }
 
 impl Planner<'_> {
-    /// Gives a table new keys. It has its columns and indexes already.
+    /// Adds new keys to a table that has its columns and indexes already.
     ///
     /// # Errors
-    /// 1005 where the key cannot be, 1905 and 1901 for generated columns, 1235.
+    /// 1005 for an incorrect key, 1905 and 1901 for generated columns, 1235.
     pub(super) fn add_foreign_keys(
         &mut self,
         description: &mut TableDescription,
@@ -316,7 +316,7 @@ impl Planner<'_> {
     }
 
     /// # Errors
-    /// 1005 for a name that another key of the table, or of its database, has.
+    /// 1005 for the name of another key of the table or of its database.
     fn check_name(&mut self, description: &TableDescription, key: &ForeignKey) -> Result<()> {
         let has_name = |table: &TableDescription| {
             table
@@ -343,7 +343,7 @@ impl Planner<'_> {
         }
     }
 
-    /// Checks that a new table, or one with a new name, is what the keys that name it already want.
+    /// Checks that a new or renamed table fits the keys that refer to its name already.
     ///
     /// # Errors
     /// 1005.
@@ -366,7 +366,7 @@ impl Planner<'_> {
     }
 }
 
-/// `Create  table `d`.`t``, as MariaDB begins its warnings.
+/// Returns `Create  table `d`.`t``, the beginning of MariaDB's warnings.
 fn head(description: &TableDescription, statement: KeyStatement) -> String {
     let word = match statement {
         KeyStatement::Create => "Create",
@@ -398,7 +398,8 @@ fn find_column<'d>(description: &'d TableDescription, name: &str) -> Option<&'d 
         .find(|column| same_name(&column.name, name))
 }
 
-/// `table_ibfk_1`, or one more than the highest that the table has, or had before the statement.
+/// Returns `table_ibfk_N`, where N is one more than the highest number that the table has or had before the
+/// statement.
 fn next_name(description: &TableDescription, before: Option<&TableDefinition>) -> String {
     let prefix = format!("{}_ibfk_", description.name);
     let before = before.into_iter().flat_map(|table| &table.foreign_keys);
@@ -410,11 +411,11 @@ fn next_name(description: &TableDescription, before: Option<&TableDefinition>) -
     format!("{prefix}{}", numbers.max().unwrap_or(0).saturating_add(1))
 }
 
-/// Why a key does not fit two tables.
+/// Reason why a key does not fit two tables.
 enum Mismatch {
     NoIndex,
     Types(String, String),
-    /// A value of the other table may be one that the own column cannot have.
+    /// The referenced column can have a NULL that the own column cannot.
     Null,
     Unsupported,
 }
@@ -443,8 +444,8 @@ fn mismatch(child: &TableDescription, parent: &TableDescription, key: &ForeignKe
 }
 
 /// # Errors
-/// 1905 for actions that would change a generated column; 1901 and 1235 for those that would change what one is made
-/// of, or what a check is about: nobody would look at it then.
+/// 1905 for actions that would change a generated column. 1901 and 1235 for actions that would change a
+/// column on which a generated column or a check depends: it would not be evaluated again.
 pub(super) fn check_dependents(
     description: &TableDescription,
     columns: &[String],
@@ -529,7 +530,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_made_for_a_key_goes_where_another_serves() {
+    fn a_generated_index_is_dropped_when_another_replaces_it() {
         assert_eq!(
             left(vec![draft("k", &["a"], true), draft("i", &["a", "b"], false)]),
             ["i"]

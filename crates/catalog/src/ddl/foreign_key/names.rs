@@ -1,8 +1,8 @@
-//! The names of foreign keys, each of which one key of a database has.
+//! Names of foreign keys, which are unique within a database.
 //!
-//! A plan sees the names that are published. Two statements about different tables could take the same one at the same
-//! time, and the log could not be replayed. So a statement locks the names that it may give until it is published; what
-//! is made from a table's name (`t_ibfk_1`) is locked together.
+//! A plan sees the published names. Two statements about different tables could choose the same name
+//! concurrently, and the log could then not be replayed. Therefore a statement locks the names that it may
+//! assign until it is published. All names generated from one table's name (`t_ibfk_1`) are one lock.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use crate::Catalog;
 use paceline_syntax::definition::{AlterAction, CreateTableBody, ForeignKeySpec, TableConstraint};
 use paceline_syntax::{DdlStatement, TableName};
 
-/// The foreign keys that a statement defines.
+/// Returns the foreign keys that a statement defines.
 pub(in crate::ddl) fn new_keys(statement: &DdlStatement) -> Vec<&ForeignKeySpec> {
     match statement {
         DdlStatement::CreateTable(create) => match &create.body {
@@ -37,16 +37,17 @@ pub(in crate::ddl) fn new_keys(statement: &DdlStatement) -> Vec<&ForeignKeySpec>
     }
 }
 
-/// The foreign key names that a statement must lock before it is prepared, after it has locked the
-/// [`ddl_objects`](crate::ddl::ddl_objects). Each is a database with a name that the statement may give to a foreign
-/// key there, or with the prefix of such names. Sorted, so that no two statements deadlock.
+/// Returns the foreign key names that a statement must lock before it is prepared, and after it has locked
+/// the [`ddl_objects`](crate::ddl::ddl_objects). Each one is a database with a name that the statement may
+/// assign to a foreign key there, or with the common prefix of such names. They are sorted, so that
+/// statements cannot deadlock.
 pub fn foreign_key_names(
     statement: &DdlStatement,
     catalog: &Catalog,
     database: Option<&str>,
 ) -> Vec<(String, String)> {
     let new = new_keys(statement);
-    // The tables whose keys are named, with what they are called behind the statement.
+    // The tables whose keys get names, with the names of the tables after the statement.
     let tables: Vec<(&TableName, TableName)> = match statement {
         DdlStatement::CreateTable(create) if !new.is_empty() => vec![(&create.name, create.name.clone())],
         DdlStatement::AlterTable(alter) => {
@@ -92,12 +93,12 @@ pub fn foreign_key_names(
     pairs.collect()
 }
 
-/// What all names begin with that are made for a table.
+/// Returns the prefix of all names generated for a table.
 fn made_names(table: &str) -> String {
     format!("{}_ibfk_", table.to_lowercase())
 }
 
-/// A name in any case; of one that is made as for a table what it begins with.
+/// Returns the lock for a name in any case: for a generated name, its prefix.
 fn locked_name(name: &str) -> String {
     match name.to_lowercase().rsplit_once("_ibfk_") {
         Some((table, number)) if number.parse::<u64>().is_ok() => made_names(table),
@@ -124,12 +125,12 @@ mod tests {
     }
 
     #[test]
-    fn names_that_could_be_the_same_are_locked_alike() {
+    fn names_that_may_be_equal_have_the_same_lock() {
         assert_eq!(
             names("alter table c add constraint Fk foreign key (a) references p (id)"),
             ["d.c_ibfk_", "d.fk"]
         );
-        // A name that is written may be one that is made for another table.
+        // An explicit name can be one that is generated for another table.
         assert_eq!(
             names("create table e.c (a int, constraint t_ibfk_7 foreign key (a) references p (id))"),
             ["e.c_ibfk_", "e.t_ibfk_"]

@@ -1,5 +1,5 @@
-//! Statements that change a referenced table: which of them its foreign keys forbid, and how the others change the
-//! foreign keys.
+//! Statements that change a referenced table: which ones foreign keys forbid, and how the others change the
+//! keys.
 
 use paceline_types::error_code::*;
 
@@ -11,7 +11,7 @@ use crate::{CatalogChange, ForeignKey, ReferentialAction, TableDefinition, Table
 
 impl Planner<'_> {
     /// # Errors
-    /// 1451 for a table that others refer to, those of the database `within` aside.
+    /// 1451 if other tables refer to the table, except those of the database `within`.
     pub(in crate::ddl) fn refuse_referenced(
         &self,
         table: &TableDefinition,
@@ -31,7 +31,7 @@ impl Planner<'_> {
     }
 
     /// # Errors
-    /// 1701 for a table that others refer to.
+    /// 1701 if other tables refer to the table.
     pub(in crate::ddl) fn refuse_truncate(&self, table: &TableDefinition) -> Result<()> {
         if table.is_temporary() || !self.session.settings.foreign_key_checks {
             return Ok(());
@@ -44,7 +44,7 @@ impl Planner<'_> {
                     on_update: ReferentialAction::Restrict,
                     ..key.clone()
                 };
-                // Both tables with their databases, and without actions.
+                // Both tables with their databases, without actions.
                 let text = format!(
                     "`{}`.`{}`, {}",
                     child.database(),
@@ -57,8 +57,7 @@ impl Planner<'_> {
         }
     }
 
-    /// A table gets another name: the keys that refer to it follow, and its own get the names that they would have been
-    /// given.
+    /// Renames a table in the keys that refer to it, and gives its own keys with generated names new ones.
     pub(in crate::ddl) fn rename_in_keys(
         &mut self,
         old: &TableDefinition,
@@ -85,7 +84,7 @@ impl Planner<'_> {
         })
     }
 
-    /// Changes what other tables' keys say of a table.
+    /// Changes a table's name or columns in the keys of other tables.
     pub(in crate::ddl) fn change_referring(
         &mut self,
         table: &TableDefinition,

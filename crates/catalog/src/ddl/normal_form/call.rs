@@ -1,4 +1,4 @@
-//! Functions: with arguments in parentheses, or with words between them.
+//! Functions: with arguments in parentheses, or with keywords between them.
 
 use std::fmt::Write;
 
@@ -62,7 +62,7 @@ impl Writer<'_> {
         if self.clause != "DEFAULT" && depends_on_more {
             return Err(self.refused(&format!("{name}()")));
         }
-        // Synonyms are kept under one name.
+        // Synonyms are stored under one name.
         let name = match (name.as_str(), arguments.len()) {
             ("now" | "localtime" | "localtimestamp", _) => "current_timestamp",
             ("current_date", _) => "curdate",
@@ -100,7 +100,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// `DATE_ADD(a, INTERVAL 1 DAY)` is kept as a sum; `ADDDATE(a, 1)` too.
+    /// Writes `DATE_ADD(a, INTERVAL 1 DAY)` and `ADDDATE(a, 1)` as a sum.
     fn interval_sum(&mut self, date: &Expr, sign: char, interval: &Expr) -> Result<()> {
         self.expr(date, 10)?;
         let _ = write!(self.out, " {sign} ");
@@ -122,7 +122,7 @@ impl Writer<'_> {
             }
             CastType::Char { length, charset } => {
                 let length = length.map_or_else(String::new, |length| format!("({length})"));
-                // Without one it is the character set that the text came in.
+                // Without USING it is the character set of the text.
                 let charset = charset.as_deref().unwrap_or("utf8mb4").to_lowercase();
                 format!("char{length} charset {charset}")
             }
@@ -132,7 +132,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// The functions that have words between their arguments.
+    /// Writes functions that have keywords between their arguments.
     pub fn call_with_words(&mut self, expr: &Expr) -> Result<()> {
         match expr {
             Expr::Cast { operand, target } => self.cast(operand, target),
@@ -186,7 +186,7 @@ impl Writer<'_> {
         }
     }
 
-    /// `name(KEYWORD,a,b)`; outside of views the keyword is in backticks.
+    /// Writes `name(KEYWORD,a,b)`. Outside of views the keyword is in backticks.
     fn call_with_keyword(&mut self, name: &str, keyword: &str, arguments: &[&Expr]) -> Result<()> {
         let _ = match self.view {
             Some(_) => write!(self.out, "{name}({keyword}"),

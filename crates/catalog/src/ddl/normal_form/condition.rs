@@ -2,7 +2,8 @@
 
 use paceline_syntax::ast::{BinaryOp, Expr, TruthTest, UnaryOp};
 
-/// A condition as MariaDB keeps it: NOT is carried inwards, a bare column among AND and OR is compared with 0.
+/// Returns a condition in MariaDB's normal form: NOT is moved inwards, and a bare column among AND and OR is
+/// compared with 0.
 pub(super) fn condition(expr: Expr) -> Expr {
     match expr {
         Expr::Nested(inner) => condition(*inner),
@@ -19,7 +20,7 @@ pub(super) fn condition(expr: Expr) -> Expr {
     }
 }
 
-/// `IN` with a single value is a comparison.
+/// Converts `IN` with a single value to a comparison.
 fn single_in_list(expr: Expr) -> Expr {
     match expr {
         Expr::InList {
@@ -38,7 +39,7 @@ fn single_in_list(expr: Expr) -> Expr {
     }
 }
 
-/// One step of [`condition`], where the parts have taken it already.
+/// Does one step of [`condition`], for an expression whose children are in the normal form.
 pub(in crate::ddl) fn condition_step(expr: Expr) -> Expr {
     match expr {
         Expr::Binary {
@@ -54,7 +55,7 @@ pub(in crate::ddl) fn condition_step(expr: Expr) -> Expr {
     }
 }
 
-/// The form of a condition among AND and OR.
+/// Returns the form of a condition among AND and OR.
 pub(in crate::ddl) fn truth(expr: Expr) -> Expr {
     match expr {
         Expr::Column(_) => compared_with_zero(expr, BinaryOp::NotEqual),
@@ -66,7 +67,7 @@ fn compared_with_zero(expr: Expr, op: BinaryOp) -> Expr {
     Expr::binary(expr, op, Expr::number("0"))
 }
 
-/// The opposite of a condition.
+/// Returns the negation of a condition.
 fn negated(expr: Expr) -> Expr {
     match expr {
         Expr::Binary { left, op, right } => {

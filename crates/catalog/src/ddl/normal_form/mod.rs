@@ -1,9 +1,10 @@
-//! An expression's text as MariaDB keeps it with a table: identifiers in backticks, operators and functions in lower
-//! case, no parentheses but those that are needed. `CHECK (A>0 AND B<5)` is shown as ``CHECK (`A` > 0 and `B` < 5)``.
+//! Normal form of an expression's text, as MariaDB stores it with a table: identifiers in backticks,
+//! operators and functions in lower case, no unnecessary parentheses. `CHECK (A>0 AND B<5)` is shown as
+//! ``CHECK (`A` > 0 and `B` < 5)``.
 //!
 //! ```text
-//!   condition    what becomes of a condition before it is written       writer   operators, literals, names
-//!   precedence   which operands need parentheses                        call     functions, with arguments or with words between them
+//!   condition    conversions of a condition before it is written    writer   operators, literals, names
+//!   precedence   which operands need parentheses                    call     functions, with arguments or keywords between them
 //! ```
 
 mod call;
@@ -21,14 +22,15 @@ pub use quote::{quote_identifier, quote_text};
 pub(super) use condition::{condition_step, truth};
 pub(super) use writer::{ViewStyle, Writer, operator};
 
-/// What errors call the place of a generated column's expression.
+/// Clause name for a generated column's expression in error messages.
 pub const GENERATED_CLAUSE: &str = "GENERATED ALWAYS AS";
 
-/// The normal form. `clause` is CHECK, DEFAULT or [`GENERATED_CLAUSE`], `owner` the column or constraint whose it is.
+/// Returns the normal form. `clause` is CHECK, DEFAULT or [`GENERATED_CLAUSE`]; `owner` is the column or
+/// constraint that has the expression.
 ///
 /// # Errors
-/// 1901 for what may not stand in an expression that is kept: subqueries, variables, parameters, aggregates; 1235 for
-/// what this server cannot write.
+/// 1901 for elements that a stored expression cannot contain: subqueries, variables, parameters, aggregates;
+/// 1235 for those that this server cannot write.
 pub fn normal_form(expr: &Expr, clause: &str, owner: &str) -> Result<String> {
     let mut out = String::new();
     let expr = if clause == "CHECK" {
@@ -51,9 +53,9 @@ mod tests {
     use super::*;
     use paceline_syntax::parse_expression;
 
-    /// As MariaDB 10.11 shows them in `SHOW CREATE TABLE`.
+    /// The expected texts are those of `SHOW CREATE TABLE` in MariaDB 10.11.
     #[test]
-    fn as_mariadb_keeps_it() {
+    fn normal_forms_are_mariadbs() {
         for (source, expected) in [
             ("a>0 AND b<5", "`a` > 0 and `b` < 5"),
             ("a+t > 3 or b is null", "`a` + `t` > 3 or `b` is null"),

@@ -1,8 +1,8 @@
-//! How tightly operators bind.
+//! Precedence of operators.
 
 use paceline_syntax::ast::{BinaryOp, Expr, UnaryOp};
 
-/// How tightly an expression binds (`enum precedence` of `sql/item.h`).
+/// Returns the precedence of an expression (`enum precedence` of `sql/item.h`).
 pub(super) fn precedence(expr: &Expr) -> u8 {
     match expr {
         Expr::Binary { op, .. } => match op {

@@ -1,6 +1,6 @@
 //! Names and strings in quotes.
 
-/// A name in backticks.
+/// Appends a name in backticks.
 pub fn quote_identifier(name: &str, out: &mut String) {
     out.push('`');
     for character in name.chars() {
@@ -12,7 +12,7 @@ pub fn quote_identifier(name: &str, out: &mut String) {
     out.push('`');
 }
 
-/// A string in quotes, with MariaDB's escapes.
+/// Appends a string in quotes, with MariaDB's escapes.
 pub fn quote_text(text: &str, out: &mut String) {
     out.push('\'');
     for character in text.chars() {

@@ -10,21 +10,21 @@ use crate::error::{Error, Result};
 use paceline_syntax::ast::{BinaryOp, CaseBranch, Expr, Literal, TemporalKind, TruthTest, UnaryOp};
 use paceline_syntax::stack;
 
-/// How the expressions of a view are written.
+/// Style of a view's expressions.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::ddl) struct ViewStyle<'a> {
-    /// This database is not written.
+    /// Database whose name is omitted.
     pub omitted_database: Option<&'a str>,
-    /// The character sets of strings are written.
+    /// Whether strings have introducers.
     pub introducers: bool,
 }
 
-/// Writes expressions; of a view, queries too ([`super::view`]).
+/// Writes expressions, and for a view also queries ([`super::view`]).
 pub(in crate::ddl) struct Writer<'a> {
     pub out: &'a mut String,
     pub clause: &'a str,
     pub owner: &'a str,
-    /// Of a view; `None` for what is kept with a table.
+    /// Style of a view; `None` for an expression that is stored with a table.
     pub view: Option<ViewStyle<'a>>,
 }
 
@@ -36,7 +36,7 @@ impl Writer<'_> {
         )
     }
 
-    /// Writes an operand, in parentheses if it binds less tightly than `least`.
+    /// Writes an operand, in parentheses if its precedence is lower than `least`.
     pub fn expr(&mut self, expr: &Expr, least: u8) -> Result<()> {
         let expr = expr.without_parentheses();
         if precedence(expr) < least {
@@ -80,7 +80,8 @@ impl Writer<'_> {
             Expr::Binary { left, op, right } => {
                 self.expr(left, own)?;
                 let _ = write!(self.out, " {} ", operator(*op));
-                // Left-associative: the same level on the right needs parentheses. AND and OR are flat.
+                // Operators are left-associative: the same level on the right needs parentheses. AND and OR
+                // are flat.
                 let flat = matches!(op, BinaryOp::And | BinaryOp::Or);
                 self.expr(right, if flat { own } else { own + 1 })
             }
@@ -139,7 +140,7 @@ impl Writer<'_> {
                 negated,
             } => {
                 self.expr(text, own + 1)?;
-                // Two spaces, as MariaDB has it.
+                // Two spaces, as in MariaDB.
                 self.out.push_str(if *negated { "  not like " } else { " like " });
                 self.expr(pattern, own + 1)?;
                 if let Some(escape) = escape {
@@ -279,7 +280,7 @@ impl Writer<'_> {
     }
 }
 
-/// A string in quotes, as it stands in a view.
+/// Appends a string in quotes in the style of a view.
 fn quote_text_of_view(text: &str, out: &mut String) {
     let mut quoted = String::with_capacity(text.len() + 2);
     quote_text(text, &mut quoted);
@@ -287,7 +288,7 @@ fn quote_text_of_view(text: &str, out: &mut String) {
     let _ = write!(out, "'{}'", inner.replace("''", "\\'"));
 }
 
-/// A number as MariaDB shows it: without leading zeros, but with one in front of the point.
+/// Returns a number as MariaDB shows it: without leading zeros, except one before the point.
 fn shown_number(text: &str) -> String {
     if text.starts_with('.') {
         return format!("0{text}");
@@ -301,7 +302,7 @@ fn shown_number(text: &str) -> String {
     }
 }
 
-/// An operator's symbol or word.
+/// Returns an operator's symbol or word.
 pub(in crate::ddl) fn operator(op: BinaryOp) -> &'static str {
     match op {
         BinaryOp::Add => "+",

@@ -1,12 +1,13 @@
-//! Building a table's data anew, or new indexes of it, aside.
+//! Builds of a table's data, or of new indexes, aside.
 //!
 //! ```text
-//!   rows of the old table, as of a snapshot ─▶ converted, checked ─▶ entries of each new index ─▶ sorted files ─▶ synced
+//!   rows of the old table in a snapshot ─▶ converted, checked ─▶ entries of each new index ─▶ sorted files ─▶ synced
 //! ```
 //!
-//! The statement holds the table's metadata lock exclusively, so that the snapshot is all there is. Nothing is visible
-//! before the statement is in the log. Tables of the memory engine and temporary ones have no files: their rows go into
-//! the statement's write set. A row keeps its version: who has seen it before may change it after.
+//! The statement holds the table's metadata lock exclusively, so the snapshot is complete. Nothing is visible
+//! before the statement is in the log. Tables of the memory engine and temporary tables have no files: their
+//! rows go into the statement's write set. A row keeps its version, so a transaction that has seen it before
+//! the build can change it afterwards.
 
 mod numbers;
 mod rows;
@@ -33,34 +34,34 @@ use crate::{
 };
 use paceline_expression::session::SessionContext;
 
-/// A table whose data is to be built.
+/// Table whose data is to be built.
 #[derive(Debug)]
 pub struct TableBuild {
-    /// The table as it is.
+    /// Current definition.
     pub source: Arc<TableDefinition>,
-    /// What becomes of it.
+    /// New definition.
     pub target: TableDescription,
-    /// What is to be built.
+    /// Extent of the build.
     pub kind: BuildKind,
-    /// Which rows must pass the checks.
+    /// Rows that must pass the checks.
     pub tested: TestedRows,
-    /// The foreign keys whose parents all rows must have.
+    /// New foreign keys whose parents all rows must have.
     pub tested_keys: Vec<TestedKey>,
 }
 
-/// A new foreign key that the rows there must keep.
+/// A new foreign key that existing rows must satisfy.
 #[derive(Debug)]
 pub struct TestedKey {
     key: ForeignKey,
     parent: Arc<TableDefinition>,
-    /// The index of the parent that begins with the columns.
+    /// Index of the parent that begins with the columns.
     index: usize,
-    /// The columns of the table that gets the key.
+    /// Columns of the table that gets the key.
     columns: Vec<usize>,
 }
 
 impl TestedKey {
-    /// `None`: the parent has no such index.
+    /// Returns `None` if the parent has no such index.
     pub(in crate::ddl) fn new(
         key: &ForeignKey,
         description: &TableDescription,
@@ -99,62 +100,64 @@ impl TestedKey {
         {
             return Ok(());
         }
-        // As MariaDB names the copy that it makes.
+        // MariaDB's message names the copy that it makes.
         let constraint = constraint_text(&target.database, &self.key);
         let shown = format!("`{}`.`#sql-alter`, {constraint}", target.database);
         Err(Error::new(ER_NO_REFERENCED_ROW_2, &[&shown]))
     }
 }
 
-/// Which rows are tested against the checks of the new description. Checks of columns alone are not: MariaDB takes them
-/// at once, and a replica must as well.
+/// Rows that are tested against the checks of the new description. The checks of columns are not tested:
+/// MariaDB adds them without a test, and a replica must do the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TestedRows {
     /// None.
     None,
-    /// Those that are there.
+    /// All existing rows.
     All,
 }
 
-/// What is to be built of a table.
+/// Extent of a build.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum BuildKind {
-    /// All rows and all indexes; for each new column where it comes from.
+    /// All rows and all indexes. For each new column its source.
     Rebuild(Vec<ColumnSource>),
-    /// These indexes of the new description; rows stay. None, if rows need only be tested against new checks.
+    /// These indexes of the new description; rows stay in place. Empty if rows are only tested against new
+    /// checks.
     Indexes(Vec<usize>),
 }
 
-/// Where a column of a rebuilt table comes from.
+/// Source of a column of a rebuilt table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ColumnSource {
-    /// From this column, as it is.
+    /// This column, unchanged.
     Copy(usize),
-    /// From this column, converted as by an assignment.
+    /// This column, converted as by an assignment.
     Convert(usize),
-    /// As `Convert`; the column becomes AUTO_INCREMENT, and what holds no number gets one.
+    /// Like `Convert`; the column becomes AUTO_INCREMENT, and rows without a number get one.
     Number(usize),
-    /// It is new: its default.
+    /// Its default: the column is new.
     Default,
 }
 
-/// What was built.
+/// Result of a build.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BuildSummary {
-    /// The finished build, if there was anything to build in files.
+    /// The finished build, if there were files to build.
     pub build: Option<BuildId>,
-    /// Rows read.
+    /// Number of rows read.
     pub rows: u64,
-    /// Whether MariaDB would have copied them.
+    /// Whether MariaDB would have copied the rows.
     pub copied: bool,
 }
 
 impl TableBuild {
-    /// Builds. Rows of the memory engine and of temporary tables go to `writes`.
+    /// Runs the build. Rows of the memory engine and of temporary tables go to `writes`.
     ///
     /// # Errors
-    /// 1062 for values that are not unique, 1264, 1265, 1366 … for values that the new columns cannot hold (in strict
-    /// mode), 4025, 1317 if the statement is killed, and those of the engine. What was built so far is deleted.
+    /// 1062 for values that are not unique; 1264, 1265, 1366 … for values that the new columns cannot hold
+    /// (in strict mode); 4025; 1317 if the statement is killed; those of the engine. Unfinished files are
+    /// deleted.
     pub fn run(
         &self,
         id: BuildId,
@@ -206,12 +209,12 @@ impl TableBuild {
         })
     }
 
-    /// Whether MariaDB copies the rows, and tells how many there were.
+    /// Returns whether MariaDB copies the rows and reports their number.
     fn is_copied(&self) -> bool {
         self.tested == TestedRows::All || !self.tested_keys.is_empty() || self.converts_rows()
     }
 
-    /// Whether values change, or the engine does.
+    /// Returns whether values or the engine change.
     fn converts_rows(&self) -> bool {
         let BuildKind::Rebuild(columns) = &self.kind else {
             return false;
@@ -240,7 +243,7 @@ impl TableBuild {
             || columns.iter().zip(&self.target.columns).any(converts)
     }
 
-    /// Finds the words for a duplicate key: the files know only its bytes.
+    /// Completes the error of a duplicate key: the files know only its bytes.
     fn explain(
         &self,
         error: paceline_storage::Error,
@@ -277,12 +280,12 @@ impl TableBuild {
         Error::new(code, &[&entry, &self.target.indexes[index].name]).with_code(ER_DUP_ENTRY)
     }
 
-    /// Whether an index begins with the column that counts.
+    /// Returns whether an index begins with the AUTO_INCREMENT column.
     fn is_counting(&self, index: usize) -> bool {
         self.target.columns[self.target.indexes[index].parts[0].column].auto_increment
     }
 
-    /// The values of an index's columns, as error 1062 shows them.
+    /// Returns the values of an index's columns as error 1062 shows them.
     fn entry_text(&self, index: usize, schema: &TableSchema, image: &[u8]) -> Result<String> {
         let image = schema.image(image);
         let mut failed = None;
@@ -299,7 +302,7 @@ impl TableBuild {
     }
 }
 
-/// `Records: 3  Duplicates: 0  Warnings: 0`
+/// Returns `Records: 3  Duplicates: 0  Warnings: 0`.
 pub fn alter_info(rows: u64, warnings: u64) -> String {
     let mut out = String::new();
     let _ = write!(out, "Records: {rows}  Duplicates: 0  Warnings: {warnings}");

@@ -1,15 +1,15 @@
-//! The AUTO_INCREMENT values of rows that are there before the column counts.
+//! AUTO_INCREMENT values for existing rows of a column that becomes AUTO_INCREMENT.
 //!
-//! MariaDB has two ways, which give other values under `auto_increment_increment`: where it copies the rows they are
-//! numbered as by INSERT; where InnoDB rebuilds the table in place (`ib_sequence_t`) the first value is one step later.
-//! Replicas number the rows themselves, so that both have to be known here.
+//! MariaDB has two ways, whose values differ under `auto_increment_increment`. If it copies the rows, they
+//! are numbered as by INSERT. If InnoDB rebuilds the table in place (`ib_sequence_t`), the first value is one
+//! step later. Replicas number the rows themselves, so both ways must be the same here.
 
 use paceline_types::Value;
 
 use crate::{aligned, counted, is_numbered};
 use paceline_expression::session::Settings;
 
-/// Gives them out.
+/// Assigns AUTO_INCREMENT values.
 pub(super) struct Numbers {
     next: u64,
     increment: u64,
@@ -17,7 +17,7 @@ pub(super) struct Numbers {
     way: NumberingWay,
 }
 
-/// As MariaDB rebuilds the table.
+/// MariaDB's way of rebuilding the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum NumberingWay {
     Copy,
@@ -25,7 +25,7 @@ pub(super) enum NumberingWay {
 }
 
 impl Numbers {
-    /// `start`: what the definition asks for at least; 1 if it asks for nothing.
+    /// Creates a generator. `start` is the minimum by the definition; 1 if there is none.
     pub fn new(start: u64, way: NumberingWay, settings: &Settings) -> Self {
         let mut numbers = Numbers {
             next: start.max(1),
@@ -34,13 +34,13 @@ impl Numbers {
             way,
         };
         if way == NumberingWay::InPlace && (numbers.increment > 1 || numbers.offset > 1) {
-            numbers.next = numbers.behind(if start > 1 { start } else { 0 });
+            numbers.next = numbers.next_after(if start > 1 { start } else { 0 });
         }
         numbers
     }
 
-    /// The value of a row that has none. Behind the last one the greatest is given, which the column refuses, or its
-    /// index.
+    /// Returns the value for a row without one. After the last possible value it returns the highest one,
+    /// which the column or its index rejects.
     pub fn take(&mut self) -> u64 {
         match self.way {
             NumberingWay::Copy => {
@@ -50,13 +50,14 @@ impl Numbers {
             }
             NumberingWay::InPlace => {
                 let value = self.next;
-                self.next = self.behind(value);
+                self.next = self.next_after(value);
                 value
             }
         }
     }
 
-    /// The value of a row that holds `value`, if that is to be another; otherwise it counts for those behind it.
+    /// Returns the value that replaces `value` in a row, or `None` if `value` stays. Then later rows get
+    /// higher ones.
     pub fn instead_of(&mut self, value: &Value, settings: &Settings) -> Option<u64> {
         if is_numbered(value, settings.sql_mode) {
             return Some(self.take());
@@ -67,8 +68,8 @@ impl Numbers {
         None
     }
 
-    /// `innobase_next_autoinc`.
-    fn behind(&self, value: u64) -> u64 {
+    /// Implements `innobase_next_autoinc`.
+    fn next_after(&self, value: u64) -> u64 {
         let offset = if self.offset > self.increment {
             0
         } else {
@@ -115,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_row_has_counts() {
+    fn existing_values_raise_later_ones() {
         let settings = SessionContext::new(1, Services::default()).settings;
         let mut numbers = Numbers::new(1, NumberingWay::Copy, &settings);
         let given: Vec<_> = [

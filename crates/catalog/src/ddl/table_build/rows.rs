@@ -1,4 +1,4 @@
-//! The rows: read as they are, made into what they become, and tested.
+//! Rows of a build: read from the old table, converted and tested.
 
 use paceline_storage::{Cursor, Direction, StorageSnapshot, TableSchema, VERSION_LENGTH, value_payload};
 use paceline_types::Value;
@@ -13,19 +13,18 @@ use crate::error::{Error, Result};
 use crate::{ColumnDefinition, TableDescription, schema_of};
 use paceline_expression::session::SessionContext;
 
-/// A row on its way.
+/// A converted row.
 pub(super) struct BuiltRow {
-    /// Its image in the new table.
+    /// Row image in the new table.
     pub image: Vec<u8>,
-    /// Its key, where rows stay.
+    /// Row key, if rows stay in place.
     pub key: Vec<u8>,
-    /// Its version.
     pub version: [u8; VERSION_LENGTH],
-    /// Its number, from 0.
+    /// Number of the row, from 0.
     pub ordinal: u64,
 }
 
-/// Reads rows of the old table and makes those of the new one.
+/// Reads rows of the old table and converts them to rows of the new one.
 pub(super) struct Rows<'a> {
     build: &'a TableBuild,
     cursor: Cursor,
@@ -33,7 +32,7 @@ pub(super) struct Rows<'a> {
     expressions: RowExpressions,
     ordinal: u64,
     numbers: Numbers,
-    /// Where parents are looked for.
+    /// Snapshot for looking up parents.
     snapshot: StorageSnapshot,
 }
 
@@ -120,7 +119,7 @@ impl<'a> Rows<'a> {
                     if *source == ColumnSource::Default {
                         let value = match column.auto_increment {
                             true => std::mem::take(&mut converted[n]),
-                            // What holds for the first row holds for all.
+                            // What holds for the first row holds for all rows.
                             false if ordinal == 0 && self.expressions.varies(n) => {
                                 return Err(Error::unsupported(
                                     "a default that is another one on each server, for a new column of a table with rows",
@@ -162,7 +161,7 @@ impl<'a> Rows<'a> {
     }
 }
 
-/// Converts a value to its new column as an assignment does.
+/// Converts a value to its new column, as an assignment does.
 pub(in crate::ddl) fn assign(
     value: Value,
     table: &TableDescription,

@@ -1,20 +1,20 @@
-//! The entries: sorted into files, or put into the statement's write set.
+//! Destination of index entries: sorted files, or the statement's write set.
 
 use paceline_storage::{
-    BulkBuild, Change, Clustered, EntryKind, Error, IndexBuilder, IndexId, InputOrder, Result, RowId,
+    BulkBuild, Change, EntryKind, Error, IndexBuilder, IndexId, InputOrder, Result, RowId, RowPlacement,
     TableSchema, WriteSet, value_payload,
 };
 
 use super::rows::BuiltRow;
 use super::{BuildKind, TableBuild};
 
-/// Where entries go.
+/// Destination of index entries.
 pub(super) struct Sink {
-    /// A builder for each index in files, by its number in the schema; the last two are hidden ones.
+    /// Builder of each index in files, by its index in the schema. The last two are the hidden ones.
     builders: Vec<Option<IndexBuilder>>,
     rows: Option<IndexBuilder>,
     hashes: Option<IndexBuilder>,
-    /// Which indexes to fill; all when rows are written anew.
+    /// Indexes to fill; all if rows are rewritten.
     only: Option<Vec<usize>>,
     key: Vec<u8>,
     row_key: Vec<u8>,
@@ -29,7 +29,7 @@ impl Sink {
         };
         let wanted = |index: usize| only.as_ref().is_none_or(|only| only.contains(&index));
         let builder = |order| files.map(|files| files.index(order));
-        let hidden = only.is_none() && matches!(schema.clustered(), Clustered::RowId(_));
+        let hidden = only.is_none() && matches!(schema.clustered(), RowPlacement::RowId(_));
         Self {
             builders: (0..schema.indexes().len())
                 .map(|index| {
@@ -69,7 +69,7 @@ impl Sink {
             if self.only.as_ref().is_some_and(|only| !only.contains(&index)) {
                 continue;
             }
-            if schema.clustered() == Clustered::Key(index) {
+            if schema.clustered() == RowPlacement::Key(index) {
                 self.set_value(row, &[&row.image]);
                 put(&mut self.builders[index], &self.row_key, &self.value, writes)?;
                 continue;
@@ -117,7 +117,7 @@ impl Sink {
     }
 }
 
-/// Into a file, or into the write set of a table in memory.
+/// Adds an entry to a file, or to the write set for a table in memory.
 fn put(builder: &mut Option<IndexBuilder>, key: &[u8], value: &[u8], writes: &mut WriteSet) -> Result<()> {
     match builder {
         Some(builder) => builder.put(key, value),

@@ -1,4 +1,4 @@
-//! FROM of a view's query: its tables with their databases, and joins with their conditions written out.
+//! FROM of a view's query: tables with their databases, and joins with explicit conditions.
 
 use paceline_types::error_code::*;
 
@@ -9,7 +9,8 @@ use crate::{NumberSeries, same_name};
 use paceline_syntax::ast::{BinaryOp, Expr, JoinConstraint, JoinKind, JoinedTables, TableFactor, TableName};
 
 impl Resolver<'_> {
-    /// Resolves a table and its joins; adds the tables to the scope, and gives the columns that bare names see.
+    /// Resolves a table and its joins, and adds the tables to the scope. Returns the columns that unqualified
+    /// names can refer to.
     pub(super) fn joined(
         &mut self,
         item: &mut JoinedTables,
@@ -25,7 +26,7 @@ impl Resolver<'_> {
             (join.constraint, visible) =
                 self.constraint(constraint, visible, second, is_right, scope, around)?;
             if is_right {
-                // The sides are swapped.
+                // Swap the sides.
                 let before = JoinedTables {
                     first: std::mem::replace(&mut item.first, join.table),
                     joins: std::mem::take(&mut item.joins),
@@ -161,7 +162,7 @@ impl Resolver<'_> {
         Ok(visible)
     }
 
-    /// A common table expression, a table, a view or a table that is made on demand.
+    /// Returns a common table expression, a table, a view or a virtual table.
     fn named_table(&self, name: &TableName, around: &Surroundings) -> Result<Table> {
         if name.database.is_none()
             && let Some(common) = around

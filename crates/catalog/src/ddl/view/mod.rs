@@ -1,11 +1,11 @@
 //! CREATE VIEW, ALTER VIEW, DROP VIEW.
 //!
 //! ```text
-//!   query as written ──resolve──▶ query without * and bare names ──text──▶ what the catalog keeps and SHOW CREATE VIEW shows
+//!   query as written ──resolve──▶ query without * and unqualified names ──text──▶ stored, and shown by SHOW CREATE VIEW
 //! ```
-//! The statement is logged as MariaDB logs it: with its definer written out, and the query as it was written, for the
-//! server that runs it to resolve. Replay needs the catalog and nothing else for that. Whether the query can be run at
-//! all is known before: the session has planned it.
+//! The statement is logged as in MariaDB: with an explicit definer, and with the query as written, which a
+//! replica resolves itself. Replay needs only the catalog for this. The query is known to be executable,
+//! because the session has planned it before.
 
 mod from;
 mod names;
@@ -51,7 +51,7 @@ impl Planner<'_> {
         if view.mode == ViewMode::Alter
             && let Some(old) = &old
         {
-            // What ALTER does not say stays.
+            // ALTER keeps options that it does not name.
             if view.algorithm.is_none() {
                 description.algorithm = old.algorithm;
             }
@@ -75,13 +75,13 @@ impl Planner<'_> {
         self.change(CatalogChange::PutView(Box::new(description)))
     }
 
-    /// Whether the server makes a table of that name itself: a view would hide `mysql.user`.
+    /// Returns whether the server itself provides a table of this name: a view must not hide `mysql.user`.
     pub(super) fn is_made_on_demand(&self, database: &str, name: &str) -> bool {
         let tables = &self.session.services.virtual_tables;
         tables.columns(database, name).is_some()
     }
 
-    /// CREATE VIEW of a name that is taken.
+    /// Handles CREATE VIEW for a name that exists.
     fn there_already(&mut self, view: &CreateView, name: &str) -> Result<()> {
         self.note_or_fail(
             view.if_not_exists.into(),
@@ -93,7 +93,7 @@ impl Planner<'_> {
         Ok(())
     }
 
-    /// The view as the catalog is to keep it.
+    /// Returns the view in the form that the catalog stores.
     fn resolved_view(&self, view: &CreateView, database: &str, name: &str) -> Result<ViewDescription> {
         let mut query = view.query.query.clone();
         let mut resolver = Resolver {
@@ -148,7 +148,7 @@ impl Planner<'_> {
         }
     }
 
-    /// The statement as MariaDB logs it.
+    /// Returns the statement in the form that MariaDB logs.
     fn logged_text(&self, view: &CreateView, description: &ViewDescription) -> String {
         let mut text = match view.mode {
             ViewMode::Create => "CREATE ",
@@ -178,7 +178,7 @@ impl Planner<'_> {
         text
     }
 
-    /// DROP VIEW: those that are there go, also if others are not.
+    /// Plans DROP VIEW. Existing views are dropped even if others do not exist.
     pub(super) fn drop_views(&mut self, if_exists: bool, views: &[TableName]) -> Result<()> {
         let mut missing = Vec::new();
         let mut dropped = 0;
@@ -207,7 +207,7 @@ impl Planner<'_> {
         Ok(())
     }
 
-    /// Gives a view another name in its database.
+    /// Changes the name of a view within its database.
     pub(super) fn rename_view(&mut self, view: &ViewDefinition, database: &str, name: &str) -> Result<()> {
         if database != view.database {
             return Err(Error::new(ER_FORBID_SCHEMA_CHANGE, &[&view.database, &database]));
@@ -221,7 +221,7 @@ impl Planner<'_> {
     }
 
     /// # Errors
-    /// 1050 for a name that a table or a view has.
+    /// 1050 if a table or a view has the name.
     pub(super) fn refuse_taken(&self, database: &str, name: &str) -> Result<()> {
         let is_taken = self.catalog.ordinary_table(database, name).is_some()
             || self.catalog.ordinary_view(database, name).is_some();
@@ -232,7 +232,7 @@ impl Planner<'_> {
     }
 
     /// # Errors
-    /// 1347 where a view has the name, and no temporary table hides it.
+    /// 1347 if a view has the name and no temporary table hides it.
     pub(super) fn refuse_view(&self, database: &str, name: &str) -> Result<()> {
         match self.catalog.view(database, name) {
             Some(_) => Err(Error::new(ER_WRONG_OBJECT, &[&database, &name, &"BASE TABLE"])),
@@ -253,10 +253,10 @@ fn write_options(view: &ViewDescription, text: &mut String) {
     text.push(' ');
 }
 
-/// SHOW CREATE VIEW's statement, for a session whose current database is `database`.
+/// Returns the statement of SHOW CREATE VIEW, for a session whose current database is `database`.
 ///
 /// # Errors
-/// 1235 for what cannot be written, which was not kept then.
+/// 1235 for expressions that cannot be written. Such a view was never stored.
 pub fn show_create_view(
     view: &ViewDefinition,
     catalog: &crate::Catalog,

@@ -1,4 +1,4 @@
-//! The names of a view's columns, and of what it reads.
+//! Names of a view's columns, and of the tables that it reads.
 
 use paceline_types::error_code::*;
 
@@ -8,11 +8,11 @@ use crate::{Catalog, same_name};
 use paceline_syntax::ast::visit::for_each_table;
 use paceline_syntax::ast::{Expr, ItemName, Query, QueryBody, SelectItem, TableName};
 
-/// The most characters of a column's name.
+/// Maximum length of a column's name, in characters.
 const NAME_LENGTH_MAX: usize = 64;
 
-/// The tables and views that a query reads, itself or through views, each once. A name without a database means one in
-/// `database`, if that is given. Common table expressions are among them, as such names.
+/// Returns the tables and views that a query reads, directly or through views, without duplicates. A name
+/// without a database is one in `database`, if that is given. Names of common table expressions are included.
 pub fn names_read(query: &Query, catalog: &Catalog, database: Option<&str>) -> Vec<TableName> {
     let mut names = direct_names(query);
     for name in &mut names {
@@ -34,18 +34,18 @@ pub fn names_read(query: &Query, catalog: &Catalog, database: Option<&str>) -> V
     names
 }
 
-/// The names in a query itself; some may be there twice.
+/// Returns the names in the query itself, possibly with duplicates.
 fn direct_names(query: &Query) -> Vec<TableName> {
     let mut names = Vec::new();
     for_each_table(query, |name| names.push(name.clone()));
     names
 }
 
-/// The names of the view's columns: those that are given, or those of the query, none twice. They become those of the
-/// query.
+/// Determines the view's column names, which are distinct: the given ones, or those of the query. They also
+/// become the names of the query's columns.
 ///
 /// # Errors
-/// 1353 for too many or too few, 1060 for one that is there twice, 1166 for one that no column can have.
+/// 1353 for too many or too few, 1060 for a duplicate, 1166 for an invalid name.
 pub(super) fn final_names(query: &mut Query, found: Vec<String>, given: &[String]) -> Result<Vec<String>> {
     if !given.is_empty() && given.len() != found.len() {
         return Err(Error::new(ER_VIEW_WRONG_LIST, &[]));
@@ -74,7 +74,7 @@ pub(super) fn final_names(query: &mut Query, found: Vec<String>, given: &[String
     Ok(names)
 }
 
-/// A name that no other column has.
+/// Returns a name that no other column has.
 fn unique(names: &[String], place: usize) -> String {
     let base = &names[place];
     let mut attempt = 0;
@@ -91,7 +91,7 @@ fn unique(names: &[String], place: usize) -> String {
     }
 }
 
-/// For each item of a query's first SELECT, whether its name is its text.
+/// Returns for each item of a query's first SELECT whether its name is its text.
 fn generated_names(body: &QueryBody) -> Vec<bool> {
     match body {
         QueryBody::Select(select) => select
@@ -110,14 +110,14 @@ fn generated_names(body: &QueryBody) -> Vec<bool> {
     }
 }
 
-/// Whether a query reads a view, itself or through other views.
+/// Returns whether a query reads a view, directly or through other views.
 pub(super) fn uses_view(query: &Query, catalog: &Catalog, view: (&str, &str)) -> bool {
     names_read(query, catalog, None)
         .iter()
         .any(|name| name.database.as_deref() == Some(view.0) && name.name == view.1)
 }
 
-/// Whether all that a query reads, itself or through views, is in one database.
+/// Returns whether everything that a query reads, directly or through views, is in one database.
 pub(super) fn is_within(query: &Query, catalog: &Catalog, database: &str) -> bool {
     names_read(query, catalog, None)
         .iter()

@@ -1,12 +1,13 @@
-//! Names of a view's query, resolved: what is left depends on nothing that can change but the tables themselves.
+//! Resolution of names in a view's query. The result depends on nothing that can change, except the tables
+//! themselves.
 //!
-//! `*` becomes the columns that there are now; a column gets the name of its table, a table that of its database; an
-//! alias of the select list that GROUP BY or ORDER BY names becomes its expression; USING and NATURAL become
-//! conditions, RIGHT JOIN a LEFT JOIN with its sides swapped; a named window its definition. Expressions get the form
-//! that MariaDB keeps ([`super::rewrite`]).
+//! `*` becomes the current columns. A column gets the name of its table, a table that of its database. An
+//! alias in GROUP BY or ORDER BY becomes its expression. USING and NATURAL become conditions, RIGHT JOIN
+//! becomes LEFT JOIN with swapped sides, and a named window becomes its definition. Expressions get MariaDB's
+//! stored form ([`super::rewrite`]).
 //!
-//! The query is one that has been planned, so names that would be wrong are not looked for here: the first that fits is
-//! the one.
+//! The query has been planned already, so its names are valid: the first match is used without looking for
+//! errors.
 
 use paceline_types::error_code::*;
 
@@ -22,7 +23,7 @@ use paceline_syntax::ast::{
 };
 use paceline_syntax::stack;
 
-/// Queries within queries, and views of views, go this deep.
+/// Maximum nesting of queries in queries, and of views of views.
 const DEPTH_MAX: u32 = 63;
 
 /// Resolves names against a catalog.
@@ -35,13 +36,13 @@ pub(super) struct Resolver<'a> {
 /// An item of a select list.
 struct Output {
     name: String,
-    /// Whether the name was given by AS.
+    /// Whether the item has an alias.
     is_named: bool,
     expr: Expr,
 }
 
 impl Resolver<'_> {
-    /// Resolves a query in place; gives the names of its columns.
+    /// Resolves a query in place. Returns the names of its columns.
     pub fn query(&mut self, query: &mut Query, around: &Surroundings) -> Result<Vec<String>> {
         self.depth += 1;
         if self.depth > DEPTH_MAX {
@@ -65,7 +66,7 @@ impl Resolver<'_> {
             if with.recursive
                 && let QueryBody::SetOperation { left, .. } = &table.query.body
             {
-                // The names of the first part are those of the whole.
+                // The names of the whole are those of the first part.
                 let columns = match table.columns.is_empty() {
                     true => self.body(&mut left.clone(), &mut [], &inner)?,
                     false => table.columns.clone(),
@@ -116,7 +117,7 @@ impl Resolver<'_> {
         }
     }
 
-    /// ORDER BY of a UNION: names of its columns stay as they are.
+    /// Resolves ORDER BY of a UNION: names of its columns stay as they are.
     fn order_by_of_union(
         &mut self,
         order_by: &mut [OrderItem],
@@ -166,7 +167,8 @@ impl Resolver<'_> {
         Ok(outputs.into_iter().map(|output| output.name).collect())
     }
 
-    // The select list and what names its items ------------------------------------------------------------------
+    // The select list and names that refer to its items
+    // --------------------------------------------------------
 
     fn outputs(&mut self, items: &mut Vec<SelectItem>, around: &Surroundings) -> Result<Vec<Output>> {
         let scope = around.scopes.last().cloned().unwrap_or_default();
@@ -220,7 +222,7 @@ impl Resolver<'_> {
         }
     }
 
-    /// GROUP BY: a column goes before an alias; a number stays.
+    /// Resolves an item of GROUP BY. A column has precedence over an alias; a number stays.
     fn group(&mut self, expr: &mut Expr, outputs: &[Output], around: &Surroundings) -> Result<()> {
         if is_position(expr) {
             return Ok(());
@@ -236,7 +238,7 @@ impl Resolver<'_> {
         self.expr_with_aliases(expr, outputs, around)
     }
 
-    /// ORDER BY: an alias goes before a column; a number stays.
+    /// Resolves an item of ORDER BY. An alias has precedence over a column; a number stays.
     fn order(&mut self, expr: &mut Expr, outputs: &[Output], around: &Surroundings) -> Result<()> {
         if is_position(expr) {
             return Ok(());
@@ -250,7 +252,7 @@ impl Resolver<'_> {
         self.expr_in(expr, around, outputs, AliasRule::AfterColumns)
     }
 
-    /// HAVING: names given by AS go before columns, and stay.
+    /// Resolves HAVING. Aliases have precedence over columns, and stay.
     fn expr_with_aliases(
         &mut self,
         expr: &mut Expr,
@@ -361,13 +363,13 @@ impl Resolver<'_> {
         Ok(())
     }
 
-    /// The column of that name: of this SELECT, or of those around it.
+    /// Returns the column of this name in this SELECT or in an outer one.
     fn column(&self, name: &ColumnName, around: &Surroundings) -> Option<Expr> {
         around.scopes.iter().rev().find_map(|scope| scope.find(name))
     }
 }
 
-/// Which of an alias and a column a name means, where it can be either.
+/// Meaning of a name that can be both an alias and a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum AliasRule {
     BeforeColumns,
@@ -392,7 +394,7 @@ fn push_output(
     outputs.push(Output { name, is_named, expr });
 }
 
-/// The name of a column without qualification.
+/// Returns the name of an unqualified column.
 fn bare_column(expr: &Expr) -> Option<&ColumnName> {
     match expr {
         Expr::Column(name) if name.table.is_none() => Some(name),
@@ -414,12 +416,12 @@ fn value_name(expr: &Expr) -> String {
     }
 }
 
-/// Whether an item of GROUP BY or ORDER BY is the number of a column.
+/// Returns whether an item of GROUP BY or ORDER BY is the number of a column.
 fn is_position(expr: &Expr) -> bool {
     matches!(expr, Expr::Literal(Literal::Number(_)))
 }
 
-/// Gives the columns of a query these names: those of its first SELECT.
+/// Renames the columns of a query, which are named in its first SELECT.
 pub(super) fn set_names(body: &mut QueryBody, names: &[String]) {
     match body {
         QueryBody::Select(select) => {
@@ -435,7 +437,7 @@ pub(super) fn set_names(body: &mut QueryBody, names: &[String]) {
     }
 }
 
-/// Puts the definitions of WINDOW where they are named.
+/// Replaces references to named windows by their definitions in WINDOW.
 fn inline_windows(select: &mut Select) -> Result<()> {
     let mut known: Vec<NamedWindow> = Vec::with_capacity(select.windows.len());
     for window in std::mem::take(&mut select.windows) {
@@ -468,7 +470,7 @@ fn find_window<'a>(known: &'a [NamedWindow], name: &str) -> Option<&'a WindowSpe
     window.map(|window| &window.spec)
 }
 
-/// A window with what it takes from the one that it names.
+/// Returns a window together with the parts that it inherits from the window that it names.
 fn inherited(mut spec: WindowSpec, known: &[NamedWindow]) -> WindowSpec {
     let Some(name) = spec.base.take() else {
         return spec;

@@ -1,5 +1,5 @@
-//! The form in which MariaDB keeps an expression: negations carried inwards, functions under one name, dates and times
-//! as sums.
+//! MariaDB's stored form of a view's expressions: negations moved inwards, functions under one name, date
+//! arithmetic as sums.
 
 use paceline_types::Collation;
 
@@ -9,12 +9,12 @@ use paceline_syntax::ast::{
     Query, QueryBody, SelectItem, TruthTest, UnaryOp,
 };
 
-/// The form of a condition as a whole: a bare column is compared with 0.
+/// Returns the form of a whole condition: a bare column is compared with 0.
 pub(super) fn truth(expr: Expr) -> Expr {
     normal_form::truth(expr)
 }
 
-/// `EXISTS (SELECT * …)` asks for no columns, and for one row.
+/// Makes `EXISTS (SELECT * …)` select 1, with a limit of one row.
 pub(super) fn select_one(query: &mut Query) {
     if let QueryBody::Select(select) = &mut query.body {
         for item in &mut select.items {
@@ -34,7 +34,7 @@ pub(super) fn select_one(query: &mut Query) {
     }
 }
 
-/// An expression, whose parts have it already, in the form that is kept.
+/// Returns an expression in the stored form. Its children have it already.
 pub(super) fn rewritten(expr: Expr, connection: Collation) -> Expr {
     match expr {
         Expr::Nested(inner) => *inner,
@@ -89,7 +89,7 @@ pub(super) fn rewritten(expr: Expr, connection: Collation) -> Expr {
     }
 }
 
-/// A cast to text names its character set; one to bytes is one to text of the set `binary`.
+/// Adds the character set to a cast to text. A cast to bytes becomes one to text with the set `binary`.
 fn with_charset(target: CastType, connection: Collation) -> CastType {
     match target {
         CastType::Char {
@@ -114,7 +114,7 @@ fn cast_as(operand: Expr, target: CastType) -> Expr {
     }
 }
 
-/// The interval that is added; a bare number is one of days.
+/// Returns an interval to be added. A number without a unit is a number of days.
 fn days(value: Expr) -> Expr {
     match value {
         interval @ Expr::Interval(_) => interval,
@@ -125,7 +125,7 @@ fn days(value: Expr) -> Expr {
     }
 }
 
-/// A function under the name that MariaDB has for it.
+/// Returns a call with MariaDB's name for the function.
 fn called(call: FunctionCall) -> Expr {
     use BinaryOp::{Add, Modulo, Subtract};
     let name = call.full_name().to_lowercase();

@@ -1,14 +1,14 @@
-//! What names mean within a view's query: the tables of each SELECT, and the common table expressions around it.
+//! Scopes of names in a view's query: the tables of each SELECT, and the visible common table expressions.
 
 use crate::same_name;
 use paceline_syntax::ast::{ColumnName, Expr};
 
-/// A table that columns can be of.
+/// A table with its columns.
 #[derive(Debug, Clone)]
 pub(super) struct Table {
-    /// The database, of a table of the catalog.
+    /// Database, for a table of the catalog.
     pub database: Option<String>,
-    /// Its alias, or its name.
+    /// Alias or name.
     pub name: String,
     /// Whether its columns are written with the database.
     pub is_qualified: bool,
@@ -21,14 +21,14 @@ pub(super) struct Column {
     pub invisible: bool,
 }
 
-/// A column of [`Scope::tables`], by numbers.
+/// A column of [`Scope::tables`]: number of the table, number of the column.
 pub(super) type Place = (usize, usize);
 
-/// What names mean in one SELECT.
+/// Names of one SELECT.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Scope {
     pub tables: Vec<Table>,
-    /// What bare names and `*` see.
+    /// Columns that unqualified names and `*` can refer to.
     pub visible: Vec<Place>,
 }
 
@@ -39,7 +39,7 @@ pub(super) struct Common {
     pub columns: Vec<String>,
 }
 
-/// What a query stands in: the SELECTs around it, innermost last, and the common table expressions that it sees.
+/// Surroundings of a query: the SELECTs around it, innermost last, and the visible common table expressions.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Surroundings {
     pub scopes: Vec<Scope>,
@@ -63,7 +63,7 @@ impl Table {
 }
 
 impl Scope {
-    /// The column of that name.
+    /// Returns the column of this name.
     pub fn find(&self, name: &ColumnName) -> Option<Expr> {
         let Some(table_name) = &name.table else {
             let is_column =

@@ -1,8 +1,8 @@
-//! The text of a view's query, as MariaDB writes it.
+//! Text of a view's query, as MariaDB writes it.
 //!
-//! Joins stand in parentheses, except that tables with commas between them are first written as one flat join: read
-//! again they are one join after the other, and SHOW CREATE VIEW puts parentheses around each. Index hints come in the
-//! reverse order of what was read, so that they change places between the two. Both are MariaDB's.
+//! Joins are in parentheses, except that a comma-separated list of tables is first written as one flat join.
+//! When it is parsed again it is a chain of joins, and SHOW CREATE VIEW puts parentheses around each. Index
+//! hints are written in reverse order, so the order alternates each time. Both quirks are MariaDB's.
 
 use std::fmt::Write;
 
@@ -14,19 +14,18 @@ use paceline_syntax::ast::{
     QueryBody, Select, SelectItem, SetOperator, SortOrder, TableFactor,
 };
 
-/// Which names of a select list are written.
+/// Names of a select list that are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Names {
-    /// All.
     All,
-    /// Those that AS gave.
+    /// Those given with AS.
     Given,
 }
 
-/// Writes a resolved query.
+/// Returns the text of a resolved query.
 ///
 /// # Errors
-/// 1235 for what cannot be written.
+/// 1235 for expressions that cannot be written.
 pub(super) fn query_text(query: &Query, style: ViewStyle<'_>) -> Result<String> {
     let mut out = String::new();
     Writer {
@@ -40,12 +39,12 @@ pub(super) fn query_text(query: &Query, style: ViewStyle<'_>) -> Result<String> 
 }
 
 impl Writer<'_> {
-    /// `database`.`table`.`column`
+    /// Appends `database`.`table`.`column`.
     pub(in super::super) fn qualified(&mut self, name: &ColumnName) {
         self.parts(name.database.as_deref(), name.table.as_deref(), &name.name);
     }
 
-    /// Names with points between them; the database where it is not omitted.
+    /// Appends names separated by points, with the database unless it is omitted.
     fn parts(&mut self, database: Option<&str>, table: Option<&str>, name: &str) {
         let omitted = self.view.and_then(|style| style.omitted_database);
         let database = database.filter(|database| omitted != Some(*database));
@@ -127,7 +126,7 @@ impl Writer<'_> {
         }
         match &limit.count {
             Some(count) => self.expr(count, 0),
-            // OFFSET alone.
+            // OFFSET without a count.
             None => {
                 let _ = write!(self.out, "{}", u64::MAX);
                 Ok(())
@@ -235,7 +234,7 @@ impl Writer<'_> {
         }
     }
 
-    /// A table and its joins, each join in parentheses.
+    /// Appends a table and its joins, each join in parentheses.
     fn joined(&mut self, tables: &JoinedTables) -> Result<()> {
         self.out.extend(std::iter::repeat_n('(', tables.joins.len()));
         self.factor(&tables.first)?;
@@ -311,9 +310,10 @@ impl Writer<'_> {
         }
     }
 
-    // Expressions that only queries have -------------------------------------------------------------------------
+    // Expressions of queries only
+    // --------------------------------------------------------------------------------
 
-    /// An expression with a query in it.
+    /// Appends an expression that contains a query.
     pub(in super::super) fn with_subquery(&mut self, expr: &Expr) -> Result<()> {
         match expr {
             Expr::Subquery(query) => self.parenthesized_query(query),
@@ -353,7 +353,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// A call as it stands in a view.
+    /// Appends a call in the form of views.
     pub(in super::super) fn call_of_view(&mut self, call: &FunctionCall) -> Result<()> {
         let name = match call.full_name().to_lowercase().as_str() {
             "now" | "localtime" | "localtimestamp" => "current_timestamp".to_owned(),
@@ -408,7 +408,7 @@ impl Writer<'_> {
         }
     }
 
-    /// `char(65 using utf8mb4)`
+    /// Appends `char(65 using utf8mb4)`.
     pub(in super::super) fn char_using(&mut self, call: &FunctionCall, charset: &str) -> Result<()> {
         self.call_of_view(call)?;
         self.out.pop();

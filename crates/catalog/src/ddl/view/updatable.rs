@@ -1,18 +1,18 @@
-//! Whether rows could be changed through a view, as `information_schema.VIEWS` tells it: it is one SELECT of single
-//! rows, and a column of it is one of a table's.
+//! Updatability of views, as shown in `information_schema.VIEWS`: a view is updatable if it is one SELECT
+//! without grouping, and one of its columns is a column of a table.
 
 use crate::{Catalog, ViewAlgorithm, ViewDefinition, same_name};
 use paceline_syntax::ast::{Expr, JoinedTables, QueryBody, SelectItem, TableFactor, TableName};
 
-/// Views of views go this deep.
+/// Maximum nesting of views.
 const DEPTH_MAX: u32 = 63;
 
-/// Whether a view is updatable.
+/// Returns whether a view is updatable.
 pub fn is_updatable(view: &ViewDefinition, catalog: &Catalog) -> bool {
     (0..view.columns.len()).any(|column| is_column(view, column, catalog, 0))
 }
 
-/// Whether a view's column is one of a table's.
+/// Returns whether a view's column is a column of a table.
 fn is_column(view: &ViewDefinition, column: usize, catalog: &Catalog, depth: u32) -> bool {
     let QueryBody::Select(select) = &view.parsed().body else {
         return false;
@@ -34,7 +34,7 @@ fn is_column(view: &ViewDefinition, column: usize, catalog: &Catalog, depth: u32
         return false;
     };
     let Some(source) = select.from.iter().find_map(|item| named(item, table)) else {
-        // A derived table, which MariaDB counts, too.
+        // A derived table. MariaDB counts it too.
         return true;
     };
     let Some(database) = source.database.as_deref() else {
@@ -55,7 +55,7 @@ fn is_column(view: &ViewDefinition, column: usize, catalog: &Catalog, depth: u32
         })
 }
 
-/// The table that FROM calls so.
+/// Returns the table with this name in FROM.
 fn named<'a>(tables: &'a JoinedTables, called: &str) -> Option<&'a TableName> {
     tables.factors().find_map(|factor| match factor {
         TableFactor::Table { name, alias, .. } => {

@@ -125,7 +125,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     pure(
         "json_normalize",
         (1, 1),
-        // One digit becomes five characters.
+        // One digit can become five characters.
         |call| Ok(ExprType::text(call.length(0).saturating_mul(5), Collation::Utf8mb4Bin).nullable()),
         |args, context| reformat(args, context, Node::write_normalized),
     ),
@@ -202,8 +202,8 @@ fn bind_json(call: &mut BindCall<'_>) -> Result<ExprType> {
 /// Returns the type of JSON_QUOTE and JSON_UNQUOTE, which have other rules for the collation.
 fn bind_quotes(call: &mut BindCall<'_>) -> Result<ExprType> {
     let length = call.length(0);
-    // Each character may become two code units with \u. MariaDB treats the result of JSON_UNQUOTE as ASCII, whatever it
-    // contains.
+    // Each character can become two code units with \u. MariaDB treats the result of JSON_UNQUOTE as ASCII,
+    // whatever it contains.
     let (length, repertoire) = match call.name {
         "json_quote" => (length.saturating_mul(12).saturating_add(2), Repertoire::Full),
         _ => (length, Repertoire::Ascii),

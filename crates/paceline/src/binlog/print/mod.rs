@@ -17,7 +17,7 @@ mod statements;
 
 use super::column::MappedTable;
 use super::error::{Error, Result};
-use super::flashback::Undone;
+use super::flashback::InverseScript;
 use super::hexdump::append_hexdump;
 use super::options::{Direction, EncodedOutput, Options, Verbosity};
 use super::rewrite::Rewrites;
@@ -83,7 +83,7 @@ pub struct Printer<'o> {
     /// With [`Direction::Back`]: the inverses of the current statement's rows events, and the texts of all events so
     /// far.
     inverses: Vec<Vec<u8>>,
-    undone: Undone,
+    inverse: InverseScript,
     load_files: LoadFiles,
 }
 
@@ -127,20 +127,20 @@ impl<'o> Printer<'o> {
             log_is_off: false,
             format_printed: false,
             inverses: Vec::new(),
-            undone: Undone::default(),
+            inverse: InverseScript::default(),
             load_files: LoadFiles::new(options.local_load.as_deref()),
         })
     }
 
     /// Ends the file. Returns the texts for `--flashback`.
-    pub fn end(mut self) -> Result<Undone> {
+    pub fn end(mut self) -> Result<InverseScript> {
         if self.style.direction == Direction::Forward {
             self.is_local = false;
             self.follow_locality();
             self.flush_head()?;
             self.out.write_all(b"DELIMITER ;\n")?;
         }
-        Ok(self.undone)
+        Ok(self.inverse)
     }
 
     pub fn flush(&mut self) -> Result<()> {
@@ -236,7 +236,7 @@ impl<'o> Printer<'o> {
                         append_base64_lines(event.raw.bytes(), &mut statement);
                         let _ = writeln!(statement, "'{DELIMITER}");
                         self.head.extend_from_slice(&statement);
-                        self.undone.set_format(format.checksum, statement);
+                        self.inverse.set_format(format.checksum, statement);
                     }
                     self.format_printed = true;
                 }
@@ -323,9 +323,9 @@ impl<'o> Printer<'o> {
         if self.style.direction == Direction::Back {
             let held = match event_type {
                 EventType::GTID | EventType::QUERY | EventType::QUERY_COMPRESSED | EventType::XID => {
-                    Some(self.undone.next_text())
+                    Some(self.inverse.next_text())
                 }
-                EventType::STOP => Some(self.undone.stop_text()),
+                EventType::STOP => Some(self.inverse.stop_text()),
                 _ => None,
             };
             if let Some(held) = held {

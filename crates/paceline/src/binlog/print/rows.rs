@@ -139,7 +139,7 @@ impl Printer<'_> {
             text.append(&mut self.tail);
             match self.style.direction {
                 Direction::Forward => self.out.write_all(&text)?,
-                Direction::Back => *self.undone.next_text() = text,
+                Direction::Back => *self.inverse.next_text() = text,
             }
             if let Some(rows) = self.rows.take()
                 && self.style.row_counts

@@ -6,7 +6,7 @@
 //! its last event: zeros in it are damage.
 
 use super::input::Input;
-use super::{Checksums, EventSource, LoggedEvent, Places};
+use super::{Checksums, EventSource, FileLocations, LoggedEvent};
 use crate::binlog::error::{Error, Result};
 use paceline_binlog::event::{
     ChecksumAlgorithm, Event, EventFlags, EventHeader, EventType, FormatDescription, GtidEvent,
@@ -32,7 +32,7 @@ const LOOK_AGAIN_AFTER: Duration = Duration::from_millis(10);
 pub struct EventFile {
     path: PathBuf,
     /// Where the next file is searched.
-    places: Places,
+    locations: FileLocations,
     input: BufReader<Input>,
     /// Whether it is a regular file rather than a pipe.
     is_seekable: bool,
@@ -53,7 +53,7 @@ pub struct EventFile {
 }
 
 /// What was found at an offset.
-enum Found {
+enum ReadResult {
     Event(EventHeader),
     /// The end of the events.
     End,
@@ -66,20 +66,20 @@ impl EventFile {
     ///
     /// # Errors
     /// [`Error::Io`], [`Error::NoBinaryLog`].
-    pub fn open(places: &Places, path: &Path, checksums: Checksums) -> Result<Self> {
-        Self::open_buffered(places, path, checksums, BUFFER_BYTES)
+    pub fn open(locations: &FileLocations, path: &Path, checksums: Checksums) -> Result<Self> {
+        Self::open_buffered(locations, path, checksums, BUFFER_BYTES)
     }
 
     /// Like [`EventFile::open`], for reading only the first events.
     ///
     /// # Errors
     /// Those of [`EventFile::open`].
-    pub fn open_head(places: &Places, path: &Path, checksums: Checksums) -> Result<Self> {
-        Self::open_buffered(places, path, checksums, HEAD_BYTES)
+    pub fn open_head(locations: &FileLocations, path: &Path, checksums: Checksums) -> Result<Self> {
+        Self::open_buffered(locations, path, checksums, HEAD_BYTES)
     }
 
     fn open_buffered(
-        places: &Places,
+        locations: &FileLocations,
         path: &Path,
         checksums: Checksums,
         buffer_bytes: usize,
@@ -88,7 +88,7 @@ impl EventFile {
             path: path.to_owned(),
             source,
         };
-        let file = places.open(path).map_err(io)?;
+        let file = locations.open(path).map_err(io)?;
         let is_seekable = file.is_seekable();
         let mut input = BufReader::with_capacity(buffer_bytes, file);
         let mut magic = [0; MAGIC.len()];
@@ -99,7 +99,7 @@ impl EventFile {
         }
         Ok(EventFile {
             path: path.to_owned(),
-            places: places.clone(),
+            locations: locations.clone(),
             input,
             is_seekable,
             offset: MAGIC.len() as u64,
@@ -118,8 +118,13 @@ impl EventFile {
     ///
     /// # Errors
     /// Those of [`EventFile::open`].
-    pub fn open_at(places: &Places, path: &Path, checksums: Checksums, offset: Option<u64>) -> Result<Self> {
-        let mut file = Self::open(places, path, checksums)?;
+    pub fn open_at(
+        locations: &FileLocations,
+        path: &Path,
+        checksums: Checksums,
+        offset: Option<u64>,
+    ) -> Result<Self> {
+        let mut file = Self::open(locations, path, checksums)?;
         file.jump_to = offset.filter(|offset| *offset > MAGIC.len() as u64);
         Ok(file)
     }
@@ -137,7 +142,7 @@ impl EventFile {
         self.next_file
             .clone()
             .or_else(|| numbered_next(&self.path))
-            .filter(|path| self.is_seekable && begins_as_log(&self.places, path))
+            .filter(|path| self.is_seekable && begins_as_log(&self.locations, path))
     }
 
     /// Returns whether the server has ended the file, so that nothing follows what was read.
@@ -171,30 +176,30 @@ impl EventFile {
         Ok(())
     }
 
-    /// Reads the event at the current offset into the buffer: its header, and the rest depending on `whole`.
-    fn find(&mut self, whole: Whole) -> Result<Found> {
+    /// Reads the event at the current offset into the buffer: its header, and the rest depending on `extent`.
+    fn find(&mut self, extent: ReadExtent) -> Result<ReadResult> {
         let mut header = [0; HEADER_LENGTH];
         let got = self.read(&mut header)?;
         if got == 0 {
-            return Ok(Found::End);
+            return Ok(ReadResult::End);
         }
         if header[..got].iter().all(|byte| *byte == 0) {
             // Preallocated space. It is removed before a file is marked as closed.
             return Ok(match self.in_use {
-                true => Found::End,
-                false => Found::Torn("there are zeros where an event should begin"),
+                true => ReadResult::End,
+                false => ReadResult::Torn("there are zeros where an event should begin"),
             });
         }
         let Some(decoded) = EventHeader::decode(&header).filter(|_| got == HEADER_LENGTH) else {
-            return Ok(Found::Torn("the file ends in an event's header"));
+            return Ok(ReadResult::Torn("the file ends in an event's header"));
         };
         if decoded.length < HEADER_LENGTH as u32 || decoded.length > EVENT_LENGTH_MAX {
-            return Ok(Found::Torn("the length in its header is none of an event"));
+            return Ok(ReadResult::Torn("the length in its header is none of an event"));
         }
         self.buffer.clear();
         self.buffer.extend_from_slice(&header);
-        if whole == Whole::GtidsOnly && decoded.event_type != EventType::GTID {
-            return Ok(Found::Event(decoded));
+        if extent == ReadExtent::GtidsOnly && decoded.event_type != EventType::GTID {
+            return Ok(ReadResult::Event(decoded));
         }
         let length = decoded.length as usize;
         // The buffer is not allocated in advance, because the length may be damaged.
@@ -205,24 +210,26 @@ impl EventFile {
             source,
         })?;
         if self.buffer.len() < length {
-            return Ok(Found::Torn("the file ends in the event"));
+            return Ok(ReadResult::Torn("the file ends in the event"));
         }
-        Ok(Found::Event(decoded))
+        Ok(ReadResult::Event(decoded))
     }
 
     /// Reads the event at the current offset. Retries while it may still be incomplete.
-    fn find_settled(&mut self, whole: Whole) -> Result<Option<EventHeader>> {
+    fn find_settled(&mut self, extent: ReadExtent) -> Result<Option<EventHeader>> {
         let offset = self.offset;
         let mut looks = 0;
         loop {
-            let problem = match self.find(whole)? {
-                Found::Event(header) if self.in_use && self.is_seekable && !self.is_right(&header) => None,
-                Found::Event(header) => return Ok(Some(header)),
-                Found::End => {
+            let problem = match self.find(extent)? {
+                ReadResult::Event(header) if self.in_use && self.is_seekable && !self.is_right(&header) => {
+                    None
+                }
+                ReadResult::Event(header) => return Ok(Some(header)),
+                ReadResult::End => {
                     self.look_again()?;
                     return Ok(None);
                 }
-                Found::Torn(problem) => Some(problem),
+                ReadResult::Torn(problem) => Some(problem),
             };
             looks += 1;
             let may_come = (self.in_use || !self.has_format) && self.is_seekable && looks < LOOKS_MAX;
@@ -300,10 +307,10 @@ impl EventFile {
     }
 }
 
-/// How much of an event is read.
+/// Part of an event that is read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Whole {
-    Yes,
+enum ReadExtent {
+    Full,
     /// Gtid events completely, of other events only the header.
     GtidsOnly,
 }
@@ -317,7 +324,7 @@ impl EventSource for EventFile {
             self.seek(offset)?;
         }
         let offset = self.offset;
-        let Some(header) = self.find_settled(Whole::Yes)? else {
+        let Some(header) = self.find_settled(ReadExtent::Full)? else {
             return Ok(None);
         };
         if header.event_type == EventType::FORMAT_DESCRIPTION {
@@ -375,7 +382,7 @@ impl EventSource for EventFile {
         }
         loop {
             let start = self.offset;
-            let Some(header) = self.find_settled(Whole::GtidsOnly)? else {
+            let Some(header) = self.find_settled(ReadExtent::GtidsOnly)? else {
                 return Ok(());
             };
             self.offset = start + self.buffer.len() as u64;
@@ -388,9 +395,11 @@ impl EventSource for EventFile {
 }
 
 /// Returns whether a file exists and is more than preallocated space.
-fn begins_as_log(places: &Places, path: &Path) -> bool {
+fn begins_as_log(locations: &FileLocations, path: &Path) -> bool {
     let mut magic = [0; MAGIC.len()];
-    let read = places.open(path).and_then(|mut file| file.read_exact(&mut magic));
+    let read = locations
+        .open(path)
+        .and_then(|mut file| file.read_exact(&mut magic));
     read.is_ok() && magic == MAGIC
 }
 

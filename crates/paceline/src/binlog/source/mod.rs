@@ -1,17 +1,17 @@
 //! Sources of events: log files, or a server.
 //!
 //! ```text
-//!  EventFile   a file, standard input, or the file that a server is writing; Places: location and form of files
+//!  EventFile   a file, standard input, or the file that a server is writing; FileLocations: location and form of files
 //!  RemoteLog   a server, which is asked for its log as by a replica
 //! ```
 
 mod file;
 mod input;
-mod places;
+mod locations;
 mod remote;
 
 pub use file::EventFile;
-pub use places::Places;
+pub use locations::FileLocations;
 pub use remote::{Extent, RemoteLog, RemoteStart};
 
 use super::error::Result;

@@ -206,9 +206,9 @@ impl EventSource for RemoteLog {
                 return Ok(None);
             };
             let offset = self.offset;
-            let is_made_up = header.timestamp == 0 || header.flags.contains(EventFlags::ARTIFICIAL);
+            let is_artificial = header.timestamp == 0 || header.flags.contains(EventFlags::ARTIFICIAL);
             match header.event_type {
-                EventType::ROTATE if is_made_up => {
+                EventType::ROTATE if is_artificial => {
                     let named = self.named()?;
                     self.name = PathBuf::from(String::from_utf8_lossy(&named).into_owned());
                     if self.extent == Extent::OneFile {

@@ -23,6 +23,7 @@ use paceline_types::DataType;
 pub(crate) use nearest::{NearestValue, nearest_value, rule_for};
 pub(crate) use ranges::{RangeContext, index_ranges};
 
+use super::known_values::KnownValues;
 use paceline_expression::{Class, CompareOp, Comparison, Expr, ExprKind, Truth};
 
 /// What is known of a table's columns.
@@ -292,6 +293,13 @@ impl RangeCondition {
             rows.push(RangeCondition::And(known));
         }
         Some(RangeCondition::Or(rows))
+    }
+
+    /// Whether all its values are known. Notes that a plan rests on those that are no literals.
+    pub fn is_known(&self, known: KnownValues<'_>) -> bool {
+        let mut all = true;
+        self.for_each_value(&mut |value| all &= known.rest_on(value));
+        all
     }
 
     /// Calls `visit` for each value that a column is tested against.

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use paceline_storage::{Clustered, IndexKind, KeyRange, TableSchema, prefix_end};
+use paceline_storage::{IndexKind, KeyRange, RowPlacement, TableSchema, prefix_end};
 use paceline_types::sort_key::{self, Nullability};
 use paceline_types::{DataType, Value};
 
@@ -91,7 +91,7 @@ fn collect_ranges(
     let all = definition.id.range();
     // An entry that others may share ends with the key of its row.
     let row_key = match (schema.clustered(), definition.kind) {
-        (Clustered::Key(clustered), IndexKind::Secondary) => &schema.indexes()[clustered].parts[..],
+        (RowPlacement::Key(clustered), IndexKind::Secondary) => &schema.indexes()[clustered].parts[..],
         _ => &[],
     };
     let mut prefixes = vec![definition.id.to_be_bytes().to_vec()];

@@ -36,7 +36,7 @@ pub(crate) use sample::SampleResult;
 use sample::{RowSample, SampleBuilder};
 
 use crate::plan::known_values::KnownValues;
-use paceline_catalog::TableDefinition;
+use paceline_catalog::{IndexStatistics, TableDefinition};
 use paceline_expression::Expr;
 
 /// Where the figures come from.
@@ -180,12 +180,6 @@ impl Statistics {
     /// About how many rows a table has.
     pub fn row_count(&self, definition: &Arc<TableDefinition>) -> u64 {
         self.table(definition).rows as u64
-    }
-
-    /// About how many rows share a value of all columns of an index.
-    pub fn rows_per_key(&self, definition: &Arc<TableDefinition>, index: usize) -> f64 {
-        let parts = definition.indexes()[index].parts.len();
-        self.table(definition).rows_per_key(index, parts)
     }
 
     /// For each index about how many different values its first 1, 2, … columns have.
@@ -334,6 +328,13 @@ impl Statistics {
             source: Some(SourceHandle(self.source.clone())),
         };
         (statistics, stored)
+    }
+}
+
+impl IndexStatistics for Statistics {
+    fn rows_per_key(&self, definition: &Arc<TableDefinition>, index: usize) -> f64 {
+        let parts = definition.indexes()[index].parts.len();
+        self.table(definition).rows_per_key(index, parts)
     }
 }
 

@@ -5,7 +5,7 @@
 //! Where groups are larger than the runs that a survey reads, the groups seen tell more: there are at least as many.
 
 use paceline_storage::{
-    Clustered, IndexId, KeyPart, StorageSnapshot, SurveyedEntry, TableSchema, value_payload,
+    IndexId, KeyPart, RowPlacement, StorageSnapshot, SurveyedEntry, TableSchema, value_payload,
 };
 use paceline_types::sort_key::{self, Nullability};
 
@@ -110,7 +110,7 @@ impl<'s> PrefixGroups<'s> {
     }
 
     fn is_clustered(&self) -> bool {
-        self.schema.clustered() == Clustered::Key(self.index)
+        self.schema.clustered() == RowPlacement::Key(self.index)
     }
 
     /// The bytes of a part's key whose first byte is this; none if only the value tells.

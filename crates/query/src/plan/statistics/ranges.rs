@@ -24,7 +24,7 @@ impl TableStatistics {
         known: KnownValues<'_>,
     ) -> f64 {
         let schema = definition.schema();
-        let unknown = !known.tell_all(condition);
+        let unknown = !condition.is_known(known);
         let ranges = known.evaluating(|eval| {
             let mut context = RangeContext {
                 eval,

@@ -5,14 +5,14 @@ use super::pipeline::Pipeline;
 use super::plan::{Conflicts, Fit, TableLocks, TableMaps};
 use super::progress::PushNumber;
 use super::queue::{Item, LaneQueue, Next, Pass, Work};
-use super::round::{Planned, Round, RoundBuilder};
+use super::round::{PlannedTransaction, Round, RoundBuilder};
 use super::shared::Shared;
 use super::statement_errors::{Retries, execute_as_primary, is_of_the_moment};
 use super::statements::{LoadedFile, ReplicatedStatement, StatementContext, StatementRunner};
 use super::worker::{Pool, Worker};
 use super::{KeptPosition, ParallelMode};
 use crate::replica::received::{ReceivedGroup, SourcePosition};
-use paceline_apply::makes_table;
+use paceline_apply::is_create_table;
 use paceline_apply::replicated::{
     Failure, GroupKind, MappedTables, ReplicatedRows, RowApplier, RowMapping, group_kind,
 };
@@ -35,7 +35,7 @@ const CHUNK_MAX: usize = 32;
 const RETRIES_MAX: u32 = 10;
 
 /// A move of the position without a transaction.
-struct Passed {
+struct PositionMove {
     number: PushNumber,
     pass: Pass,
     /// A transaction of another domain that is later in the primary's log has been applied before this position is
@@ -44,7 +44,7 @@ struct Passed {
 }
 
 /// The lane must end. The reason has been raised, or it was told to.
-struct Ended;
+struct LaneEnd;
 
 /// State of a lane; see the module comment.
 pub(super) struct Lane {
@@ -58,7 +58,7 @@ pub(super) struct Lane {
     /// Items taken from the queue and not planned yet.
     items: VecDeque<Item>,
     /// Moves of the position without a transaction. Only the last one of each domain counts.
-    passed: Vec<Passed>,
+    passed: Vec<PositionMove>,
     /// Worker for rounds that are too small for another thread.
     worker: Worker,
     runner: Option<Box<dyn StatementRunner>>,
@@ -75,11 +75,11 @@ impl Lane {
             round: RoundBuilder::new(parts.manager.applier_session(shared.interrupt.clone())),
             items: VecDeque::new(),
             passed: Vec::new(),
-            worker: Worker::new(parts, &shared.statistics, &shared.interrupt),
+            worker: Worker::new(parts, &shared.interrupt),
             runner: None,
             rows: RowApplier::new(
                 &parts.options.rows.get(),
-                Some(shared.statistics.clone()),
+                parts.index_statistics.clone(),
                 parts.statement_counts.clone(),
             ),
             pipeline,
@@ -103,19 +103,19 @@ impl Lane {
         }
     }
 
-    fn step(&mut self) -> Result<(), Ended> {
+    fn step(&mut self) -> Result<(), LaneEnd> {
         if self.pipeline.has_failed() {
             self.recover()?;
         }
         if self.shared.is_stopping() {
-            return Err(Ended);
+            return Err(LaneEnd);
         }
         let Some(item) = self.items.pop_front() else {
             return self.fetch();
         };
         match item.work {
             Work::Pass(pass) => {
-                self.passed.push(Passed {
+                self.passed.push(PositionMove {
                     number: item.number,
                     pass,
                     is_overtaken: false,
@@ -127,13 +127,13 @@ impl Lane {
     }
 
     /// Fetches more items. Planned transactions are dispatched without waiting for them.
-    fn fetch(&mut self) -> Result<(), Ended> {
+    fn fetch(&mut self) -> Result<(), LaneEnd> {
         match self.queue.take() {
             Next::Items(items) => {
                 self.shared.unqueued(items.iter().map(|item| item.bytes).sum());
                 self.items = items;
             }
-            Next::Closed => return Err(Ended),
+            Next::Closed => return Err(LaneEnd),
             Next::Empty if !self.passed.is_empty() => self.move_position()?,
             Next::Empty if !self.round.is_empty() => self.dispatch(),
             Next::Empty => self.queue.wait(),
@@ -141,13 +141,13 @@ impl Lane {
         Ok(())
     }
 
-    fn raise(&self, failure: Failure, gtid: Gtid, end: Option<SourcePosition>) -> Ended {
+    fn raise(&self, failure: Failure, gtid: Gtid, end: Option<SourcePosition>) -> LaneEnd {
         self.shared.raise(failure, Some(gtid), end);
-        Ended
+        LaneEnd
     }
 
     /// Plans a transaction.
-    fn plan(&mut self, number: PushNumber, received: ReceivedGroup) -> Result<(), Ended> {
+    fn plan(&mut self, number: PushNumber, received: ReceivedGroup) -> Result<(), LaneEnd> {
         // No later transaction can record that MySQL transactions were skipped.
         if self.passed.iter().any(|passed| passed.pass.executed.is_some()) {
             self.move_position()?;
@@ -162,12 +162,12 @@ impl Lane {
     }
 
     /// Handles an invalid transaction: commits everything before it, then ends the applier.
-    fn stop_behind(&mut self, failure: Failure, gtid: Gtid, end: SourcePosition) -> Result<(), Ended> {
+    fn stop_behind(&mut self, failure: Failure, gtid: Gtid, end: SourcePosition) -> Result<(), LaneEnd> {
         self.settle()?;
         Err(self.raise(failure, gtid, Some(end)))
     }
 
-    fn plan_rows(&mut self, number: PushNumber, received: ReceivedGroup) -> Result<(), Ended> {
+    fn plan_rows(&mut self, number: PushNumber, received: ReceivedGroup) -> Result<(), LaneEnd> {
         let gtid = received.group.gtid();
         let bytes = received.group.bytes().len();
         let commit_id = match self.shared.parts.options.mode {
@@ -216,7 +216,7 @@ impl Lane {
         self.round.commit_id = commit_id;
         // Earlier positions need no transaction of their own.
         self.forget_passed(gtid);
-        let planned = Planned {
+        let planned = PlannedTransaction {
             number,
             received,
             tables,
@@ -258,7 +258,7 @@ impl Lane {
     }
 
     /// Logs position moves that no transaction makes superfluous: the last one of each domain.
-    fn move_position(&mut self) -> Result<(), Ended> {
+    fn move_position(&mut self) -> Result<(), LaneEnd> {
         self.settle()?;
         let passed = std::mem::take(&mut self.passed);
         let Some(last) = passed.last() else {
@@ -286,7 +286,7 @@ impl Lane {
         }
         if let Err(error) = parts.manager.move_replica_position(&record) {
             self.shared.raise(of_commit(&error), Some(last.pass.gtid), None);
-            return Err(Ended);
+            return Err(LaneEnd);
         }
         self.shared.done(passed.into_iter().map(|passed| passed.number));
         Ok(())
@@ -320,7 +320,7 @@ impl Lane {
     }
 
     /// Waits until everything planned is published, and releases the metadata locks.
-    fn settle(&mut self) -> Result<(), Ended> {
+    fn settle(&mut self) -> Result<(), LaneEnd> {
         // Later items wait until this is finished.
         let later = std::mem::take(&mut self.items);
         loop {
@@ -348,7 +348,7 @@ impl Lane {
 
     /// Recovers from a failure in a round: waits until nothing is in progress, takes back the uncommitted transactions,
     /// and retries the first one alone.
-    fn recover(&mut self) -> Result<(), Ended> {
+    fn recover(&mut self) -> Result<(), LaneEnd> {
         self.pipeline.drain();
         let round = std::mem::take(&mut self.round.planned);
         self.release_locks();
@@ -357,14 +357,14 @@ impl Lane {
             Ok(again) => again,
             Err(error) => {
                 self.shared.raise(of_commit(&error), None, None);
-                return Err(Ended);
+                return Err(LaneEnd);
             }
         };
-        again.extend(round.into_iter().map(Planned::into_item));
+        again.extend(round.into_iter().map(PlannedTransaction::into_item));
         again.append(&mut self.items);
         self.items = again;
         if self.shared.is_stopping() {
-            return Err(Ended);
+            return Err(LaneEnd);
         }
         let Some(item) = self.items.pop_front() else {
             return Ok(());
@@ -382,7 +382,7 @@ impl Lane {
     }
 
     /// Applies the transactions that recovery took back, before any others.
-    fn run_again(&mut self) -> Result<(), Ended> {
+    fn run_again(&mut self) -> Result<(), LaneEnd> {
         while let Some(item) = self.items.pop_front() {
             if let Work::Apply(received) = item.work {
                 self.plan_rows(item.number, received)?;
@@ -395,14 +395,14 @@ impl Lane {
     }
 
     /// Applies one transaction with no other in progress. If that fails, the applier ends.
-    fn alone(&mut self, number: PushNumber, received: ReceivedGroup) -> Result<(), Ended> {
+    fn alone(&mut self, number: PushNumber, received: ReceivedGroup) -> Result<(), LaneEnd> {
         let gtid = received.group.gtid();
         let end = received.source_end.clone();
         let tables = match self.map_tables(&received) {
             Ok(tables) => tables,
             Err(failure) => return Err(self.raise(failure, gtid, Some(end))),
         };
-        let planned = Planned {
+        let planned = PlannedTransaction {
             number,
             received,
             tables,
@@ -422,7 +422,7 @@ impl Lane {
     }
 
     /// Applies a transaction of statements, or of statements and rows.
-    fn statements(&mut self, number: PushNumber, received: ReceivedGroup) -> Result<(), Ended> {
+    fn statements(&mut self, number: PushNumber, received: ReceivedGroup) -> Result<(), LaneEnd> {
         self.settle()?;
         let gtid = received.group.gtid();
         self.forget_passed(gtid);
@@ -518,7 +518,7 @@ impl Lane {
                         continue;
                     }
                     let statement = context.of(&query, &header);
-                    let execute = || match has_rows && makes_table(&query) {
+                    let execute = || match has_rows && is_create_table(&query) {
                         true => runner.make_table(&statement),
                         false => runner.statement(&statement),
                     };

@@ -4,11 +4,11 @@
 use super::lane::Lane;
 use super::progress::PushedItem;
 use super::queue::{Item, LaneQueue, Pass, Work};
-use super::shared::{Shared, Stopped};
+use super::shared::{ApplierStopped, Shared};
 use super::status::GroupCounts;
 use super::worker::Pool;
 use super::{ApplierParts, KeptPosition, LANES_MAX};
-use crate::replica::received::Received;
+use crate::replica::received::ReceivedItem;
 use paceline_apply::replicated::Failure;
 use paceline_types::{DomainId, Gtid};
 use parking_lot::Mutex;
@@ -38,7 +38,7 @@ pub(super) struct Lanes {
 impl Lanes {
     pub(super) fn start(parts: ApplierParts) -> Arc<Self> {
         let shared = Arc::new(Shared::new(parts));
-        let pool = Pool::start(&shared.parts, &shared.statistics, &shared.interrupt);
+        let pool = Pool::start(&shared.parts, &shared.interrupt);
         Arc::new(Lanes {
             shared,
             pool,
@@ -47,23 +47,23 @@ impl Lanes {
     }
 
     /// Adds a received item to the queue of its lane.
-    pub(super) async fn push(self: &Arc<Self>, received: Received) -> Result<(), Stopped> {
+    pub(super) async fn push(self: &Arc<Self>, received: ReceivedItem) -> Result<(), ApplierStopped> {
         let mut received_at = None;
         let (work, end, timestamp_seconds, counts, bytes) = match received {
-            Received::Position(end) => {
+            ReceivedItem::Position(end) => {
                 if self.shared.is_stopping() {
-                    return Err(Stopped);
+                    return Err(ApplierStopped);
                 }
                 self.shared.pass(end);
                 return Ok(());
             }
-            Received::PrimaryRestarted => {
+            ReceivedItem::PrimaryRestarted => {
                 // Earlier transactions may still need the temporary tables of its sessions.
                 self.shared.until_idle().await?;
                 self.shared.parts.statements.primary_restarted();
                 return Ok(());
             }
-            Received::Passed {
+            ReceivedItem::Passed {
                 gtid,
                 source_end,
                 executed,
@@ -80,7 +80,7 @@ impl Lanes {
                 GroupCounts::default(),
                 ITEM_BYTES,
             ),
-            Received::Group(group) => {
+            ReceivedItem::Group(group) => {
                 let end = group.source_end.clone();
                 received_at = Some(group.received_at);
                 let timestamp = group.group.events().next().map(|event| event.header().timestamp);
@@ -116,7 +116,7 @@ impl Lanes {
         }
     }
 
-    fn lane(self: &Arc<Self>, domain_id: DomainId) -> Result<Arc<LaneQueue>, Stopped> {
+    fn lane(self: &Arc<Self>, domain_id: DomainId) -> Result<Arc<LaneQueue>, ApplierStopped> {
         let mut state = self.state.lock();
         if let Some(queue) = state.queues.get(&domain_id.0) {
             return Ok(queue.clone());
@@ -151,7 +151,7 @@ impl Lanes {
                 drop(state);
                 self.shared.raise(Failure::fatal(error), None, None);
                 self.request_stop();
-                return Err(Stopped);
+                return Err(ApplierStopped);
             }
         }
         state.queues.insert(number, queue.clone());

@@ -65,14 +65,14 @@ mod statements;
 mod status;
 mod worker;
 
-pub use shared::Stopped;
+pub use shared::ApplierStopped;
 pub use statements::{LoadedFile, ReplicatedStatement, StatementRunner, StatementRunners};
 pub use status::{ApplierState, ApplierStatus, ApplyError, GroupCounts};
 
-use crate::replica::received::Received;
+use crate::replica::received::ReceivedItem;
 use lanes::Lanes;
 use paceline_apply::replicated::{RowOptions, StatementCounts, TableFilter};
-use paceline_catalog::CatalogHandle;
+use paceline_catalog::{CatalogHandle, IndexStatistics};
 use paceline_txn::TransactionManager;
 use parking_lot::RwLock;
 use std::sync::Arc;
@@ -163,6 +163,8 @@ pub struct ApplierParts {
     pub manager: Arc<TransactionManager>,
     /// Databases and tables.
     pub catalog: Arc<CatalogHandle>,
+    /// Estimates that choose an index for partial images.
+    pub index_statistics: Arc<dyn IndexStatistics>,
     /// Filter for replicated tables.
     pub filter: Arc<dyn TableFilter>,
     /// Options.
@@ -189,8 +191,8 @@ impl Applier {
     /// Adds a received item, in the primary's order. Waits while too much is queued.
     ///
     /// # Errors
-    /// [`Stopped`] if an error has ended the applier or [`Applier::stop`] was called; see [`Applier::status`].
-    pub async fn push(&self, received: Received) -> Result<(), Stopped> {
+    /// [`ApplierStopped`] if an error has ended the applier or [`Applier::stop`] was called; see [`Applier::status`].
+    pub async fn push(&self, received: ReceivedItem) -> Result<(), ApplierStopped> {
         self.lanes.push(received).await
     }
 
@@ -207,8 +209,8 @@ impl Applier {
     /// Waits until everything pushed is published.
     ///
     /// # Errors
-    /// [`Stopped`] if the applier ends first.
-    pub async fn until_idle(&self) -> Result<(), Stopped> {
+    /// [`ApplierStopped`] if the applier ends first.
+    pub async fn until_idle(&self) -> Result<(), ApplierStopped> {
         self.lanes.shared.until_idle().await
     }
 
@@ -225,8 +227,8 @@ impl Applier {
     /// Waits until the first `count` items are done.
     ///
     /// # Errors
-    /// [`Stopped`] if the applier ends first.
-    pub async fn until_done(&self, count: u64) -> Result<(), Stopped> {
+    /// [`ApplierStopped`] if the applier ends first.
+    pub async fn until_done(&self, count: u64) -> Result<(), ApplierStopped> {
         self.lanes.shared.until_done(count).await
     }
 

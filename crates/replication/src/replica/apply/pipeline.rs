@@ -10,7 +10,7 @@
 
 use super::progress::PushNumber;
 use super::queue::{Item, LaneQueue};
-use super::round::{Prepared, Round, RoundNumber};
+use super::round::{PreparedTransaction, Round, RoundNumber};
 use super::shared::Shared;
 use paceline_txn::{BatchObserver, CommitStream, Transaction};
 use paceline_types::Version;
@@ -183,7 +183,7 @@ impl Pipeline {
         let mut transactions: Vec<Box<Transaction>> = Vec::with_capacity(prepared.len());
         let mut pushes: Vec<PushNumber> = Vec::with_capacity(prepared.len());
         let mut rest: Vec<Item> = Vec::new();
-        for Prepared { planned, result, .. } in prepared {
+        for PreparedTransaction { planned, result, .. } in prepared {
             match result {
                 Some(Ok(transaction)) if rest.is_empty() && !is_behind_failure => {
                     transactions.push(transaction);

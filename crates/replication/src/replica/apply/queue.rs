@@ -53,7 +53,6 @@ struct State {
     is_nudged: bool,
 }
 
-/// Queue of a lane.
 #[derive(Default)]
 pub(super) struct LaneQueue {
     state: Mutex<State>,

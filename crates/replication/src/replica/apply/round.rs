@@ -45,7 +45,7 @@ impl Hasher for Unhashed {
 pub(super) type KeySet = HashSet<u64, BuildHasherDefault<Unhashed>>;
 
 /// A transaction in a round.
-pub(super) struct Planned {
+pub(super) struct PlannedTransaction {
     pub(super) number: PushNumber,
     pub(super) received: ReceivedGroup,
     pub(super) tables: MappedTables,
@@ -53,7 +53,7 @@ pub(super) struct Planned {
     pub(super) after: RoundNumber,
 }
 
-impl Planned {
+impl PlannedTransaction {
     /// Converts it back to an item, to be planned again.
     pub(super) fn into_item(self) -> Item {
         Item {
@@ -69,9 +69,8 @@ pub(super) struct RoundBuilder {
     /// Owner of the round's metadata locks.
     pub(super) session: Session,
     pub(super) guards: Vec<MetadataGuard>,
-    /// Locked tables.
     pub(super) locked: Vec<Arc<TableDefinition>>,
-    pub(super) planned: Vec<Planned>,
+    pub(super) planned: Vec<PlannedTransaction>,
     pub(super) keys: KeySet,
     /// Commit id of its transactions, in conservative mode.
     pub(super) commit_id: Option<CommitId>,
@@ -98,7 +97,7 @@ impl RoundBuilder {
         self.planned.is_empty()
     }
 
-    pub(super) fn add(&mut self, planned: Planned, bytes: usize) {
+    pub(super) fn add(&mut self, planned: PlannedTransaction, bytes: usize) {
         self.planned.push(planned);
         self.bytes += bytes;
     }
@@ -109,10 +108,10 @@ impl RoundBuilder {
 }
 
 /// Transaction that has been through a worker.
-pub(super) struct Prepared {
+pub(super) struct PreparedTransaction {
     /// Index in the round.
     pub(super) index: usize,
-    pub(super) planned: Planned,
+    pub(super) planned: PlannedTransaction,
     /// `None` if it was not tried, because an earlier one failed.
     pub(super) result: Option<Result<Box<Transaction>, Failure>>,
 }
@@ -121,14 +120,14 @@ pub(super) struct Prepared {
 pub(super) struct Round {
     pub(super) number: RoundNumber,
     guards: Mutex<Vec<MetadataGuard>>,
-    prepared: Mutex<Vec<Prepared>>,
+    prepared: Mutex<Vec<PreparedTransaction>>,
     open_chunks: AtomicUsize,
 }
 
 /// Part of a round for one worker.
 pub(super) struct Chunk {
     pub(super) round: Arc<Round>,
-    pub(super) planned: Vec<(usize, Planned)>,
+    pub(super) planned: Vec<(usize, PlannedTransaction)>,
 }
 
 impl Round {
@@ -168,13 +167,13 @@ impl Round {
     }
 
     /// Records that a worker has finished a chunk. Returns true for the last one: the round is complete.
-    pub(super) fn chunk_done(&self, prepared: Vec<Prepared>) -> bool {
+    pub(super) fn chunk_done(&self, prepared: Vec<PreparedTransaction>) -> bool {
         self.prepared.lock().extend(prepared);
         self.open_chunks.fetch_sub(1, Ordering::AcqRel) == 1
     }
 
     /// Returns the prepared transactions, in order, and the metadata locks.
-    pub(super) fn take(&self) -> (Vec<Prepared>, Vec<MetadataGuard>) {
+    pub(super) fn take(&self) -> (Vec<PreparedTransaction>, Vec<MetadataGuard>) {
         let mut prepared = std::mem::take(&mut *self.prepared.lock());
         // Chunks are sorted, so a stable sort merges them.
         prepared.sort_by_key(|prepared| prepared.index);

@@ -6,7 +6,6 @@ use super::queue::LaneQueue;
 use super::status::{ApplierState, ApplierStatus, ApplyError};
 use crate::replica::received::SourcePosition;
 use paceline_apply::replicated::Failure;
-use paceline_query::plan::Statistics;
 use paceline_txn::{Interrupt, InterruptReason};
 use paceline_types::Gtid;
 use parking_lot::Mutex;
@@ -18,12 +17,11 @@ use tokio::sync::Notify;
 /// The applier accepts nothing any more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the applier has stopped")]
-pub struct Stopped;
+pub struct ApplierStopped;
 
 /// Shared state of an applier; see the module comment.
 pub(super) struct Shared {
     pub(super) parts: ApplierParts,
-    pub(super) statistics: Arc<Statistics>,
     /// Ends lock waits when the applier is stopped.
     pub(super) interrupt: Interrupt,
     /// Queues of the lanes, which are closed when the applier is stopped.
@@ -45,7 +43,6 @@ pub(super) struct Shared {
 impl Shared {
     pub(super) fn new(parts: ApplierParts) -> Self {
         Shared {
-            statistics: Arc::new(Statistics::new(parts.manager.clone())),
             interrupt: Interrupt::new(),
             queues: Mutex::default(),
             progress: Mutex::default(),
@@ -67,10 +64,10 @@ impl Shared {
     }
 
     /// Creates the queue of a new lane. It is closed when the applier is stopped.
-    pub(super) fn new_queue(&self) -> Result<Arc<LaneQueue>, Stopped> {
+    pub(super) fn new_queue(&self) -> Result<Arc<LaneQueue>, ApplierStopped> {
         let mut queues = self.queues.lock();
         if self.is_stopping() {
-            return Err(Stopped);
+            return Err(ApplierStopped);
         }
         let queue = Arc::new(LaneQueue::default());
         queues.push(queue.clone());
@@ -88,11 +85,11 @@ impl Shared {
     }
 
     /// Waits until everything pushed is done.
-    pub(super) async fn until_idle(&self) -> Result<(), Stopped> {
+    pub(super) async fn until_idle(&self) -> Result<(), ApplierStopped> {
         loop {
             let idle = self.idle.notified();
             if self.is_stopping() {
-                return Err(Stopped);
+                return Err(ApplierStopped);
             }
             if self.progress.lock().is_idle() {
                 return Ok(());
@@ -114,25 +111,25 @@ impl Shared {
     }
 
     /// Waits until the first `count` items are done.
-    pub(super) async fn until_done(&self, count: PushNumber) -> Result<(), Stopped> {
+    pub(super) async fn until_done(&self, count: PushNumber) -> Result<(), ApplierStopped> {
         loop {
             let advanced = self.advanced.notified();
             if self.done_count() >= count {
                 return Ok(());
             }
             if self.is_stopping() {
-                return Err(Stopped);
+                return Err(ApplierStopped);
             }
             advanced.await;
         }
     }
 
     /// Waits until `bytes` more bytes may be queued. An item larger than the limit is accepted when the queue is empty.
-    pub(super) async fn room_for(&self, bytes: usize) -> Result<(), Stopped> {
+    pub(super) async fn room_for(&self, bytes: usize) -> Result<(), ApplierStopped> {
         loop {
             let waiting = self.space.notified();
             if self.is_stopping() {
-                return Err(Stopped);
+                return Err(ApplierStopped);
             }
             let queued = self.queued_bytes.load(Ordering::Acquire);
             if queued == 0 || queued + bytes <= self.parts.options.queued_bytes_max {

@@ -6,13 +6,12 @@
 //! chunks of other lanes are taken first.
 
 use super::pipeline::Pipeline;
-use super::round::{Chunk, Planned, Prepared};
+use super::round::{Chunk, PlannedTransaction, PreparedTransaction};
 use super::{ApplierParts, KeptPosition};
 use crate::replica::received::ReceivedGroup;
 use paceline_apply::replicated::{Failure, ReplicatedRows, RowApplier, RowsOutcome};
 use paceline_binlog::event::{EventFlags, RawEvent};
 use paceline_binlog::group::StatementOptions;
-use paceline_query::plan::Statistics;
 use paceline_txn::{
     GtidChoice, Interrupt, IsolationLevel, Replication, SequenceSource, Session, SourceMark, Transaction,
     TransactionManager, TransactionOptions,
@@ -80,11 +79,7 @@ pub(super) struct Pool {
 }
 
 impl Pool {
-    pub(super) fn start(
-        parts: &ApplierParts,
-        statistics: &Arc<Statistics>,
-        interrupt: &Interrupt,
-    ) -> Arc<Self> {
+    pub(super) fn start(parts: &ApplierParts, interrupt: &Interrupt) -> Arc<Self> {
         let workers = match parts.options.mode {
             super::ParallelMode::None => 0,
             _ => parts.options.workers,
@@ -100,7 +95,7 @@ impl Pool {
             },
         });
         for number in 0..workers {
-            let worker = Worker::new(parts, statistics, interrupt);
+            let worker = Worker::new(parts, interrupt);
             let thread = {
                 let pool = pool.clone();
                 std::thread::Builder::new()
@@ -199,12 +194,12 @@ pub(super) struct Worker {
 }
 
 impl Worker {
-    pub(super) fn new(parts: &ApplierParts, statistics: &Arc<Statistics>, interrupt: &Interrupt) -> Self {
+    pub(super) fn new(parts: &ApplierParts, interrupt: &Interrupt) -> Self {
         Worker {
             manager: parts.manager.clone(),
             applier: RowApplier::new(
                 &parts.options.rows.get(),
-                Some(statistics.clone()),
+                parts.index_statistics.clone(),
                 parts.statement_counts.clone(),
             ),
             interrupt: interrupt.clone(),
@@ -251,7 +246,7 @@ impl Worker {
             if matches!(result, Some(Err(_))) {
                 pipeline.fail(round.number);
             }
-            prepared.push(Prepared {
+            prepared.push(PreparedTransaction {
                 index,
                 planned,
                 result,
@@ -265,7 +260,7 @@ impl Worker {
     /// Like [`Worker::transaction`], but turns a panic into a failure, because the round must be completed.
     pub(super) fn try_transaction(
         &mut self,
-        planned: &Planned,
+        planned: &PlannedTransaction,
         session: &Session,
     ) -> Result<Box<Transaction>, Failure> {
         catch_unwind(AssertUnwindSafe(|| self.transaction(planned, session))).unwrap_or_else(|_| {
@@ -287,7 +282,11 @@ impl Worker {
     }
 
     /// Prepares a local transaction with the changes of the primary's transaction.
-    fn transaction(&mut self, planned: &Planned, session: &Session) -> Result<Box<Transaction>, Failure> {
+    fn transaction(
+        &mut self,
+        planned: &PlannedTransaction,
+        session: &Session,
+    ) -> Result<Box<Transaction>, Failure> {
         let mut transaction = self.begin(&planned.received, session);
         let received = &planned.received;
         let rows = ReplicatedRows {

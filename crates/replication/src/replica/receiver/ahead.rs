@@ -5,7 +5,7 @@
 //! is an applier, and until then only the primary has them. So nothing is acknowledged (semi-sync), and `Gtid_IO_Pos`,
 //! which shows what this server has, does not move.
 
-use super::{BATCH_EVENTS_MAX, End, Never, Receiver};
+use super::{BATCH_EVENTS_MAX, End, Receiver};
 use crate::replica::assemble::{Assembler, GtidSupply};
 use crate::replica::definition::UseGtid;
 use crate::replica::options::ReplicaOptions;
@@ -13,6 +13,7 @@ use crate::replica::received::SourcePosition;
 use crate::replica::source::{Source, SourceKind, StartAt};
 use crate::replica::status::ReceiverState;
 use paceline_types::SequenceNumber;
+use std::convert::Infallible;
 
 impl Receiver {
     /// Returns whether there is no applier: it is stopped, or has ended with an error.
@@ -28,7 +29,7 @@ impl Receiver {
         &mut self,
         mut source: Source,
         options: &ReplicaOptions,
-    ) -> Result<Never, End> {
+    ) -> Result<Infallible, End> {
         debug_assert_eq!(
             source.kind,
             SourceKind::MariaDb,

@@ -1,8 +1,8 @@
 //! Passing items to the applier's queue: transactions, position moves, and the waits for them.
 
-use super::stream::{Passed, Stream};
+use super::stream::{PositionMove, Stream};
 use super::{End, PASSED_FOR, log_move};
-use crate::replica::received::{Received, SourcePosition};
+use crate::replica::received::{ReceivedItem, SourcePosition};
 use crate::replica::status::DelayedGroup;
 use paceline_binlog::mysql::MySqlGtidSet;
 use paceline_binlog::{ExecutedSetChange, PositionChange, ReplicaRecord};
@@ -19,15 +19,15 @@ impl Stream<'_> {
             .update(|status| status.passed_groups += 1);
         self.passed
             .retain(|passed| passed.gtid.domain_id != gtid.domain_id);
-        self.passed.push(Passed { gtid, numbers, end });
+        self.passed.push(PositionMove { gtid, numbers, end });
         self.passed_since.get_or_insert_with(Instant::now);
     }
 
     pub(super) async fn hand_on_passed(&mut self) -> Result<(), End> {
         self.passed_since = None;
-        for Passed { gtid, numbers, end } in std::mem::take(&mut self.passed) {
+        for PositionMove { gtid, numbers, end } in std::mem::take(&mut self.passed) {
             let executed = self.progress.executed_since.take();
-            self.push(Received::Passed {
+            self.push(ReceivedItem::Passed {
                 gtid,
                 source_end: end.clone(),
                 executed,
@@ -51,12 +51,12 @@ impl Stream<'_> {
                 return Ok(());
             }
         }
-        self.push(Received::Position(place.clone())).await?;
+        self.push(ReceivedItem::Position(place.clone())).await?;
         self.progress.place = Some(place.clone());
         Ok(())
     }
 
-    pub(super) async fn push(&mut self, received: Received) -> Result<(), End> {
+    pub(super) async fn push(&mut self, received: ReceivedItem) -> Result<(), End> {
         let began = Instant::now();
         let applier = self.progress.applier.clone();
         let pushed = tokio::select! {

@@ -41,6 +41,7 @@ use paceline_binlog::mysql::MySqlGtidSet;
 use paceline_binlog::{ExecutedSetChange, GtidPosition, PositionChange, ReplicaRecord};
 use paceline_types::error_code::ER_SLAVE_FATAL_ERROR;
 use paceline_types::{Gtid, SequenceNumber};
+use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 use stream::Stream;
@@ -180,7 +181,7 @@ impl Receiver {
         }
     }
 
-    async fn try_session(&mut self, progress: &mut Option<Progress>) -> Result<Never, End> {
+    async fn try_session(&mut self, progress: &mut Option<Progress>) -> Result<Infallible, End> {
         let shared = self.shared.clone();
         let options = shared.environment.options(&shared.name);
         shared
@@ -374,6 +375,3 @@ fn log_move(shared: &ConnectionShared, record: &ReplicaRecord) -> Result<(), Sou
     tokio::task::block_in_place(|| transactions.move_replica_position(record))
         .map_err(|error| SourceError::fatal(ER_SLAVE_FATAL_ERROR.number(), error.to_string()))
 }
-
-/// Type without values.
-enum Never {}

@@ -1,13 +1,13 @@
 //! Events of one connection, from the dump to its end: assembled, selected, passed on, acknowledged.
 
 use super::choice::{Choice, claim, is_at_or_behind, skips};
-use super::{BATCH_EVENTS_MAX, End, Never, PASSED_FOR, Progress, Receiver};
+use super::{BATCH_EVENTS_MAX, End, PASSED_FOR, Progress, Receiver};
 use crate::replica::assemble::{AssembledGroup, Assembler, AssemblyResult, GtidSupply};
 use crate::replica::definition::UseGtid;
 use crate::replica::error::SourceError;
 use crate::replica::group_filter::{FilterResult, filter_group};
 use crate::replica::options::ReplicaOptions;
-use crate::replica::received::{Received, ReceivedGroup, SourcePosition};
+use crate::replica::received::{ReceivedGroup, ReceivedItem, SourcePosition};
 use crate::replica::source::{SentEvent, Source, StartAt};
 use crate::replica::until::Until;
 use paceline_binlog::group::LARGE_GROUP_BYTES;
@@ -17,10 +17,11 @@ use paceline_txn::SequenceSource;
 use paceline_types::Gtid;
 use paceline_types::error_code::{ER_SLAVE_CORRUPT_EVENT, ER_SLAVE_FATAL_ERROR};
 use std::collections::VecDeque;
+use std::convert::Infallible;
 use std::time::{Duration, Instant};
 
 /// A transaction that only moves the position.
-pub(super) struct Passed {
+pub(super) struct PositionMove {
     pub(super) gtid: Gtid,
     pub(super) numbers: SequenceSource,
     /// End in the primary's log.
@@ -35,7 +36,7 @@ pub(super) struct Stream<'a> {
     pub(super) by_place: bool,
     pub(super) progress: &'a mut Progress,
     /// For each domain the last skipped transaction that is not passed on yet, in the order of the primary's log.
-    pub(super) passed: Vec<Passed>,
+    pub(super) passed: Vec<PositionMove>,
     pub(super) passed_since: Option<Instant>,
     /// Semi-sync: positions for which the primary expects an acknowledgement, and the number of items passed to the
     /// applier before them. All of these must be done, in every domain, because an acknowledgement covers everything
@@ -70,7 +71,7 @@ impl<'a> Stream<'a> {
         }
     }
 
-    pub(super) async fn run(mut self, source: Source, start: StartAt) -> Result<Never, End> {
+    pub(super) async fn run(mut self, source: Source, start: StartAt) -> Result<Infallible, End> {
         let end = self.receive(source, start).await;
         if matches!(end, Err(End::Failed(_))) {
             // Log the skipped transactions, so that they are not received again after the cause is repaired.
@@ -79,7 +80,7 @@ impl<'a> Stream<'a> {
         end
     }
 
-    async fn receive(&mut self, mut source: Source, start: StartAt) -> Result<Never, End> {
+    async fn receive(&mut self, mut source: Source, start: StartAt) -> Result<Infallible, End> {
         let place = match start {
             StartAt::Place(place) => place,
             StartAt::Gtids(_) | StartAt::MySqlGtids(_) => SourcePosition::default(),
@@ -168,7 +169,7 @@ impl<'a> Stream<'a> {
                     self.begin_with(gtids).await?;
                 }
             }
-            AssemblyResult::Restarted => self.push(Received::PrimaryRestarted).await?,
+            AssemblyResult::Restarted => self.push(ReceivedItem::PrimaryRestarted).await?,
             AssemblyResult::UntilReached => {
                 self.show(assembler);
                 return Err(self.end_at_until(End::UntilReached).await);
@@ -306,7 +307,7 @@ impl<'a> Stream<'a> {
             self.hand_on_passed().await?;
         }
         let executed = self.progress.executed_since.take();
-        self.push(Received::Group(ReceivedGroup {
+        self.push(ReceivedItem::Group(ReceivedGroup {
             group,
             format: received.format,
             source_end: received.end.clone(),

@@ -1,11 +1,11 @@
 //! Parsing of text as a date, with or without a time.
 
 use super::reader::{Accept, Body, Fraction, Reader, find_body};
-use super::{Parsed, YEAR_PIVOT};
+use super::{ParseResult, YEAR_PIVOT};
 use crate::temporal::{Date, DateModes, DateTime};
 
 /// Parses a date with or without a time. Returns `None` if the text is not a date, or the modes forbid it.
-pub fn parse_datetime(text: &str, modes: DateModes) -> Option<Parsed<DateTime>> {
+pub fn parse_datetime(text: &str, modes: DateModes) -> Option<ParseResult<DateTime>> {
     let body = find_body(text)?;
     let (read, _) = read_datetime(&body, modes, Accept::Any);
     Some(read.ok().filter(|_| !body.negative)?.fitted(modes.fractions))
@@ -40,7 +40,7 @@ pub(super) fn read_datetime<'a>(
     body: &Body<'a>,
     modes: DateModes,
     accept: Accept,
-) -> (Result<Parsed<DateTime>, NoDateTime>, &'a [u8]) {
+) -> (Result<ParseResult<DateTime>, NoDateTime>, &'a [u8]) {
     let mut reader = Reader::new(body.bytes);
     let [mut year, mut month, mut day, mut hour, mut minute, mut second] = [0u32; 6];
     let year_digits;
@@ -105,7 +105,7 @@ pub(super) fn read_datetime<'a>(
     }
     let value = DateTime::new(date, hour as u8, minute as u8, second as u8)
         .with_micros(fraction.micros, fraction.decimals);
-    let read = Parsed {
+    let read = ParseResult {
         value,
         truncated: body.truncated || truncated || !reader.bytes.is_empty(),
         clipped: false,

@@ -22,7 +22,7 @@ use super::{DateTime, Fractions, Interval, Time, add_interval};
 
 /// A parsed value and what was lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Parsed<T> {
+pub struct ParseResult<T> {
     /// The value.
     pub value: T,
     /// The rest of the text was not parsed: the caller reports 1265 or 1292.
@@ -41,15 +41,15 @@ pub struct Parsed<T> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ParsedTemporal {
     /// A time such as `12:30`.
-    Time(Parsed<Time>),
+    Time(ParseResult<Time>),
     /// A datetime such as `2024-01-31 12:30`.
-    DateTime(Parsed<DateTime>),
+    DateTime(ParseResult<DateTime>),
 }
 
-impl<T> Parsed<T> {
+impl<T> ParseResult<T> {
     /// Creates a result without losses.
     pub fn whole(value: T) -> Self {
-        Parsed {
+        ParseResult {
             value,
             truncated: false,
             clipped: false,
@@ -60,7 +60,7 @@ impl<T> Parsed<T> {
     }
 }
 
-impl Parsed<DateTime> {
+impl ParseResult<DateTime> {
     /// Returns the value rounded by the digits that were cut.
     fn fitted(self, fractions: Fractions) -> Self {
         let value = self.value;
@@ -68,14 +68,14 @@ impl Parsed<DateTime> {
             return self;
         }
         let next = Interval { months: 0, micros: 1 };
-        Parsed {
+        ParseResult {
             value: add_interval(value, next).map_or(value, |later| later.truncated(value.decimals)),
             ..self
         }
     }
 }
 
-impl Parsed<Time> {
+impl ParseResult<Time> {
     /// Returns the value rounded by the digits that were cut.
     fn fitted(self, fractions: Fractions) -> Self {
         let micros = self.value.micros();
@@ -83,7 +83,7 @@ impl Parsed<Time> {
             return self;
         }
         let step = if micros < 0 { -1 } else { 1 };
-        Parsed {
+        ParseResult {
             value: Time::from_micros(micros + step, self.value.decimals()),
             ..self
         }

@@ -2,7 +2,7 @@
 
 use super::reader::Fraction;
 use super::time::{IntervalOrDateTime, ReadTime, time_from_parts};
-use super::{Parsed, YEAR_PIVOT};
+use super::{ParseResult, YEAR_PIVOT};
 use crate::temporal::{Date, DateModes, DateTime, Time};
 
 /// Reads a number such as 20240131 or 240131123000. `micros` is the fraction of the number.
@@ -36,18 +36,19 @@ pub fn datetime_from_number(number: i64, micros: u32, modes: DateModes) -> Optio
 
 /// Reads a number such as -123000; it is clipped beyond 838:59:59. A number with more digits than a time is read as a
 /// datetime. `micros` is the fraction of the number.
-pub fn time_from_number(number: i64, micros: u32) -> Option<Parsed<Time>> {
+pub fn time_from_number(number: i64, micros: u32) -> Option<ParseResult<Time>> {
     // A number beyond the last datetime is clipped like a time, not read as a datetime.
     const LAST_DATETIME: i64 = 99_991_231_235_959;
     if number > LAST_DATETIME {
         let (value, _) = time_from_parts(false, u64::MAX, 0, 0, 0, 6);
-        return Some(Parsed {
+        return Some(ParseResult {
             clipped: true,
-            ..Parsed::whole(value)
+            ..ParseResult::whole(value)
         });
     }
     if number > 9_999_999 {
-        return datetime_from_number(number, micros, DateModes::default()).map(|v| Parsed::whole(v.time()));
+        return datetime_from_number(number, micros, DateModes::default())
+            .map(|v| ParseResult::whole(v.time()));
     }
     let magnitude = number.unsigned_abs();
     if magnitude % 100 > 59 || magnitude / 100 % 100 > 59 {
@@ -55,16 +56,16 @@ pub fn time_from_number(number: i64, micros: u32) -> Option<Parsed<Time>> {
     }
     if magnitude > 9_999_999 {
         let (value, clipped) = time_from_parts(true, u64::MAX, 0, 0, 0, 6);
-        return Some(Parsed {
+        return Some(ParseResult {
             clipped,
-            ..Parsed::whole(value)
+            ..ParseResult::whole(value)
         });
     }
     let (hours, minutes, seconds) = (magnitude / 10_000, magnitude / 100 % 100, magnitude % 100);
     let (value, clipped) = time_from_parts(number < 0, hours, minutes, seconds, micros, 0);
-    Some(Parsed {
+    Some(ParseResult {
         clipped,
-        ..Parsed::whole(value)
+        ..ParseResult::whole(value)
     })
 }
 
@@ -75,7 +76,7 @@ pub fn interval_from_number(number: i64, micros: u32) -> Option<IntervalOrDateTi
     const LAST_DATETIME: i64 = 99_991_231_235_959;
     if (LONGEST + 1..=LAST_DATETIME).contains(&number) {
         let datetime = datetime_from_number(number, micros, DateModes::default())?;
-        return Some(IntervalOrDateTime::DateTime(Parsed::whole(datetime)));
+        return Some(IntervalOrDateTime::DateTime(ParseResult::whole(datetime)));
     }
     let magnitude = number.unsigned_abs();
     let read = ReadTime {

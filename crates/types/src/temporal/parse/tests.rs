@@ -146,12 +146,12 @@ proptest::proptest! {
     fn printed_values_are_parsed_back(micros in -Time::MICROS_MAX..=Time::MICROS_MAX, day in 366u32..=crate::temporal::DAY_NUMBER_MAX) {
         let time = Time::from_micros(micros, 6);
         match parse_time(&time.to_string()) {
-            Some(ParsedTemporal::Time(read)) => proptest::prop_assert_eq!(read, Parsed::whole(time)),
+            Some(ParsedTemporal::Time(read)) => proptest::prop_assert_eq!(read, ParseResult::whole(time)),
             other => proptest::prop_assert!(false, "{other:?}"),
         }
         let date = crate::temporal::date_from_day_number(day);
         let datetime = DateTime::from_date_and_micros(date, micros.rem_euclid(86_400_000_000), 6);
         let read = parse_datetime(&datetime.to_string(), DateModes::default());
-        proptest::prop_assert_eq!(read, Some(Parsed::whole(datetime)));
+        proptest::prop_assert_eq!(read, Some(ParseResult::whole(datetime)));
     }
 }

@@ -2,7 +2,7 @@
 
 use super::datetime::{NoDateTime, read_datetime};
 use super::reader::{Accept, Body, Fraction, Reader, find_body};
-use super::{Parsed, ParsedTemporal};
+use super::{ParseResult, ParsedTemporal};
 use crate::temporal::{DateModes, DateTime, Time};
 
 /// Maximum number of hours in an interval of days to seconds: 9999 years and a day.
@@ -10,7 +10,7 @@ const INTERVAL_HOURS_MAX: u64 = 87_649_415;
 
 /// Kind of value that a text is parsed for.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Wanted {
+enum ParseTarget {
     /// TIME: '10-11-12' is ten seconds and unparsed text.
     Time,
     /// Hours, minutes and seconds of EXTRACT: '10-11-12' is a date.
@@ -20,13 +20,13 @@ enum Wanted {
 }
 
 /// Returns whether a text may be a datetime where another value is expected.
-fn is_datetime_candidate(bytes: &[u8], wanted: Wanted) -> bool {
+fn is_datetime_candidate(bytes: &[u8], target: ParseTarget) -> bool {
     // The shortest date is '1-1-1'. For TIME, a blank or a T must follow it.
-    let shortest = if wanted == Wanted::Time { 6 } else { 5 };
+    let shortest = if target == ParseTarget::Time { 6 } else { 5 };
     if bytes.len() >= 12 {
         return true;
     }
-    if bytes.len() < shortest && wanted != Wanted::IntervalDays {
+    if bytes.len() < shortest && target != ParseTarget::IntervalDays {
         return false;
     }
     let mut has_punctuation = false;
@@ -37,7 +37,7 @@ fn is_datetime_candidate(bytes: &[u8], wanted: Wanted) -> bool {
             b' ' => return has_punctuation,
             b':' => has_punctuation = true,
             byte if byte.is_ascii_punctuation() => {
-                if wanted != Wanted::Time {
+                if target != ParseTarget::Time {
                     return true;
                 }
                 has_punctuation = true;
@@ -45,7 +45,7 @@ fn is_datetime_candidate(bytes: &[u8], wanted: Wanted) -> bool {
             _ => {}
         }
     }
-    wanted == Wanted::IntervalDays && !has_punctuation
+    target == ParseTarget::IntervalDays && !has_punctuation
 }
 
 /// Parses a time (`'-1 12:30:00.5'`, `'123000'`), or a datetime if the text looks like one.
@@ -55,7 +55,7 @@ pub fn parse_time(text: &str) -> Option<ParsedTemporal> {
 
 /// Like [`parse_time`], but a datetime's date must be allowed by the modes.
 pub fn parse_time_under(text: &str, modes: DateModes) -> Option<ParsedTemporal> {
-    match read_time_or_datetime(text, modes, Wanted::Time)? {
+    match read_time_or_datetime(text, modes, ParseTarget::Time)? {
         TimeOrDateTime::DateTime(read) => Some(ParsedTemporal::DateTime(read.fitted(modes.fractions))),
         TimeOrDateTime::Time(read) => Some(ParsedTemporal::Time(read.into_time().fitted(modes.fractions))),
     }
@@ -65,9 +65,9 @@ pub fn parse_time_under(text: &str, modes: DateModes) -> Option<ParsedTemporal> 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IntervalOrDateTime {
     /// An interval such as `900:00:00` or `40 12:00:00`, in microseconds.
-    Interval(Parsed<i64>),
+    Interval(ParseResult<i64>),
     /// A datetime such as `2024-01-31 12:30`.
-    DateTime(Parsed<DateTime>),
+    DateTime(ParseResult<DateTime>),
 }
 
 /// Parts that EXTRACT takes from a text. They decide which texts are dates.
@@ -81,11 +81,11 @@ pub enum ExtractedPart {
 
 /// Parses the argument of EXTRACT.
 pub fn parse_extract_source(text: &str, modes: DateModes, part: ExtractedPart) -> Option<IntervalOrDateTime> {
-    let wanted = match part {
-        ExtractedPart::Time => Wanted::IntervalHours,
-        ExtractedPart::Days => Wanted::IntervalDays,
+    let target = match part {
+        ExtractedPart::Time => ParseTarget::IntervalHours,
+        ExtractedPart::Days => ParseTarget::IntervalDays,
     };
-    Some(match read_time_or_datetime(text, modes, wanted)? {
+    Some(match read_time_or_datetime(text, modes, target)? {
         TimeOrDateTime::DateTime(read) => IntervalOrDateTime::DateTime(read),
         TimeOrDateTime::Time(read) => IntervalOrDateTime::Interval(read.into_micros()?),
     })
@@ -93,9 +93,9 @@ pub fn parse_extract_source(text: &str, modes: DateModes, part: ExtractedPart) -
 
 /// Parses an interval of days to seconds for ADDTIME. The result is in microseconds. Returns `None` if the text looks
 /// like a date.
-pub fn parse_day_second(text: &str) -> Option<Parsed<i64>> {
+pub fn parse_day_second(text: &str) -> Option<ParseResult<i64>> {
     let body = find_body(text)?;
-    if is_datetime_candidate(body.bytes, Wanted::Time)
+    if is_datetime_candidate(body.bytes, ParseTarget::Time)
         && let (Ok(_), _) = read_datetime(&body, DateModes::default(), Accept::DateTimeInTime)
     {
         return None;
@@ -120,8 +120,8 @@ pub(super) struct ReadTime {
 }
 
 impl ReadTime {
-    fn parsed<T>(&self, value: T) -> Parsed<T> {
-        Parsed {
+    fn parsed<T>(&self, value: T) -> ParseResult<T> {
+        ParseResult {
             value,
             truncated: self.truncated,
             clipped: self.hours > Time::HOURS_MAX,
@@ -131,7 +131,7 @@ impl ReadTime {
         }
     }
 
-    pub fn into_time(self) -> Parsed<Time> {
+    pub fn into_time(self) -> ParseResult<Time> {
         let (value, _) = time_from_parts(
             self.negative,
             self.hours,
@@ -143,7 +143,7 @@ impl ReadTime {
         self.parsed(value)
     }
 
-    pub fn into_micros(self) -> Option<Parsed<i64>> {
+    pub fn into_micros(self) -> Option<ParseResult<i64>> {
         if self.hours > INTERVAL_HOURS_MAX {
             return None;
         }
@@ -155,12 +155,12 @@ impl ReadTime {
 
 enum TimeOrDateTime {
     Time(ReadTime),
-    DateTime(Parsed<DateTime>),
+    DateTime(ParseResult<DateTime>),
 }
 
-fn read_time_or_datetime(text: &str, modes: DateModes, wanted: Wanted) -> Option<TimeOrDateTime> {
+fn read_time_or_datetime(text: &str, modes: DateModes, target: ParseTarget) -> Option<TimeOrDateTime> {
     let body = find_body(text)?;
-    if is_datetime_candidate(body.bytes, wanted) {
+    if is_datetime_candidate(body.bytes, target) {
         let (read, rest) = read_datetime(&body, modes, Accept::DateTimeInTime);
         // A date may also be a time if it contains a colon and no T.
         let seen = &body.bytes[..body.bytes.len() - rest.len()];
@@ -172,7 +172,7 @@ fn read_time_or_datetime(text: &str, modes: DateModes, wanted: Wanted) -> Option
             Err(NoDateTime::Invalid { has_time }) if has_time || !may_be_time => return None,
             // For the days of EXTRACT, a number is a date or invalid.
             Err(NoDateTime::Other)
-                if wanted == Wanted::IntervalDays
+                if target == ParseTarget::IntervalDays
                     && rest.is_empty()
                     && seen
                         .iter()

@@ -25,13 +25,13 @@ pub(in super::super) enum PartialUpdate<'e> {
 }
 
 /// Columns of which an after image contains changes.
-struct Changed<'r> {
+struct ColumnChanges<'r> {
     /// One bit for each JSON column of the table; empty if the image contains no changes.
     bits: &'r [u8],
     json: &'r [bool],
 }
 
-impl<'r> Changed<'r> {
+impl<'r> ColumnChanges<'r> {
     /// Removes the options before an after image from the front.
     fn take(table: &'r Table, rows: &mut &'r [u8]) -> Result<Self, SourceError> {
         let (&options, rest) = rows
@@ -55,7 +55,7 @@ impl<'r> Changed<'r> {
             .split_at_checked(length)
             .ok_or_else(|| corrupt("an image ends too early"))?;
         *rows = rest;
-        Ok(Changed {
+        Ok(ColumnChanges {
             bits,
             json: &table.is_json,
         })
@@ -128,7 +128,7 @@ impl RowTranslator {
             };
             rest = before.take_with(rest, read, &mut self.text, &mut base, Some(&mut documents))?;
             self.images.extend_from_slice(&base);
-            let changed = Changed::take(table, &mut rest)?;
+            let changed = ColumnChanges::take(table, &mut rest)?;
             if !is_whole {
                 self.append_bitmap(&after, &changed);
             }
@@ -153,7 +153,7 @@ impl RowTranslator {
     }
 
     /// Appends the bitmap of changed columns, with one bit for each column of the image.
-    fn append_bitmap(&mut self, held: &Held, changed: &Changed<'_>) {
+    fn append_bitmap(&mut self, held: &Held, changed: &ColumnChanges<'_>) {
         let start = self.images.len();
         self.images.resize(start + held.numbers.len().div_ceil(8), 0);
         for (at, column) in held.numbers.iter().enumerate() {

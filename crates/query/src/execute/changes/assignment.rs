@@ -1,0 +1,237 @@
+//! Assignment of values to columns: conversion, NOT NULL, and errors or warnings by SQL mode.
+
+use paceline_types::convert::{Severity, assign};
+use paceline_types::error_code::{
+    ER_BAD_NULL_ERROR, ER_CONSTRAINT_FAILED, ER_NO_DEFAULT_FOR_FIELD,
+    ER_WARNING_NON_DEFAULT_VALUE_FOR_GENERATED_COLUMN,
+};
+use paceline_types::temporal::DateModes;
+use paceline_types::{DataType, EnumValue, Timestamp, Value};
+
+use crate::error::{Error, Result};
+use crate::execute::context::Execution;
+use crate::plan::CheckPlan;
+use paceline_catalog::TableDefinition;
+use paceline_expression::Expr;
+use paceline_expression::session::SqlMode;
+
+/// Treatment of problems with a value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Strictness {
+    /// They are errors.
+    Strict,
+    /// They are warnings, and the nearest value is stored.
+    Lenient,
+}
+
+impl Strictness {
+    /// Returns the strictness for the SQL mode and IGNORE.
+    pub fn new(sql_mode: SqlMode, ignore: Ignore) -> Self {
+        match ignore {
+            Ignore::No if sql_mode.is_strict() => Strictness::Strict,
+            _ => Strictness::Lenient,
+        }
+    }
+}
+
+/// Whether the statement has IGNORE.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Ignore {
+    /// It does not.
+    No,
+    /// It does.
+    Yes,
+}
+
+impl From<bool> for Ignore {
+    fn from(ignore: bool) -> Self {
+        if ignore { Ignore::Yes } else { Ignore::No }
+    }
+}
+
+/// Treatment of NULL in a NOT NULL column.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum NullRule {
+    /// 1048, also in lenient mode: in an INSERT of one row.
+    Refuse,
+    /// 1048 in strict mode; otherwise a warning, and the type's zero.
+    BySqlMode,
+}
+
+/// Evaluates an expression for the assignment to a column.
+pub(crate) fn assigned_value(
+    exec: &mut Execution<'_, '_>,
+    expr: &Expr,
+    row: &[Value],
+    table: &TableDefinition,
+    column: usize,
+) -> Result<Value> {
+    expr.eval_assigned(row, &table.columns()[column].data_type, &mut exec.context())
+}
+
+/// Converts a value to the column's type. Messages contain the number of the current row.
+pub(crate) fn assign_column(
+    exec: &mut Execution<'_, '_>,
+    table: &TableDefinition,
+    column: usize,
+    value: Value,
+    strictness: Strictness,
+    null_rule: NullRule,
+) -> Result<Value> {
+    let definition = &table.columns()[column];
+    if definition.generated.is_some() {
+        // Generated columns are computed after all others. NULL and DEFAULT request exactly that.
+        if !value.is_null() {
+            let code = ER_WARNING_NON_DEFAULT_VALUE_FOR_GENERATED_COLUMN;
+            let error = Error::new(code, &[&definition.name, &table.name()]);
+            if strictness == Strictness::Strict {
+                return Err(error);
+            }
+            exec.session.diagnostics.warn(error.code(), error.message());
+        }
+        return Ok(Value::Null);
+    }
+    stored_value(exec, table, column, value, strictness, null_rule)
+}
+
+/// Converts a value to the column's type, also for a generated column.
+pub(crate) fn stored_value(
+    exec: &mut Execution<'_, '_>,
+    table: &TableDefinition,
+    column: usize,
+    value: Value,
+    strictness: Strictness,
+    null_rule: NullRule,
+) -> Result<Value> {
+    let definition = &table.columns()[column];
+    if value.is_null() {
+        if definition.nullable {
+            return Ok(Value::Null);
+        }
+        if let DataType::Timestamp { decimals } = definition.data_type
+            && definition.generated.is_none()
+        {
+            return Ok(present(exec, decimals));
+        }
+        let error = Error::new(ER_BAD_NULL_ERROR, &[&definition.name]);
+        if strictness == Strictness::Strict || null_rule == NullRule::Refuse {
+            return Err(error);
+        }
+        exec.session.diagnostics.warn(error.code(), error.message());
+        return Ok(implicit_default(&definition.data_type));
+    }
+    let assigned = assign(value, &definition.data_type, &exec.context().convert_context());
+    if let Some(problem) = assigned.problem {
+        let row = exec.session.diagnostics.current_row();
+        let qualified = format!("`{}`.`{}`.`{}`", table.database(), table.name(), definition.name);
+        // The number of the warning can differ from that of the error.
+        let warning = || problem.warning_message(&qualified, &definition.name, row);
+        let diagnostics = &mut exec.session.diagnostics;
+        match (problem.severity, strictness) {
+            (Severity::Warning, Strictness::Strict) => {
+                let message = problem.message(&qualified, &definition.name, row);
+                return Err(Error::with_message(problem.code, message));
+            }
+            (Severity::Warning, Strictness::Lenient) => diagnostics.warn(problem.warning_code, warning()),
+            (Severity::Note, _) => diagnostics.note(problem.warning_code, warning()),
+        }
+    }
+    if assigned.value.is_null() && !definition.nullable {
+        return Ok(zero_value(&definition.data_type));
+    }
+    Ok(assigned.value)
+}
+
+/// Returns the start time of the statement, the meaning of NULL for a TIMESTAMP NOT NULL.
+fn present(exec: &mut Execution<'_, '_>, decimals: u8) -> Value {
+    let statement = &mut exec.session.statement;
+    statement.used_current_time = true;
+    let unit = 10_i64.pow(6 - u32::from(decimals.min(6)));
+    let micros = statement.start_micros.rem_euclid(1_000_000) / unit * unit;
+    let seconds = u32::try_from(statement.start_seconds()).unwrap_or(Timestamp::SECONDS_MAX);
+    Value::Timestamp(Timestamp::new(seconds, micros as u32, decimals))
+}
+
+/// Returns the value of a column without a default: 1364 in strict mode, otherwise a warning and the type's zero. An
+/// ENUM gets its first member, without a warning.
+pub(crate) fn missing_default(
+    exec: &mut Execution<'_, '_>,
+    table: &TableDefinition,
+    column: usize,
+    strictness: Strictness,
+) -> Result<Value> {
+    let definition = &table.columns()[column];
+    if matches!(definition.data_type, DataType::Enum { .. }) {
+        return Ok(implicit_default(&definition.data_type));
+    }
+    let error = Error::new(ER_NO_DEFAULT_FOR_FIELD, &[&definition.name]);
+    if strictness == Strictness::Strict {
+        return Err(error);
+    }
+    exec.session.diagnostics.warn(error.code(), error.message());
+    Ok(implicit_default(&definition.data_type))
+}
+
+/// Returns the implicit default of a NOT NULL column.
+pub(crate) fn implicit_default(data_type: &DataType) -> Value {
+    match data_type {
+        DataType::Enum { labels, .. } => Value::Enum(EnumValue {
+            index: 1,
+            labels: labels.clone(),
+        }),
+        data_type => zero_value(data_type),
+    }
+}
+
+/// Returns the zero of a type: 0, an empty string, a zero date.
+pub(crate) fn zero_value(data_type: &DataType) -> Value {
+    if data_type.is_text() {
+        return Value::Text(String::new());
+    }
+    if data_type.is_binary_string() {
+        let length = match data_type {
+            DataType::Binary { length } => usize::from(*length),
+            _ => 0,
+        };
+        return Value::Bytes(vec![0; length]);
+    }
+    let zone = paceline_types::TimeZone::UTC;
+    let context = paceline_types::convert::ConvertContext {
+        date_modes: DateModes::default(),
+        time_zone: &zone,
+        now: zone.to_local(0),
+    };
+    match data_type {
+        DataType::Set { .. } | DataType::Enum { .. } => {
+            assign(Value::Text(String::new()), data_type, &context).value
+        }
+        data_type => assign(Value::Int(0), data_type, &context).value,
+    }
+}
+
+/// Checks the table's check constraints for a row: 4025.
+pub(crate) fn check_constraints(
+    exec: &mut Execution<'_, '_>,
+    table: &TableDefinition,
+    checks: &[CheckPlan],
+    row: &[Value],
+    ignore: Ignore,
+) -> Result<bool> {
+    if !exec.session.settings.check_constraint_checks {
+        return Ok(true);
+    }
+    for check in checks {
+        if check.condition.eval_truth(row, &mut exec.context())? == Some(false) {
+            let error = Error::new(
+                ER_CONSTRAINT_FAILED,
+                &[&check.name, &table.database(), &table.name()],
+            );
+            if ignore == Ignore::No {
+                return Err(error);
+            }
+            exec.session.diagnostics.warn(error.code(), error.message());
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}

@@ -1,0 +1,214 @@
+//! Context of an execution: everything that rows meet on their way through the operators.
+//!
+//! ```text
+//!   Execution            of one query: how expressions are evaluated
+//!    ├─ session           settings, diagnostics, user variables
+//!    ├─ parameters, mode, state of expressions
+//!    └─ StatementState    of the statement, shared by its subqueries
+//!        ├─ transaction    readers, row writers
+//!        ├─ memory         collections
+//!        ├─ row_handles    location of the current rows: written by readers, read by UPDATE and DELETE
+//!        ├─ derived        rows of derived tables and recursive queries
+//!        └─ join_buffers   rows kept by joins
+//! ```
+//!
+//! Rows are pushed, so the context of a consumer passes through the operators below it. An operator uses its own part:
+//! a collection gets a [`Reservation`](super::collections::memory::Reservation), a row writer gets the transaction.
+//!
+//! A query contains queries: derived tables, sides of UNION, subqueries of expressions. [`Execution::run_query`] is the
+//! way from a lower layer to the operator that runs them.
+
+use std::borrow::Cow;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use paceline_txn::Transaction;
+use paceline_types::Value;
+
+use super::collections::derived_rows::DerivedRows;
+use super::collections::hash_table::JoinBuffers;
+use super::collections::memory::Budget;
+use crate::error::Result;
+use crate::plan::tree::QueryPlan;
+use paceline_expression::session::{SessionContext, SessionMemory};
+use paceline_expression::{
+    EvalContext, EvalMode, EvalState, Expr, ExprKind, SubqueryFrame, SubqueryId, SubqueryRunner,
+};
+
+/// Consumer of a query's rows.
+pub(crate) type Consumer<'c> = &'c mut dyn FnMut(&mut Execution<'_, '_>, &[Value]) -> Result<ControlFlow<()>>;
+
+/// Consumer of a block's row, which it may change.
+pub(crate) type Visit<'v> =
+    &'v mut dyn FnMut(&mut Execution<'_, '_>, &mut [Value]) -> Result<ControlFlow<()>>;
+
+/// Runs a query for a row of the query around it. See [`Execution::run_query`].
+pub(crate) type RunQuery =
+    fn(&mut Execution<'_, '_>, &QueryPlan, &[Value], Consumer<'_>) -> Result<Option<u64>>;
+
+/// Location of a row that will be changed.
+#[derive(Debug, Default, Clone)]
+pub(crate) struct RowHandle {
+    /// Clustered key of the row.
+    pub key: Vec<u8>,
+    /// Image of the row.
+    pub image: Vec<u8>,
+    /// Whether there is a row: an outer join may have none.
+    pub present: bool,
+}
+
+/// Part of a statement's state that its subqueries share.
+pub(crate) struct StatementState<'t> {
+    pub transaction: &'t mut Transaction,
+    pub memory: Budget,
+    /// Location of the current row of each table, for statements that change rows.
+    pub row_handles: Vec<RowHandle>,
+    pub derived: DerivedRows,
+    pub join_buffers: JoinBuffers,
+    /// Number of the step's leading conditions that are known to hold for the current row; [`ALL_CONDITIONS`] if its
+    /// range admits only rows that meet all of them. Set by a reader for the join above it.
+    pub conditions_held: usize,
+    /// Plans of the subqueries in expressions, by [`SubqueryId`].
+    subqueries: &'t [Arc<QueryPlan>],
+    run_query: RunQuery,
+    ticks: u32,
+}
+
+/// Value of [`StatementState::conditions_held`]: no condition of the step remains to be checked.
+pub(crate) const ALL_CONDITIONS: usize = usize::MAX;
+
+/// Number of rows read between two checks for KILL.
+const ROWS_PER_INTERRUPT_CHECK: u32 = 128;
+
+impl<'t> StatementState<'t> {
+    /// Creates the state of a statement that begins. `subqueries` are those of its plan.
+    pub fn new(
+        transaction: &'t mut Transaction,
+        subqueries: &'t [Arc<QueryPlan>],
+        run_query: RunQuery,
+        memory: &Arc<SessionMemory>,
+    ) -> Self {
+        StatementState {
+            transaction,
+            memory: Budget::new(memory),
+            row_handles: Vec::new(),
+            derived: DerivedRows::default(),
+            join_buffers: JoinBuffers::default(),
+            conditions_held: 0,
+            subqueries,
+            run_query,
+            ticks: 0,
+        }
+    }
+}
+
+/// Execution of one query; see the module comment.
+pub(crate) struct Execution<'e, 't> {
+    pub state: &'e mut StatementState<'t>,
+    pub session: &'e mut SessionContext,
+    /// What warnings of expressions become.
+    pub mode: EvalMode,
+    parameters: &'e [Value],
+    eval_state: &'e mut EvalState,
+}
+
+impl<'e, 't> Execution<'e, 't> {
+    /// Creates the execution of a statement's outermost query.
+    pub fn new(
+        state: &'e mut StatementState<'t>,
+        session: &'e mut SessionContext,
+        mode: EvalMode,
+        parameters: &'e [Value],
+        eval_state: &'e mut EvalState,
+    ) -> Self {
+        Execution {
+            state,
+            session,
+            mode,
+            parameters,
+            eval_state,
+        }
+    }
+
+    /// Runs a query within the statement. `outer` is the row of the query around it. Returns the value of FOUND_ROWS()
+    /// if it differs from the number of rows.
+    pub fn run_query(
+        &mut self,
+        plan: &QueryPlan,
+        outer: &[Value],
+        consumer: Consumer<'_>,
+    ) -> Result<Option<u64>> {
+        (self.state.run_query)(self, plan, outer, consumer)
+    }
+
+    /// Returns the context for evaluating expressions.
+    pub fn context(&mut self) -> EvalContext<'_> {
+        EvalContext {
+            session: self.session,
+            parameters: self.parameters,
+            state: self.eval_state,
+            outer: None,
+            runner: Some(self.state),
+            mode: self.mode,
+        }
+    }
+
+    /// Evaluates an expression.
+    pub fn eval(&mut self, expr: &Expr, row: &[Value]) -> Result<Value> {
+        match &expr.kind {
+            ExprKind::Column(slot) => Ok(row[*slot].clone()),
+            // A decimal shows the digits of its type.
+            ExprKind::Literal(value) if !matches!(value, Value::Decimal(_)) => Ok(value.clone()),
+            _ => expr.eval(row, &mut self.context()),
+        }
+    }
+
+    /// Evaluates an expression; a quotient keeps all its digits.
+    pub fn eval_unrounded(&mut self, expr: &Expr, row: &[Value]) -> Result<Value> {
+        match &expr.kind {
+            ExprKind::Column(slot) => Ok(row[*slot].clone()),
+            ExprKind::Literal(value) => Ok(value.clone()),
+            _ => expr.eval_unrounded(row, &mut self.context()).map(Cow::into_owned),
+        }
+    }
+
+    /// Returns whether all conditions hold.
+    pub fn all_true<'c>(
+        &mut self,
+        conditions: impl IntoIterator<Item = &'c Expr>,
+        row: &[Value],
+    ) -> Result<bool> {
+        for condition in conditions {
+            if !condition.is_true(row, &mut self.context())? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Counts a row that was read, and checks from time to time whether the statement was killed.
+    pub fn tick(&mut self) -> Result<()> {
+        self.session.rows_read += 1;
+        self.state.ticks += 1;
+        if self.state.ticks >= ROWS_PER_INTERRUPT_CHECK {
+            self.state.ticks = 0;
+            self.session.services.functions.check_interrupt(self.session)?;
+        }
+        Ok(())
+    }
+}
+
+impl SubqueryRunner for StatementState<'_> {
+    fn run(
+        &mut self,
+        subquery: SubqueryId,
+        frame: SubqueryFrame<'_>,
+        sink: &mut dyn FnMut(&[Value]) -> Result<ControlFlow<()>>,
+    ) -> Result<()> {
+        let subqueries = self.subqueries;
+        let outer = frame.outer.map_or(&[][..], |outer| outer.row);
+        let mut exec = Execution::new(self, frame.session, frame.mode, frame.parameters, frame.state);
+        exec.run_query(&subqueries[subquery.index()], outer, &mut |_, row| sink(row))?;
+        Ok(())
+    }
+}

@@ -1,0 +1,67 @@
+//! ORDER BY and LIMIT of a set operation or of VALUES.
+
+use std::ops::ControlFlow;
+
+use super::limit::{LimitGate, RowLimit};
+use super::sort_key::append_output_sort_key;
+use crate::error::Result;
+use crate::execute::collections::sorter::Sorter;
+use crate::execute::context::{Consumer, Execution};
+use crate::plan::tree::{Limit, SortItem};
+use paceline_expression::ExprType;
+
+/// Order and limit of the rows of a set operation or of VALUES.
+pub(crate) struct Arrangement<'p> {
+    pub order: &'p [SortItem],
+    pub limit: &'p Limit,
+    /// Whether SQL_CALC_FOUND_ROWS asks how many rows there would be without the limit. What is sorted is counted
+    /// anyway, as in MariaDB.
+    pub counts_found_rows: bool,
+}
+
+/// Sorts the rows of `produce`, if there is a sort order, and applies the limit. Returns the value of FOUND_ROWS() if
+/// it differs from the number of rows.
+pub(crate) fn arranged(
+    exec: &mut Execution<'_, '_>,
+    arrangement: &Arrangement<'_>,
+    types: &[ExprType],
+    consumer: Consumer<'_>,
+    produce: &mut dyn FnMut(&mut Execution<'_, '_>, Consumer<'_>) -> Result<()>,
+) -> Result<Option<u64>> {
+    let &Arrangement {
+        order,
+        limit,
+        counts_found_rows,
+    } = arrangement;
+    let limit = RowLimit::new(exec, limit)?;
+    if limit.count == 0 && !counts_found_rows {
+        return Ok(None);
+    }
+    let mut gate = LimitGate::new(limit, counts_found_rows);
+    if order.is_empty() {
+        produce(exec, &mut |exec, row| {
+            if gate.admits() && consumer(exec, row)?.is_break() {
+                return Ok(ControlFlow::Break(()));
+            }
+            Ok(gate.flow())
+        })?;
+        return Ok(counts_found_rows.then_some(gate.seen()));
+    }
+    let mut sorter = Sorter::new(limit.needed(), exec.state.memory.part());
+    let mut key = Vec::new();
+    let mut found = 0;
+    produce(exec, &mut |exec, row| {
+        found += 1;
+        key.clear();
+        append_output_sort_key(exec, order, types, row, &mut key)?;
+        sorter.push(&key, row.to_vec())?;
+        Ok(ControlFlow::Continue(()))
+    })?;
+    sorter.finish(&mut |row| {
+        if gate.admits() && consumer(exec, &row)?.is_break() {
+            return Ok(ControlFlow::Break(()));
+        }
+        Ok(gate.flow())
+    })?;
+    Ok(Some(found))
+}

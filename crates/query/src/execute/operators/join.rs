@@ -1,0 +1,87 @@
+//! Nested loops of a join.
+
+use std::ops::ControlFlow;
+
+use paceline_types::Value;
+
+use super::join_buffer::BufferedTable;
+use super::table_access;
+use crate::error::Result;
+use crate::execute::context::{Execution, Visit};
+use crate::plan::tree::{AccessPath, JoinKind, JoinStep, SelectPlan, StepSource};
+
+/// Calls `emit` for each row that the steps produce in `row`, until it breaks.
+pub(crate) fn join(
+    exec: &mut Execution<'_, '_>,
+    plan: &SelectPlan,
+    steps: &[JoinStep],
+    row: &mut [Value],
+    emit: Visit<'_>,
+) -> Result<ControlFlow<()>> {
+    let Some((step, rest)) = steps.split_first() else {
+        return emit(exec, row);
+    };
+    let mut matched = false;
+    let semi = step.kind == JoinKind::Semi;
+    // A break by a semi-join only ends the loop over its own table.
+    let mut done = false;
+    let flow = {
+        let mut visit = |exec: &mut Execution<'_, '_>, row: &mut [Value]| -> Result<ControlFlow<()>> {
+            let held = std::mem::take(&mut exec.state.conditions_held);
+            if !step.on.is_empty() && !exec.all_true(&step.on, row)? {
+                return Ok(ControlFlow::Continue(()));
+            }
+            matched = true;
+            if held < step.filter.len() && !exec.all_true(&step.filter[held..], row)? {
+                return Ok(ControlFlow::Continue(()));
+            }
+            let flow = join(exec, plan, rest, row, emit)?;
+            if semi {
+                done = flow.is_break();
+                return Ok(ControlFlow::Break(()));
+            }
+            Ok(flow)
+        };
+        match &step.source {
+            StepSource::Table(access) => match &access.path {
+                AccessPath::Hash { keys, source } => {
+                    let mut read_source =
+                        |exec: &mut Execution<'_, '_>, row: &mut [Value], visit: Visit<'_>| {
+                            join(exec, plan, std::slice::from_ref(source), row, visit)
+                        };
+                    let buffered = BufferedTable {
+                        plan,
+                        access,
+                        step,
+                        keys,
+                    };
+                    buffered.read(exec, row, &mut read_source, &mut visit)?
+                }
+                _ => table_access::read(exec, plan, access, step, row, &mut visit)?,
+            },
+            StepSource::Nest(inner) => join(exec, plan, inner, row, &mut visit)?,
+        }
+    };
+    if semi {
+        return Ok(if done {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        });
+    }
+    if flow.is_break() || matched || step.kind != JoinKind::Left {
+        return Ok(flow);
+    }
+    step.source.for_each_access(&mut |access| {
+        row[plan.tables[access.table].slots.clone()].fill(Value::Null);
+        if let Some(handle) = exec.state.row_handles.get_mut(access.table)
+            && plan.keep_row_handles
+        {
+            handle.present = false;
+        }
+    });
+    if !step.filter.is_empty() && !exec.all_true(&step.filter, row)? {
+        return Ok(ControlFlow::Continue(()));
+    }
+    join(exec, plan, rest, row, emit)
+}

@@ -1,0 +1,116 @@
+//! OFFSET and LIMIT.
+
+use std::ops::ControlFlow;
+
+use paceline_types::Value;
+use paceline_types::error_code::ER_WRONG_ARGUMENTS;
+
+use crate::error::{Error, Result};
+use crate::execute::context::Execution;
+use crate::plan::tree::Limit;
+use paceline_expression::Expr;
+
+/// Values of OFFSET and LIMIT.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct RowLimit {
+    pub offset: u64,
+    pub count: u64,
+}
+
+impl RowLimit {
+    /// Evaluates both.
+    ///
+    /// # Errors
+    /// 1210 for a parameter that is no number of rows.
+    pub fn new(exec: &mut Execution<'_, '_>, limit: &Limit) -> Result<Self> {
+        let offset = limit
+            .offset
+            .as_ref()
+            .map(|expr| limit_number(exec, expr))
+            .transpose()?
+            .unwrap_or(0);
+        let count = limit
+            .count
+            .as_ref()
+            .map(|expr| limit_number(exec, expr))
+            .transpose()?
+            .unwrap_or(u64::MAX);
+        Ok(RowLimit { offset, count })
+    }
+
+    /// Returns the number of rows that must be produced.
+    pub fn needed(self) -> Option<u64> {
+        (self.count < u64::MAX).then(|| self.offset.saturating_add(self.count))
+    }
+}
+
+fn limit_number(exec: &mut Execution<'_, '_>, expr: &Expr) -> Result<u64> {
+    // Only a parameter can be anything else than a number that fits.
+    let wrong = || Error::new(ER_WRONG_ARGUMENTS, &[&"EXECUTE"]);
+    match exec.eval(expr, &[])? {
+        Value::Int(number) => u64::try_from(number).map_err(|_| wrong()),
+        Value::UInt(number) => Ok(number),
+        Value::Null => Ok(0),
+        // Text counts as far as it is a number.
+        Value::Text(text) => {
+            let text = text.trim_start();
+            let (is_negative, digits) = match text.strip_prefix('-') {
+                Some(rest) => (true, rest),
+                None => (false, text),
+            };
+            let end = digits.find(|c: char| !c.is_ascii_digit()).unwrap_or(digits.len());
+            match digits[..end].parse().unwrap_or(0) {
+                0 => Ok(0),
+                _ if is_negative => Err(wrong()),
+                number => Ok(number),
+            }
+        }
+        Value::Decimal(number) => number.to_u64().map_err(|_| wrong()),
+        _ => Err(wrong()),
+    }
+}
+
+/// Filter that passes the rows of OFFSET and LIMIT.
+pub(crate) struct LimitGate {
+    limit: RowLimit,
+    passed: u64,
+    seen: u64,
+    /// Whether to continue counting after the last row.
+    count_all: bool,
+}
+
+impl LimitGate {
+    /// Creates a filter. `count_all`: the rows after the last one are counted too.
+    pub fn new(limit: RowLimit, count_all: bool) -> Self {
+        LimitGate {
+            limit,
+            passed: 0,
+            seen: 0,
+            count_all,
+        }
+    }
+
+    /// Returns whether the next row passes.
+    pub fn admits(&mut self) -> bool {
+        self.seen += 1;
+        if self.seen <= self.limit.offset || self.passed >= self.limit.count {
+            return false;
+        }
+        self.passed += 1;
+        true
+    }
+
+    /// Returns whether more rows are needed.
+    pub fn flow(&self) -> ControlFlow<()> {
+        if self.passed >= self.limit.count && !self.count_all {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
+    }
+
+    /// Returns the number of rows that came so far.
+    pub fn seen(&self) -> u64 {
+        self.seen
+    }
+}

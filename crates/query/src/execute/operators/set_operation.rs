@@ -1,0 +1,129 @@
+//! UNION, EXCEPT and INTERSECT.
+
+use hashbrown::{HashMap, HashSet};
+use std::ops::ControlFlow;
+
+use paceline_types::Value;
+
+use super::arrangement::{Arrangement, arranged};
+use crate::error::Result;
+use crate::execute::collections::distinct::{Distinct, row_key};
+use crate::execute::context::{Consumer, Execution};
+use crate::plan::tree::{QueryPlan, SetOperation, SetPlan};
+use paceline_expression::ExprType;
+
+/// Executes one side of a set operation and converts its values to the common types.
+fn run_side(
+    exec: &mut Execution<'_, '_>,
+    set: &SetPlan,
+    side: usize,
+    outer: &[Value],
+    consumer: Consumer<'_>,
+) -> Result<bool> {
+    let mut converted = Vec::new();
+    let mut stopped = false;
+    exec.run_query(&set.sides[side], outer, &mut |exec, row| {
+        let flow = match &set.conversions[side] {
+            None => consumer(exec, row)?,
+            Some(conversions) => {
+                converted.clear();
+                for conversion in conversions {
+                    converted.push(exec.eval(conversion, row)?);
+                }
+                consumer(exec, &converted)?
+            }
+        };
+        stopped |= flow.is_break();
+        Ok(flow)
+    })?;
+    Ok(stopped)
+}
+
+/// Executes a set operation. `outer` is the row of the query around it.
+pub(crate) fn run(
+    exec: &mut Execution<'_, '_>,
+    set: &SetPlan,
+    types: &[ExprType],
+    outer: &[Value],
+    consumer: Consumer<'_>,
+) -> Result<Option<u64>> {
+    let arrangement = Arrangement {
+        order: &set.order,
+        limit: &set.limit,
+        // It is said in the first query, and meant for the whole.
+        counts_found_rows: set.sides.first().is_some_and(QueryPlan::counts_found_rows),
+    };
+    arranged(
+        exec,
+        &arrangement,
+        types,
+        consumer,
+        &mut |exec, consumer| match set.operation {
+            SetOperation::UnionAll => {
+                for side in 0..set.sides.len() {
+                    if run_side(exec, set, side, outer, consumer)? {
+                        break;
+                    }
+                }
+                Ok(())
+            }
+            SetOperation::Union => {
+                let mut distinct = Distinct::new(types, exec.state.memory.part());
+                for side in 0..set.sides.len() {
+                    let stopped = run_side(exec, set, side, outer, &mut |exec, row| {
+                        if distinct.is_new(row)? {
+                            consumer(exec, row)
+                        } else {
+                            Ok(ControlFlow::Continue(()))
+                        }
+                    })?;
+                    if stopped {
+                        break;
+                    }
+                }
+                Ok(())
+            }
+            SetOperation::Except
+            | SetOperation::ExceptAll
+            | SetOperation::Intersect
+            | SetOperation::IntersectAll => {
+                let mut memory = exec.state.memory.part();
+                let mut right: HashMap<Vec<u8>, u64> = HashMap::new();
+                run_side(exec, set, 1, outer, &mut |_, row| {
+                    let key = row_key(row, types);
+                    memory.take(key.len() + 48)?;
+                    *right.entry(key).or_default() += 1;
+                    Ok(ControlFlow::Continue(()))
+                })?;
+                let mut seen: HashSet<Vec<u8>> = HashSet::new();
+                run_side(exec, set, 0, outer, &mut |exec, row| {
+                    let key = row_key(row, types);
+                    let there = right.get_mut(&key);
+                    let wanted = match (set.operation, there) {
+                        (SetOperation::Except, None) | (SetOperation::Intersect, Some(_)) => {
+                            memory.take(key.len() + 48)?;
+                            seen.insert(key)
+                        }
+                        (SetOperation::ExceptAll, None) => true,
+                        (SetOperation::ExceptAll, Some(count)) if *count == 0 => true,
+                        (SetOperation::ExceptAll, Some(count)) => {
+                            *count -= 1;
+                            false
+                        }
+                        (SetOperation::IntersectAll, Some(count)) if *count > 0 => {
+                            *count -= 1;
+                            true
+                        }
+                        _ => false,
+                    };
+                    if wanted {
+                        consumer(exec, row)
+                    } else {
+                        Ok(ControlFlow::Continue(()))
+                    }
+                })?;
+                Ok(())
+            }
+        },
+    )
+}

@@ -1,0 +1,66 @@
+//! Reads one table of a join, wherever its rows come from. ([`super::join_buffer`] reads tables with a join buffer.)
+
+use std::ops::ControlFlow;
+
+use paceline_types::Value;
+
+use super::derived;
+use crate::error::Result;
+use crate::execute::collections::derived_rows::Rows;
+use crate::execute::context::{Execution, Visit};
+use crate::execute::readers::{base_table::BaseReader, series, virtual_table};
+use crate::plan::tree::{JoinKind, JoinStep, SelectPlan, TableAccess, TableInstance, TableSource};
+
+/// Calls `visit` for each row on the access path of a table.
+pub(super) fn read(
+    exec: &mut Execution<'_, '_>,
+    plan: &SelectPlan,
+    access: &TableAccess,
+    step: &JoinStep,
+    row: &mut [Value],
+    visit: Visit<'_>,
+) -> Result<ControlFlow<()>> {
+    let instance = &plan.tables[access.table];
+    let rows: Rows = match &instance.source {
+        TableSource::Base(definition) => {
+            return BaseReader::new(plan, access, step, instance, definition).read(exec, row, visit);
+        }
+        TableSource::Series(numbers) => {
+            return series::read(exec, numbers, instance.slots.start, row, visit);
+        }
+        TableSource::Derived(query) => derived::rows_of(exec, query, instance.distinct)?,
+        TableSource::Recursive(table) => exec.state.derived.round(*table),
+        TableSource::Virtual { database, table } => {
+            let conditions = match step.kind {
+                JoinKind::Left => &step.on,
+                JoinKind::Inner | JoinKind::Semi => &step.filter,
+            };
+            Rows::new(virtual_table::rows(
+                exec,
+                instance,
+                (database, table),
+                conditions,
+                row,
+            )?)
+        }
+        TableSource::MergedView => unreachable!("a merged view is no step of a join"),
+    };
+    read_rows(exec, instance, &rows, row, visit)
+}
+
+fn read_rows(
+    exec: &mut Execution<'_, '_>,
+    instance: &TableInstance,
+    rows: &[Vec<Value>],
+    row: &mut [Value],
+    visit: Visit<'_>,
+) -> Result<ControlFlow<()>> {
+    for values in rows {
+        exec.tick()?;
+        row[instance.slots.clone()].clone_from_slice(values);
+        if visit(exec, row)?.is_break() {
+            return Ok(ControlFlow::Break(()));
+        }
+    }
+    Ok(ControlFlow::Continue(()))
+}

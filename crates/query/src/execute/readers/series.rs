@@ -1,0 +1,27 @@
+//! Reader of a series of numbers (`seq_1_to_10`), which are made as they are read.
+
+use std::ops::ControlFlow;
+
+use paceline_types::Value;
+
+use crate::error::Result;
+use crate::execute::context::{Execution, Visit};
+use paceline_catalog::NumberSeries;
+
+/// Calls `visit` for each number, in `slot` of the row.
+pub(crate) fn read(
+    exec: &mut Execution<'_, '_>,
+    series: &NumberSeries,
+    slot: usize,
+    row: &mut [Value],
+    visit: Visit<'_>,
+) -> Result<ControlFlow<()>> {
+    for number in series.numbers() {
+        exec.tick()?;
+        row[slot] = Value::UInt(number);
+        if visit(exec, row)?.is_break() {
+            return Ok(ControlFlow::Break(()));
+        }
+    }
+    Ok(ControlFlow::Continue(()))
+}

@@ -1,0 +1,108 @@
+//! DELETE from one table or several tables.
+
+use std::collections::HashSet;
+use std::ops::ControlFlow;
+
+use paceline_types::Value;
+
+use super::row_search::{collect, for_each_row, meets_last_first, usable_plan};
+use super::safe_updates::check_delete;
+use crate::error::Result;
+use crate::execute::changes::row_writer::{RowWriter, WriteOptions};
+use crate::execute::context::{Execution, RowHandle};
+use crate::execute::interface::{Outcome, RowSink};
+use crate::execute::operators::limit::RowLimit;
+use crate::plan::{DeletePlan, ResultColumn};
+
+/// Executes a DELETE.
+pub(super) fn execute(
+    exec: &mut Execution<'_, '_>,
+    plan: &DeletePlan,
+    options: &WriteOptions,
+    columns: &[ResultColumn],
+    sink: &mut dyn RowSink,
+) -> Result<Outcome> {
+    check_delete(&exec.session.settings, plan)?;
+    let select = usable_plan(exec, &plan.select)?;
+    let mut writers: Vec<(usize, RowWriter<'_>)> = Vec::with_capacity(plan.targets.len());
+    for (table, definition) in &plan.targets {
+        writers.push((*table, RowWriter::for_columns(options, definition, &[])));
+    }
+    if writers.len() > 1 {
+        for (_, writer) in &mut writers {
+            writer.announce(exec.state.transaction);
+        }
+    }
+    if plan.returning.is_some() {
+        sink.columns(columns)?;
+    }
+    let mut deleted = 0;
+    let is_safe = !plan.reads_changed && !meets_last_first(select);
+    if select.tables.len() == 1 && select.order.is_empty() && is_safe {
+        let limit = RowLimit::new(exec, &select.limit)?;
+        let (_, writer) = &mut writers[0];
+        if limit.count > 0 {
+            for_each_row(exec, select, &mut |exec, row| {
+                let handle = std::mem::take(&mut exec.state.row_handles[0]);
+                deleted += u64::from(delete_row(exec, plan, writer, &handle, row, sink)?);
+                exec.state.row_handles[0] = handle;
+                Ok(if deleted >= limit.count {
+                    ControlFlow::Break(())
+                } else {
+                    ControlFlow::Continue(())
+                })
+            })?;
+        }
+    } else {
+        let acts = options.may_act();
+        // Shared by all targets, because a table may have two names.
+        let mut seen = HashSet::new();
+        for mut found in collect(exec, select)? {
+            exec.tick()?;
+            for (table, writer) in &mut writers {
+                let handle = &mut found.handles[*table];
+                if !handle.present || !seen.insert(handle.key.clone()) {
+                    continue;
+                }
+                // Actions of foreign keys may have changed or deleted the row since.
+                if acts && !writer.refresh(exec.state.transaction, handle)? {
+                    continue;
+                }
+                deleted += u64::from(delete_row(exec, plan, writer, handle, &found.row, sink)?);
+            }
+        }
+    }
+    Ok(Outcome {
+        result_set: plan.returning.is_some(),
+        affected_rows: deleted,
+        rows_sent: if plan.returning.is_some() { deleted } else { 0 },
+        ..Outcome::default()
+    })
+}
+
+/// Deletes a row, and sends the RETURNING values. Returns false if a foreign key prevents it and IGNORE turns that into
+/// a warning.
+fn delete_row(
+    exec: &mut Execution<'_, '_>,
+    plan: &DeletePlan,
+    writer: &mut RowWriter<'_>,
+    handle: &RowHandle,
+    row: &[Value],
+    sink: &mut dyn RowSink,
+) -> Result<bool> {
+    // Subqueries in RETURNING still see the row.
+    let mut returned = Vec::new();
+    for expr in plan.returning.iter().flatten() {
+        returned.push(exec.eval(expr, row)?);
+    }
+    let ignore = plan.ignore.into();
+    let done = writer.or_passed_over(exec.state.transaction, ignore, |writer, transaction| {
+        writer.delete(transaction, handle)
+    })?;
+    match &done {
+        Err(error) => exec.session.diagnostics.warn(error.code(), error.message()),
+        Ok(()) if plan.returning.is_some() => sink.row(&returned)?,
+        Ok(()) => {}
+    }
+    Ok(done.is_ok())
+}

@@ -1,0 +1,139 @@
+//! Frame of a statement: begins and ends it in the transaction, and undoes its changes if it fails.
+
+use paceline_expression::{EvalMode, EvalState};
+
+use super::{delete, insert, load, point, query, update};
+use crate::error::{Error, Result};
+use crate::execute::changes::row_writer::WriteOptions;
+use crate::execute::context::{Execution, StatementState};
+use crate::execute::interface::{ExecutionContext, Outcome, RowSink};
+use crate::execute::operators;
+use crate::plan::{Plan, PlanKind};
+
+/// Executes a plan. If it fails, all changes of the statement are undone; the transaction continues, unless the error
+/// has ended it (1213).
+///
+/// # Errors
+/// MariaDB's execution errors.
+pub fn execute(plan: &Plan, context: &mut ExecutionContext<'_>, sink: &mut dyn RowSink) -> Result<Outcome> {
+    if let Some(outcome) = point::try_execute(plan, context, sink)? {
+        return Ok(outcome);
+    }
+    let seconds = u32::try_from(context.session.statement.start_seconds()).unwrap_or(0);
+    let writes = plan.writes();
+    let text = if writes {
+        std::str::from_utf8(context.text)
+            .ok()
+            .filter(|text| !text.is_empty())
+    } else {
+        None
+    };
+    context.transaction.begin_statement(text, seconds)?;
+    context.session.rows_read = 0;
+    let result = run(plan, context, sink).and_then(|outcome| {
+        context.transaction.end_statement()?;
+        Ok(outcome)
+    });
+    if let Err(error) = &result {
+        let is_expected = context.session.statement.failed_on_primary == Some(error.code());
+        let is_kept = is_expected && context.transaction.end_statement().is_ok();
+        if !is_kept {
+            context.transaction.rollback_statement();
+        }
+    }
+    result
+}
+
+fn run(plan: &Plan, context: &mut ExecutionContext<'_>, sink: &mut dyn RowSink) -> Result<Outcome> {
+    for (code, message) in plan.warnings() {
+        context.session.diagnostics.warn(*code, message.clone());
+    }
+    let options = begin_writing(plan, context)?;
+    let mut eval_state = EvalState::new();
+    if matches!(plan.kind, PlanKind::Insert(_) | PlanKind::Load(_)) {
+        eval_state.keep_only_uncorrelated();
+    }
+    let memory = context.session.memory.clone();
+    let mode = mode(plan, context);
+    let mut state = StatementState::new(
+        context.transaction,
+        &plan.subqueries,
+        operators::query::run,
+        &memory,
+    );
+    let exec = &mut Execution::new(
+        &mut state,
+        context.session,
+        mode,
+        context.parameters,
+        &mut eval_state,
+    );
+    match &plan.kind {
+        PlanKind::Query(statement) => query::execute(exec, statement, context.rows_max, plan.columns(), sink),
+        PlanKind::Insert(insert) => {
+            insert::execute(exec, insert, &options, context.affected, plan.columns(), sink)
+        }
+        PlanKind::Update(update) => update::execute(exec, update, &options, context.affected),
+        PlanKind::Load(load) => {
+            let input = context
+                .input
+                .as_deref_mut()
+                .ok_or_else(|| Error::unsupported("LOAD DATA here"))?;
+            load::execute(exec, load, &options, input)
+        }
+        PlanKind::Delete(delete) => delete::execute(exec, delete, &options, plan.columns(), sink),
+        PlanKind::Do(exprs) => {
+            for expr in exprs {
+                exec.eval(expr, &[])?;
+            }
+            Ok(Outcome::default())
+        }
+        PlanKind::Explain(rows) => {
+            sink.columns(plan.columns())?;
+            for row in rows {
+                sink.row(row)?;
+            }
+            Ok(Outcome {
+                result_set: true,
+                rows_sent: rows.len() as u64,
+                ..Outcome::default()
+            })
+        }
+    }
+}
+
+/// Prepares the transaction for a statement's changes. Returns what its row writers share.
+fn begin_writing(plan: &Plan, context: &mut ExecutionContext<'_>) -> Result<WriteOptions> {
+    let settings = &context.session.settings;
+    let foreign_keys = plan.foreign_keys.clone().filter(|_| settings.foreign_key_checks);
+    if plan.writes_ordinary() {
+        context.transaction.begin_writing()?;
+        // A replica gets the rows changed by actions as rows, and must neither check keys that were not checked here
+        // nor those that were: concurrent statements may not have checked them, and this statement may be later in the
+        // log than those.
+        if !settings.foreign_key_checks || foreign_keys.is_some() {
+            context.transaction.set_no_foreign_key_checks();
+        }
+    }
+    Ok(WriteOptions {
+        foreign_keys,
+        metadata: settings.binlog_row_metadata,
+    })
+}
+
+/// Returns what warnings of a statement's expressions become: errors in strict mode if it computes values to store, and
+/// has no IGNORE.
+fn mode(plan: &Plan, context: &ExecutionContext<'_>) -> EvalMode {
+    let (stores_values, ignores_errors) = match &plan.kind {
+        PlanKind::Insert(insert) => (true, insert.ignore),
+        PlanKind::Update(update) => (true, update.ignore),
+        PlanKind::Load(load) => (true, load.insert.ignore),
+        PlanKind::Delete(delete) => (false, delete.ignore),
+        PlanKind::Query(_) | PlanKind::Do(_) | PlanKind::Explain(_) => (false, false),
+    };
+    match stores_values && !ignores_errors && context.session.settings.sql_mode.is_strict() {
+        true => EvalMode::StrictWrite,
+        false if ignores_errors => EvalMode::Ignore,
+        false => EvalMode::Query,
+    }
+}

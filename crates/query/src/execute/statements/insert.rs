@@ -1,0 +1,66 @@
+//! INSERT and REPLACE.
+
+use std::ops::ControlFlow;
+
+use super::insertion::Insertion;
+use crate::error::Result;
+use crate::execute::changes::row_writer::WriteOptions;
+use crate::execute::collections::memory::row_bytes;
+use crate::execute::context::Execution;
+use crate::execute::interface::{AffectedRows, Outcome, RowSink};
+use crate::execute::operators::query;
+use crate::plan::{InsertPlan, InsertRows, ResultColumn};
+
+/// Executes an INSERT or REPLACE.
+pub(super) fn execute(
+    exec: &mut Execution<'_, '_>,
+    plan: &InsertPlan,
+    options: &WriteOptions,
+    affected: AffectedRows,
+    columns: &[ResultColumn],
+    sink: &mut dyn RowSink,
+) -> Result<Outcome> {
+    let one_row = matches!(&plan.source, InsertRows::Values(rows) if rows.len() == 1);
+    let expected = match &plan.source {
+        InsertRows::Values(rows) => Some(rows.len() as u64),
+        InsertRows::Query(_) | InsertRows::File => None,
+    };
+    let mut insertion = Insertion::new(exec, plan, options, expected);
+    if one_row {
+        insertion.be_single_row();
+    }
+    if plan.returning.is_some() {
+        sink.columns(columns)?;
+    }
+    exec.session.diagnostics.reset_row();
+    match &plan.source {
+        // LOAD DATA passes its lines to the insertion.
+        InsertRows::File => {}
+        InsertRows::Values(rows) => {
+            for values in rows {
+                insertion.take_values(exec, values)?;
+                insertion.insert(exec, sink)?;
+            }
+        }
+        InsertRows::Query(query) if plan.reads_changed => {
+            let mut rows = Vec::new();
+            query::run(exec, query, &[], &mut |exec, row| {
+                exec.state.memory.charge(row_bytes(row))?;
+                rows.push(row.to_vec());
+                Ok(ControlFlow::Continue(()))
+            })?;
+            for row in rows {
+                insertion.take_row(exec, &query.types, &row)?;
+                insertion.insert(exec, sink)?;
+            }
+        }
+        InsertRows::Query(query) => {
+            query::run(exec, query, &[], &mut |exec, row| {
+                insertion.take_row(exec, &query.types, row)?;
+                insertion.insert(exec, sink)?;
+                Ok(ControlFlow::Continue(()))
+            })?;
+        }
+    }
+    Ok(insertion.outcome(exec, affected, one_row))
+}

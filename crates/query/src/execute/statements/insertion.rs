@@ -1,0 +1,502 @@
+//! Insertion of rows, for INSERT and LOAD DATA: builds a row from values and defaults; inserts, replaces or updates.
+
+use paceline_types::Value;
+
+use crate::error::Result;
+use crate::execute::changes::assignment::{
+    Ignore, NullRule, Strictness, assign_column, assigned_value, check_constraints, implicit_default,
+    missing_default, stored_value,
+};
+use crate::execute::changes::auto_increment::{Interval, as_id};
+use crate::execute::changes::row_writer::{InsertOutcome, RowWriter, UpdateOutcome, WriteOptions};
+use crate::execute::context::Execution;
+use crate::execute::interface::{AffectedRows, Outcome, RowSink};
+use crate::plan::{AssignmentPlan, DefaultPlan, InsertPlan, InsertRows};
+use paceline_catalog::TableDefinition;
+use paceline_catalog::foreign_key::is_foreign_key_error;
+use paceline_expression::session::SqlMode;
+use paceline_expression::{Expr, ExprType, as_assigned};
+
+/// Progress of an INSERT.
+struct Progress {
+    records: u64,
+    copied: u64,
+    updated: u64,
+    /// Rows for which ON DUPLICATE KEY UPDATE ran, changed or not.
+    touched: u64,
+    deleted: u64,
+    /// First generated AUTO_INCREMENT value of an inserted row.
+    generated: Option<u64>,
+    /// AUTO_INCREMENT value of the last inserted or updated row.
+    last_value: u64,
+    rows_sent: u64,
+}
+
+/// A running INSERT, or the insertion of the rows of a LOAD DATA.
+pub(super) struct Insertion<'p> {
+    plan: &'p InsertPlan,
+    table: &'p TableDefinition,
+    writer: RowWriter<'p>,
+    strictness: Strictness,
+    ignore: Ignore,
+    /// Treatment of check constraints: as in MariaDB, IGNORE skips rows of a list, but not a single row.
+    ignore_checks: Ignore,
+    null_rule: NullRule,
+    /// Row for evaluation: the new row, and after it the row of the INSERT for ON DUPLICATE KEY UPDATE.
+    row: Vec<Value>,
+    /// Initial row, if values refer to columns that may not have their values yet.
+    initial: Option<Vec<Value>>,
+    /// Columns that get their defaults after all values are known.
+    pending: Vec<usize>,
+    progress: Progress,
+    returned: Vec<Value>,
+    interval: Interval,
+}
+
+impl<'p> Insertion<'p> {
+    /// Creates an insertion. `expected` is the number of rows, if it is known.
+    pub fn new(
+        exec: &Execution<'_, '_>,
+        plan: &'p InsertPlan,
+        options: &WriteOptions,
+        expected: Option<u64>,
+    ) -> Self {
+        let ignore = Ignore::from(plan.ignore);
+        Insertion {
+            plan,
+            table: &plan.table,
+            writer: RowWriter::new(options, &plan.table),
+            strictness: Strictness::new(exec.session.settings.sql_mode, ignore),
+            ignore,
+            ignore_checks: ignore,
+            null_rule: NullRule::BySqlMode,
+            row: vec![Value::Null; plan.slot_count],
+            initial: plan.reads_row.then(|| initial_row(plan)),
+            pending: Vec::new(),
+            progress: Progress {
+                records: 0,
+                copied: 0,
+                updated: 0,
+                touched: 0,
+                deleted: 0,
+                generated: None,
+                last_value: 0,
+                rows_sent: 0,
+            },
+            returned: Vec::new(),
+            interval: Interval::new(expected),
+        }
+    }
+
+    /// Sets the rules for an INSERT of one row, which are stricter.
+    pub fn be_single_row(&mut self) {
+        if self.ignore == Ignore::No {
+            self.null_rule = NullRule::Refuse;
+        }
+        self.ignore_checks = Ignore::No;
+    }
+
+    /// Returns the treatment of problems.
+    pub fn strictness(&self) -> Strictness {
+        self.strictness
+    }
+
+    /// Sets a column of the row to a value of the column's type.
+    pub fn set(&mut self, column: usize, value: Value) {
+        self.row[column] = value;
+    }
+
+    /// Fills the row from a list of values.
+    pub fn take_values(&mut self, exec: &mut Execution<'_, '_>, values: &[Option<Expr>]) -> Result<()> {
+        self.begin_row(exec, values.is_empty())?;
+        for (value, &column) in values.iter().zip(&self.plan.columns) {
+            match value {
+                Some(expr) => self.assign_expr(exec, column, expr)?,
+                None => self.fill_default(exec, column)?,
+            }
+        }
+        if let Some(column) = self.table.auto_increment_column()
+            && self.initial.is_some()
+            && !self.plan.columns.contains(&column)
+        {
+            self.row[column] = Value::Null;
+        }
+        Ok(())
+    }
+
+    /// Fills the row from a row of a query.
+    pub fn take_row(
+        &mut self,
+        exec: &mut Execution<'_, '_>,
+        types: &[ExprType],
+        values: &[Value],
+    ) -> Result<()> {
+        self.begin_row(exec, false)?;
+        for ((value, ty), &column) in values.iter().zip(types).zip(&self.plan.columns) {
+            let target = &self.table.columns()[column].data_type;
+            self.assign(exec, column, as_assigned(value.clone(), ty, target))?;
+        }
+        let read = &values[self.plan.columns.len()..];
+        for (slot, value) in self.plan.source_slots.clone().zip(read) {
+            self.row[slot] = value.clone();
+        }
+        Ok(())
+    }
+
+    /// Begins a row with the defaults of the columns without values.
+    pub fn begin_row(&mut self, exec: &mut Execution<'_, '_>, all_defaults: bool) -> Result<()> {
+        exec.tick()?;
+        self.pending.clear();
+        let columns = self.table.columns().len();
+        self.row[..columns].fill(Value::Null);
+        for column in 0..columns {
+            if all_defaults || !self.plan.columns.contains(&column) {
+                self.fill_default(exec, column)?;
+            }
+        }
+        if let Some(initial) = &self.initial
+            && !all_defaults
+        {
+            self.row[..columns].clone_from_slice(initial);
+        }
+        Ok(())
+    }
+
+    fn fill_default(&mut self, exec: &mut Execution<'_, '_>, column: usize) -> Result<()> {
+        self.row[column] = match &self.plan.defaults[column] {
+            DefaultPlan::Value(value) => value.clone(),
+            DefaultPlan::AutoIncrement => Value::Null,
+            DefaultPlan::None => missing_default(exec, self.table, column, self.strictness)?,
+            DefaultPlan::Expr(_) => {
+                self.pending.push(column);
+                Value::Null
+            }
+        };
+        Ok(())
+    }
+
+    /// Evaluates defaults that are expressions over the row after the other columns have their values, then the
+    /// generated columns.
+    fn complete(&mut self, exec: &mut Execution<'_, '_>) -> Result<()> {
+        self.pending.sort_unstable();
+        for column in std::mem::take(&mut self.pending) {
+            if let DefaultPlan::Expr(expr) = &self.plan.defaults[column] {
+                self.assign_expr(exec, column, expr)?;
+            }
+        }
+        for AssignmentPlan { column, value } in &self.plan.generated {
+            let value = assigned_value(exec, value, &self.row, self.table, *column)?;
+            self.row[*column] =
+                stored_value(exec, self.table, *column, value, self.strictness, self.null_rule)?;
+        }
+        Ok(())
+    }
+
+    /// Assigns an expression's value to a column of the row.
+    pub fn assign_expr(&mut self, exec: &mut Execution<'_, '_>, column: usize, expr: &Expr) -> Result<()> {
+        let value = assigned_value(exec, expr, &self.row, self.table, column)?;
+        self.assign(exec, column, value)
+    }
+
+    /// Assigns a value of any type to a column of the row.
+    pub fn assign(&mut self, exec: &mut Execution<'_, '_>, column: usize, value: Value) -> Result<()> {
+        if value.is_null() && self.table.auto_increment_column() == Some(column) {
+            self.row[column] = Value::Null;
+            return Ok(());
+        }
+        let is_kept = self.table.columns()[column].generated.is_some()
+            && !self.plan.generated.iter().any(|made| made.column == column);
+        let assign = match is_kept {
+            true => stored_value,
+            false => assign_column,
+        };
+        self.row[column] = assign(exec, self.table, column, value, self.strictness, self.null_rule)?;
+        Ok(())
+    }
+
+    /// Inserts the row.
+    pub fn insert(&mut self, exec: &mut Execution<'_, '_>, sink: &mut dyn RowSink) -> Result<()> {
+        self.complete(exec)?;
+        self.progress.records += 1;
+        let generated =
+            self.interval
+                .generate(exec.state.transaction, exec.session, self.table, &mut self.row)?;
+        let columns = self.table.columns().len();
+        if check_constraints(exec, self.table, &self.plan.checks, &self.row, self.ignore_checks)? {
+            loop {
+                let inserted = match self.writer.insert(exec.state.transaction, &self.row[..columns]) {
+                    // Nothing has been written yet.
+                    Err(error) if self.ignore == Ignore::Yes && is_foreign_key_error(&error) => {
+                        exec.session.diagnostics.warn(error.code(), error.message());
+                        break;
+                    }
+                    inserted => inserted?,
+                };
+                match inserted {
+                    InsertOutcome::Done => {
+                        self.progress.copied += 1;
+                        self.interval.take(exec.session, generated);
+                        self.note_value(generated);
+                        self.send(exec, sink)?;
+                        break;
+                    }
+                    InsertOutcome::Duplicate { index, row_key }
+                        if self.plan.replace
+                            && self.is_last_unique(index)
+                            && !self.writer.is_referenced() =>
+                    {
+                        if self.replace_in_place(exec, &row_key)? {
+                            self.progress.copied += 1;
+                            self.interval.take(exec.session, generated);
+                            self.note_value(generated);
+                            self.send(exec, sink)?;
+                            break;
+                        }
+                    }
+                    InsertOutcome::Duplicate { row_key, .. } if self.plan.replace => {
+                        if let Some(old) = self.writer.conflicting_row(exec.state.transaction, &row_key)? {
+                            self.writer.delete(exec.state.transaction, &old)?;
+                            self.progress.deleted += 1;
+                        }
+                    }
+                    InsertOutcome::Duplicate { row_key, .. } if !self.plan.on_duplicate.is_empty() => {
+                        if self.update_existing(exec, &row_key)? {
+                            self.send(exec, sink)?;
+                            break;
+                        }
+                    }
+                    InsertOutcome::Duplicate { index, .. } => {
+                        let error = self.writer.duplicate_error(
+                            &exec.session.settings.time_zone,
+                            index,
+                            &self.row[..columns],
+                        );
+                        if self.ignore == Ignore::No {
+                            return Err(error);
+                        }
+                        exec.session.diagnostics.warn(error.code(), error.message());
+                        break;
+                    }
+                }
+            }
+        }
+        exec.session.diagnostics.next_row();
+        self.interval.next_row();
+        Ok(())
+    }
+
+    /// Returns whether no unique index follows this one.
+    fn is_last_unique(&self, index: usize) -> bool {
+        !self.table.indexes()[index + 1..]
+            .iter()
+            .any(|later| later.kind.is_unique())
+    }
+
+    /// Executes REPLACE for a row that conflicts in the last unique index only: as an update, which is also logged as
+    /// one, as in MariaDB. An identical row is not changed. Returns false if the conflicting row has disappeared.
+    fn replace_in_place(&mut self, exec: &mut Execution<'_, '_>, row_key: &[u8]) -> Result<bool> {
+        let Some(old) = self.writer.conflicting_row(exec.state.transaction, row_key)? else {
+            return Ok(false);
+        };
+        let columns = self.table.columns().len();
+        match self
+            .writer
+            .update(exec.state.transaction, &old, &self.row[..columns])?
+        {
+            UpdateOutcome::Changed => self.progress.deleted += 1,
+            UpdateOutcome::Unchanged => {}
+            // Another key conflicts now. The caller's loop handles it.
+            UpdateOutcome::Duplicate(_) => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    fn note_value(&mut self, generated: Option<u64>) {
+        if self.progress.generated.is_none() {
+            self.progress.generated = generated;
+        }
+        if let Some(column) = self.table.auto_increment_column() {
+            self.progress.last_value = as_id(&self.row[column]);
+        }
+    }
+
+    /// Sends the RETURNING values.
+    fn send(&mut self, exec: &mut Execution<'_, '_>, sink: &mut dyn RowSink) -> Result<()> {
+        let Some(returning) = &self.plan.returning else {
+            return Ok(());
+        };
+        self.returned.clear();
+        for expr in returning {
+            self.returned.push(exec.eval(expr, &self.row)?);
+        }
+        self.progress.rows_sent += 1;
+        sink.row(&self.returned)
+    }
+
+    /// Executes ON DUPLICATE KEY UPDATE. Returns false if the conflicting row has disappeared.
+    fn update_existing(&mut self, exec: &mut Execution<'_, '_>, row_key: &[u8]) -> Result<bool> {
+        let Some(old) = self.writer.conflicting_row(exec.state.transaction, row_key)? else {
+            return Ok(false);
+        };
+        let columns = self.table.columns().len();
+        let existing = self.table.schema().decode_row(&old.image)?;
+        let (current, rest) = self.row.split_at_mut(columns);
+        for ((current, new), existing) in current.iter_mut().zip(rest).zip(existing) {
+            *new = std::mem::replace(current, existing);
+        }
+        let before: Vec<Value> = self.row[..columns].to_vec();
+        let sql_mode = exec.session.settings.sql_mode;
+        let simultaneous = sql_mode.contains(SqlMode::SIMULTANEOUS_ASSIGNMENT);
+        let mut assigned = Vec::new();
+        for AssignmentPlan { column, value } in &self.plan.on_duplicate {
+            let value = assigned_value(exec, value, &self.row, self.table, *column)?;
+            let value = assign_column(
+                exec,
+                self.table,
+                *column,
+                value,
+                self.strictness,
+                NullRule::BySqlMode,
+            )?;
+            match simultaneous {
+                true => assigned.push((*column, value)),
+                false => self.row[*column] = value,
+            }
+        }
+        for (column, value) in assigned {
+            self.row[column] = value;
+        }
+        if self.row[..columns] != before[..] {
+            for AssignmentPlan { column, value } in &self.plan.on_update {
+                let value = assigned_value(exec, value, &self.row, self.table, *column)?;
+                self.row[*column] = stored_value(
+                    exec,
+                    self.table,
+                    *column,
+                    value,
+                    self.strictness,
+                    NullRule::BySqlMode,
+                )?;
+            }
+        }
+        if !check_constraints(exec, self.table, &self.plan.checks, &self.row, self.ignore)? {
+            return Ok(true);
+        }
+        self.progress.touched += 1;
+        let row = &self.row[..columns];
+        let updated =
+            self.writer
+                .or_passed_over(exec.state.transaction, self.ignore, |writer, transaction| {
+                    writer.update(transaction, &old, row)
+                })?;
+        let updated = match updated {
+            Ok(updated) => updated,
+            Err(error) => {
+                exec.session.diagnostics.warn(error.code(), error.message());
+                return Ok(true);
+            }
+        };
+        match updated {
+            UpdateOutcome::Unchanged => {}
+            UpdateOutcome::Changed => {
+                self.progress.updated += 1;
+                self.progress.copied += 1;
+                if let Some(column) = self.table.auto_increment_column() {
+                    self.progress.last_value = as_id(&self.row[column]);
+                    if self.row[column] != before[column] {
+                        let value = &self.row[column];
+                        self.interval.observe(
+                            exec.state.transaction,
+                            exec.session,
+                            self.table,
+                            column,
+                            value,
+                        )?;
+                    }
+                }
+            }
+            UpdateOutcome::Duplicate(index) => {
+                let error = self.writer.duplicate_error(
+                    &exec.session.settings.time_zone,
+                    index,
+                    &self.row[..columns],
+                );
+                if self.ignore == Ignore::No {
+                    return Err(error);
+                }
+                exec.session.diagnostics.warn(error.code(), error.message());
+            }
+        }
+        Ok(true)
+    }
+
+    /// Returns the outcome of LOAD DATA.
+    pub fn loaded(self, exec: &mut Execution<'_, '_>) -> Outcome {
+        let progress = self.progress;
+        if let Some(generated) = progress.generated {
+            exec.session.last_insert_id = generated;
+        }
+        let warnings = exec.session.diagnostics.warning_count();
+        Outcome {
+            affected_rows: progress.copied + progress.deleted,
+            info: format!(
+                "Records: {}  Deleted: {}  Skipped: {}  Warnings: {warnings}",
+                progress.records,
+                progress.deleted,
+                progress.records - progress.copied
+            ),
+            ..Outcome::default()
+        }
+    }
+
+    pub fn outcome(self, exec: &mut Execution<'_, '_>, affected: AffectedRows, one_row: bool) -> Outcome {
+        let progress = self.progress;
+        if let Some(generated) = progress.generated {
+            exec.session.last_insert_id = generated;
+        }
+        let explicit = exec.session.statement.explicit_last_insert_id;
+        let last_insert_id = match (progress.generated, explicit) {
+            (Some(generated), _) => generated,
+            (None, Some(explicit)) => explicit,
+            (None, None) if progress.copied + progress.deleted > 0 => progress.last_value,
+            (None, None) => 0,
+        };
+        let updated = match affected {
+            AffectedRows::Changed => progress.updated,
+            AffectedRows::Found => progress.touched,
+        };
+        let duplicates = match (self.ignore, &self.plan.source) {
+            (Ignore::Yes, _) => progress.records - progress.copied,
+            (Ignore::No, InsertRows::Values(_)) => progress.deleted + updated,
+            // MariaDB reports changed rows here, even to a client that wants the number of found rows.
+            (Ignore::No, _) => progress.deleted + progress.updated,
+        };
+        let warnings = exec.session.diagnostics.warning_count();
+        let info = match one_row {
+            true => String::new(),
+            false => format!(
+                "Records: {}  Duplicates: {duplicates}  Warnings: {warnings}",
+                progress.records
+            ),
+        };
+        Outcome {
+            result_set: self.plan.returning.is_some(),
+            affected_rows: progress.copied + progress.deleted + updated,
+            last_insert_id,
+            info,
+            rows_sent: progress.rows_sent,
+        }
+    }
+}
+
+/// Returns the row of constant defaults, or implicit defaults for columns without one.
+fn initial_row(plan: &InsertPlan) -> Vec<Value> {
+    let columns = plan.table.columns().iter().zip(&plan.defaults);
+    columns
+        .map(|(column, default)| match default {
+            DefaultPlan::Value(value) => value.clone(),
+            _ if column.nullable => Value::Null,
+            _ => implicit_default(&column.data_type),
+        })
+        .collect()
+}

@@ -1,0 +1,109 @@
+//! Planning of a statement: the way in.
+
+use std::sync::Arc;
+
+use super::block::{BindMode, Block};
+use super::planner::{Merging, PlanContext, Planner};
+use super::result_column::ResultColumn;
+use super::statement_plan::{Plan, PlanKind, PointRead, QueryStatementPlan};
+use super::tree;
+use crate::error::{Error, Result};
+use paceline_syntax::Statement;
+
+/// Plans a statement: [`Statement::Query`], `Insert`, `Update`, `Delete`, `LoadData`, `Do` and `Explain` of those.
+///
+/// # Errors
+/// What MariaDB says of unknown names, wrong column counts and the like (1054, 1146, …), and 1235 for what is not
+/// supported.
+pub fn plan_statement(statement: &Statement, context: &PlanContext<'_>) -> Result<Plan> {
+    let mut planner = Planner::new(*context);
+    let mut planned = planner.plan(statement);
+    if planned.is_err() && planner.merging.get() == Merging::Refused {
+        // What a subquery reads of the query around it must be a column: it is one of a view whose rows are made first.
+        planner = Planner::new(*context);
+        planner.merging.set(Merging::Never);
+        planned = planner.plan(statement);
+    }
+    if planned.is_ok() && planner.variables.are_both() {
+        let (merging, variables) = (planner.merging.get(), planner.variables.again());
+        planner = Planner::new(*context);
+        planner.merging.set(merging);
+        planner.variables = variables;
+        planned = planner.plan(statement);
+    }
+    let (kind, columns) = planned?;
+    Ok(planner.finish(kind, columns))
+}
+
+impl Planner<'_> {
+    pub fn plan(&self, statement: &Statement) -> Result<(PlanKind, Vec<ResultColumn>)> {
+        self.reads.set(match statement {
+            Statement::Insert(insert) if matches!(insert.source, paceline_syntax::InsertSource::Query(_)) => {
+                tree::ReadMode::Source(tree::SourceLocks::FromRepeatableRead)
+            }
+            Statement::Update(_) => tree::ReadMode::Source(tree::SourceLocks::FromRepeatableRead),
+            Statement::Insert(_) | Statement::Delete(_) | Statement::Do(_) => {
+                tree::ReadMode::Source(tree::SourceLocks::Always)
+            }
+            _ => tree::ReadMode::Snapshot,
+        });
+        match statement {
+            Statement::Query(query) => self.plan_query_statement(query),
+            Statement::Insert(insert) => self.plan_insert(insert),
+            Statement::Update(update) => self.plan_update(update),
+            Statement::Delete(delete) => self.plan_delete(delete),
+            Statement::LoadData(load) => self.plan_load(load),
+            Statement::Do(exprs) => self.plan_do(exprs),
+            Statement::Explain(explain) => self.plan_explain(explain),
+            _ => Err(Error::unsupported(
+                "this command in the prepared statement protocol",
+            )),
+        }
+    }
+
+    fn plan_query_statement(
+        &self,
+        statement: &paceline_syntax::QueryStatement,
+    ) -> Result<(PlanKind, Vec<ResultColumn>)> {
+        let into = match &statement.into {
+            // Where the rows of a query go is its caller's affair.
+            None
+            | Some(paceline_syntax::SelectInto::Outfile { .. } | paceline_syntax::SelectInto::Dumpfile(_)) => {
+                None
+            }
+            Some(paceline_syntax::SelectInto::Variables(names)) => Some(names.clone()),
+        };
+        let query = self.plan_top_query(&statement.query)?;
+        if let Some(names) = &into
+            && names.len() != query.columns.len()
+        {
+            return Err(Error::new(
+                paceline_types::error_code::ER_WRONG_NUMBER_OF_COLUMNS_IN_SELECT,
+                &[],
+            ));
+        }
+        let columns = query.columns.clone();
+        let point = if into.is_none() {
+            PointRead::of(&query)
+        } else {
+            None
+        };
+        Ok((
+            PlanKind::Query(QueryStatementPlan {
+                query: Arc::new(query),
+                into,
+                point,
+            }),
+            columns,
+        ))
+    }
+
+    fn plan_do(&self, exprs: &[paceline_syntax::ast::Expr]) -> Result<(PlanKind, Vec<ResultColumn>)> {
+        let mut block = Block::new(self, None);
+        let mut bound = Vec::with_capacity(exprs.len());
+        for expr in exprs {
+            bound.push(block.bind(expr, BindMode::values())?);
+        }
+        Ok((PlanKind::Do(bound), Vec::new()))
+    }
+}

@@ -1,0 +1,232 @@
+//! What a session's account may do now.
+
+use super::{Account, PrivilegeSet, SessionPrivileges, SharedAccounts};
+use crate::information_schema::is_for_everybody;
+use paceline_expression::session::{Privilege, PrivilegeTarget, SessionContext};
+use paceline_syntax::{Error, Result};
+use paceline_types::error_code::*;
+use std::sync::Arc;
+
+/// Privileges of a session's account, for the checks of its statements.
+#[derive(Clone, Copy)]
+pub struct Authority<'a> {
+    privileges: &'a SessionPrivileges,
+    accounts: &'a SharedAccounts,
+    session: &'a SessionContext,
+}
+
+impl<'a> Authority<'a> {
+    /// Creates it from a session's privileges, the server's accounts, and the session's names of itself.
+    pub fn new(
+        privileges: &'a SessionPrivileges,
+        accounts: &'a SharedAccounts,
+        session: &'a SessionContext,
+    ) -> Self {
+        Authority {
+            privileges,
+            accounts,
+            session,
+        }
+    }
+
+    /// Returns the account with the session's privileges.
+    pub fn account(self) -> Arc<Account> {
+        self.privileges.account(self.accounts)
+    }
+
+    /// Returns the server's accounts.
+    pub fn accounts(self) -> &'a SharedAccounts {
+        self.accounts
+    }
+
+    /// Returns `CURRENT_USER()`: user and host.
+    pub fn current_user(self) -> (&'a str, &'a str) {
+        let account = &self.session.current_user;
+        (&account.user, &account.host)
+    }
+
+    /// Returns the current database.
+    pub fn database(self) -> Option<&'a str> {
+        self.session.database.as_deref()
+    }
+
+    /// Returns the privileges in a database.
+    pub fn privileges_in(self, database: &str) -> PrivilegeSet {
+        self.privileges.within(database, self.database(), self.accounts)
+    }
+
+    /// Returns 1227 if the account has none of these global privileges.
+    ///
+    /// # Errors
+    /// 1227.
+    pub fn require_any(self, privileges: &[Privilege]) -> Result<()> {
+        self.privileges.require_any(privileges, self.accounts)
+    }
+
+    /// Checks a privilege.
+    ///
+    /// # Errors
+    /// 1227, 1044 or 1142 without it, for a global one, one on a database and one on a table.
+    pub fn check(self, privilege: Privilege, target: PrivilegeTarget<'_>) -> Result<()> {
+        let database = match target {
+            PrivilegeTarget::Global => return self.require_any(&[privilege]),
+            PrivilegeTarget::Database(database) | PrivilegeTarget::Table { database, .. } => database,
+        };
+        if self.privileges_in(database).has(privilege) || is_for_everybody(privilege, database) {
+            return Ok(());
+        }
+        let user = &self.session.current_user.user;
+        let host = &self.session.user.host;
+        match target {
+            // LOCK TABLES is given for whole databases only.
+            PrivilegeTarget::Table { database, table } if privilege != Privilege::LockTables => {
+                let command = PrivilegeSet::name(privilege);
+                Err(Error::new(
+                    ER_TABLEACCESS_DENIED_ERROR,
+                    &[&command, user, host, &database, &table],
+                ))
+            }
+            _ => Err(Error::new(ER_DBACCESS_DENIED_ERROR, &[user, host, &database])),
+        }
+    }
+
+    /// Checks privileges on a table.
+    ///
+    /// # Errors
+    /// 1142 for the first one that the account does not have.
+    pub fn check_table(self, privileges: &[Privilege], database: &str, table: &str) -> Result<()> {
+        let target = PrivilegeTarget::Table { database, table };
+        privileges
+            .iter()
+            .try_for_each(|privilege| self.check(*privilege, target))
+    }
+
+    /// Checks whether the account may know that a database exists.
+    ///
+    /// # Errors
+    /// 1044.
+    pub fn check_visible(self, database: &str) -> Result<()> {
+        match self.can_see(database) {
+            true => Ok(()),
+            false => Err(Error::new(
+                ER_DBACCESS_DENIED_ERROR,
+                &[
+                    &self.session.current_user.user,
+                    &self.session.user.host,
+                    &database,
+                ],
+            )),
+        }
+    }
+
+    /// Returns whether the account may know that a database exists.
+    pub fn can_see(self, database: &str) -> bool {
+        database.eq_ignore_ascii_case("information_schema") || self.account().can_see(database)
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    /// A session with its privileges, for tests of checks.
+    pub(crate) struct Holder {
+        pub(crate) privileges: SessionPrivileges,
+        pub(crate) accounts: SharedAccounts,
+        pub(crate) session: SessionContext,
+    }
+
+    impl Holder {
+        /// Logs in `u@%`, whose current database is `d`, with these privileges in databases.
+        pub(crate) fn new(global: &[Privilege], databases: &[(&str, &[Privilege])]) -> Holder {
+            let set = |privileges: &[Privilege]| {
+                let all = privileges.iter();
+                all.fold(PrivilegeSet::NONE, |set, privilege| set.with(*privilege))
+            };
+            let mut account = Account::new("u", "%");
+            account.global = set(global);
+            account.databases = databases
+                .iter()
+                .map(|(name, privileges)| ((*name).to_owned(), set(privileges)))
+                .collect();
+            let accounts = SharedAccounts::of(vec![account.clone(), Account::new("root", "localhost")]);
+            let privileges = SessionPrivileges::default();
+            privileges.log_in(account, &accounts);
+            privileges.enter("d", &accounts);
+            let mut session = SessionContext::new(1, Default::default());
+            session.current_user.user = "u".to_owned();
+            session.current_user.host = "%".to_owned();
+            session.user.user = "u".to_owned();
+            session.user.host = "localhost".to_owned();
+            session.database = Some("d".to_owned());
+            Holder {
+                privileges,
+                accounts,
+                session,
+            }
+        }
+
+        pub(crate) fn authority(&self) -> Authority<'_> {
+            Authority::new(&self.privileges, &self.accounts, &self.session)
+        }
+    }
+
+    /// Returns number and message of an error.
+    pub(crate) fn told(done: Result<()>) -> (u16, String) {
+        match done {
+            Ok(()) => (0, String::new()),
+            Err(error) => (error.code().number(), error.message().to_owned()),
+        }
+    }
+
+    #[test]
+    fn a_missing_privilege_is_named_as_in_mariadb() {
+        let holder = Holder::new(&[Privilege::Process], &[("d", &[Privilege::Select])]);
+        let authority = holder.authority();
+        assert_eq!(
+            told(authority.require_any(&[Privilege::Super, Privilege::Process])).0,
+            0
+        );
+        assert_eq!(
+            told(authority.require_any(&[Privilege::Super, Privilege::BinlogAdmin])),
+            (
+                1227,
+                "Access denied; you need (at least one of) the SUPER, BINLOG ADMIN privilege(s) for this operation".into()
+            )
+        );
+        assert_eq!(told(authority.check_table(&[Privilege::Select], "d", "t")).0, 0);
+        assert_eq!(
+            told(authority.check_table(&[Privilege::Select, Privilege::Insert], "d", "t")),
+            (
+                1142,
+                "INSERT command denied to user 'u'@'localhost' for table `d`.`t`".into()
+            )
+        );
+        // LOCK TABLES belongs to a database.
+        let denied = (
+            1044,
+            "Access denied for user 'u'@'localhost' to database 'd'".to_owned(),
+        );
+        assert_eq!(
+            told(authority.check_table(&[Privilege::LockTables], "d", "t")),
+            denied
+        );
+        assert_eq!(
+            told(authority.check(Privilege::Drop, PrivilegeTarget::Database("d"))),
+            denied
+        );
+    }
+
+    #[test]
+    fn a_database_is_visible_with_any_privilege_in_it() {
+        let holder = Holder::new(&[Privilege::Process], &[("d", &[Privilege::Index])]);
+        let authority = holder.authority();
+        assert!(authority.can_see("d") && authority.can_see("INFORMATION_SCHEMA") && !authority.can_see("e"));
+        assert_eq!(told(authority.check_visible("e")).0, 1044);
+        assert!(
+            Holder::new(&[Privilege::ShowDatabases], &[])
+                .authority()
+                .can_see("e")
+        );
+    }
+}

@@ -1,0 +1,47 @@
+//! Privileges for CHECK, ANALYZE, OPTIMIZE and REPAIR TABLE.
+
+use crate::accounts::Authority;
+use paceline_expression::session::Privilege;
+use paceline_syntax::{Result, TableMaintenance};
+
+/// Checks whether the account may maintain a table.
+///
+/// # Errors
+/// 1142.
+pub fn check_maintenance(
+    authority: Authority<'_>,
+    operation: TableMaintenance,
+    database: &str,
+    table: &str,
+) -> Result<()> {
+    let needed: &[Privilege] = match operation {
+        TableMaintenance::Check => &[Privilege::Select],
+        TableMaintenance::Analyze
+        | TableMaintenance::AnalyzePersistent
+        | TableMaintenance::Optimize
+        | TableMaintenance::Repair => &[Privilege::Select, Privilege::Insert],
+    };
+    authority.check_table(needed, database, table)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::accounts::authority::tests::{Holder, told};
+
+    #[test]
+    fn only_check_is_possible_without_insert() {
+        let holder = Holder::new(&[], &[("d", &[Privilege::Select])]);
+        let check = |operation| told(check_maintenance(holder.authority(), operation, "d", "t"));
+        assert_eq!(check(TableMaintenance::Check).0, 0);
+        for operation in [
+            TableMaintenance::Analyze,
+            TableMaintenance::Optimize,
+            TableMaintenance::Repair,
+        ] {
+            let (number, message) = check(operation);
+            assert_eq!(number, 1142);
+            assert!(message.starts_with("INSERT command denied"), "{message}");
+        }
+    }
+}

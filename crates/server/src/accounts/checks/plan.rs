@@ -1,0 +1,199 @@
+//! Privileges for a planned statement: on each table that it uses, also through views.
+
+use crate::accounts::{Authority, PrivilegeSet};
+use crate::information_schema::{DATABASE, needs_process};
+use paceline_expression::session::{Privilege, PrivilegeTarget};
+use paceline_query::plan::{Plan, TableUsage, TableUse};
+use paceline_syntax::{Error, Result};
+use paceline_types::error_code::*;
+use paceline_wire::authentication::NativePassword;
+
+/// Checks whether the account may execute a plan.
+///
+/// # Errors
+/// 1142 for a table that it may not use in this way, and 1356 if a view uses it; 1227 for one that needs PROCESS;
+/// 1345 for EXPLAIN of a view; 1449 and 1356 for a view whose definer may not.
+pub fn check_plan(authority: Authority<'_>, plan: &Plan) -> Result<()> {
+    let account = authority.account();
+    let may_do_all = account.global.includes(PrivilegeSet::rows());
+    // A session may do anything with its temporary tables.
+    for table in plan.tables().iter().filter(|table| !table.is_temporary()) {
+        check_process(authority, table)?;
+        if let Some(definer) = &table.access.definer {
+            check_definer(authority, definer, table)?;
+            continue;
+        }
+        if may_do_all {
+            continue;
+        }
+        for privilege in needed(table.usage) {
+            let target = PrivilegeTarget::Table {
+                database: &table.database,
+                table: &table.name,
+            };
+            let checked = authority.check(privilege, target);
+            checked.map_err(
+                |error| match plan.is_explained() && table.access.through.is_some() {
+                    true => Error::new(ER_VIEW_NO_EXPLAIN, &[]),
+                    false => told_of_view(error, table),
+                },
+            )?;
+        }
+    }
+    match plan.is_explained() {
+        true => check_explain(authority, plan),
+        false => Ok(()),
+    }
+}
+
+/// Returns 1345 for EXPLAIN of a view by an account that may not see its text or read its tables: the plan reveals
+/// both.
+fn check_explain(authority: Authority<'_>, plan: &Plan) -> Result<()> {
+    for table in plan.tables().iter().filter(|table| !table.is_temporary()) {
+        let needed: &[Privilege] = match (&table.view, &table.access.through) {
+            (Some(_), _) => &[Privilege::Select, Privilege::ShowView],
+            (None, Some(_)) => &[Privilege::Select],
+            (None, None) => continue,
+        };
+        let target = PrivilegeTarget::Table {
+            database: &table.database,
+            table: &table.name,
+        };
+        for privilege in needed {
+            authority
+                .check(*privilege, target)
+                .map_err(|_| Error::new(ER_VIEW_NO_EXPLAIN, &[]))?;
+        }
+    }
+    Ok(())
+}
+
+/// 1227 for a table that only accounts with PROCESS may read: the session's, or the definer's of a view with its
+/// privileges.
+fn check_process(authority: Authority<'_>, table: &TableUse) -> Result<()> {
+    if !table.database.eq_ignore_ascii_case(DATABASE) || !needs_process(&table.name) {
+        return Ok(());
+    }
+    let Some(definer) = &table.access.definer else {
+        return authority.require_any(&[Privilege::Process]);
+    };
+    let accounts = authority.accounts().load();
+    let definer = accounts.get(&definer.0, &definer.1);
+    match definer.is_none_or(|account| account.global.has(Privilege::Process)) {
+        true => Ok(()),
+        false => Err(Error::new(ER_SPECIFIC_ACCESS_DENIED_ERROR, &[&"PROCESS"])),
+    }
+}
+
+/// Returns 1449 for a missing definer; 1356 for one that may not use the table in this way.
+fn check_definer(authority: Authority<'_>, definer: &(String, String), table: &TableUse) -> Result<()> {
+    let accounts = authority.accounts().load();
+    let Some(account) = accounts.get(&definer.0, &definer.1) else {
+        let own = authority.account();
+        // The name of a missing definer is not shown to every account.
+        return Err(match own.global.has(Privilege::Super) {
+            true => Error::new(ER_NO_SUCH_USER, &[&definer.0, &definer.1]),
+            false => {
+                let with_password = match own.authentication.password() {
+                    Some(NativePassword::Empty) => "NO",
+                    _ => "YES",
+                };
+                Error::new(ER_ACCESS_DENIED_ERROR, &[&own.user, &own.host, &with_password])
+            }
+        });
+    };
+    if needed(table.usage).all(|privilege| account.may(privilege, &table.database)) {
+        return Ok(());
+    }
+    Err(told_of_view(
+        Error::new(ER_VIEW_INVALID, &[&table.database, &table.name]),
+        table,
+    ))
+}
+
+/// Converts an error within a view to one about the view that the statement names.
+fn told_of_view(error: Error, table: &TableUse) -> Error {
+    match &table.access.through {
+        Some(view) => Error::new(ER_VIEW_INVALID, &[&view.database, &view.name]),
+        None => error,
+    }
+}
+
+/// Returns the privileges that a use of a table needs.
+fn needed(usage: TableUsage) -> impl Iterator<Item = Privilege> {
+    [
+        (usage.insert, Privilege::Insert),
+        (usage.update, Privilege::Update),
+        (usage.delete, Privilege::Delete),
+        (usage.select || usage.lock, Privilege::Select),
+    ]
+    .into_iter()
+    .filter_map(|(used, privilege)| used.then_some(privilege))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::accounts::authority::tests::{Holder, told};
+    use crate::session::testing::TestServer;
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn a_plan_needs_privileges_on_its_tables() {
+        let test = TestServer::new();
+        let mut session = test.internal();
+        session
+            .execute_all(&[
+                "CREATE DATABASE d",
+                "USE d",
+                "CREATE TABLE t (a int PRIMARY KEY)",
+                "CREATE TEMPORARY TABLE own (a int)",
+                "CREATE SQL SECURITY INVOKER VIEW v AS SELECT a FROM t",
+                "CREATE DEFINER=root@localhost VIEW w AS SELECT a FROM t",
+                "CREATE DEFINER=nobody@localhost VIEW x AS SELECT a FROM t",
+            ])
+            .await;
+        let check = |holder: &Holder, text: &str| {
+            let plan = session.plan(text);
+            let (number, message) = told(check_plan(holder.authority(), &plan));
+            (
+                number,
+                message.split(" command").next().unwrap_or_default().to_owned(),
+            )
+        };
+        let nobody = Holder::new(&[], &[]);
+        for (text, privilege) in [
+            ("SELECT * FROM t", "SELECT"),
+            ("INSERT INTO t VALUES (1)", "INSERT"),
+            ("UPDATE t SET a = 1", "UPDATE"),
+            ("DELETE FROM t", "DELETE"),
+            ("INSERT INTO own SELECT a FROM t", "SELECT"),
+            ("SELECT 1 FROM own WHERE EXISTS (SELECT 1 FROM t)", "SELECT"),
+        ] {
+            assert_eq!(check(&nobody, text), (1142, privilege.to_owned()), "{text}");
+        }
+        for text in [
+            "SELECT 1",
+            "SELECT * FROM own",
+            "DELETE FROM own",
+            "SELECT * FROM information_schema.tables",
+        ] {
+            assert_eq!(check(&nobody, text).0, 0, "{text}");
+        }
+        let reader = Holder::new(&[], &[("d", &[Privilege::Select])]);
+        for text in ["SELECT * FROM t", "SELECT * FROM v"] {
+            assert_eq!(check(&reader, text).0, 0, "{text}");
+        }
+        assert_eq!(check(&reader, "INSERT INTO t SELECT a FROM t").0, 1142);
+        // The plan of a view reveals its text.
+        assert_eq!(check(&reader, "EXPLAIN SELECT * FROM v").0, 1345);
+        assert_eq!(
+            check(&reader, "SELECT * FROM information_schema.innodb_trx").0,
+            1227
+        );
+        // The definer `root` of these accounts has no privilege, and `nobody` is missing, which 1045 hides.
+        assert_eq!(check(&reader, "SELECT * FROM w").0, 1356);
+        assert_eq!(check(&reader, "SELECT * FROM x").0, 1045);
+        let admin = Holder::new(&[Privilege::Super, Privilege::Select], &[]);
+        assert_eq!(check(&admin, "SELECT * FROM x").0, 1449);
+    }
+}

@@ -1,0 +1,63 @@
+//! Privileges for CREATE VIEW.
+
+use super::check_plan;
+use crate::accounts::Authority;
+use paceline_expression::session::Privilege;
+use paceline_query::plan::Plan;
+use paceline_syntax::{Error, Result};
+use paceline_types::error_code::ER_TABLEACCESS_DENIED_ERROR;
+
+/// Checks whether the account may name this user as a view's definer: another user needs a privilege of its own.
+///
+/// # Errors
+/// 1227.
+pub fn check_view_definer(authority: Authority<'_>, user: &str, host: &str) -> Result<()> {
+    let (current_user, current_host) = authority.current_user();
+    match user == current_user && host.eq_ignore_ascii_case(current_host) {
+        true => Ok(()),
+        false => authority.require_any(&[Privilege::Super, Privilege::SetUser]),
+    }
+}
+
+/// Checks whether the account may make a view of a query: it must be allowed to execute it.
+///
+/// # Errors
+/// 1142, and the errors of [`check_plan`].
+pub fn check_view_query(authority: Authority<'_>, plan: &Plan) -> Result<()> {
+    let named = plan
+        .tables()
+        .iter()
+        .filter(|table| table.access.through.is_none());
+    for table in named.filter(|table| !table.is_temporary()) {
+        let may_select = authority.check_table(&[Privilege::Select], &table.database, &table.name);
+        if may_select.is_err() {
+            let (user, host) = authority.current_user();
+            return Err(Error::new(
+                ER_TABLEACCESS_DENIED_ERROR,
+                &[&"ANY", &user, &host, &table.database, &table.name],
+            ));
+        }
+    }
+    check_plan(authority, plan)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::accounts::authority::tests::{Holder, told};
+
+    #[test]
+    fn another_definer_needs_a_privilege() {
+        let plain = Holder::new(&[], &[]);
+        assert_eq!(told(check_view_definer(plain.authority(), "u", "%")).0, 0);
+        assert_eq!(
+            told(check_view_definer(plain.authority(), "root", "localhost")).0,
+            1227
+        );
+        let setter = Holder::new(&[Privilege::SetUser], &[]);
+        assert_eq!(
+            told(check_view_definer(setter.authority(), "root", "localhost")).0,
+            0
+        );
+    }
+}

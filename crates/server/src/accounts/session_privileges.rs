@@ -1,0 +1,145 @@
+//! Privileges of a session, and the time when a change of its account becomes effective. As in MariaDB:
+//!
+//! | privileges | are as of |
+//! |---|---|
+//! | global | the login |
+//! | on the current database | the last USE |
+//! | on any other database | now; none if the account was dropped |
+//!
+//! A statement that has just worked therefore works again, and USE of a database checks the privileges again. To revoke
+//! something immediately, end the sessions (KILL USER).
+
+use super::{Account, PrivilegeSet, SharedAccounts};
+use arc_swap::{ArcSwap, ArcSwapOption};
+use paceline_expression::session::Privilege;
+use paceline_syntax::{Error, Result};
+use paceline_types::error_code::ER_SPECIFIC_ACCESS_DENIED_ERROR;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Privileges of one session.
+#[derive(Debug)]
+pub struct SessionPrivileges {
+    /// The account as of the login, except for the current privileges on databases.
+    account: ArcSwap<Account>,
+    /// Generation of the list of accounts from which they were taken.
+    generation: AtomicU64,
+    /// Privileges as of the last USE.
+    current: ArcSwapOption<CurrentDatabase>,
+}
+
+#[derive(Debug)]
+struct CurrentDatabase {
+    name: String,
+    privileges: PrivilegeSet,
+}
+
+impl Default for SessionPrivileges {
+    fn default() -> Self {
+        SessionPrivileges {
+            account: ArcSwap::from_pointee(Account::new("", "")),
+            generation: AtomicU64::new(0),
+            current: ArcSwapOption::empty(),
+        }
+    }
+}
+
+impl SessionPrivileges {
+    /// Sets the account that the session has logged in to.
+    pub fn log_in(&self, account: Account, accounts: &SharedAccounts) {
+        self.generation.store(accounts.generation(), Ordering::Relaxed);
+        self.account.store(Arc::new(account));
+        self.current.store(None);
+    }
+
+    /// Returns the account, with the global privileges as of the login and the current ones on databases.
+    pub fn account(&self, accounts: &SharedAccounts) -> Arc<Account> {
+        let generation = accounts.generation();
+        let had = self.account.load_full();
+        if self.generation.load(Ordering::Relaxed) == generation {
+            return had;
+        }
+        let now = accounts.load();
+        let databases = now.get(&had.user, &had.host);
+        let account = Arc::new(Account {
+            databases: databases.map_or(vec![], |account| account.databases.clone()),
+            ..(*had).clone()
+        });
+        self.account.store(account.clone());
+        self.generation.store(generation, Ordering::Relaxed);
+        account
+    }
+
+    /// Checks global privileges, of which one is enough.
+    ///
+    /// # Errors
+    /// 1227 if the account has none of them.
+    pub fn require_any(&self, privileges: &[Privilege], accounts: &SharedAccounts) -> Result<()> {
+        let account = self.account(accounts);
+        if privileges.iter().any(|privilege| account.global.has(*privilege)) {
+            return Ok(());
+        }
+        let names: Vec<&str> = privileges
+            .iter()
+            .map(|privilege| PrivilegeSet::name(*privilege))
+            .collect();
+        Err(Error::new(ER_SPECIFIC_ACCESS_DENIED_ERROR, &[&names.join(", ")]))
+    }
+
+    /// Stores the privileges in a database, for USE.
+    pub fn enter(&self, database: &str, accounts: &SharedAccounts) {
+        self.current.store(Some(Arc::new(CurrentDatabase {
+            name: database.to_owned(),
+            privileges: self.account(accounts).privileges_in(database),
+        })));
+    }
+
+    /// Returns the session's privileges in a database. `current` is the session's current database, which a running
+    /// prepared statement may change.
+    pub fn within(&self, database: &str, current: Option<&str>, accounts: &SharedAccounts) -> PrivilegeSet {
+        if current == Some(database)
+            && let Some(entered) = &*self.current.load()
+            && entered.name == database
+        {
+            return entered.privileges;
+        }
+        self.account(accounts).privileges_in(database)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_change_reaches_a_session_as_in_mariadb() {
+        let select = PrivilegeSet::NONE.with(Privilege::Select);
+        let mut account = Account::new("u", "%");
+        account.global = PrivilegeSet::NONE.with(Privilege::Process);
+        account.databases = vec![("a".into(), select), ("b".into(), select)];
+        let accounts = SharedAccounts::of(vec![account.clone()]);
+        let session = SessionPrivileges::default();
+        session.log_in(account.clone(), &accounts);
+        session.enter("a", &accounts);
+        let global = account.global;
+        let may = |database| {
+            !session
+                .within(database, Some("a"), &accounts)
+                .minus(global)
+                .is_empty()
+        };
+        assert!(may("a") && may("b") && !may("c"));
+        accounts.replace(vec![]);
+        // The account was dropped: the privileges from USE last until the next USE, the global ones until the session
+        // ends.
+        assert!(may("a") && !may("b"));
+        assert!(session.account(&accounts).global.has(Privilege::Process));
+        session.enter("a", &accounts);
+        assert!(!may("a"));
+        account.databases = vec![("b".into(), select)];
+        account.global = PrivilegeSet::everything();
+        accounts.replace(vec![account.clone()]);
+        assert!(!session.account(&accounts).global.has(Privilege::Super));
+        assert!(may("b") && !may("a"));
+    }
+}

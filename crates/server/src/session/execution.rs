@@ -1,0 +1,50 @@
+//! How a statement is executed: its text and parameters, and the form of its reply.
+
+use super::protocol::{More, RowFormat};
+use paceline_types::Value;
+
+/// Execution of a statement: its origin, and the form of its reply.
+#[derive(Clone, Copy)]
+pub struct Execution<'a> {
+    /// Text of the statement.
+    pub text: &'a [u8],
+    /// Values of the `?` parameters.
+    pub parameters: &'a [Value],
+    /// Encoding of rows.
+    pub format: RowFormat,
+    /// Whether another result follows.
+    pub more: More,
+    /// Origin of the query.
+    pub asked_by: QueryOrigin,
+}
+
+impl<'a> Execution<'a> {
+    /// Returns the execution of a text without parameters, as a client's only statement.
+    pub fn of_text(text: &'a [u8]) -> Self {
+        Execution {
+            text,
+            parameters: &[],
+            format: RowFormat::Text,
+            more: More::No,
+            asked_by: QueryOrigin::Client,
+        }
+    }
+
+    /// Returns the execution of a query that the server itself asks.
+    pub fn of_server(parameters: &'a [Value]) -> Self {
+        Execution {
+            parameters,
+            asked_by: QueryOrigin::Server,
+            ..Execution::of_text(b"")
+        }
+    }
+}
+
+/// Origin of a query: `sql_select_limit` applies only to a client's own SELECTs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum QueryOrigin {
+    /// The client.
+    Client,
+    /// The server, for a SHOW or SET.
+    Server,
+}

@@ -1,0 +1,47 @@
+//! Sessions without a client: their replies go to a socket that nobody reads, or are discarded before.
+
+use super::Session;
+use super::protocol::Connection;
+use super::services::SessionServices;
+use crate::accounts::{Account, PrivilegeSet};
+use crate::registry::SessionShared;
+use crate::server::Server;
+use crate::variables::{SessionValues, apply_all_to_session};
+use paceline_expression::session::SessionMemory;
+use paceline_wire::socket::Socket;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use tokio::net::UnixStream;
+
+/// Creates a session with all privileges. Also returns the other end of its socket.
+///
+/// # Errors
+/// The operating system's error if no socket can be created.
+pub fn internal_session(
+    server: &Arc<Server>,
+    user: &str,
+    locks: paceline_txn::Session,
+) -> std::io::Result<(Session, UnixStream)> {
+    let (near, far) = UnixStream::pair()?;
+    let socket = Socket::unix(near);
+    let number = server.counters.connections.fetch_add(1, Ordering::Relaxed) + 1;
+    let shared = Arc::new(SessionShared::new(
+        number as u32,
+        socket.handle()?,
+        String::new(),
+        u64::MAX,
+        SessionMemory::unlimited(),
+    ));
+    let connection = Connection::new(socket, usize::MAX, shared.killed.clone());
+    let services = Arc::new(SessionServices::new(server.clone(), shared, locks));
+    let mut account = Account::new(user, "");
+    account.global = PrivilegeSet::everything();
+    services.set_account(account);
+    let mut session = Session::internal(services, connection);
+    let mut values = SessionValues::new(&server.globals);
+    apply_all_to_session(&mut session.state.context, &mut values);
+    // A statement that the primary could execute is not refused because of memory.
+    session.state.context.memory.set_limit(u64::MAX);
+    *session.state.services.values.lock() = values;
+    Ok((session, far))
+}

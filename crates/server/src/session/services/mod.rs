@@ -1,0 +1,394 @@
+//! Services of the server for the execution of one session's statements.
+
+pub mod gtid_wait;
+mod place_wait;
+mod sources;
+mod time_slice;
+mod user_locks;
+
+pub use time_slice::on_text;
+
+use crate::accounts::{Account, Authority, SessionPrivileges};
+use crate::registry::SessionShared;
+use crate::replica_filters::filter_kind;
+use crate::server::Server;
+use crate::variables::{Scope, SessionValues, Variable, VariableValue};
+use gtid_wait::AwaitedGtid;
+use paceline_binlog::{GtidPosition, GtidState};
+use paceline_catalog::TableDefinition;
+use paceline_expression::session::{
+    PlaceWait, Privilege, PrivilegeTarget, Privileges, ServerFunctions, SessionContext, SourceWaitOutcome,
+    SystemVariable, SystemVariables, VariableScope, WaitOutcome,
+};
+use paceline_replication::replica::filter::FilterKind;
+use paceline_replication::replica::received::SourcePosition;
+use paceline_syntax::{Error, Result};
+use paceline_txn::GtidChoice;
+use paceline_types::error_code::*;
+use paceline_types::{Gtid, ServerId, Value, Version};
+use parking_lot::Mutex;
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+use time_slice::TimeSlice;
+use user_locks::UserLocks;
+
+/// Services of one session.
+pub struct SessionServices {
+    /// The server that the session belongs to.
+    pub server: Arc<Server>,
+    /// The part of the session that others can access.
+    pub shared: Arc<SessionShared>,
+    /// The session in the lock manager.
+    pub(super) locks: paceline_txn::Session,
+    /// Session values of the system variables.
+    pub(super) values: Mutex<SessionValues>,
+    /// State of its transactions that variables show.
+    pub(super) transaction: Mutex<TransactionView>,
+    privileges: SessionPrivileges,
+    /// `wait_for_gtid`, until it is reached.
+    pub(super) awaited: AwaitedGtid,
+    /// Locks of `GET_LOCK`.
+    user_locks: UserLocks,
+    /// Time slice of the running statement on a worker of the runtime.
+    pub(super) time_slice: TimeSlice,
+    /// Temporary table of the running SHOW statement, which information_schema includes meanwhile.
+    pub(super) shown_temporary: Mutex<Option<Arc<TableDefinition>>>,
+}
+
+/// State of a session's transactions that variables show.
+#[derive(Debug, Clone, Default)]
+pub struct TransactionView {
+    /// `@@in_transaction`.
+    pub open: bool,
+    /// `@@last_gtid`.
+    pub last_gtid: Option<Gtid>,
+    /// Position of the snapshot of START TRANSACTION WITH CONSISTENT SNAPSHOT.
+    pub snapshot: Option<Version>,
+    /// `@@gtid_seq_no` for the next transaction.
+    pub gtid_seq_no: u64,
+    /// GTID of the primary's transaction that is being replicated.
+    pub replicated: Option<GtidChoice>,
+}
+
+impl fmt::Debug for SessionServices {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SessionServices")
+            .field("session", &self.shared.id)
+            .finish_non_exhaustive()
+    }
+}
+
+impl SessionServices {
+    /// Creates the services of a session that is about to log in.
+    pub fn new(server: Arc<Server>, shared: Arc<SessionShared>, locks: paceline_txn::Session) -> Self {
+        let values = SessionValues::new(&server.globals);
+        SessionServices {
+            server,
+            shared,
+            locks,
+            values: Mutex::new(values),
+            transaction: Mutex::default(),
+            privileges: SessionPrivileges::default(),
+            awaited: AwaitedGtid::default(),
+            user_locks: UserLocks::default(),
+            time_slice: TimeSlice::default(),
+            shown_temporary: Mutex::default(),
+        }
+    }
+
+    /// Resets the state of transactions that variables show, for a session that begins anew.
+    pub(super) fn reset(&self) {
+        *self.transaction.lock() = TransactionView::default();
+        self.awaited.set(None);
+    }
+
+    /// Sets the account that the session has logged in to.
+    pub fn set_account(&self, account: Account) {
+        self.privileges.log_in(account, &self.server.accounts);
+    }
+
+    /// Returns the account with the session's privileges: see [`crate::accounts::session_privileges`].
+    pub fn account(&self) -> Arc<Account> {
+        self.privileges.account(&self.server.accounts)
+    }
+
+    /// Stores the privileges in a database for USE. They apply until the next USE.
+    pub fn enter_database(&self, database: &str) {
+        self.privileges.enter(database, &self.server.accounts);
+    }
+
+    /// Returns the position of the snapshot of START TRANSACTION WITH CONSISTENT SNAPSHOT, if one is open.
+    pub fn consistent_snapshot(&self) -> Option<Version> {
+        self.transaction.lock().snapshot
+    }
+
+    /// Returns what the session's account may do.
+    pub fn authority<'a>(&'a self, session: &'a SessionContext) -> Authority<'a> {
+        Authority::new(&self.privileges, &self.server.accounts, session)
+    }
+
+    /// Starts `max_statement_time`; zero means no limit.
+    pub fn set_deadline(&self, limit: Duration) {
+        self.shared
+            .interrupt
+            .set_deadline((!limit.is_zero()).then_some(limit));
+    }
+
+    /// Waits until the position of `wait_for_gtid` is published. It is then cleared, so it is only checked once.
+    ///
+    /// # Errors
+    /// 1205 after `wait_for_gtid_timeout`; the errors of KILL.
+    pub fn await_gtid(&self) -> Result<()> {
+        let Some(wanted) = self.awaited.get() else {
+            return Ok(());
+        };
+        self.wait_until_logged(&wanted)?;
+        self.awaited.set(None);
+        Ok(())
+    }
+
+    /// Waits at most `wait_for_gtid_timeout` until everything in a position is visible.
+    ///
+    /// # Errors
+    /// 1205 after the timeout; the errors of KILL.
+    pub fn wait_until_logged(&self, wanted: &GtidPosition) -> Result<()> {
+        let seconds = self.values.lock().get(Variable::WaitForGtidTimeout).as_f64();
+        let timeout = Duration::from_secs_f64(seconds);
+        gtid_wait::wait_until_logged(&self.server.transactions, &self.shared, wanted, timeout)
+    }
+
+    /// Checks whether the running statement should go on, and lets other tasks run if its time slice is over.
+    ///
+    /// # Errors
+    /// The errors of KILL, of a shutdown, and of `max_statement_time`.
+    pub fn check_running(&self) -> Result<()> {
+        self.time_slice.look();
+        match self.shared.interrupt.raised() {
+            Some(reason) => Err(super::errors::interrupted(reason)),
+            None => Ok(()),
+        }
+    }
+
+    /// Returns 1227 if the account has none of these privileges.
+    pub fn require_any(&self, privileges: &[Privilege]) -> Result<()> {
+        self.privileges.require_any(privileges, &self.server.accounts)
+    }
+
+    /// Returns a variable's value as `SHOW` prints it.
+    pub fn show(&self, session: &SessionContext, variable: Variable, scope: Scope) -> Option<String> {
+        let definition = variable.definition();
+        definition.show(&self.setting(session, variable, scope))
+    }
+
+    /// Returns a variable's value: the session's value unless `scope` is [`Scope::Global`] or it has none.
+    pub fn setting(&self, session: &SessionContext, variable: Variable, scope: Scope) -> VariableValue {
+        if let Some(setting) = self.computed(session, variable, scope) {
+            return setting;
+        }
+        match (scope, variable.definition().scope) {
+            (Scope::Global, _) | (_, Scope::Global) => self.server.globals.get(variable),
+            _ => self.values.lock().get(variable).clone(),
+        }
+    }
+
+    /// Returns the value of a variable that is not stored.
+    fn computed(&self, session: &SessionContext, variable: Variable, scope: Scope) -> Option<VariableValue> {
+        let number = VariableValue::Unsigned;
+        let text = |value: String| VariableValue::Text(value.into());
+        let view = || self.transaction.lock().clone();
+        Some(match variable {
+            Variable::LastInsertId | Variable::Identity => number(session.last_insert_id),
+            Variable::InsertId => number(session.statement.insert_id.unwrap_or(0)),
+            Variable::RandSeed1 => number(session.random.seed1),
+            Variable::RandSeed2 => number(session.random.seed2),
+            Variable::Timestamp => VariableValue::Double(session.statement.start_micros as f64 / 1e6),
+            Variable::ErrorCount => number(session.diagnostics.error_count()),
+            Variable::WarningCount => number(session.diagnostics.warning_count()),
+            Variable::InTransaction => number(u64::from(view().open)),
+            Variable::PseudoThreadId => number(session.connection_id),
+            Variable::GtidSeqNo => number(view().gtid_seq_no),
+            Variable::LastGtid => text(view().last_gtid.map(|gtid| gtid.to_string()).unwrap_or_default()),
+            Variable::GtidBinlogPos => text(self.server.transactions.gtid_state().position().to_string()),
+            Variable::GtidSlavePos => text(self.server.transactions.replicated_position().to_string()),
+            Variable::GtidCurrentPos => {
+                let server_id = ServerId(self.server.globals.number(Variable::ServerId) as u32);
+                text(self.server.transactions.current_position(server_id).to_string())
+            }
+            Variable::SqlSlaveSkipCounter => {
+                let name = self.default_connection();
+                number(match self.server.replicas().get(&name) {
+                    Ok(connection) => connection.skip_events(),
+                    Err(_) if name.is_empty() => self.server.globals.number(variable),
+                    Err(_) => 0,
+                })
+            }
+            variable if filter_kind(variable).is_some() => {
+                let filters = self
+                    .server
+                    .replica_filters
+                    .of(&self.default_connection(), &self.server.globals);
+                text(filter_kind(variable).map_or_else(String::new, |kind| filters.show(kind)))
+            }
+            Variable::GtidBinlogState => text(self.server.transactions.gtid_state().to_string()),
+            Variable::SqlMode if scope != Scope::Global => text(session.settings.sql_mode.to_string()),
+            Variable::ExternalUser | Variable::ProxyUser => VariableValue::Null,
+            _ => return None,
+        })
+    }
+
+    /// Returns the value of `default_master_connection`.
+    pub fn default_connection(&self) -> String {
+        self.values
+            .lock()
+            .get(Variable::DefaultMasterConnection)
+            .as_str()
+            .to_owned()
+    }
+}
+
+pub(super) fn unknown(name: &str) -> Error {
+    Error::new(ER_UNKNOWN_SYSTEM_VARIABLE, &[&name])
+}
+
+/// Splits `connection.variable`.
+pub(super) fn split_connection(name: &str) -> (Option<&str>, &str) {
+    match name.rsplit_once('.') {
+        Some((connection, variable)) => (Some(connection), variable),
+        None => (None, name),
+    }
+}
+
+/// Returns 1272 for a variable without values of connections.
+pub(super) fn must_be_of_connections(variable: Variable) -> Result<FilterKind> {
+    filter_kind(variable).ok_or_else(|| Error::new(ER_VARIABLE_IS_NOT_STRUCT, &[&variable.definition().name]))
+}
+
+impl SystemVariables for SessionServices {
+    fn get(&self, session: &SessionContext, name: &str, scope: VariableScope) -> Result<SystemVariable> {
+        let (connection, name) = split_connection(name);
+        let variable = Variable::by_name(name).ok_or_else(|| unknown(name))?;
+        let definition = variable.definition();
+        let wrong = |what: &str| Err(Error::new(ER_INCORRECT_GLOBAL_LOCAL_VAR, &[&name, &what]));
+        let scope = match (scope, definition.scope) {
+            (VariableScope::Global, Scope::SessionOnly) => return wrong("SESSION"),
+            (VariableScope::Session, Scope::Global) => return wrong("GLOBAL"),
+            (VariableScope::Global, _) => Scope::Global,
+            _ => Scope::Both,
+        };
+        if let Some(connection) = connection {
+            let kind = must_be_of_connections(variable)?;
+            let filters = &self.server.replica_filters;
+            let value = match self.server.replicas().get(connection) {
+                Ok(_) => Value::Text(filters.of(connection, &self.server.globals).show(kind)),
+                Err(_) => Value::Null,
+            };
+            return Ok(SystemVariable {
+                value,
+                ty: definition.value_type().nullable(),
+            });
+        }
+        let setting = self.setting(session, variable, scope);
+        Ok(SystemVariable {
+            value: definition.value(&setting),
+            ty: definition.value_type(),
+        })
+    }
+}
+
+impl Privileges for SessionServices {
+    fn check(
+        &self,
+        session: &SessionContext,
+        privilege: Privilege,
+        target: PrivilegeTarget<'_>,
+    ) -> Result<()> {
+        self.authority(session).check(privilege, target)
+    }
+
+    fn can_see_database(&self, session: &SessionContext, database: &str) -> bool {
+        self.authority(session).can_see(database)
+    }
+}
+
+impl ServerFunctions for SessionServices {
+    fn sleep(&self, _session: &SessionContext, duration: Duration) -> WaitOutcome {
+        self.shared
+            .update(|activity| activity.state = crate::registry::USER_SLEEP);
+        let slept = tokio::task::block_in_place(|| self.shared.interrupt.sleep(duration));
+        self.shared.update(|activity| activity.state = "executing");
+        match slept {
+            Ok(()) => WaitOutcome::Elapsed,
+            Err(_) => WaitOutcome::Interrupted,
+        }
+    }
+
+    fn check_interrupt(&self, _session: &SessionContext) -> Result<()> {
+        self.check_running()
+    }
+
+    fn get_lock(&self, session: &SessionContext, name: &str, timeout_seconds: f64) -> Result<WaitOutcome> {
+        let (server, shared) = (&self.server, &self.shared);
+        self.user_locks.lock(
+            server,
+            shared,
+            &self.locks,
+            &session.memory,
+            name,
+            timeout_seconds,
+        )
+    }
+
+    fn release_lock(&self, _session: &SessionContext, name: &str) -> Option<bool> {
+        self.user_locks.release(&self.server, name)
+    }
+
+    fn release_all_locks(&self, _session: &SessionContext) -> u64 {
+        self.user_locks.release_all(&self.server)
+    }
+
+    fn lock_holder(&self, _session: &SessionContext, name: &str) -> Option<u64> {
+        user_locks::holder(&self.server, name)
+    }
+
+    fn binlog_gtid_pos(&self, _session: &SessionContext, file: &str, offset: u64) -> Result<Option<String>> {
+        let transactions = &self.server.transactions;
+        let state = transactions
+            .log()
+            .position_of(file, offset)
+            .and_then(|position| transactions.log().state_at(position));
+        Ok(state.ok().map(|state: GtidState| state.position().to_string()))
+    }
+
+    fn master_gtid_wait(
+        &self,
+        _session: &SessionContext,
+        position: &str,
+        timeout_seconds: Option<f64>,
+    ) -> Result<i64> {
+        gtid_wait::wait_until_replicated(&self.server.transactions, &self.shared, position, timeout_seconds)
+    }
+
+    fn master_pos_wait(&self, _session: &SessionContext, wait: &PlaceWait<'_>) -> Result<SourceWaitOutcome> {
+        let name = wait
+            .connection
+            .map_or_else(|| self.default_connection(), str::to_owned);
+        let Ok(connection) = self.server.replicas().get(&name) else {
+            return Ok(match name.is_empty() {
+                // The default connection always exists, at least by name.
+                true => SourceWaitOutcome::InVain,
+                false => SourceWaitOutcome::NoConnection(name),
+            });
+        };
+        let wanted = SourcePosition {
+            file: wait.file.into(),
+            offset: wait.offset,
+        };
+        let waited = place_wait::wait_until_applied(&connection, &self.shared, &wanted, wait.timeout)?;
+        Ok(waited.map_or(SourceWaitOutcome::InVain, SourceWaitOutcome::Done))
+    }
+
+    fn version(&self) -> String {
+        self.server.globals.get(Variable::Version).as_str().to_owned()
+    }
+}

@@ -1,0 +1,463 @@
+//! Source of the rows of `information_schema`, restricted to what one session may see.
+
+use super::SessionServices;
+use crate::accounts::PrivilegeSet;
+use crate::accounts::show::select_all;
+use crate::information_schema::{
+    self, GrantedPrivilege, OpenTransaction, Process, Row, Scope, Sources, TableSize, ViewColumn,
+};
+use crate::mysql_tables;
+use crate::registry::now_micros;
+use crate::server::{EMPTY_DATABASES, virtual_columns};
+use crate::variables::{self, Access, Kind, TABLE};
+use paceline_catalog::{
+    Catalog, DatabaseDefinition, SYSTEM_DATABASE, TableDefinition, TableDescription, ViewDefinition,
+};
+use paceline_expression::session::{
+    Privilege, PrivilegeTarget, Privileges, SessionContext, SqlMode, VirtualColumn, VirtualTables, WantedRows,
+};
+use paceline_query::plan::{Plan, PlanContext, plan_statement};
+use paceline_syntax::Result;
+use paceline_syntax::{ParseOptions, parse_first};
+use paceline_types::temporal::TimeZone;
+use paceline_types::{Collation, Value, Version};
+use std::sync::Arc;
+
+/// Source for one session.
+pub struct SessionSources<'a> {
+    /// Services of the session.
+    pub services: &'a SessionServices,
+    /// Context of the session.
+    pub session: &'a SessionContext,
+}
+
+impl VirtualTables for SessionServices {
+    fn columns(&self, database: &str, table: &str) -> Option<Vec<VirtualColumn>> {
+        virtual_columns(database, table).map(<[VirtualColumn]>::to_vec)
+    }
+
+    fn rows(
+        &self,
+        session: &SessionContext,
+        database: &str,
+        table: &str,
+        wanted: &WantedRows,
+    ) -> Result<Vec<Vec<Value>>> {
+        if database == mysql_tables::DATABASE {
+            self.check(
+                session,
+                Privilege::Select,
+                PrivilegeTarget::Table { database, table },
+            )?;
+            if table == "gtid_slave_pos" {
+                return Ok(mysql_tables::gtid_slave_pos(
+                    &self.server.transactions.replicated_position(),
+                ));
+            }
+            let sources = SessionSources {
+                services: self,
+                session,
+            };
+            let seconds = session.statement.start_seconds();
+            return Ok(match table {
+                "innodb_table_stats" => information_schema::table_stats(&sources, seconds),
+                "innodb_index_stats" => information_schema::index_stats(&sources, seconds),
+                _ => mysql_tables::rows(table, &self.server.accounts.load()),
+            });
+        }
+        let sources = SessionSources {
+            services: self,
+            session,
+        };
+        Ok(information_schema::rows(table, &sources, wanted).unwrap_or_default())
+    }
+}
+
+impl SessionSources<'_> {
+    fn may_see_all_sessions(&self) -> bool {
+        self.services.account().global.has(Privilege::Process)
+    }
+
+    /// Returns the receivers and appliers of connections to primaries.
+    fn replication_processes(&self) -> Vec<Process> {
+        let mut processes = vec![];
+        for connection in self.services.server.replicas().all() {
+            let status = connection.status();
+            let states = [
+                ("Slave_IO", status.receiver.doing),
+                ("Slave_SQL", status.applier.state.as_str()),
+            ];
+            for (thread, (command, state)) in status.threads.iter().zip(states) {
+                let Some(thread) = thread else { continue };
+                processes.push(Process {
+                    id: u64::from(thread.id),
+                    user: "system user".to_owned(),
+                    command: command.to_owned(),
+                    time_ms: u64::try_from(thread.started.elapsed().as_millis()).unwrap_or(u64::MAX),
+                    state: Some(state.to_owned()),
+                    ..Process::default()
+                });
+            }
+        }
+        processes
+    }
+}
+
+impl SessionSources<'_> {
+    /// Plans a query for all rows of a view.
+    fn plan_view(&self, view: &ViewDefinition, catalog: &Arc<Catalog>) -> Result<Plan> {
+        let text = select_all(&view.database, &view.name);
+        let statement = parse_first(text.as_bytes(), &ParseOptions::default())?.statement;
+        plan_statement(
+            &statement,
+            &PlanContext {
+                catalog,
+                session: self.session,
+                statistics: &self.services.server.statistics,
+                parameters: &[],
+            },
+        )
+    }
+
+    /// Returns the temporary table of the running SHOW statement.
+    fn shown_temporary(&self) -> Option<Arc<TableDefinition>> {
+        self.services.shown_temporary.lock().clone()
+    }
+}
+
+impl Sources for SessionSources<'_> {
+    fn databases(&self) -> Vec<DatabaseDefinition> {
+        if let Some(shown) = self.shown_temporary() {
+            return vec![DatabaseDefinition {
+                name: shown.database().to_owned(),
+                collation: shown.collation,
+                comment: String::new(),
+            }];
+        }
+        let account = self.services.account();
+        let catalog = self.services.server.catalog.load();
+        let mut visible: Vec<DatabaseDefinition> = catalog
+            .databases()
+            .filter(|database| account.can_see(database.name()))
+            .map(|database| database.definition().clone())
+            .collect();
+        let empty = EMPTY_DATABASES
+            .iter()
+            .filter(|name| catalog.database(name).is_none() && account.can_see(name));
+        visible.extend(empty.map(|name| DatabaseDefinition {
+            name: (*name).to_owned(),
+            collation: Collation::Utf8mb3GeneralCi,
+            comment: String::new(),
+        }));
+        visible
+    }
+
+    fn tables(&self, database: &str, admits: &dyn Fn(&str) -> bool) -> Vec<Arc<TableDescription>> {
+        if let Some(shown) = self.shown_temporary() {
+            return vec![Arc::new(shown.description().clone())];
+        }
+        let catalog = self.services.server.catalog.load();
+        // The built-in tables of `mysql` can be read by name but are not listed: a dump of all databases that contained
+        // them could not be loaded.
+        let is_own =
+            |table: &TableDefinition| table.database() == SYSTEM_DATABASE && table.version() == Version::ZERO;
+        match catalog.database(database) {
+            Some(database) => database
+                .tables()
+                .filter(|table| admits(table.name()) && !is_own(table))
+                .map(|table| Arc::new(table.description().clone()))
+                .collect(),
+            None => vec![],
+        }
+    }
+
+    fn views(&self, database: &str) -> Vec<Arc<ViewDefinition>> {
+        if self.shown_temporary().is_some() {
+            return vec![];
+        }
+        let catalog = self.services.server.catalog.load();
+        match catalog.database(database) {
+            Some(database) => database.views().cloned().collect(),
+            None => vec![],
+        }
+    }
+
+    fn is_updatable(&self, view: &ViewDefinition) -> bool {
+        paceline_catalog::ddl::is_updatable(view, &self.services.server.catalog.load())
+    }
+
+    fn view_columns(&self, view: &ViewDefinition) -> Result<Vec<ViewColumn>> {
+        let catalog = self.services.server.catalog.load();
+        let plan = self.plan_view(view, &catalog)?;
+        let columns = plan.columns().iter().map(|column| {
+            let origin = column.origin.as_ref().and_then(|origin| {
+                let table = catalog.table(&origin.database, &origin.table)?;
+                Some(&table.columns()[table.column(&origin.column)?])
+            });
+            ViewColumn {
+                name: column.name.to_string(),
+                data_type: column.data_type.clone(),
+                nullable: !column.is_not_null(),
+                default: match origin {
+                    Some(column) if column.auto_increment && !column.nullable => Some("0".to_owned()),
+                    Some(column) => information_schema::column_default(column),
+                    None => Some(information_schema::default_of_expression(column)),
+                },
+                comment: origin.map(|origin| origin.comment.clone()).unwrap_or_default(),
+            }
+        });
+        Ok(columns.collect())
+    }
+
+    fn table_size(&self, table: &TableDescription) -> TableSize {
+        if let Some(shown) = self.shown_temporary() {
+            return self.services.server.table_size(&shown);
+        }
+        let catalog = self.services.server.catalog.load();
+        match catalog.table(&table.database, &table.name) {
+            Some(definition) => self.services.server.table_size(definition),
+            None => TableSize::default(),
+        }
+    }
+
+    fn distinct_prefixes(&self, table: &TableDescription) -> Vec<Vec<u64>> {
+        let server = &self.services.server;
+        if let Some(shown) = self.shown_temporary() {
+            return server.statistics.distinct_prefixes(&shown);
+        }
+        let catalog = server.catalog.load();
+        match catalog.table(&table.database, &table.name) {
+            Some(definition) => server.statistics.distinct_prefixes(definition),
+            None => vec![],
+        }
+    }
+
+    fn auto_increment(&self, table: &TableDescription) -> Option<u64> {
+        let catalog = self.services.server.catalog.load();
+        let definition = catalog.table(&table.database, &table.name)?;
+        definition.auto_increment_column()?;
+        let snapshot = self.services.server.transactions.snapshot();
+        let start = definition.description().auto_increment_start;
+        let next = definition
+            .auto_increment()
+            .next(start, || definition.auto_increment_highest(&snapshot));
+        next.ok()
+    }
+
+    fn processes(&self) -> Vec<Process> {
+        let all = self.may_see_all_sessions();
+        let now = now_micros();
+        let mut processes = vec![];
+        for session in self.services.server.sessions.all() {
+            let activity = session.activity();
+            if !all && activity.user != self.session.user.user {
+                continue;
+            }
+            let busy = activity.command != "Sleep" && activity.command != "Connect";
+            processes.push(Process {
+                id: u64::from(session.id),
+                user: activity.user,
+                host: activity.host,
+                database: activity.database,
+                command: activity.command.to_owned(),
+                time_ms: u64::try_from((now - activity.since_micros) / 1000).unwrap_or(0),
+                state: Some(activity.state.to_owned()),
+                info: busy.then(|| String::from_utf8_lossy(&activity.text).into_owned()),
+                query_id: session.query_id.load(std::sync::atomic::Ordering::Relaxed),
+            });
+        }
+        if all {
+            processes.extend(self.replication_processes());
+            processes.sort_by_key(|process| process.id);
+        }
+        processes
+    }
+
+    fn variables(&self, scope: Scope) -> Vec<(String, String)> {
+        let mut list = vec![];
+        for row in TABLE {
+            let wanted = match scope {
+                Scope::Global if row.scope == variables::Scope::SessionOnly => continue,
+                Scope::Global => variables::Scope::Global,
+                Scope::Session => variables::Scope::Both,
+            };
+            let value = self
+                .services
+                .show(self.session, row.variable, wanted)
+                .unwrap_or_default();
+            list.push((row.name.to_owned(), value));
+        }
+        list
+    }
+
+    fn system_variables(&self) -> Vec<Row> {
+        let text = |value: Option<String>| value.map_or(Value::Null, Value::Text);
+        let one = |row: &variables::Definition| {
+            let global = (row.scope != variables::Scope::SessionOnly).then(|| {
+                self.services
+                    .show(self.session, row.variable, variables::Scope::Global)
+                    .unwrap_or_default()
+            });
+            let session = (row.scope != variables::Scope::Global).then(|| {
+                self.services
+                    .show(self.session, row.variable, variables::Scope::Both)
+                    .unwrap_or_default()
+            });
+            let (min, max) = match row.kind {
+                Kind::Integer { min, max } => (Some(min.to_string()), Some(max.to_string())),
+                Kind::Unsigned { min, max, .. } => (Some(min.to_string()), Some(max.to_string())),
+                Kind::Double { min, max } => (Some(min.to_string()), Some(max.to_string())),
+                _ => (None, None),
+            };
+            let description = row.description();
+            let words = match row.kind {
+                Kind::Enum(words) | Kind::Set(words) => Some(words.join(",")),
+                Kind::Flags(words) => Some(format!("{},default", words.join(","))),
+                Kind::SqlMode => Some(SqlMode::names().collect::<Vec<_>>().join(",")),
+                Kind::Boolean => Some("OFF,ON".to_owned()),
+                _ => None,
+            };
+            let default = row.default.map(str::to_owned).filter(|_| description.has_default);
+            let origin = if global == default {
+                "COMPILE-TIME"
+            } else {
+                "CONFIG"
+            };
+            vec![
+                text(Some(row.name.to_uppercase())),
+                text(session),
+                text(global),
+                text(Some(origin.to_owned())),
+                text(default),
+                text(Some(
+                    match row.scope {
+                        variables::Scope::Global => "GLOBAL",
+                        variables::Scope::Both => "SESSION",
+                        variables::Scope::SessionOnly => "SESSION ONLY",
+                    }
+                    .to_owned(),
+                )),
+                text(Some(description.type_name)),
+                text(Some(String::new())),
+                text(min),
+                text(max),
+                text(description.block),
+                text(words),
+                text(Some(
+                    if row.access == Access::Fixed { "YES" } else { "NO" }.to_owned(),
+                )),
+                text(description.argument),
+                Value::Null,
+            ]
+        };
+        TABLE.iter().map(one).collect()
+    }
+
+    fn status(&self, scope: Scope) -> Vec<(String, String)> {
+        crate::status_list::list(self.services, scope)
+    }
+
+    fn privileges(&self) -> Vec<GrantedPrivilege> {
+        let own = self.services.account();
+        let all = own.global.has(Privilege::Select) || own.global.has(Privilege::CreateUser);
+        let accounts = self.services.server.accounts.load();
+        let mut list = vec![];
+        for account in accounts.iter() {
+            if !all && (account.user != own.user || account.host != own.host) {
+                continue;
+            }
+            let levels = std::iter::once((None, account.global)).chain(
+                account
+                    .databases
+                    .iter()
+                    .map(|(database, set)| (Some(database.clone()), *set)),
+            );
+            for (database, set) in levels {
+                let names: Vec<&str> = set.names().collect();
+                let names = if names.is_empty() { vec!["USAGE"] } else { names };
+                for name in names {
+                    list.push(GrantedPrivilege {
+                        grantee: account.quoted(),
+                        database: database.clone(),
+                        privilege: name.to_owned(),
+                        grantable: set.has(Privilege::GrantOption),
+                    });
+                }
+            }
+        }
+        list
+    }
+
+    fn time_zone(&self) -> TimeZone {
+        self.session.settings.time_zone.clone()
+    }
+
+    fn functions(&self) -> Vec<String> {
+        vec![]
+    }
+
+    fn transactions(&self) -> Vec<OpenTransaction> {
+        let now = now_micros();
+        let own = self.services.shared.id;
+        let mut transactions = vec![];
+        for session in self.services.server.sessions.all() {
+            let (Some(locks), Some(marked)) = (session.locks.get(), session.transaction.get()) else {
+                continue;
+            };
+            if session.id == own && marked.is_single_statement {
+                continue;
+            }
+            let progress = locks.progress();
+            let activity = session.activity();
+            let is_busy = activity.command != "Sleep";
+            let waits_since = progress.waits_since.map(|since| {
+                now.saturating_sub(i64::try_from(since.elapsed().as_micros()).unwrap_or(i64::MAX))
+            });
+            transactions.push(OpenTransaction {
+                session_id: locks.id(),
+                id: (locks.id() << 32) + progress.number,
+                connection_id: u64::from(session.id),
+                started_micros: marked.started_micros,
+                waits_since_micros: waits_since,
+                weight: progress.weight,
+                locks: progress.locks,
+                rows_changed: progress.rows_changed,
+                query: is_busy.then(|| {
+                    String::from_utf8_lossy(&activity.text)
+                        .chars()
+                        .take(1024)
+                        .collect()
+                }),
+                isolation: marked.isolation,
+                unique_checks: marked.unique_checks,
+                foreign_key_checks: marked.foreign_key_checks,
+                read_only: marked.read_only,
+                is_plain_read: marked.is_single_statement && progress.locks == 0,
+            });
+        }
+        transactions
+    }
+
+    fn row_lock_waits(&self) -> Vec<paceline_txn::RowLockWait> {
+        self.services.server.transactions.row_lock_waits()
+    }
+
+    fn catalog(&self) -> Arc<Catalog> {
+        self.services.server.catalog.load()
+    }
+
+    fn column_privileges(&self, database: &str) -> String {
+        let set: PrivilegeSet = self.services.authority(self.session).privileges_in(database);
+        let named = [
+            (Privilege::Select, "select"),
+            (Privilege::Insert, "insert"),
+            (Privilege::Update, "update"),
+            (Privilege::References, "references"),
+        ];
+        let held = named
+            .iter()
+            .filter(|(privilege, _)| set.has(*privilege))
+            .map(|(_, name)| *name);
+        held.collect::<Vec<_>>().join(",")
+    }
+}

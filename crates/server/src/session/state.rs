@@ -1,0 +1,160 @@
+//! The part of a session that its statements work on: all but the connection.
+
+use super::protocol::StateChanges;
+use super::services::SessionServices;
+use super::statements::NamedStatements;
+use super::table_locks::TableLocks;
+use super::temporary::SessionTemporaryTables;
+use super::transaction::TransactionSlot;
+use crate::registry::SessionShared;
+use crate::server::Server;
+use crate::statement_logs::StatementLogSettings;
+use crate::variables::Variable;
+use paceline_binlog::event::FormatDescription;
+use paceline_catalog::Catalog;
+use paceline_expression::session::{Privilege, ServerFunctions, Services, SessionContext, SqlMode};
+use paceline_syntax::{Error, Result, TableName};
+use paceline_types::error_code::{ER_NO_DB_ERROR, ER_OPTION_PREVENTS_STATEMENT};
+use paceline_wire::response::Status;
+use std::sync::Arc;
+
+/// What a session's statements work on.
+pub struct SessionState {
+    pub(super) server: Arc<Server>,
+    /// The part that other sessions can access.
+    pub(super) shared: Arc<SessionShared>,
+    pub(super) services: Arc<SessionServices>,
+    pub(super) context: SessionContext,
+    pub(super) transaction: TransactionSlot,
+    pub(super) temporary: SessionTemporaryTables,
+    /// Locks of LOCK TABLES and FLUSH TABLES WITH READ LOCK.
+    pub(super) table_locks: TableLocks,
+    /// Statements of PREPARE.
+    pub(super) prepared: NamedStatements,
+    /// Format of the events in BINLOG statements, after one of them has set it.
+    pub(super) binlog_format: Option<FormatDescription>,
+    /// Changes that the next OK packet tells the client.
+    pub(super) changes: StateChanges,
+    pub(super) log_settings: StatementLogSettings,
+    /// Whether the session ends after the reply: COMMIT RELEASE, or a broken transfer of a file.
+    pub(super) ends_with_reply: bool,
+}
+
+impl SessionState {
+    /// Creates the state of a new session.
+    pub(super) fn new(services: Arc<SessionServices>) -> Self {
+        let context = SessionContext::charged_to(
+            services.shared.memory.clone(),
+            u64::from(services.shared.id),
+            Services {
+                variables: services.clone(),
+                privileges: services.clone(),
+                virtual_tables: services.clone(),
+                functions: services.clone(),
+            },
+        );
+        SessionState {
+            server: services.server.clone(),
+            shared: services.shared.clone(),
+            temporary: SessionTemporaryTables::new(&services.server),
+            services,
+            context,
+            transaction: TransactionSlot::default(),
+            table_locks: TableLocks::default(),
+            prepared: NamedStatements::default(),
+            binlog_format: None,
+            changes: StateChanges::default(),
+            log_settings: StatementLogSettings::default(),
+            ends_with_reply: false,
+        }
+    }
+
+    /// Resets the state: the transaction is rolled back, and everything but the names of the account is cleared.
+    pub(super) fn reset(&mut self) {
+        self.roll_back();
+        self.transaction = TransactionSlot::default();
+        self.drop_temporary_tables();
+        self.table_locks = TableLocks::default();
+        self.prepared.clear();
+        self.binlog_format = None;
+        self.services.release_all_locks(&self.context);
+        let user = self.context.user.clone();
+        let current_user = self.context.current_user.clone();
+        self.context = SessionContext::charged_to(
+            self.context.memory.clone(),
+            u64::from(self.shared.id),
+            self.context.services.clone(),
+        );
+        self.context.user = user;
+        self.context.current_user = current_user;
+        self.changes.clear();
+        self.services.reset();
+        self.shared.update(|activity| activity.database = None);
+    }
+
+    /// Returns the catalog as the session's statements see it.
+    #[inline]
+    pub(super) fn catalog(&self) -> Arc<Catalog> {
+        self.temporary.tables.over(self.server.catalog.load())
+    }
+
+    /// Returns a table's database and name, with the current database if none is named.
+    ///
+    /// # Errors
+    /// 1046 if neither exists.
+    pub(super) fn qualified(&self, table: &TableName) -> Result<(String, String)> {
+        qualified(table, self.context.database.as_deref())
+    }
+
+    /// Returns the status flags of every OK and EOF packet.
+    pub(super) fn status(&self) -> Status {
+        let mut status = Status::default();
+        let settings = &self.context.settings;
+        if settings.autocommit {
+            status = status.with(Status::AUTOCOMMIT);
+        }
+        if self.transaction.is_open() {
+            status = status.with(Status::IN_TRANSACTION);
+            if self.transaction.is_read_only() {
+                status = status.with(Status::IN_READ_ONLY_TRANSACTION);
+            }
+        }
+        if settings.sql_mode.contains(SqlMode::NO_BACKSLASH_ESCAPES) {
+            status = status.with(Status::NO_BACKSLASH_ESCAPES);
+        }
+        if settings.sql_mode.contains(SqlMode::ANSI_QUOTES) {
+            status = status.with(Status::ANSI_QUOTES);
+        }
+        status
+    }
+
+    /// Returns 1290 if the server is read only and the account has no exemption.
+    pub(super) fn check_writable(&self) -> Result<()> {
+        if self.server.globals.is_on(Variable::ReadOnly)
+            && self.services.require_any(&[Privilege::ReadOnlyAdmin]).is_err()
+        {
+            return Err(Error::new(ER_OPTION_PREVENTS_STATEMENT, &[&"--read-only"]));
+        }
+        Ok(())
+    }
+
+    /// Returns whether the statement's text is logged with its rows (`binlog_annotate_row_events`).
+    pub(super) fn annotates(&self) -> bool {
+        self.services
+            .values
+            .lock()
+            .get(Variable::BinlogAnnotateRowEvents)
+            .as_bool()
+    }
+}
+
+/// Returns a table's database and name, with the current database if none is named.
+///
+/// # Errors
+/// 1046 if neither exists.
+pub(crate) fn qualified(table: &TableName, database: Option<&str>) -> Result<(String, String)> {
+    match table.database.as_deref().or(database) {
+        Some(database) => Ok((database.to_owned(), table.name.clone())),
+        None => Err(Error::new(ER_NO_DB_ERROR, &[])),
+    }
+}

@@ -1,0 +1,194 @@
+//! One text of a client: parse, begin, execute, end.
+
+use super::Session;
+use super::execution::{Execution, QueryOrigin};
+use super::protocol::{More, RowFormat};
+use super::services::on_text;
+use super::state::SessionState;
+use super::statements;
+use crate::statement_logs::SlowStatement;
+use crate::variables::Variable;
+use paceline_expression::session::{KeepDiagnostics, MemoryCharge};
+use paceline_syntax::{Error, ParseOptions, ParsedStatement, Result, Show, Statement};
+use paceline_types::error_code::*;
+use paceline_wire::WireResult;
+use paceline_wire::authentication::NativePassword;
+use std::borrow::Cow;
+use std::time::{Duration, Instant};
+
+/// A parsed statement with its memory account.
+pub struct ClientStatement {
+    /// The statement.
+    pub parsed: ParsedStatement,
+    /// Memory of its syntax tree, if it is large.
+    pub memory: MemoryCharge,
+}
+
+/// Size in bytes below which a tree is not counted: a session has only one at a time.
+const LARGE_TREE_BYTES: usize = 256 << 10;
+
+impl Session {
+    /// Executes COM_QUERY: one statement, or several if the client has enabled that. The text is UTF-8.
+    ///
+    /// # Errors
+    /// Protocol errors. The error of a statement is sent to the client and ends the execution of the text.
+    pub(super) async fn query(&mut self, text: Vec<u8>) -> WireResult<()> {
+        let mut offset = 0;
+        loop {
+            let parsed = self.state.parse(&text[offset..]);
+            // From here on the text contains no passwords.
+            let (statement_text, next) = match &parsed {
+                Ok(parsed) => {
+                    let parsed = &parsed.parsed;
+                    (parsed.text_to_show(&text[offset..], stored_hash), parsed.next)
+                }
+                Err(_) => (Cow::Borrowed(&text[offset..]), None),
+            };
+            let statement_text = &*statement_text;
+            self.begin_command("Query", statement_text);
+            self.state
+                .begin_statement(parsed.as_ref().ok().map(|parsed| &parsed.parsed.statement));
+            let more = if next.is_some() { More::Yes } else { More::No };
+            let done = match &parsed {
+                Err(error) => Err(error.clone()),
+                Ok(parsed) if parsed.parsed.parameters > 0 => Err(syntax_error_near("?")),
+                Ok(_) if next.is_some() && !self.multi_statements => Err(syntax_error_near(
+                    &String::from_utf8_lossy(&text[offset + next.unwrap_or(0)..]),
+                )),
+                Ok(parsed) => {
+                    let execution = Execution {
+                        text: statement_text,
+                        parameters: &[],
+                        format: RowFormat::Text,
+                        more,
+                        asked_by: QueryOrigin::Client,
+                    };
+                    self.run_statement(&parsed.parsed.statement, execution).await
+                }
+            };
+            on_text(statement_text.len(), || drop(parsed));
+            self.end_statement(&done);
+            match (done, next) {
+                (Ok(()), Some(next)) => offset += next,
+                _ => return Ok(()),
+            }
+            if self.connection.writer.pending() > super::protocol::FLUSH_AT {
+                self.connection.flush().await?;
+            }
+        }
+    }
+
+    /// Ends a statement: sends its error, if any, and completes its transaction.
+    pub(super) fn end_statement(&mut self, done: &Result<()>) {
+        if let Err(error) = done {
+            self.state.abort_statement();
+            if error.code() == ER_LOCK_WAIT_TIMEOUT
+                && self.state.server.globals.is_on(Variable::InnodbRollbackOnTimeout)
+            {
+                self.state.undo_transaction();
+            }
+            if error.code() == ER_STATEMENT_TIMEOUT {
+                self.state.shared.counters.max_statement_time_exceeded.add(1);
+            }
+            self.replies().error(error);
+        }
+        self.state.shared.interrupt.clear_query();
+        let duration = self.state.log_settings.started.elapsed();
+        if duration >= self.state.log_settings.slow_after {
+            self.state.log_slow_statement(duration);
+        }
+    }
+
+    /// Executes a statement of any kind and sends its reply.
+    ///
+    /// # Errors
+    /// The error to send to the client.
+    pub(super) async fn run_statement(
+        &mut self,
+        statement: &Statement,
+        execution: Execution<'_>,
+    ) -> Result<()> {
+        statements::execute(statement, &mut self.state, &mut self.connection, execution).await
+    }
+}
+
+impl SessionState {
+    /// Parses the first statement of a client's text.
+    ///
+    /// # Errors
+    /// The errors of [`paceline_syntax::parse_first`].
+    pub(super) fn parse(&self, text: &[u8]) -> Result<ClientStatement> {
+        let options = ParseOptions {
+            sql_mode: self.context.settings.sql_mode,
+            memory: Some(self.context.memory.clone()),
+            ..ParseOptions::default()
+        };
+        let parsed = on_text(text.len(), || paceline_syntax::parse_first(text, &options))?;
+        let mut memory = MemoryCharge::new(&self.context.memory);
+        if parsed.memory_bytes >= LARGE_TREE_BYTES {
+            memory.grow(parsed.memory_bytes)?;
+        }
+        Ok(ClientStatement { parsed, memory })
+    }
+
+    /// Begins a statement: sets its time, diagnostics and time limit.
+    pub(super) fn begin_statement(&mut self, statement: Option<&Statement>) {
+        let keep = match statement {
+            Some(Statement::Show(
+                Show::Warnings(_) | Show::Errors(_) | Show::CountWarnings | Show::CountErrors,
+            )) => KeepDiagnostics::Yes,
+            _ => KeepDiagnostics::No,
+        };
+        let insert_id = self.context.statement.insert_id;
+        self.context.begin_statement(keep);
+        self.context.statement.insert_id = insert_id;
+        let limit = self.context.settings.max_statement_time;
+        self.services.set_deadline(limit);
+        self.services.time_slice.begin();
+        self.log_settings.started = Instant::now();
+    }
+
+    /// Counts a statement that took longer than `long_query_time`, and writes it to the slow query log.
+    #[cold]
+    fn log_slow_statement(&self, duration: Duration) {
+        self.shared.counters.slow_queries.add(1);
+        let logs = &self.server.statement_logs;
+        if !logs.has_slow() || !self.log_settings.logs_slow {
+            return;
+        }
+        let activity = self.shared.activity();
+        let user = &self.context.user;
+        let account = format!(
+            "{}[{}] @ {} []",
+            self.context.current_user.user, user.user, user.host
+        );
+        let duration_micros = i64::try_from(duration.as_micros()).unwrap_or(i64::MAX);
+        logs.slow(&SlowStatement {
+            account: &account,
+            connection_id: u64::from(self.shared.id),
+            database: self.context.database.as_deref().unwrap_or_default(),
+            duration_micros,
+            rows_sent: self.context.found_rows,
+            rows_affected: u64::try_from(self.context.row_count).unwrap_or(0),
+            start_micros: activity.since_micros,
+            text: &activity.text,
+        });
+    }
+}
+
+/// Returns the hash of a password, which is stored and shown instead of it.
+pub fn stored_hash(password: &str) -> String {
+    NativePassword::of(password).to_string()
+}
+
+/// Returns error 1064 near a text.
+pub fn syntax_error_near(text: &str) -> Error {
+    let near: String = text.chars().take(80).collect();
+    Error::with_message(
+        ER_PARSE_ERROR,
+        format!(
+            "You have an error in your SQL syntax; check the manual that corresponds to your MariaDB server version for the right \
+             syntax to use near '{near}' at line 1"
+        ),
+    )
+}

@@ -1,0 +1,312 @@
+//! BACKUP SERVER and BACKUP BINARY LOGS: stream the server's files to a client ([`crate::backup`]).
+//!
+//! The table files are hard links of this session, and the log is leased, while the stream runs; both are released at
+//! its end, however it ends. Nothing else in the server waits for it. It reads one piece at a time, and the next one
+//! after the client has accepted it.
+
+use crate::backup::{
+    Continuation, EndRow, NoContinuation, PIECE_BYTES_MAX, PROTOCOL, RowKind, ServerRow, TablesRow,
+};
+use crate::server::Server;
+use crate::session::errors::{of_log, of_transaction};
+use crate::session::execution::Execution;
+use crate::session::protocol::{Connection, Reply, ResultWriter, Streaming, result_style};
+use crate::session::state::SessionState;
+use crate::variables::Variable;
+use paceline_binlog::Log;
+use paceline_binlog::event::MAGIC;
+use paceline_expression::ExprType;
+use paceline_expression::session::{Privilege, ServerFunctions, SessionContext};
+use paceline_query::execute::RowSink;
+use paceline_query::plan::ResultColumn;
+use paceline_storage::HeldFiles;
+use paceline_syntax::Backup;
+use paceline_syntax::{Error, Result};
+use paceline_txn::TransactionManager;
+use paceline_types::error_code::*;
+use paceline_types::{BlobSize, Collation, DataType, LogPosition, Value};
+use std::fs::File;
+use std::io::Read;
+use std::time::Duration;
+
+/// Minimum write timeout for the client of a backup, if `net_write_timeout` is shorter: the client's target may be
+/// slow.
+const PATIENCE: Duration = Duration::from_secs(600);
+
+/// States of a backup in the process list.
+mod stage {
+    pub const TABLES: &str = "Sending table files";
+    pub const LOG: &str = "Sending binary log";
+}
+
+fn unreadable(name: &str, error: &std::io::Error) -> Error {
+    Error::with_message(ER_ERROR_ON_READ, format!("Error reading file '{name}': {error}"))
+}
+
+/// Sends the stream.
+///
+/// # Errors
+/// 1227 without the privileges RELOAD, REPLICATION SLAVE and SELECT on everything; 1236 if the increment is
+/// unavailable; the errors of reading. After an error the data sent so far is not a backup.
+pub fn execute(
+    backup: &Backup,
+    state: &mut SessionState,
+    connection: &mut Connection,
+    execution: Execution<'_>,
+) -> Result<Reply> {
+    // The stream reveals everything: tables, accounts, and all changes.
+    for privilege in [Privilege::Reload, Privilege::ReplicationSlave, Privilege::Select] {
+        state.services.require_any(&[privilege])?;
+    }
+    let write_timeout = connection.write_timeout;
+    connection.write_timeout = write_timeout.max(PATIENCE);
+    let streamed = match backup {
+        Backup::Server => stream_server(state, connection, execution),
+        Backup::BinaryLogs { from } => stream_log(from, state, connection, execution),
+    };
+    connection.write_timeout = write_timeout;
+    streamed?;
+    Ok(Reply::EndOfRows)
+}
+
+fn stream_server(state: &SessionState, connection: &mut Connection, execution: Execution<'_>) -> Result<()> {
+    let server = state.server.clone();
+    let transactions = &server.transactions;
+    let holder = format!("the backup of connection {}", state.shared.id);
+    let source = tokio::task::block_in_place(|| transactions.begin_backup(holder))
+        .map_err(|error| of_transaction(&error))?;
+    let position = source.tables().position();
+    let log_from = LogPosition::new(position.ordinal(), 0);
+    let gtids = transactions
+        .gtid_state_at(position)
+        .map_err(|error| of_transaction(&error))?;
+    let files = source.tables().files();
+    let mut row = server_row(log_from, &state.server);
+    row.tables = Some(TablesRow {
+        position,
+        gtid_position: gtids.position().to_string(),
+        files: files.len() as u64,
+        bytes: files.iter().map(|file| file.length).sum(),
+    });
+    state.shared.update(|activity| activity.state = stage::TABLES);
+    let shared = state.shared.clone();
+    let mut stream = begin_stream(&row, state, connection, execution)?;
+    stream.send_tables(source.tables())?;
+    shared.update(|activity| activity.state = stage::LOG);
+    let (lease, end) =
+        tokio::task::block_in_place(|| source.into_log()).map_err(|error| of_transaction(&error))?;
+    stream.send_log(transactions, log_from, end)?;
+    drop(lease);
+    Ok(())
+}
+
+fn stream_log(
+    from: &str,
+    state: &SessionState,
+    connection: &mut Connection,
+    execution: Execution<'_>,
+) -> Result<()> {
+    let refused =
+        |error: NoContinuation| Error::with_message(ER_MASTER_FATAL_ERROR_READING_BINLOG, error.to_string());
+    let continuation: Continuation = from.parse().map_err(refused)?;
+    let server = state.server.clone();
+    let transactions = &server.transactions;
+    let holder = format!("the backup of connection {}", state.shared.id);
+    // Take the lease before looking at the log, so that the files still exist when they are read.
+    let lease = transactions.lease(continuation.position, holder);
+    let end =
+        tokio::task::block_in_place(|| transactions.backup_end()).map_err(|error| of_transaction(&error))?;
+    continuation.check(transactions.log()).map_err(refused)?;
+    if continuation.position > end {
+        return Err(refused(NoContinuation::Other));
+    }
+    let row = server_row(continuation.position, &state.server);
+    state.shared.update(|activity| activity.state = stage::LOG);
+    let mut stream = begin_stream(&row, state, connection, execution)?;
+    stream.send_log(transactions, continuation.position, end)?;
+    drop(lease);
+    Ok(())
+}
+
+fn server_row(log_from: LogPosition, server: &Server) -> ServerRow {
+    let globals = &server.globals;
+    let log = server.transactions.log();
+    let basename = globals.get(Variable::LogBinBasename);
+    let log_bin = basename.as_str().rsplit('/').next().unwrap_or_default();
+    let in_files: u64 = log
+        .files()
+        .iter()
+        .filter(|file| file.ordinal >= log_from.ordinal())
+        .map(|file| file.length)
+        .sum();
+    ServerRow {
+        protocol: PROTOCOL,
+        version: globals.get(Variable::Version).as_str().to_owned(),
+        server_id: globals.number(Variable::ServerId) as u32,
+        hostname: globals.get(Variable::Hostname).as_str().to_owned(),
+        log_bin: log_bin.to_owned(),
+        tables: None,
+        log_from,
+        log_bytes: in_files.saturating_sub(log_from.offset()),
+    }
+}
+
+/// Sends the columns and the first row.
+fn begin_stream<'a>(
+    row: &ServerRow,
+    state: &'a SessionState,
+    connection: &'a mut Connection,
+    execution: Execution<'_>,
+) -> Result<Stream<'a>> {
+    let style = result_style(state, execution);
+    let writer = ResultWriter::new(connection, style, Streaming::Early, None);
+    let mut stream = Stream {
+        writer,
+        functions: &*state.services,
+        context: &state.context,
+    };
+    stream.writer.columns(&columns())?;
+    stream.row(RowKind::Server, None, json(row)?)?;
+    Ok(stream)
+}
+
+fn columns() -> [ResultColumn; 5] {
+    let column = |name: &str, data_type: DataType| {
+        let ty = ExprType {
+            nullable: true,
+            ..ExprType::new(data_type)
+        };
+        ResultColumn::of_expression(name, &ty)
+    };
+    let text = |length| DataType::VarChar {
+        length,
+        collation: Collation::Utf8mb3GeneralCi,
+    };
+    let number = ExprType::bigint_unsigned(20).data_type;
+    [
+        column("Kind", text(16)),
+        column("Name", text(255)),
+        column("Offset", number.clone()),
+        column("Checksum", number),
+        column("Content", DataType::Blob { size: BlobSize::Long }),
+    ]
+}
+
+fn json(row: &impl serde::Serialize) -> Result<Vec<u8>> {
+    serde_json::to_vec(row).map_err(|error| Error::with_message(ER_UNKNOWN_ERROR, error.to_string()))
+}
+
+/// A result set that is being sent.
+struct Stream<'a> {
+    writer: ResultWriter<'a>,
+    functions: &'a dyn ServerFunctions,
+    context: &'a SessionContext,
+}
+
+impl Stream<'_> {
+    fn row(&mut self, kind: RowKind, place: Option<(&str, u64)>, content: Vec<u8>) -> Result<()> {
+        self.functions.check_interrupt(self.context)?;
+        let (name, offset, checksum) = match place {
+            Some((name, offset)) => (
+                Value::Text(name.to_owned()),
+                Value::UInt(offset),
+                Value::UInt(u64::from(crc32fast::hash(&content))),
+            ),
+            None => (Value::Null, Value::Null, Value::Null),
+        };
+        let kind = Value::Text(kind.name().to_owned());
+        self.writer
+            .row(&[kind, name, offset, checksum, Value::Bytes(content)])
+    }
+
+    fn send_tables(&mut self, tables: &HeldFiles) -> Result<()> {
+        for held in tables.files() {
+            let path = tables.path(held);
+            let mut file = File::open(&path).map_err(|error| unreadable(&held.name, &error))?;
+            let mut offset = 0;
+            // An empty file also needs a row.
+            while offset < held.length || (held.length == 0 && offset == 0) {
+                let wanted = (held.length - offset).min(PIECE_BYTES_MAX as u64);
+                let mut piece = vec![0; wanted as usize];
+                tokio::task::block_in_place(|| file.read_exact(&mut piece))
+                    .map_err(|error| unreadable(&held.name, &error))?;
+                self.row(RowKind::Table, Some((&held.name, offset)), piece)?;
+                offset += wanted;
+                if held.length == 0 {
+                    break;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn send_log(
+        &mut self,
+        transactions: &TransactionManager,
+        from: LogPosition,
+        end: LogPosition,
+    ) -> Result<()> {
+        let log = transactions.log();
+        let mut reader = log.reader(from, end).map_err(of_log)?;
+        let mut piece = LogPiece::at(log, from)?;
+        loop {
+            let next = tokio::task::block_in_place(|| reader.next_event()).map_err(of_log)?;
+            let Some(logged) = next else { break };
+            if logged.start.ordinal() != piece.ordinal {
+                piece.send_to(self)?;
+                piece = LogPiece::at(log, LogPosition::new(logged.start.ordinal(), 0))?;
+            }
+            for part in logged.event.bytes().chunks(PIECE_BYTES_MAX) {
+                if piece.bytes.len() + part.len() > PIECE_BYTES_MAX {
+                    piece.send_to(self)?;
+                }
+                piece.bytes.extend_from_slice(part);
+            }
+        }
+        piece.send_to(self)?;
+        let gtids = transactions
+            .gtid_state_at(end)
+            .map_err(|error| of_transaction(&error))?;
+        let row = EndRow {
+            log_end: end,
+            gtid_position: gtids.position().to_string(),
+            next: Continuation::of(log, end).map_err(of_log)?.to_string(),
+        };
+        self.row(RowKind::End, None, json(&row)?)
+    }
+}
+
+/// Collected part of a log file.
+struct LogPiece {
+    ordinal: u32,
+    name: String,
+    offset: u64,
+    bytes: Vec<u8>,
+}
+
+impl LogPiece {
+    fn at(log: &Log, position: LogPosition) -> Result<Self> {
+        let name = log.coordinates(position).map_err(of_log)?.0;
+        let (offset, bytes) = match position.offset() {
+            offset if offset <= MAGIC.len() as u64 => (0, MAGIC.to_vec()),
+            offset => (offset, Vec::new()),
+        };
+        Ok(LogPiece {
+            ordinal: position.ordinal(),
+            name,
+            offset,
+            bytes,
+        })
+    }
+
+    fn send_to(&mut self, stream: &mut Stream<'_>) -> Result<()> {
+        if self.bytes.is_empty() {
+            return Ok(());
+        }
+        let bytes = std::mem::take(&mut self.bytes);
+        let length = bytes.len() as u64;
+        stream.row(RowKind::Log, Some((&self.name, self.offset)), bytes)?;
+        self.offset += length;
+        Ok(())
+    }
+}

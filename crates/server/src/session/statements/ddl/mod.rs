@@ -1,0 +1,210 @@
+//! DDL: planned by the crate `catalog`, committed through the log by `txn`.
+//!
+//! ```text
+//!   implicit commit ─▶ exclusive metadata locks ─▶ plan (and build aside) ─▶ Query event with the build's id ─▶ published: catalog replaced
+//! ```
+//! DDL on temporary tables is planned in the same way, but stays within the session: [`crate::session::temporary`].
+//!
+//! [`locks`]: the metadata locks; [`commit`]: the Query event; [`create_select`]: CREATE TABLE … SELECT.
+
+mod commit;
+mod create_select;
+mod locks;
+
+use crate::accounts::checks::{DefinitionCatalogs, check_definition, check_view_definer, check_view_query};
+use crate::session::execution::Execution;
+use crate::session::protocol::Reply;
+use crate::session::services::SessionServices;
+use crate::session::state::SessionState;
+use crate::status::Counters;
+use crate::variables::Variable;
+use commit::{commit_ddl, commit_unfilled};
+use create_select::{
+    check_select_source, drop_unfilled, fill_table, fill_temporary_table, plan_create_select,
+};
+use locks::{lock_foreign_key_names, lock_objects, objects_to_lock};
+use paceline_catalog::TableEngine;
+use paceline_catalog::ddl::{
+    DdlInput, LoggedStatement as Logged, alter_info, ddl_objects, engine, is_temporary_ddl, prepare_ddl,
+};
+use paceline_syntax::definition::CreateView;
+use paceline_syntax::{DdlStatement, Error, Result, Statement, UserName};
+use paceline_types::error_code::*;
+
+/// Executes a DDL statement.
+///
+/// # Errors
+/// Those of the privileges, the locks, the plan and the commit.
+pub async fn execute(
+    ddl: &DdlStatement,
+    state: &mut SessionState,
+    execution: Execution<'_>,
+) -> Result<Reply> {
+    count(ddl, &state.shared.counters);
+    check_definition(
+        state.services.authority(&state.context),
+        ddl,
+        &DefinitionCatalogs {
+            temporary: state.temporary.catalog(),
+            visible: &state.catalog(),
+        },
+    )?;
+    let ends_transaction = !matches!(ddl, DdlStatement::CreateTable(create) if create.temporary)
+        && !matches!(ddl, DdlStatement::DropTables { temporary: true, .. });
+    if ends_transaction && state.transaction.is_open() && state.is_read_only_transaction() {
+        // The statement belongs to the next transaction, whose mode decides.
+        state.commit().await?;
+    }
+    if state.is_read_only_transaction() {
+        return Err(Error::new(ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION, &[]));
+    }
+    let catalog = state.catalog();
+    let is_temporary = is_temporary_ddl(ddl, &catalog, state.context.database.as_deref())?;
+    if !is_temporary || matches!(ddl, DdlStatement::RenameTables { .. }) {
+        state.check_writable()?;
+    }
+    if state.table_locks.is_globally_locked() && !is_temporary {
+        return Err(Error::new(ER_CANT_UPDATE_WITH_READLOCK, &[]));
+    }
+    match ddl {
+        DdlStatement::CreateTable(create) => {
+            check_select_source(create, state)?;
+            if !create.temporary {
+                state.commit().await?;
+            }
+        }
+        DdlStatement::DropTables { temporary: true, .. } => {}
+        _ => state.commit().await?,
+    }
+    for object in ddl_objects(ddl, &catalog, state.context.database.as_deref())? {
+        state.table_locks.check_definition(&object)?;
+    }
+    let mut objects = objects_to_lock(ddl, state)?;
+    let _guards = loop {
+        let guards = match is_temporary {
+            true => Vec::new(),
+            false => lock_objects(&objects, state)?,
+        };
+        // During the wait for the locks, another table may have got a foreign key to one of them.
+        let now = objects_to_lock(ddl, state)?;
+        if now.iter().all(|object| objects.contains(object)) {
+            break guards;
+        }
+        drop(guards);
+        objects = now;
+    };
+    if let DdlStatement::CreateView(view) = ddl {
+        check_view(view, state)?;
+    }
+    let select = plan_create_select(ddl, state)?;
+    let names = match is_temporary {
+        true => Vec::new(),
+        false => lock_foreign_key_names(ddl, state)?,
+    };
+    let server = state.server.clone();
+    let snapshot = server.transactions.snapshot();
+    let input = DdlInput {
+        catalog: &server.catalog,
+        storage: server.transactions.storage(),
+        snapshot: &snapshot,
+        default_engine: default_engine(&state.services),
+        select_columns: select.as_deref(),
+        temporary: Some(&state.temporary.tables),
+    };
+    let mut prepared = tokio::task::block_in_place(|| prepare_ddl(input, &mut state.context, ddl))?;
+    let text = match &prepared.plan.logged {
+        Logged::AsWritten => Some(execution.text.to_vec()),
+        Logged::Rewritten(text) => Some(text.clone().into_bytes()),
+        Logged::Nothing => None,
+    };
+    let copied = prepared
+        .built
+        .filter(|built| built.copied)
+        .map_or(0, |built| built.rows);
+    let (failure, fill, mut affected) = (
+        prepared.plan.failure.clone(),
+        prepared.plan.fill.clone(),
+        prepared.plan.affected_rows,
+    );
+    let temporary_plan = std::mem::take(&mut prepared.plan.temporary);
+    let temporary_rows = prepared.temporary_writes.take();
+    if let Some(text) = &text {
+        match fill {
+            Some(_) => commit_unfilled(prepared, text, state).await?,
+            None => commit_ddl(prepared, text, state).await?,
+        }
+        leave_dropped_database(state);
+    }
+    drop(names);
+    state.apply_temporary(temporary_plan, temporary_rows)?;
+    if let Some(failure) = failure {
+        return Err(failure);
+    }
+    let mut info = String::new();
+    if let (Some(table), DdlStatement::CreateTable(create)) = (fill, ddl) {
+        affected = match create.temporary {
+            true => fill_temporary_table(table, create, state, execution).await?,
+            false => {
+                let definition = text.unwrap_or_default();
+                match fill_table(table.clone(), create, &definition, state, execution).await {
+                    Ok(rows) => rows,
+                    Err(error) => {
+                        drop_unfilled(&table, state).await;
+                        return Err(error);
+                    }
+                }
+            }
+        };
+        info = alter_info(affected, state.context.diagnostics.warning_count());
+    } else if matches!(ddl, DdlStatement::AlterTable(_)) {
+        affected = copied;
+        info = alter_info(copied, state.context.diagnostics.warning_count());
+    }
+    Ok(Reply::with_info(affected, info))
+}
+
+/// Checks the privileges for a view, and notes a definer that does not exist.
+fn check_view(view: &CreateView, state: &mut SessionState) -> Result<()> {
+    if let Some(definer) = &view.definer
+        && let UserName::Name(user) = &definer.user
+    {
+        check_view_definer(state.services.authority(&state.context), user, &definer.host)?;
+        if state.server.accounts.load().get(user, &definer.host).is_none() {
+            let message = ER_NO_SUCH_USER.message(&[user, &definer.host]);
+            state.context.diagnostics.note(ER_NO_SUCH_USER, message);
+        }
+    }
+    let plan = state.plan(&Statement::Query(Box::new(view.query.clone())))?;
+    check_view_query(state.services.authority(&state.context), &plan)
+}
+
+/// Returns the value of `default_storage_engine`.
+fn default_engine(services: &SessionServices) -> TableEngine {
+    let values = services.values.lock();
+    engine(values.get(Variable::DefaultStorageEngine).as_str()).unwrap_or(TableEngine::InnoDb)
+}
+
+/// Clears the current database if it was dropped.
+fn leave_dropped_database(state: &mut SessionState) {
+    let Some(current) = &state.context.database else {
+        return;
+    };
+    if state.find_database(current).is_none() {
+        state.set_database(None);
+    }
+}
+
+fn count(ddl: &DdlStatement, counters: &Counters) {
+    match ddl {
+        DdlStatement::CreateDatabase { .. } => counters.com_create_db.add(1),
+        DdlStatement::AlterDatabase { .. } => counters.com_alter_db.add(1),
+        DdlStatement::DropDatabase { .. } => counters.com_drop_db.add(1),
+        DdlStatement::CreateTable(_) => counters.com_create_table.add(1),
+        DdlStatement::AlterTable(_) => counters.com_alter_table.add(1),
+        DdlStatement::DropTables { .. } | DdlStatement::DropOther { .. } => counters.com_drop_table.add(1),
+        DdlStatement::TruncateTable(_) => counters.com_truncate.add(1),
+        DdlStatement::RenameTables { .. } => counters.com_rename_table.add(1),
+        DdlStatement::CreateView(_) => counters.com_create_view.add(1),
+        DdlStatement::DropViews { .. } => counters.com_drop_view.add(1),
+    }
+}

@@ -1,0 +1,112 @@
+//! KILL.
+
+use crate::accounts::ClientHost;
+use crate::session::errors::interrupted;
+use crate::session::evaluate::evaluate_typed;
+use crate::session::protocol::Reply;
+use crate::session::services::SessionServices;
+use paceline_expression::session::{Privilege, SessionContext};
+use paceline_replication::replica::connection::Threads;
+use paceline_syntax::ast::Expr;
+use paceline_syntax::{Error, Kill, KillTarget, Result, UserName};
+use paceline_txn::InterruptReason;
+use paceline_types::Value;
+use paceline_types::error_code::*;
+
+/// Executes KILL.
+///
+/// # Errors
+/// 1094, 1095, 1227; 1317 or 1927 if the session has killed itself.
+pub fn execute(
+    kill: &Kill,
+    parameters: &[Value],
+    services: &SessionServices,
+    context: &mut SessionContext,
+) -> Result<Reply> {
+    services.shared.counters.com_kill.add(1);
+    let reason = if kill.query_only {
+        InterruptReason::Query
+    } else {
+        InterruptReason::Connection
+    };
+    match &kill.target {
+        KillTarget::Connection(expr) => {
+            let id = connection_id(expr, parameters, context)?;
+            kill_connection(id, reason, services, context)?;
+            if id == u64::from(services.shared.id) {
+                return Err(interrupted(reason));
+            }
+            Ok(Reply::ok())
+        }
+        KillTarget::QueryId(_) => Err(Error::unsupported("KILL QUERY ID")),
+        KillTarget::User(account) => {
+            let user = match &account.user {
+                UserName::Name(name) => name.clone(),
+                UserName::Current => context.current_user.user.clone(),
+                UserName::Role(_) => return Err(Error::unsupported("roles")),
+            };
+            if user != context.user.user {
+                services.require_any(&[Privilege::Super, Privilege::ConnectionAdmin])?;
+            }
+            let mut killed = 0;
+            for session in services.server.sessions.all() {
+                let activity = session.activity();
+                let host = activity.host.split(':').next().unwrap_or_default().to_owned();
+                let from = ClientHost {
+                    name: host,
+                    address: None,
+                };
+                if activity.user == user && from.matches(&account.host) && session.id != services.shared.id {
+                    session.kill(reason);
+                    killed += 1;
+                }
+            }
+            Ok(Reply::affected(killed))
+        }
+    }
+}
+
+fn connection_id(expr: &Expr, parameters: &[Value], context: &mut SessionContext) -> Result<u64> {
+    match evaluate_typed(expr, parameters, context)?.0 {
+        Value::Int(id) => u64::try_from(id).map_err(|_| Error::new(ER_NO_SUCH_THREAD, &[&id])),
+        Value::UInt(id) => Ok(id),
+        _ => Err(Error::new(ER_SET_CONSTANTS_ONLY, &[])),
+    }
+}
+
+/// Kills a connection or its statement.
+///
+/// # Errors
+/// 1094 if the id does not exist; 1095 if it belongs to another user and the account may not kill it.
+pub fn kill_connection(
+    id: u64,
+    reason: InterruptReason,
+    services: &SessionServices,
+    context: &SessionContext,
+) -> Result<()> {
+    let short_id = u32::try_from(id).ok();
+    let Some(session) = short_id.and_then(|id| services.server.sessions.get(id)) else {
+        let part = short_id.and_then(|id| services.server.replicas().part_of_thread(id));
+        let (connection, part) = part.ok_or_else(|| Error::new(ER_NO_SUCH_THREAD, &[&id]))?;
+        services
+            .require_any(&[Privilege::Super, Privilege::ConnectionAdmin])
+            .map_err(|_| Error::new(ER_KILL_DENIED_ERROR, &[&id]))?;
+        // As in MariaDB, this part stops without an error. A receiver executes no statement that could be killed
+        // alone.
+        if part == Threads::Applier || reason == InterruptReason::Connection {
+            let server = services.server.clone();
+            tokio::spawn(async move { server.replicas().stop(&connection, part).await });
+        }
+        return Ok(());
+    };
+    let own = session.activity().user == context.user.user;
+    if !own
+        && services
+            .require_any(&[Privilege::Super, Privilege::ConnectionAdmin])
+            .is_err()
+    {
+        return Err(Error::new(ER_KILL_DENIED_ERROR, &[&id]));
+    }
+    session.kill(reason);
+    Ok(())
+}

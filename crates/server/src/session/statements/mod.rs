@@ -1,0 +1,263 @@
+//! Statements: one module for each kind.
+//!
+//! [`execute`] is the table from statement to function. Such a function gets its part of the syntax tree and what it
+//! needs of the session, and returns a [`Reply`]. Its arguments tell what it can touch:
+//!
+//! | arguments | kinds |
+//! |---|---|
+//! | [`SessionServices`](super::services::SessionServices) and `SessionContext`: the server, variables, diagnostics | KILL, PURGE, SHOW without a query |
+//! | [`SessionState`]: also the transaction, temporary tables and locks | statements that commit, lock or plan |
+//! | also the [`Connection`] | statements that write rows while they run |
+//!
+//! Statements that contain another one (SET STATEMENT … FOR, EXECUTE) call [`execute`] for it.
+
+mod account;
+mod backup;
+mod binary_log;
+mod binlog_events;
+mod ddl;
+mod files;
+mod flush;
+mod help;
+mod kill;
+mod load_data;
+mod lock_tables;
+mod outfile;
+mod prepare;
+pub(super) mod query;
+mod replication;
+mod set;
+mod show;
+mod shutdown;
+mod snapshot_at_gtid;
+mod table_administration;
+mod transaction;
+
+pub use account::{WrittenRecords, changed_records};
+pub(super) use binary_log::flush_binary_logs;
+pub(super) use kill::kill_connection;
+pub(super) use load_data::execute_logged as load_logged;
+pub use prepare::NamedStatements;
+pub(super) use shutdown::shut_down;
+
+use super::execution::Execution;
+use super::protocol::{Connection, Reply, ReplyWriter};
+use super::state::SessionState;
+use paceline_syntax::ast::QueryBody;
+use paceline_syntax::definition::DdlStatement;
+use paceline_syntax::{Error, FlushTarget, IntoPlace, Result, SelectInto, Show, Statement};
+use paceline_types::error_code::{ER_EMPTY_QUERY, ER_WARN_DEPRECATED_SYNTAX};
+
+/// Executes a statement of any kind and writes its reply.
+///
+/// # Errors
+/// The error to send to the client.
+pub async fn execute(
+    statement: &Statement,
+    state: &mut SessionState,
+    connection: &mut Connection,
+    execution: Execution<'_>,
+) -> Result<()> {
+    if uses_table(statement) {
+        state.context.diagnostics.forget_earlier();
+    }
+    warn_of_place(statement, state);
+    let reply = match statement {
+        Statement::Query(query)
+            if let Some(into @ (SelectInto::Outfile { .. } | SelectInto::Dumpfile(_))) = &query.into =>
+        {
+            outfile::execute(statement, into, state, execution).await?
+        }
+        Statement::Query(_)
+        | Statement::Insert(_)
+        | Statement::Update(_)
+        | Statement::Delete(_)
+        | Statement::Do(_)
+        | Statement::Explain(_) => query::execute(statement, state, connection, execution).await?,
+        Statement::Empty => empty(execution.text)?,
+        Statement::Transaction(statement) => transaction::execute(statement, state).await?,
+        Statement::Set(items) => set::execute(items, execution.parameters, state, connection).await?,
+        Statement::SetStatement { items, statement } => {
+            return set::execute_for_statement(items, statement, state, connection, execution).await;
+        }
+        Statement::Use(name) => use_database(name, state)?,
+        Statement::Show(show) => show::execute(show, state, connection, execution).await?,
+        Statement::Ddl(statement) => ddl::execute(statement, state, execution).await?,
+        Statement::Account(statement) => account::execute(statement, state, execution.text).await?,
+        Statement::Prepare { name, source } => prepare::prepare(name, source, state)?,
+        Statement::Execute { name, using } => {
+            return prepare::execute_named(name, using, state, connection, execution).await;
+        }
+        Statement::ExecuteImmediate { source, using } => {
+            return prepare::execute_immediate(source, using, state, connection, execution).await;
+        }
+        Statement::Deallocate(name) => prepare::deallocate(name, state)?,
+        Statement::TableMaintenance {
+            operation,
+            tables,
+            write_to_binlog,
+        } => {
+            table_administration::execute(*operation, tables, *write_to_binlog, state, execution.text).await?
+        }
+        Statement::ChecksumTable { tables, effort } => {
+            table_administration::checksum(tables, *effort, state).await?
+        }
+        Statement::Kill(kill) => {
+            kill::execute(kill, execution.parameters, &state.services, &mut state.context)?
+        }
+        Statement::Flush {
+            targets,
+            write_to_binlog,
+        } => flush::execute(targets, *write_to_binlog, state, execution.text).await?,
+        Statement::Purge(purge) => binary_log::purge(purge, &state.services, &mut state.context)?,
+        Statement::Reset(targets) => binary_log::reset(targets, state).await?,
+        Statement::Backup(backup) => backup::execute(backup, state, connection, execution)?,
+        Statement::LockTables(tables) => lock_tables::lock(tables, state).await?,
+        Statement::UnlockTables => lock_tables::unlock(state).await?,
+        Statement::Help(_) => help::execute(&state.shared.counters),
+        Statement::Shutdown => shutdown::execute(&state.services, &state.context)?,
+        Statement::LoadData(load) => {
+            load_data::execute(statement, load, state, connection, execution).await?
+        }
+        Statement::Binlog(events) => binlog_events::execute(events, state).await?,
+        Statement::Replication(statement) => replication::execute(statement, state).await?,
+        Statement::Unsupported(what) => return Err(Error::unsupported(what)),
+    };
+    ReplyWriter::new(state, connection).reply(reply, execution)
+}
+
+/// Warns of SELECT … INTO at the end of a query.
+fn warn_of_place(statement: &Statement, state: &mut SessionState) {
+    if let Statement::Query(query) = statement
+        && query.into_place == IntoPlace::AtEnd
+    {
+        let message = ER_WARN_DEPRECATED_SYNTAX.message(&[
+            &"<select expression> INTO <destination>;",
+            &"'SELECT <select list> INTO <destination> FROM...'",
+        ]);
+        state.context.diagnostics.warn(ER_WARN_DEPRECATED_SYNTAX, message);
+    }
+}
+
+/// As in MariaDB a comment is a statement without effect; an empty text is an error.
+fn empty(text: &[u8]) -> Result<Reply> {
+    let is_blank = |byte: &u8| byte.is_ascii_whitespace() || *byte == b';';
+    match text.iter().all(is_blank) {
+        true => Err(Error::new(ER_EMPTY_QUERY, &[])),
+        false => Ok(Reply::ok()),
+    }
+}
+
+fn use_database(name: &str, state: &mut SessionState) -> Result<Reply> {
+    state.shared.counters.com_change_db.add(1);
+    state.use_database(name)?;
+    Ok(Reply::ok())
+}
+
+/// Returns whether a statement uses a table according to its syntax, so that earlier diagnostics are cleared. For
+/// queries and changes of rows the plan decides too, because it includes the tables of subqueries.
+fn uses_table(statement: &Statement) -> bool {
+    match statement {
+        Statement::Query(query) => reads_from(&query.query.body),
+        Statement::Insert(_)
+        | Statement::Update(_)
+        | Statement::Delete(_)
+        | Statement::LoadData(_)
+        | Statement::TableMaintenance { .. }
+        | Statement::ChecksumTable { .. }
+        | Statement::LockTables(_) => true,
+        Statement::Flush { targets, .. } => targets
+            .iter()
+            .any(|target| matches!(target, FlushTarget::Tables { tables, .. } if !tables.is_empty())),
+        Statement::Ddl(ddl) => !matches!(
+            ddl,
+            DdlStatement::CreateDatabase { .. }
+                | DdlStatement::AlterDatabase { .. }
+                | DdlStatement::DropDatabase { .. }
+        ),
+        // Statements that MariaDB answers from a table of information_schema, or that name a table.
+        Statement::Show(show) => !matches!(
+            show,
+            Show::Warnings(_)
+                | Show::Errors(_)
+                | Show::CountWarnings
+                | Show::CountErrors
+                | Show::EngineStatus { .. }
+                | Show::ProcessList { .. }
+                | Show::Grants(_)
+                | Show::Privileges
+                | Show::MasterStatus
+                | Show::BinaryLogs
+                | Show::BinlogEvents { .. }
+                | Show::SlaveStatus { .. }
+                | Show::SlaveHosts
+                | Show::CreateDatabase { .. }
+                | Show::CreateUser(_)
+                | Show::Profiles
+                | Show::Credits
+                | Show::ExplainFor(_)
+        ),
+        _ => false,
+    }
+}
+
+fn reads_from(body: &QueryBody) -> bool {
+    match body {
+        QueryBody::Select(select) => !select.from.is_empty(),
+        QueryBody::Query(query) => reads_from(&query.body),
+        // Recurse along the left side, because a chain of set operations is as deep as it is long.
+        QueryBody::SetOperation { left, right, .. } => reads_from(right) || reads_from(left),
+        QueryBody::Values(_) => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use paceline_syntax::{ParseOptions, parse_first};
+
+    #[test]
+    fn statements_with_tables_clear_earlier_conditions() {
+        let uses = |text: &str| {
+            let parsed = parse_first(text.as_bytes(), &ParseOptions::default()).unwrap();
+            uses_table(&parsed.statement)
+        };
+        for text in [
+            "SELECT * FROM t",
+            "SELECT 1 UNION SELECT a FROM t",
+            "(SELECT a FROM t)",
+            "INSERT INTO t VALUES (1)",
+            "CREATE TABLE t (a int)",
+            "DROP TABLE t",
+            "CHECK TABLE t",
+            "LOCK TABLES t READ",
+            "FLUSH TABLES t",
+            "SHOW TABLES",
+            "SHOW VARIABLES",
+        ] {
+            assert!(uses(text), "{text}");
+        }
+        for text in [
+            "SELECT 1",
+            "DO 1",
+            "SET @a = 1",
+            "BEGIN",
+            "CREATE DATABASE d",
+            "FLUSH TABLES",
+            "SHOW WARNINGS",
+            "SHOW GRANTS",
+            "SHOW PROCESSLIST",
+            "KILL 1",
+        ] {
+            assert!(!uses(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_comment_is_a_statement_and_nothing_is_none() {
+        assert!(matches!(empty(b"/* nothing */"), Ok(Reply::Ok { .. })));
+        for text in [&b""[..], b" \n", b";"] {
+            assert_eq!(empty(text).unwrap_err().code(), ER_EMPTY_QUERY);
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! PREPARE, EXECUTE, EXECUTE IMMEDIATE and DEALLOCATE PREPARE.
+
+use crate::session::evaluate::evaluate;
+use crate::session::execution::Execution;
+use crate::session::preparation::{Preparation, parse_to_prepare, plan_to_prepare};
+use crate::session::protocol::{Connection, Reply};
+use crate::session::services::on_text;
+use crate::session::state::SessionState;
+use paceline_expression::session::{MemoryCharge, SessionContext};
+use paceline_syntax::ast::Expr;
+use paceline_syntax::{Error, Result, Statement};
+use paceline_types::error_code::*;
+use paceline_types::{Value, text};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// Statements of PREPARE, by name in lower case.
+#[derive(Default)]
+pub struct NamedStatements {
+    statements: HashMap<String, NamedStatement>,
+}
+
+impl NamedStatements {
+    /// Removes all statements.
+    pub fn clear(&mut self) {
+        self.statements.clear();
+    }
+}
+
+/// A statement of PREPARE.
+struct NamedStatement {
+    text: Vec<u8>,
+    statement: Arc<Statement>,
+    parameters: usize,
+    /// Current database when it was prepared.
+    database: Option<String>,
+    /// Memory of the statement.
+    _memory: MemoryCharge,
+}
+
+/// Executes PREPARE name FROM text.
+///
+/// # Errors
+/// Those of parsing and planning the text.
+pub fn prepare(name: &str, source: &Expr, state: &mut SessionState) -> Result<Reply> {
+    state.shared.counters.com_prepare_sql.add(1);
+    let key = name.to_lowercase();
+    // Even a failed PREPARE drops the statement with this name.
+    state.prepared.statements.remove(&key);
+    let text = statement_text(source, &mut state.context)?;
+    let Preparation {
+        statement,
+        text,
+        parameters,
+        memory,
+    } = parse_to_prepare(text, state)?;
+    on_text(text.len(), || plan_to_prepare(&statement, state))?;
+    let prepared = NamedStatement {
+        text,
+        statement,
+        parameters,
+        database: state.context.database.clone(),
+        _memory: memory,
+    };
+    state.prepared.statements.insert(key, prepared);
+    Ok(Reply::with_info(0, "Statement prepared"))
+}
+
+/// Executes EXECUTE name USING …, and writes the reply of the prepared statement.
+///
+/// # Errors
+/// 1243 for an unknown name; 1210 for another number of values; the errors of the statement.
+pub async fn execute_named(
+    name: &str,
+    using: &[Expr],
+    state: &mut SessionState,
+    connection: &mut Connection,
+    execution: Execution<'_>,
+) -> Result<()> {
+    state.shared.counters.com_execute_sql.add(1);
+    let unknown = || Error::new(ER_UNKNOWN_STMT_HANDLER, &[&name.len(), &name, &"EXECUTE"]);
+    let prepared = state.prepared.statements.get(&name.to_lowercase());
+    let prepared = prepared.ok_or_else(unknown)?;
+    let (statement, text, count, database) = (
+        prepared.statement.clone(),
+        prepared.text.clone(),
+        prepared.parameters,
+        prepared.database.clone(),
+    );
+    let parameters = values_of(using, count, &mut state.context)?;
+    let left = state.enter_database(database.as_deref());
+    let execution = Execution {
+        text: &text,
+        parameters: &parameters,
+        ..execution
+    };
+    let done = Box::pin(super::execute(&statement, state, connection, execution)).await;
+    state.return_to_database(left);
+    done
+}
+
+/// Executes EXECUTE IMMEDIATE text USING …, and writes the reply of the statement.
+///
+/// # Errors
+/// Those of parsing the text; 1210 for another number of values; the errors of the statement.
+pub async fn execute_immediate(
+    source: &Expr,
+    using: &[Expr],
+    state: &mut SessionState,
+    connection: &mut Connection,
+    execution: Execution<'_>,
+) -> Result<()> {
+    state.shared.counters.com_execute_immediate.add(1);
+    let text = statement_text(source, &mut state.context)?;
+    let prepared = parse_to_prepare(text, state)?;
+    let parameters = values_of(using, prepared.parameters, &mut state.context)?;
+    let execution = Execution {
+        text: &prepared.text,
+        parameters: &parameters,
+        ..execution
+    };
+    Box::pin(super::execute(&prepared.statement, state, connection, execution)).await
+}
+
+/// Executes DEALLOCATE PREPARE.
+///
+/// # Errors
+/// 1243 for an unknown name.
+pub fn deallocate(name: &str, state: &mut SessionState) -> Result<Reply> {
+    state.shared.counters.com_dealloc_sql.add(1);
+    match state.prepared.statements.remove(&name.to_lowercase()) {
+        Some(_) => Ok(Reply::ok()),
+        None => Err(Error::new(
+            ER_UNKNOWN_STMT_HANDLER,
+            &[&name.len(), &name, &"DEALLOCATE PREPARE"],
+        )),
+    }
+}
+
+/// Returns the statement text of PREPARE and EXECUTE IMMEDIATE.
+fn statement_text(source: &Expr, context: &mut SessionContext) -> Result<Vec<u8>> {
+    match evaluate(source, context)? {
+        Value::Null => Ok(b"NULL".to_vec()),
+        value => {
+            let mut text = vec![];
+            text::append_value(&value.as_ref(), &context.settings.time_zone, &mut text);
+            // As of a query that a client sends, what ends it is no part of it.
+            let end = text
+                .iter()
+                .rposition(|byte| !byte.is_ascii_whitespace() && *byte != b';');
+            text.truncate(end.map_or(0, |end| end + 1));
+            Ok(text)
+        }
+    }
+}
+
+/// Returns the parameters of USING. Their number must be `count`.
+fn values_of(using: &[Expr], count: usize, context: &mut SessionContext) -> Result<Vec<Value>> {
+    if using.len() != count {
+        return Err(Error::new(ER_WRONG_ARGUMENTS, &[&"EXECUTE"]));
+    }
+    using.iter().map(|expr| evaluate(expr, context)).collect()
+}

@@ -1,0 +1,130 @@
+//! Queries and changes of rows: plan, execution, reply.
+
+use crate::session::execution::{Execution, QueryOrigin};
+use crate::session::planning::ATTEMPTS_MAX;
+use crate::session::protocol::{Connection, KnownColumns, Reply, ResultWriter, Streaming, result_style};
+use crate::session::services::on_text;
+use crate::session::state::SessionState;
+use paceline_expression::session::MemoryCharge;
+use paceline_query::execute::{AffectedRows, ExecutionContext, Outcome, RowSink, execute as execute_plan};
+use paceline_query::plan::Plan;
+use paceline_syntax::{Error, Result, Statement};
+use paceline_types::error_code::ER_TABLE_DEF_CHANGED;
+use paceline_wire::Capabilities;
+
+/// Plans a statement and executes it.
+pub async fn execute(
+    statement: &Statement,
+    state: &mut SessionState,
+    connection: &mut Connection,
+    execution: Execution<'_>,
+) -> Result<Reply> {
+    for _ in 0..ATTEMPTS_MAX {
+        let length = execution.text.len();
+        let plan = on_text(length, || state.plan_for(statement, execution.parameters))?;
+        let reply = run_plan(&plan, state, connection, execution, None).await;
+        on_text(length, || drop(plan));
+        if let Some(reply) = reply? {
+            return Ok(reply);
+        }
+    }
+    Err(Error::new(ER_TABLE_DEF_CHANGED, &[]))
+}
+
+/// Executes a plan and writes its rows. Returns `None` if its tables have changed since: it must be planned again.
+/// `known` are the columns that the client has cached.
+pub async fn run_plan(
+    plan: &Plan,
+    state: &mut SessionState,
+    connection: &mut Connection,
+    execution: Execution<'_>,
+    known: Option<&KnownColumns>,
+) -> Result<Option<Reply>> {
+    if execution.asked_by == QueryOrigin::Client && !plan.tables().is_empty() {
+        state.context.diagnostics.forget_earlier();
+    }
+    let Some(catalog) = state.prepare_run(plan, execution.asked_by)? else {
+        return Ok(None);
+    };
+    let streaming = match plan.tables().iter().any(|table| table.usage.lock) {
+        true => Streaming::AfterSettling(MemoryCharge::new(&state.context.memory)),
+        false => Streaming::Early,
+    };
+    let style = result_style(state, execution);
+    let text = if state.annotates() { execution.text } else { b"" };
+    let rows_max = rows_max(state, execution);
+    let transaction = state.transaction.running()?;
+    let mut context = ExecutionContext {
+        transaction,
+        session: &mut state.context,
+        catalog: &catalog,
+        parameters: execution.parameters,
+        text,
+        affected: match connection.capabilities.has(Capabilities::FOUND_ROWS) {
+            true => AffectedRows::Found,
+            false => AffectedRows::Changed,
+        },
+        rows_max,
+        input: None,
+    };
+    let mut sink = ResultWriter::new(connection, style, streaming, known);
+    let outcome = execute_plan(plan, &mut context, &mut sink)?;
+    sink.finish();
+    state.leave_statement().await?;
+    Ok(Some(reply_of(outcome, state)))
+}
+
+/// Executes a plan and returns its rows, for cursors and for SHOW statements that a query answers. Returns `None` if
+/// its tables have changed since.
+pub async fn collect<S: RowSink + Default>(
+    plan: &Plan,
+    state: &mut SessionState,
+    execution: Execution<'_>,
+) -> Result<Option<(S, Outcome)>> {
+    if execution.asked_by == QueryOrigin::Client && !plan.tables().is_empty() {
+        state.context.diagnostics.forget_earlier();
+    }
+    let Some(catalog) = state.prepare_run(plan, execution.asked_by)? else {
+        return Ok(None);
+    };
+    let text = if state.annotates() { execution.text } else { b"" };
+    let rows_max = rows_max(state, execution);
+    let transaction = state.transaction.running()?;
+    let mut context = ExecutionContext {
+        transaction,
+        session: &mut state.context,
+        catalog: &catalog,
+        parameters: execution.parameters,
+        text,
+        affected: AffectedRows::Changed,
+        rows_max,
+        input: None,
+    };
+    let mut rows = S::default();
+    let outcome = execute_plan(plan, &mut context, &mut rows)?;
+    state.leave_statement().await?;
+    Ok(Some((rows, outcome)))
+}
+
+/// Returns the maximum number of rows of a query without its own limit.
+pub fn rows_max(state: &SessionState, execution: Execution<'_>) -> u64 {
+    match execution.asked_by {
+        QueryOrigin::Client => state.context.settings.select_limit,
+        QueryOrigin::Server => u64::MAX,
+    }
+}
+
+/// Returns the end of the reply for an executed plan.
+pub fn reply_of(outcome: Outcome, state: &SessionState) -> Reply {
+    if !outcome.result_set {
+        return Reply::Ok {
+            affected_rows: outcome.affected_rows,
+            last_insert_id: outcome.last_insert_id,
+            info: outcome.info,
+        };
+    }
+    let counters = &state.shared.counters;
+    counters.rows_sent.add(outcome.rows_sent);
+    counters.empty_queries.add((outcome.rows_sent == 0).into());
+    Reply::EndOfRows
+}

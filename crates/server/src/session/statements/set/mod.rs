@@ -1,0 +1,360 @@
+//! SET, and SET STATEMENT … FOR.
+//!
+//! [`assignment`] checks and executes the assignment of a system variable.
+
+mod assignment;
+
+use super::account::change_accounts;
+use super::query::collect;
+use crate::session::evaluate::evaluate_typed;
+use crate::session::execution::Execution;
+use crate::session::protocol::{Connection, Reply, RowCollector};
+use crate::session::state::SessionState;
+use crate::variables::{Scope, Variable, VariableValue, apply_to_session, isolation_setting};
+use assignment::Assignment;
+use paceline_expression::ExprType;
+use paceline_expression::session::{Privilege, SessionContext, UserVariable};
+use paceline_syntax::ast::visit::has_subquery;
+use paceline_syntax::ast::{Expr, QueryBody, SelectItem};
+use paceline_syntax::{AccountStatement, Error, Result, SetItem, SetValue, Statement, TransactionScope};
+use paceline_types::error_code::*;
+use paceline_types::{AccessMode, Charset, Collation, IsolationLevel, Value};
+use paceline_wire::session_state::StateChange;
+
+/// A checked item of a SET.
+enum CheckedItem {
+    Variable(Assignment),
+    UserVariable(String, UserVariable),
+    /// SET NAMES and SET CHARACTER SET: character set of client and results, and collation of the connection.
+    Client {
+        charset: Charset,
+        connection: Collation,
+    },
+    Transaction(TransactionScope, Option<IsolationLevel>, Option<AccessMode>),
+    Password(AccountStatement),
+}
+
+/// Variables that SET STATEMENT cannot set, as in MariaDB, because their effect on the transaction or the connection
+/// would outlive the statement.
+const NOT_FOR_STATEMENT: [Variable; 12] = [
+    Variable::Autocommit,
+    Variable::CharacterSetClient,
+    Variable::CharacterSetConnection,
+    Variable::CharacterSetFilesystem,
+    Variable::CollationConnection,
+    Variable::InteractiveTimeout,
+    Variable::Profiling,
+    Variable::QueryCacheType,
+    Variable::SkipReplication,
+    Variable::SqlLogOff,
+    Variable::TxIsolation,
+    Variable::WaitTimeout,
+];
+
+/// Executes SET.
+///
+/// # Errors
+/// The errors of the first item that cannot be assigned.
+pub async fn execute(
+    items: &[SetItem],
+    parameters: &[Value],
+    state: &mut SessionState,
+    connection: &mut Connection,
+) -> Result<Reply> {
+    state.shared.counters.com_set_option.add(1);
+    set(items, parameters, state, connection).await?;
+    Ok(Reply::ok())
+}
+
+/// Executes SET STATEMENT … FOR: a statement with other values of variables. Its reply is written before the values are
+/// restored.
+///
+/// # Errors
+/// 1971 for a variable that cannot be set in this way; the errors of the assignments and of the statement.
+pub async fn execute_for_statement(
+    items: &[SetItem],
+    statement: &Statement,
+    state: &mut SessionState,
+    connection: &mut Connection,
+    execution: Execution<'_>,
+) -> Result<()> {
+    check_set_statement(items)?;
+    let connection_id = state.context.connection_id;
+    let (settings, values) = (
+        state.context.settings.clone(),
+        state.services.values.lock().clone(),
+    );
+    set(items, execution.parameters, state, connection).await?;
+    state
+        .services
+        .set_deadline(state.context.settings.max_statement_time);
+    let done = Box::pin(super::execute(statement, state, connection, execution)).await;
+    state.context.settings = settings;
+    let owner = state.temporary_owner();
+    state.context.connection_id = connection_id;
+    *state.services.values.lock() = values;
+    state.choose_temporary_tables(owner);
+    heed_variables(state, connection);
+    done
+}
+
+/// Returns 1971 for variables that SET STATEMENT cannot set.
+fn check_set_statement(items: &[SetItem]) -> Result<()> {
+    for item in items {
+        if let SetItem::Variable { name, base: None, .. } = item
+            && Variable::by_name(&name.to_lowercase())
+                .is_some_and(|variable| NOT_FOR_STATEMENT.contains(&variable))
+        {
+            return Err(Error::new(ER_SET_STATEMENT_NOT_SUPPORTED, &[name]));
+        }
+    }
+    Ok(())
+}
+
+/// Applies the variables that concern the connection and the statement logs.
+pub fn heed_variables(state: &mut SessionState, connection: &mut Connection) {
+    let values = state.services.values.lock();
+    connection.heed(&values);
+    state.log_settings.heed(&values);
+}
+
+/// Checks all assignments, with values evaluated before any of them, then executes them in order. If one fails its
+/// check, nothing is changed.
+async fn set(
+    items: &[SetItem],
+    parameters: &[Value],
+    state: &mut SessionState,
+    connection: &mut Connection,
+) -> Result<()> {
+    let before = state.temporary_owner();
+    let done = set_each(items, parameters, state).await;
+    state.choose_temporary_tables(before);
+    heed_variables(state, connection);
+    done
+}
+
+async fn set_each(items: &[SetItem], parameters: &[Value], state: &mut SessionState) -> Result<()> {
+    let mut checked = Vec::with_capacity(items.len());
+    for item in items {
+        checked.push(check_item(item, parameters, state).await?);
+    }
+    for item in checked {
+        carry_out(item, state).await?;
+    }
+    Ok(())
+}
+
+async fn check_item(item: &SetItem, parameters: &[Value], state: &mut SessionState) -> Result<CheckedItem> {
+    Ok(match item {
+        SetItem::Variable {
+            scope,
+            base,
+            name,
+            value,
+        } => {
+            // `connection.variable` is one name.
+            let whole = match base {
+                Some(connection) => format!("{connection}.{name}"),
+                None => name.clone(),
+            };
+            let value = match value {
+                SetValue::Default => None,
+                SetValue::Word(word) => Some(Value::Text(word.clone())),
+                SetValue::Expr(expr) => Some(evaluate_any(expr, parameters, state).await?.0),
+            };
+            let name = whole.to_lowercase();
+            CheckedItem::Variable(assignment::check(
+                &name,
+                *scope,
+                value,
+                &state.services,
+                &mut state.context,
+            )?)
+        }
+        SetItem::UserVariable { name, value } => {
+            let (value, ty) = evaluate_any(value, parameters, state).await?;
+            let variable = UserVariable::new(&value, ty, &state.context.settings.time_zone);
+            CheckedItem::UserVariable(name.to_lowercase(), variable)
+        }
+        SetItem::Names { charset, collation } => {
+            let charset = client_charset(charset.as_deref(), &state.context)?;
+            let connection = match collation {
+                None => charset.default_collation(),
+                Some(name) => collation_of(charset, name)?,
+            };
+            CheckedItem::Client { charset, connection }
+        }
+        SetItem::CharacterSet(charset) => CheckedItem::Client {
+            charset: client_charset(charset.as_deref(), &state.context)?,
+            // Like SET NAMES, but the connection gets the collation of the database.
+            connection: state.context.settings.collation_database,
+        },
+        SetItem::Transaction {
+            scope,
+            isolation,
+            access,
+        } => {
+            match scope {
+                TransactionScope::Next if state.transaction.is_open() => {
+                    return Err(Error::new(ER_CANT_CHANGE_TX_CHARACTERISTICS, &[]));
+                }
+                TransactionScope::Global => state.services.require_any(&[Privilege::Super])?,
+                TransactionScope::Next | TransactionScope::Session => {}
+            }
+            CheckedItem::Transaction(*scope, *isolation, *access)
+        }
+        SetItem::Password { account, password } => CheckedItem::Password(AccountStatement::SetPassword {
+            account: account.clone(),
+            password: password.clone(),
+        }),
+        SetItem::Role => return Err(Error::unsupported("roles")),
+    })
+}
+
+async fn carry_out(item: CheckedItem, state: &mut SessionState) -> Result<()> {
+    match item {
+        CheckedItem::Variable(assignment) => set_variable(assignment, state).await?,
+        CheckedItem::UserVariable(name, variable) => state.context.user_variables.set(&name, variable)?,
+        CheckedItem::Client { charset, connection } => {
+            assign(Variable::CharacterSetClient, charset.name(), state);
+            assign(Variable::CharacterSetResults, charset.name(), state);
+            assign(Variable::CollationConnection, connection.name(), state);
+            track(Variable::CharacterSetConnection, state);
+        }
+        CheckedItem::Transaction(scope, isolation, access) => {
+            set_transaction(scope, isolation, access, state)
+        }
+        CheckedItem::Password(statement) => change_accounts(&statement, None, state).await?,
+    }
+    Ok(())
+}
+
+async fn set_variable(assignment: Assignment, state: &mut SessionState) -> Result<()> {
+    let Assignment { variable, global, .. } = assignment;
+    let was_autocommit = state.context.settings.autocommit;
+    assignment::execute(assignment, &state.services, &mut state.context)?;
+    if state.context.settings.autocommit && !was_autocommit {
+        // autocommit=1 commits the open transaction.
+        state.commit().await?;
+    }
+    if !global {
+        track(variable, state);
+    }
+    Ok(())
+}
+
+/// Evaluates an expression. One with subqueries is executed as `SELECT expr`.
+async fn evaluate_any(
+    expr: &Expr,
+    parameters: &[Value],
+    state: &mut SessionState,
+) -> Result<(Value, ExprType)> {
+    if !has_subquery(expr) {
+        return evaluate_typed(expr, parameters, &mut state.context);
+    }
+    let mut statement =
+        paceline_syntax::parse_first(b"SELECT 1", &paceline_syntax::ParseOptions::default())?.statement;
+    if let Statement::Query(query) = &mut statement
+        && let QueryBody::Select(select) = &mut query.query.body
+    {
+        select.items = vec![SelectItem::unnamed(expr.clone())];
+    }
+    let execution = Execution::of_server(parameters);
+    for _ in 0..10 {
+        let plan = state.plan(&statement)?;
+        if !plan.tables().is_empty() {
+            state.context.diagnostics.forget_earlier();
+        }
+        let Some((collected, _)) = collect::<RowCollector>(&plan, state, execution).await? else {
+            continue;
+        };
+        let ty = collected
+            .columns
+            .first()
+            .map_or_else(ExprType::null, |column| ExprType::new(column.data_type.clone()));
+        let value = collected
+            .rows
+            .into_iter()
+            .next()
+            .and_then(|row| row.into_iter().next())
+            .unwrap_or(Value::Null);
+        return Ok((value, ty));
+    }
+    Err(Error::new(ER_TABLE_DEF_CHANGED, &[]))
+}
+
+/// Tells the client that a variable has changed, if it tracks the variable.
+fn track(variable: Variable, state: &mut SessionState) {
+    if state.services.tracks(variable) {
+        let value = state
+            .services
+            .show(&state.context, variable, Scope::Both)
+            .unwrap_or_default();
+        state.changes.add(&StateChange::SystemVariable {
+            name: variable.definition().name.into(),
+            value,
+        });
+    }
+}
+
+fn assign(variable: Variable, value: &str, state: &mut SessionState) {
+    let setting = VariableValue::Text(value.into());
+    {
+        let mut values = state.services.values.lock();
+        values.set(variable, setting.clone());
+        apply_to_session(&mut state.context, &mut values, variable, &setting);
+    }
+    track(variable, state);
+}
+
+/// Returns the character set of SET NAMES and SET CHARACTER SET; `None` is DEFAULT.
+fn client_charset(name: Option<&str>, context: &SessionContext) -> Result<Charset> {
+    match name {
+        None => Ok(context.settings.collation_server.charset()),
+        Some(name) => Charset::from_name(name).ok_or_else(|| Error::new(ER_UNKNOWN_CHARACTER_SET, &[&name])),
+    }
+}
+
+fn set_transaction(
+    scope: TransactionScope,
+    isolation: Option<IsolationLevel>,
+    access: Option<AccessMode>,
+    state: &mut SessionState,
+) {
+    let settings = [
+        isolation.map(|level| (Variable::TxIsolation, isolation_setting(level))),
+        access.map(|mode| {
+            (
+                Variable::TxReadOnly,
+                VariableValue::Boolean(mode == AccessMode::ReadOnly),
+            )
+        }),
+    ];
+    match scope {
+        TransactionScope::Next => state.transaction.set_next(isolation, access),
+        TransactionScope::Session => {
+            for (variable, setting) in settings.into_iter().flatten() {
+                let mut values = state.services.values.lock();
+                values.set(variable, setting.clone());
+                apply_to_session(&mut state.context, &mut values, variable, &setting);
+            }
+        }
+        TransactionScope::Global => {
+            for (variable, setting) in settings.into_iter().flatten() {
+                state.server.globals.set(variable, setting);
+            }
+        }
+    }
+}
+
+/// Looks up a collation by name. It must belong to this character set.
+fn collation_of(charset: Charset, name: &str) -> Result<Collation> {
+    let collation = Collation::from_name(name).ok_or_else(|| Error::new(ER_UNKNOWN_COLLATION, &[&name]))?;
+    if collation.charset() != charset {
+        return Err(Error::new(
+            ER_COLLATION_CHARSET_MISMATCH,
+            &[&collation.name(), &charset.name()],
+        ));
+    }
+    Ok(collation)
+}

@@ -1,0 +1,125 @@
+//! BEGIN, COMMIT, ROLLBACK and savepoints.
+
+use super::snapshot_at_gtid::begin_at;
+use crate::session::errors::of_transaction;
+use crate::session::logged_statement::LoggedStatement;
+use crate::session::protocol::Reply;
+use crate::session::state::SessionState;
+use crate::variables::Variable;
+use paceline_syntax::{Completion, Error, Result, TransactionStatement};
+use paceline_txn::{IsolationLevel, Lifetime, TransactionOptions};
+use paceline_types::error_code::ER_SP_DOES_NOT_EXIST;
+
+/// Executes BEGIN, COMMIT, ROLLBACK and savepoint statements.
+///
+/// # Errors
+/// The errors of the commit; 1305 for an unknown savepoint; those of a snapshot at a GTID.
+pub async fn execute(statement: &TransactionStatement, state: &mut SessionState) -> Result<Reply> {
+    let counters = &state.shared.counters;
+    match statement {
+        TransactionStatement::Start {
+            consistent_snapshot,
+            snapshot_at,
+            access,
+        } => {
+            counters.com_begin.add(1);
+            state.commit().await?;
+            state.table_locks.release_tables();
+            if let Some(position) = snapshot_at {
+                let transaction = begin_at(position, *access, state)?;
+                state.services.transaction.lock().snapshot = transaction.snapshot_version();
+                state.open_transaction(transaction);
+                return Ok(Reply::ok());
+            }
+            let options = state.transaction_options(Lifetime::Explicit, *access);
+            if *consistent_snapshot {
+                state.services.await_gtid()?;
+            }
+            let transactions = &state.server.transactions;
+            let mut transaction = match consistent_snapshot {
+                false => transactions.begin(&state.services.locks, options),
+                true if options.isolation == IsolationLevel::RepeatableRead => {
+                    let transaction = transactions.begin_with_snapshot(&state.services.locks, options);
+                    state.services.transaction.lock().snapshot = transaction.snapshot_version();
+                    transaction
+                }
+                true => transactions.begin(&state.services.locks, options),
+            };
+            state.mark_serial(&mut transaction);
+            state.open_transaction(transaction);
+        }
+        TransactionStatement::Commit(completion) => {
+            counters.com_commit.add(1);
+            let chained = chained_options(state);
+            state.commit().await?;
+            complete(*completion, chained, state);
+        }
+        TransactionStatement::Rollback(completion) => {
+            counters.com_rollback.add(1);
+            let chained = chained_options(state);
+            state.roll_back();
+            complete(*completion, chained, state);
+        }
+        TransactionStatement::Savepoint(name) => {
+            counters.com_savepoint.add(1);
+            // Without a transaction a savepoint has no effect: MariaDB accepts and forgets it.
+            if !state.context.settings.autocommit {
+                state.enter_transaction();
+            }
+            // Logged in MariaDB's form, if the transaction already has rows.
+            let text = format!("SAVEPOINT `{}`", name.replace('`', "``"));
+            let logged = LoggedStatement::of(state, text.as_bytes());
+            if let Some(transaction) = state.transaction.get_mut() {
+                transaction
+                    .log_statement(&logged.query_event(None), logged.timestamp_seconds)
+                    .map_err(|error| of_transaction(&error))?;
+                transaction.savepoint(name);
+            }
+        }
+        TransactionStatement::RollbackTo(name) => {
+            counters.com_rollback_to_savepoint.add(1);
+            let none = || Error::new(ER_SP_DOES_NOT_EXIST, &[&"SAVEPOINT", name]);
+            let transaction = state.transaction.get_mut().ok_or_else(none)?;
+            transaction.rollback_to_savepoint(name).map_err(|_| none())?;
+        }
+        TransactionStatement::Release(name) => {
+            counters.com_release_savepoint.add(1);
+            let none = || Error::new(ER_SP_DOES_NOT_EXIST, &[&"SAVEPOINT", name]);
+            let transaction = state.transaction.get_mut().ok_or_else(none)?;
+            transaction.release_savepoint(name).map_err(|_| none())?;
+        }
+    }
+    Ok(Reply::ok())
+}
+
+/// Returns the options of the open transaction, for AND CHAIN.
+fn chained_options(state: &mut SessionState) -> Option<TransactionOptions> {
+    state
+        .transaction
+        .get_mut()
+        .map(|transaction| transaction.options().clone())
+}
+
+/// Handles AND CHAIN, RELEASE and `completion_type`.
+fn complete(completion: Completion, chained: Option<TransactionOptions>, state: &mut SessionState) {
+    let default = state
+        .services
+        .values
+        .lock()
+        .get(Variable::CompletionType)
+        .as_u64();
+    if completion.release.unwrap_or(default == 2) {
+        state.ends_with_reply = true;
+    }
+    if completion.chain.unwrap_or(default == 1) {
+        let mut options = match chained {
+            Some(options) => options,
+            None => state.transaction_options(Lifetime::Explicit, None),
+        };
+        options.lifetime = Lifetime::Explicit;
+        options.gtid = state.services.gtid_choice();
+        let mut transaction = state.server.transactions.begin(&state.services.locks, options);
+        state.mark_serial(&mut transaction);
+        state.open_transaction(transaction);
+    }
+}
