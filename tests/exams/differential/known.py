@@ -20,7 +20,8 @@ class KnownDifference:
     holds: Callable[[tuple, tuple], bool] = lambda ours, theirs: True
 
     def explains(self, statement: str, ours: tuple, theirs: tuple) -> bool:
-        return bool(self.statement.search(statement)) and self.holds(ours[0], theirs[0])
+        # A pattern explains answers, never what is said beside equal ones.
+        return ours[0] != theirs[0] and bool(self.statement.search(statement)) and self.holds(ours[0], theirs[0])
 
 
 def folded(row: str) -> str:
