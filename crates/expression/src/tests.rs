@@ -464,7 +464,7 @@ fn operands_that_are_read_in_two_ways_are_evaluated_once() {
 fn numbers_have_no_sign_where_an_operand_has_none() {
     let value = |text: &str| with_rows(text, &[], Correlation::Uncorrelated).0;
     for text in [
-        "a - ROUND(CAST(8 AS UNSIGNED), a)",
+        "a - ROUND(CAST(8 AS UNSIGNED), 1)",
         "a - TRUNCATE(CAST(8 AS UNSIGNED), a)",
         "a - FLOOR(CAST(8 AS UNSIGNED))",
         "CAST(8 AS UNSIGNED) DIV TIME'-00:00:01'",
